@@ -179,7 +179,7 @@ describe.skipIf(lacks !== null)(
       expect(report.processesAfter).toBe(0);
       for (const one of report.traced) {
         if (one.ok) expect(one.traceroute.truncationReason).toBe('stopped');
-        else expect(one.note).toBe('it was broken off');
+        else expect(one.note).toBe('it was cancelled');
       }
     });
 

@@ -1,7 +1,7 @@
-/** What is captured: nothing of other hosts or ports. */
+/** Limits a capture to the hosts and port of a target. */
 export interface CaptureFilter {
   readonly addresses: readonly [string, ...(readonly string[])];
-  /** null: all of the transport. */
+  /** null captures all ports. */
   readonly port: number | null;
   /** `dns`: UDP and TCP. */
   readonly transport: 'tcp' | 'udp' | 'icmp' | 'dns';
@@ -11,27 +11,26 @@ export interface Captured {
   /** A whole pcap file. */
   readonly bytes: Buffer;
   readonly packets: number;
-  /** It was ended at its limit of bytes. */
+  /** The capture ended at `maxBytes`. */
   readonly truncated: boolean;
   /** Packets dropped by the kernel; null if unknown. */
   readonly dropped: number | null;
 }
 
-/** A capture that is under way: packets are seen from when it is given. */
+export type CaptureOutcome =
+  | { readonly ok: true; readonly captured: Captured }
+  | { readonly ok: false; readonly note: string };
+
 export interface Capture {
-  /** Ends it, with what came until now. Never rejects; null where it broke, with the reason. */
-  stop(): Promise<
-    | { readonly ok: true; readonly captured: Captured }
-    | { readonly ok: false; readonly note: string }
-  >;
+  /** Ends it and returns the packets so far. Never rejects. */
+  stop(): Promise<CaptureOutcome>;
 }
 
 /** Captures packets (src/agent/README.md, "When a check fails: the evidence"). */
 export interface Capturer {
-  readonly usable: boolean;
-  /** Which privilege or program is missing, and how to grant it; null where nothing is. */
+  /** Missing privilege or program, and how to grant it; null if captures are possible. */
   readonly lack: string | null;
-  /** Never rejects. The process ends by `stop`, by `signal`, or after `limitMs`. */
+  /** Never rejects. The process ends by `stop`, `signal` or after `limitMs`. */
   start(
     filter: CaptureFilter,
     options: { readonly signal: AbortSignal; readonly limitMs: number; readonly maxBytes: number },

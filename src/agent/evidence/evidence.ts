@@ -3,7 +3,7 @@ import type { Traceroute } from '../../model/result/traceroute.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { NameServers } from '../net/dns/system/name-servers.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
-import type { Capture, Captured, CaptureFilter, Capturer } from './capture.ts';
+import type { Captured, CaptureFilter, CaptureOutcome, Capturer } from './capture.ts';
 import type { Tracer } from './tracer.ts';
 import { tracerouteText } from './traceroute/text.ts';
 
@@ -11,16 +11,13 @@ import { tracerouteText } from './traceroute/text.ts';
 export const EVIDENCE_MODES = ['on', 'off', 'with-secrets'] as const;
 export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
 
-/**
- * src/agent/README.md, "When a check fails: the evidence": at most 10 s and 5 MB, at most 2 at a
- * time.
- */
+/** src/agent/README.md, "When a check fails: the evidence". */
 const LIMIT_MS = 10_000;
 const MAX_CAPTURE_BYTES = 5 * 1024 * 1024;
 const MAX_AT_ONCE = 2;
 
 /** Failures that packets cannot explain: nothing was sent, or nothing may be sent. */
-const NOTHING_TO_SEE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+const WITHOUT_PACKETS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'VARIABLE_UNKNOWN',
   'CREDENTIAL_NOT_READABLE',
   'VARIABLE_DENIED',
@@ -33,14 +30,14 @@ const NOTHING_TO_SEE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 export function isWorthEvidence(code: ErrorCode | null): boolean {
-  return code === null || !NOTHING_TO_SEE.has(code);
+  return code === null || !WITHOUT_PACKETS.has(code);
 }
 
 export interface EvidenceAbout {
   readonly endpoint: Endpoint;
   /**
-   * Makes the attempt once more, under the capture. Resolves with what it did: `passed`, and soon
-   * after the signal in any case. null where nothing is to be captured.
+   * Repeats the attempt during the capture. Resolves with how it ended, for example `passed`, soon
+   * after the signal at the latest. null if nothing is to be captured.
    */
   readonly repeat: ((signal: AbortSignal) => Promise<string>) | null;
 }
@@ -56,7 +53,7 @@ export interface Evidence {
 /** The part of it that a result contains. */
 export interface ReportedEvidence {
   readonly traceroute: Traceroute | null;
-  /** The path of the capture; null where there is none. */
+  /** The path of the capture; null if there is none. */
   readonly pcapDataUrl: string | null;
 }
 
@@ -64,31 +61,30 @@ export interface EvidenceOptions {
   readonly clock: Clock;
   readonly tracer: Tracer;
   readonly capturer: Capturer;
-  /** Also of unencrypted requests with values that only the agent has. */
+  /** Also captures unencrypted requests with values that only the agent has. */
   readonly capturesSecrets: boolean;
-  /** The name servers of the system: the destinations if a name has no address. */
+  /** The system's name servers: the subject if the target's name has no address. */
   readonly nameServers: () => NameServers;
-  /** Called for each pass, and for each that was skipped because others were under way. */
+  /** Called for each pass; `busy`: skipped because others were in progress. */
   readonly onPass: (outcome: 'made' | 'busy') => void;
 }
 
 /**
- * Makes the diagnostic passes of src/agent/README.md, "When a check fails: the evidence": the way
- * to the target, and the packets of a repeated attempt. Where no address was found, it is about the
- * name servers. Nobody waits for a pass but the run that it is about, and none waits for another
- * pass to end.
+ * Makes the diagnostic passes of src/agent/README.md, "When a check fails: the evidence": a trace
+ * of the route to the target, and a capture of a repeated attempt. If the target's name has no
+ * address, they are about the name servers. Only the run itself waits for its pass, and no pass
+ * waits for another.
  */
 export class EvidenceBudget {
   readonly #options: EvidenceOptions;
-  #underWay = 0;
+  #inProgress = 0;
 
   constructor(options: EvidenceOptions) {
     this.#options = options;
   }
 
-  /** Whether packets can be captured here. */
   get captures(): boolean {
-    return this.#options.capturer.usable;
+    return this.#options.capturer.lack === null;
   }
 
   /** Whether packets may be saved that contain values known only to the agent. */
@@ -96,21 +92,21 @@ export class EvidenceBudget {
     return this.#options.capturesSecrets;
   }
 
-  /** Takes no longer than 11 s. Rejects only where a part is faulty, with nothing left going on. */
+  /** Takes at most 11 s. Rejects only on an internal error, after both parts have ended. */
   async gather(about: EvidenceAbout, signal: AbortSignal): Promise<Evidence> {
     const { onPass, clock } = this.#options;
-    if (this.#underWay >= MAX_AT_ONCE) {
+    if (this.#inProgress >= MAX_AT_ONCE) {
       onPass('busy');
       const note = `No trace and no capture: those of ${MAX_AT_ONCE} other runs were under way`;
       return { traceroute: null, captured: null, notes: [note] };
     }
     onPass('made');
-    this.#underWay += 1;
+    this.#inProgress += 1;
     try {
       const { endpoint, repeat } = about;
       const subject = this.#subjectOf(endpoint);
       const untilMs = clock.monotonicMs() + LIMIT_MS;
-      // A pass is over when both of its parts are, also where one of them breaks.
+      // Waits for both parts even if one of them throws.
       const [traced, captured] = await Promise.allSettled([
         this.#trace(subject, signal),
         repeat === null ? NOT_WANTED : this.#capture(subject.filter, repeat, { signal, untilMs }),
@@ -119,7 +115,7 @@ export class EvidenceBudget {
       const notes = [...subject.notes, ...trace.notes, ...capture.notes];
       return { traceroute: trace.value, captured: capture.value, notes };
     } finally {
-      this.#underWay -= 1;
+      this.#inProgress -= 1;
     }
   }
 
@@ -157,13 +153,13 @@ export class EvidenceBudget {
     const started = await capturer.start(filter, bounds);
     if (!started.ok) return { value: null, notes: [`No capture: ${started.note}`] };
     const limit = new AbortController();
-    // What it took to begin is part of the time, which the capture counts from there, too.
+    // The start of the capture is part of the time limit.
     const cancel = clock.after(untilMs - clock.monotonicMs(), () => limit.abort());
     const onAbort = (): void => limit.abort();
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) limit.abort();
     let ended: string;
-    let stopped: Awaited<ReturnType<Capture['stop']>>;
+    let stopped: CaptureOutcome;
     try {
       ended = await repeat(limit.signal);
     } finally {

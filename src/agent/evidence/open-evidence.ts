@@ -46,9 +46,9 @@ function findPrograms({
 }
 
 /**
- * Looks for what traces and captures need, and ends the processes that an agent before this one,
- * killed in the middle, has left. Never rejects, and takes 5 s at most: the checks wait for it, and
- * so does the end of the agent.
+ * Finds the programs and rights for traces and captures, and ends the processes that a killed agent
+ * left. Never rejects, and takes at most 5 s: the start of the checks and the end of the agent wait
+ * for it.
  */
 export async function openEvidence(
   options: OpenEvidenceOptions,
@@ -68,7 +68,8 @@ export async function openEvidence(
       return NO_EVIDENCE;
     }
     const [tracer, capturer, ended] = await search;
-    if (ended > 0) log.warn({ processes: ended }, 'ended what a killed agent had left running');
+    if (ended > 0)
+      log.warn({ processes: ended }, 'ended processes that a killed agent had left running');
     const nameServers = () => resolver.nameServers();
     return {
       budget: new EvidenceBudget({ clock, tracer, capturer, capturesSecrets, nameServers, onPass }),
@@ -77,7 +78,6 @@ export async function openEvidence(
       close: () => tracer.close(),
     };
   } catch (fault) {
-    // The agent works without evidence, too.
     log.error({ err: fault }, `failures come without evidence: ${messageOf(fault)}`);
     return NO_EVIDENCE;
   } finally {

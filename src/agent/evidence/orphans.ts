@@ -4,13 +4,13 @@ import type { Logger } from '../../runtime/logger.ts';
 import { OWN_PROCESS_NAMES } from './own-process.ts';
 
 const MARK = new RegExp(`^vedette-(?:${OWN_PROCESS_NAMES.join('|')}):(\\d+)(?:/|$)`);
-/** More than the mark takes; command lines can be megabytes. */
+/** Longer than any mark; command lines can be megabytes. */
 const MARK_BYTES = 64;
 
 /**
- * Ends what agents that were killed left running, by the names that `spawnOwn` gives, and returns
- * how many those were. What belongs to an agent that lives, in this container or another one, is
- * not touched. Where there is no /proc it does nothing.
+ * Ends the processes that killed agents left, found by the names that `spawnOwn` gives, and returns
+ * their number. Does not touch the processes of a living agent, in this container or another one.
+ * Does nothing without /proc.
  */
 export async function endOrphans({ log }: { readonly log: Logger }): Promise<number> {
   let ended = 0;
@@ -36,10 +36,10 @@ async function processIds(): Promise<readonly number[]> {
 }
 
 /**
- * A process belongs to the agent that its name tells as long as that is its parent: when the agent
- * ends, the kernel gives it another parent, which lived at that time and so has another pid,
- * whoever gets the agent's pid later. It is looked at twice, so that what is told of it is of one
- * process, even where its pid was given again in between.
+ * A process belongs to the agent that its name contains as long as that is its parent. When the
+ * agent ends, the kernel gives the process another parent, which was alive at that time and
+ * therefore has another pid than any later process with the agent's pid. The facts are read twice,
+ * so that they are about one process even if its pid was reused in between.
  */
 async function isOrphan(pid: number): Promise<boolean> {
   const before = await factsOf(pid);
@@ -50,7 +50,7 @@ async function isOrphan(pid: number): Promise<boolean> {
   return after?.startedTicks === before.startedTicks && after.parentPid === before.parentPid;
 }
 
-/** The agent that a process of ours was started by; null where it is none of ours. */
+/** The pid of the agent that started the process; null if it is none of our processes. */
 async function agentOf(pid: number): Promise<number | null> {
   try {
     const file = await open(`/proc/${pid}/cmdline`);
@@ -63,13 +63,13 @@ async function agentOf(pid: number): Promise<number | null> {
       await file.close();
     }
   } catch {
-    return null; // It ended meanwhile, or is not to be read.
+    return null; // It has ended, or may not be read.
   }
 }
 
 interface ProcessFacts {
   readonly parentPid: number;
-  /** Since the machine's start. */
+  /** Since the machine's boot. */
   readonly startedTicks: number;
   /** Of another pid namespace (a container), where pids mean other processes. */
   readonly isForeign: boolean;

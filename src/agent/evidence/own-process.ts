@@ -5,31 +5,28 @@ import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { systemCodeOf } from '../../runtime/errors.ts';
 
-/** What a process of ours is for. */
 export const OWN_PROCESS_NAMES = ['capture', 'traceroute'] as const;
 export type OwnProcessName = (typeof OWN_PROCESS_NAMES)[number];
 
-/** How a process ended. */
 export interface OwnProcessEnd {
-  /** Its exit code; null where a signal ended it, or where it never started. */
+  /** null if a signal ended it or it never started. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** The system's code, ENOENT for example, where it could not be started; else null. */
+  /** The system's code if it could not be started, for example ENOENT; else null. */
   readonly startError: string | null;
 }
 
-/** A process that the agent started, and ends. */
 export interface OwnProcess {
-  /** null where it could not be started. */
+  /** null if it could not be started. */
   readonly pid: number | null;
-  /** To be read to its end, or destroyed: the process may stand still otherwise. */
+  /** Read it to its end or destroy it: otherwise the process may block. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Never rejects. Output may still wait in the pipes; they end by themselves. */
   readonly ended: Promise<OwnProcessEnd>;
-  /** Asks it to end. Does nothing once it has. */
+  /** Sends SIGINT; does nothing after its end. */
   interrupt(): void;
-  /** Kills it (SIGKILL); resolves when it has ended. */
+  /** Sends SIGKILL; resolves when it has ended. */
   kill(): Promise<OwnProcessEnd>;
 }
 
@@ -43,10 +40,10 @@ const PROGRAM_FOLDERS = [
   '/bin',
 ];
 
-/** Messages are to be in English: they are shown in the job log. */
+/** The job log shows messages of programs: they must be in English. */
 const ENVIRONMENT = { LC_ALL: 'C', PATH: PROGRAM_FOLDERS.join(':') };
 
-/** The path of a program that this process may run; null where there is none. */
+/** The path of a program that this process may run; null if there is none. */
 export async function findProgram(
   name: string,
   folders: readonly string[] = PROGRAM_FOLDERS,
@@ -59,12 +56,12 @@ export async function findProgram(
 }
 
 /**
- * Starts a program, without a shell and with next to no environment. Never throws: where it could
- * not be started, `ended` says so and its outputs are empty.
+ * Starts a program without a shell and with a minimal environment. Never throws: if the program
+ * cannot be started, `ended` has the reason and the outputs are empty.
  *
- * It is called `vedette-<name>:<our pid>/<program>`, by which the agent's next start finds it
- * should this one be killed (orphans.ts). The last part is there because some programs look at
- * their name: traceroute takes one that ends in 6 for IPv6, and BusyBox runs what it is called.
+ * Its argv[0] is `vedette-<name>:<our pid>/<program>`, by which the next start of the agent finds
+ * it if this agent is killed (orphans.ts). The last part is there for programs that read their
+ * name: traceroute uses IPv6 if it ends in 6, and BusyBox runs the command of that name.
  */
 export function spawnOwn(
   name: OwnProcessName,
@@ -81,7 +78,7 @@ export function spawnOwn(
   const ended = new Promise<OwnProcessEnd>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal, startError: null }));
     child.on('error', (error) => {
-      // A signal that could not be sent comes as an error too.
+      // A signal that cannot be sent is an error event as well.
       if (child.pid === undefined) {
         resolve({ code: null, signal: null, startError: systemCodeOf(error) ?? 'unknown' });
       }

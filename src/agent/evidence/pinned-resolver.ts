@@ -3,9 +3,9 @@ import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 
 /**
- * Knows the endpoint's name by no other address than the one that was tried, and all else as the
- * resolver does: a name with several addresses would lead a repeated attempt to another one than
- * the capture and the trace are about.
+ * Resolves the endpoint's name to the address that was tried, and all other names as `resolver`
+ * does. Of a name with several addresses, a repeated attempt could otherwise use one that the
+ * capture and the trace are not about.
  */
 export function pinnedTo({ hostname, address }: Endpoint, resolver: Resolver): Resolver {
   if (address === null || isIP(hostname) !== 0) return resolver;

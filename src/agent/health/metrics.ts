@@ -13,7 +13,7 @@ import { sharedExposition } from '../../runtime/exposition.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import type { LinkStatus } from '../link/link-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
-import { BODY_USES, type BodyUse } from '../probes/http/body/body-room.ts';
+import { BODY_USES, type BodyUse } from '../probes/http/body/body-memory.ts';
 import { SHEDDABLE, type Sheddable } from '../run/starvation/cpu-pressure.ts';
 import {
   SPOOL_DROP_REASONS,

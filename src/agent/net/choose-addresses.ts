@@ -2,6 +2,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import type { Failure } from '../../model/result/error-codes.ts';
 import type { AddressGuard } from '../../runtime/net/address-guard.ts';
 import type { ProbeContext } from '../probes/probe.ts';
+import { withoutZone } from './text.ts';
 
 export type Addresses = readonly [string, ...string[]];
 
@@ -49,10 +50,7 @@ unspecified.addAddress('0.0.0.0');
 unspecified.addAddress('::', 'ipv6');
 
 function deniedBy(address: string, guard: AddressGuard): string | null {
-  const isItself = unspecified.check(
-    address.replace(/%.*$/, ''),
-    isIPv6(address) ? 'ipv6' : 'ipv4',
-  );
+  const isItself = unspecified.check(withoutZone(address), isIPv6(address) ? 'ipv6' : 'ipv4');
   const reached = isItself ? [address, '127.0.0.1', '::1'] : [address];
   return reached.map((one) => guard.deniedBy(one)).find((network) => network !== null) ?? null;
 }

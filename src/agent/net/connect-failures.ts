@@ -53,7 +53,10 @@ export function targetText(hostname: string, port: number, address: string): str
 export function connectFailure(target: string, end: NotOpened, tookMs: number): Failure {
   switch (end.ended) {
     case 'cancelled':
-      return { code: 'CANCELLED', message: `Connecting to ${target} was broken off: agent stops` };
+      return {
+        code: 'CANCELLED',
+        message: `Connecting to ${target} was cancelled because the agent stops`,
+      };
     case 'time-up': {
       const syns =
         end.synsRepeated === 0 ? '' : `, though the SYN was ${sentText(end.synsRepeated)}`;

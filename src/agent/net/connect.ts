@@ -12,7 +12,7 @@ import {
 } from './connect-failures.ts';
 import { familyFor, hostHasIpv6 } from './host-families.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
-import { handshakeMs } from './kernel/socket-state.ts';
+import { handshakeMs } from './kernel/kernel-sockets.ts';
 import { type Opened, openSocket } from './open-socket.ts';
 import type { StarvationMark } from './overtime.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -40,9 +40,7 @@ export interface Connected {
   /** IPv4 if the machine has no IPv6, whatever the target's `ipFamily` is. */
   readonly ipFamily: IpFamily;
   readonly dnsMs: number;
-  /**
-   * Connect time of the address that answered; from SYN to SYN-ACK where the kernel measured it.
-   */
+  /** Connect time of the address that answered: SYN to SYN-ACK if the kernel measured it. */
   readonly tcpMs: number;
   /** The part of `tcpMs` that the kernel timed; 0 if the event loop timed all of it. */
   readonly kernelMs: number;
@@ -126,7 +124,7 @@ async function connectFamily(
   }
 
   const since = isLiteral ? start : startingNow(context);
-  const last = await tryInTurn(choice.addresses, target, since, context);
+  const last = await tryAddresses(choice.addresses, target, since, context);
   const until = starvation?.mark();
   const endMs = clock.monotonicMs();
   const kernelMs = last.end.ok ? kernelTimeOf(last, last.end.handshake, endMs) : 0;
@@ -150,7 +148,6 @@ async function connectFamily(
   return { outcome, mayLackIpv6: family === 6 && last.allLackRoute };
 }
 
-/** The start or the end of a time span. */
 interface Instant {
   /** Monotonic. */
   readonly atMs: number;
@@ -189,7 +186,7 @@ interface Tried {
 }
 
 /** Returns the outcome of the last address that was tried: the first that answered, if any. */
-async function tryInTurn(
+async function tryAddresses(
   [first, ...rest]: Addresses,
   { hostname, port }: Target,
   from: Instant,

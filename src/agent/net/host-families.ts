@@ -2,7 +2,6 @@ import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { IpFamily } from '../../model/vocabulary.ts';
 
-/** What os.networkInterfaces tells of one address. */
 export interface InterfaceAddress {
   readonly family: string;
   readonly internal: boolean;

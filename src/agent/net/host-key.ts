@@ -13,7 +13,12 @@ export function hostKey(hostname: string): string {
     // A URL cannot contain an address with a zone.
     return URL.canParse(url) ? withoutBrackets(new URL(url).hostname) : bare.toLowerCase();
   }
-  const name = bare.toLowerCase().replace(/\.$/, '');
+  const name = plainName(bare);
   const ascii = /^[\0-\x7f]*$/.test(name) ? name : domainToASCII(name);
   return ascii === '' ? name : ascii;
+}
+
+/** Names are compared without case and without the root's dot. */
+export function plainName(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
 }

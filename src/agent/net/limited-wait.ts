@@ -14,13 +14,13 @@ export interface Limits {
 export interface Ends<T> {
   readonly timedOut: () => T;
   readonly cancelled: () => T;
-  /** The kernel's state of the peer, read at the deadline. */
   readonly silence?: () => Silence;
 }
 
 /**
- * One wait that ends exactly once: by what `begin` settles it with, at the deadline, or by the
- * signal. What `begin` returns is called at the end, whichever it is, and closes what was opened.
+ * Waits until `begin` settles the wait, the deadline passes or the signal aborts; ends exactly
+ * once. The function that `begin` returns is called at the end in every case, to release what was
+ * opened.
  */
 export function limitedWait<T>(
   limits: Limits,

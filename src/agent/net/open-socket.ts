@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { systemCodeOf } from '../../runtime/errors.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
+import { stateOf } from './kernel/kernel-sockets.ts';
 import { silenceOn, UNKNOWN_SILENCE } from './kernel/silence.ts';
-import { stateOf } from './kernel/socket-state.ts';
 import { type Limits, limitedWait } from './limited-wait.ts';
 
 export type NotOpened =
@@ -18,14 +18,13 @@ export type Opened =
   | {
       readonly ok: true;
       readonly socket: Socket;
-      /** The kernel's state before anything is sent; null if it is not available. */
       readonly handshake: SocketState | null;
     }
   | NotOpened;
 
 /**
- * One TCP connection to one address, in the limits. The socket sends small packets at once and
- * has an error listener: an error between two listeners of its users must not end the process.
+ * Opens one TCP connection to one address. The socket sends small packets at once and retains an
+ * error listener: an error while its users have none must not end the process.
  */
 export function openSocket(address: string, port: number, limits: Limits): Promise<Opened> {
   const sockets = limits.starvation?.sockets ?? null;
@@ -64,8 +63,8 @@ export function openSocket(address: string, port: number, limits: Limits): Promi
 }
 
 /**
- * A connection to one of this machine's own free ports can by chance be given that very port, and
- * TCP then connects it to itself (RFC 9293 3.5, simultaneous open): nothing listens there.
+ * A connection to a free port of this machine may get that port as its own by chance. TCP then
+ * connects it to itself (RFC 9293 3.5, simultaneous open): nothing listens there.
  */
 function isSelfConnection(socket: Socket, port: number): boolean {
   return socket.localPort === port && socket.localAddress === socket.remoteAddress;

@@ -8,14 +8,11 @@ export interface StarvationMark {
   readonly runDelayMs: number;
   /** Total lateness of the event loop. */
   readonly lateMs: number;
-  /** For so long the event loop was busy, where that was for most of a while. */
+  /** Busy time of the event loop, without short intervals. */
   readonly busyMs: number;
 }
 
-/**
- * A time span in which the kernel timed the target: the kernel's time is exact however starved the
- * agent was.
- */
+/** A time span in which the kernel timed the target, exactly however starved the agent was. */
 export interface KernelTimed {
   readonly since: StarvationMark;
   /** Taken before the clock is read for `unseenMs`: what starves us in between stays uncertain. */
@@ -34,10 +31,9 @@ export interface StarvationWatch {
   readonly starvedMs: number;
   /** null if the kernel's state of sockets is not available. */
   readonly sockets: KernelSockets | null;
-  /** Current counters, for `timedByKernel`. */
   mark(): StarvationMark;
-  /** Spans do not overlap. */
-  timedByKernel(stretch: KernelTimed): void;
+  /** Spans must not overlap. */
+  timedByKernel(span: KernelTimed): void;
   /** Sum over all spans; no time of the result includes it (stopwatch.ts). */
   readonly unseenMs: number;
   /** A wait ended at its deadline; `certain`: its peer had its full time. */

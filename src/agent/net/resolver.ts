@@ -17,8 +17,8 @@ export type Resolution =
   | { readonly ok: false; readonly failure: Failure };
 
 /**
- * Turns a host name into addresses of one family. An address literal of that family comes back as
- * it is; one of the other family is DNS_NO_ADDRESS. Never throws for what a name server does.
+ * Resolves a host name to addresses of one family. An address of that family is returned unchanged;
+ * one of the other family is DNS_NO_ADDRESS. Never throws because of a name server.
  */
 export interface Resolver {
   resolve(hostname: string, family: Family, options: ResolveOptions): Promise<Resolution>;

@@ -23,24 +23,24 @@ export class Stopwatch {
   readonly #startMs: number;
   readonly #startUnseenMs: number;
 
-  /** @param startMs monotonic instant; nothing that it leaves out was noted since */
+  /** @param startMs monotonic instant; no unseen time was recorded since */
   constructor(parts: StopwatchParts, startMs: number = parts.clock.monotonicMs()) {
     this.#parts = parts;
     this.#startMs = startMs;
     this.#startUnseenMs = unseenMsOf(parts);
   }
 
-  /** Milliseconds from the start to this instant, now where none is given. */
+  /** Milliseconds from the start to `atMs`, without unseen time. */
   elapsedMs(atMs: number = this.#parts.clock.monotonicMs()): number {
     return atMs - this.#startMs - this.unseenMs;
   }
 
-  /** The same up to a past instant: leaves out only what was noted before it. */
+  /** The same up to a past instant: excludes only the unseen time until then. */
   elapsedUntilMs({ atMs, unseenMs }: Seen): number {
     return atMs - this.#startMs - (unseenMs - this.#startUnseenMs);
   }
 
-  /** What it leaves out, milliseconds. */
+  /** Milliseconds that it excludes. */
   get unseenMs(): number {
     return unseenMsOf(this.#parts) - this.#startUnseenMs;
   }

@@ -10,6 +10,20 @@ export function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
+/** An address without the zone of a link-local IPv6 address (`fe80::1%eth0`). */
+export function withoutZone(address: string): string {
+  return address.replace(/%.*$/, '');
+}
+
+/** Leaves a text unchanged that is not valid percent-encoding (RFC 3986 2.1). */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** A duration for messages: `0.4 ms`, `12 ms`. */
 export function durationText(durationMs: number): string {
   return `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`;

@@ -1,7 +1,7 @@
-/** Where an attempt wanted to get to, as far as it knew: what evidence is gathered about. */
+/** The destination of an attempt, as far as it is known; evidence is gathered about it. */
 export interface Endpoint {
   readonly hostname: string;
-  /** The address that was tried last; null where none was found. */
+  /** The address that was tried last; null if there was none. */
   readonly address: string | null;
   /** null for ICMP. */
   readonly port: number | null;

@@ -4,7 +4,7 @@ import { countText } from '../../runtime/text/count-text.ts';
 import { NOT_SCRUBBED, type Scrub, shortenedText } from '../secrets/cut-scrubbed.ts';
 
 const MAX_ENTRIES = 200;
-/** Where the agent has little CPU for it. */
+/** While the agent is short of CPU. */
 const MAX_BRIEF_ENTRIES = 10;
 const MAX_ENTRY_CHARS = 2000;
 /** Reserved for entries at the end: a trace has 33 lines, a conclusion about 15. */
@@ -16,7 +16,7 @@ interface JobLogOptions {
   readonly scrub?: Scrub;
 }
 
-/** The story of one attempt for its operator; bounded, and says how much it left out. */
+/** The log of one attempt for its operator; bounded, and reports how much it left out. */
 export class JobLog {
   readonly #clock: Clock;
   readonly #scrub: Scrub;
@@ -43,7 +43,7 @@ export class JobLog {
     this.#add('error', message);
   }
 
-  /** What was found about it, and what it all comes to: at the end, however long the story was. */
+  /** Adds to the end of the log, however long it is: evidence, and the conclusion. */
   conclude(level: LogEntry['level'], message: string): void {
     if (this.#last.length < MAX_LAST_ENTRIES) this.#last.push(this.#entryOf(level, message));
   }

@@ -8,14 +8,12 @@ import type { OwnSecrets } from '../secrets/own-secrets.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
 
-/** What every probe gets in addition to its request. */
 export interface ProbeContext {
   /** Aborted when the run is to end at once (shutdown). The probe then returns CANCELLED. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Monotonic instant at which the attempt's time is up; the phase then running is billed. */
   readonly deadlineMs: number;
-  /** Of this attempt. */
   readonly starvation?: StarvationWatch | undefined;
   readonly resolver: Resolver;
   /** TARGET_DENY: checks every resolved address of every hop before connecting. */
@@ -23,22 +21,22 @@ export interface ProbeContext {
   readonly log: JobLog;
   /** Called with numbers of body bytes. */
   readonly onBody?: ((bytes: number) => void) | undefined;
-  /** What of the agent's own values the request has, and where they may go. */
+  /** The agent's own values in the request, and where they may be sent. */
   readonly ownSecrets: OwnSecrets;
-  /** For what is cut: see cut-scrubbed.ts. All else is scrubbed when the result is made. */
+  /** For texts that are cut: see cut-scrubbed.ts. The result scrubs all others. */
   readonly scrub: Scrub;
 }
 
 /**
- * What came of one attempt. Nothing that a target does makes a probe throw: no answer, a wrong or
- * a hostile one is a `failure`, with what is known beside it.
+ * The outcome of one attempt. Nothing that a target does makes a probe throw: a missing, wrong or
+ * hostile answer is a `failure`, beside what is known.
  */
 export interface ProbeOutcome<Echo, Response, Timings, Phases> {
   /** The request as it was sent, for the result. */
   readonly request: Echo;
-  /** null where the request was none that could be sent anywhere. */
+  /** null if the request could not be sent anywhere. */
   readonly endpoint: Endpoint | null;
-  /** Present as soon as the target answered at all, also where a failure followed. */
+  /** Present if the target answered at all, even if a failure followed. */
   readonly response: Response | null;
   readonly failure: Failure | null;
   readonly timings: Timings;
@@ -47,7 +45,7 @@ export interface ProbeOutcome<Echo, Response, Timings, Phases> {
   readonly responseTimeMs: number;
 }
 
-/** The attempt ended without any answer of the target (`onlyOn: NETWORK_ERROR`, evidence). */
+/** The attempt ended without an answer of the target (`onlyOn: NETWORK_ERROR`, evidence). */
 export function isNetworkError(outcome: {
   readonly response: unknown;
   readonly failure: Failure | null;

@@ -13,7 +13,7 @@ import { isOfBody } from '../assertions/sources.ts';
 import type { Receiver } from '../config/variable-targets.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
-import type { BodyMemory, SharedBodyRoom } from '../probes/http/body/body-room.ts';
+import type { BodyMemory, SharedBodyMemory } from '../probes/http/body/body-memory.ts';
 import { JobLog } from '../probes/job-log.ts';
 import { type ProbeContext, roundMs } from '../probes/probe.ts';
 import { type AttemptSecrets, NO_ATTEMPT_SECRETS } from '../secrets/attempt-secrets.ts';
@@ -48,7 +48,7 @@ export interface AttemptParts {
   readonly log: Logger;
   readonly secrets: Pick<SecretsVault, 'render' | 'credentials' | 'scrubberWith'>;
   /** For bodies that are longer than results store. */
-  readonly bodyRoom: SharedBodyRoom;
+  readonly bodyRoom: SharedBodyMemory;
 }
 
 export interface AttemptOptions {

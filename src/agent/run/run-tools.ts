@@ -6,7 +6,7 @@ import { createEvaluator } from '../assertions/evaluator.ts';
 import type { RunConfig } from '../config.ts';
 import { createSystemResolver, type SystemResolver } from '../net/dns/system-resolver.ts';
 import { trustExtraRoots } from '../net/tls/secure-contexts.ts';
-import { SharedBodyRoom } from '../probes/http/body/body-room.ts';
+import { SharedBodyMemory } from '../probes/http/body/body-memory.ts';
 import { createIcmpProbe } from '../probes/icmp/probe.ts';
 import { type MachineLimits, machineLimits } from '../scheduler/permits/waiting-limit.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
@@ -85,7 +85,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
       secrets,
       starvation,
       pressure,
-      bodyRoom: new SharedBodyRoom(bodyRoomBytes(machineLimits())),
+      bodyRoom: new SharedBodyMemory(bodyRoomBytes(machineLimits())),
       guard: denyNetworks(config.deniedNetworks),
       connectivity: createConnectivityCheck({
         targets: config.connectivityTargets,

@@ -7,7 +7,7 @@ import { sleep } from '../../runtime/wait.ts';
 import { scrubResult } from '../../scrub/result-fields.ts';
 import type { Evidence } from '../evidence/evidence.ts';
 import type { ResultSink } from '../output/result-sink.ts';
-import type { BodyMemory, BodyUse } from '../probes/http/body/body-room.ts';
+import type { BodyMemory, BodyUse } from '../probes/http/body/body-memory.ts';
 import type { Permit } from '../scheduler/permits/permits.ts';
 import { watchWork } from '../scheduler/permits/work-watch.ts';
 import { saveEvidence } from './artifacts/evidence-artifacts.ts';

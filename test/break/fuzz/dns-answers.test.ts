@@ -6,10 +6,8 @@ import { decodeHeader, decodeMessage } from '../../../src/agent/net/dns/message/
 import { TYPE_NUMBERS } from '../../../src/agent/net/dns/message/parameters.ts';
 import { judgeAnswer, judgeStreamed, makeQuery } from '../../../src/agent/net/dns/message/query.ts';
 import { StreamFrames } from '../../../src/agent/net/dns/message/stream-frames.ts';
-import { digText } from '../../../src/agent/probes/dns/dig-text.ts';
-import { jsonAnswerOf } from '../../../src/agent/probes/dns/json-answer.ts';
-import { shownPartOf } from '../../../src/agent/probes/dns/shown-records.ts';
-import { SharedBodyRoom } from '../../../src/agent/probes/http/body/body-room.ts';
+import { digText, jsonAnswerOf, shownPartOf } from '../../../src/agent/probes/dns/answer-forms.ts';
+import { SharedBodyMemory } from '../../../src/agent/probes/http/body/body-memory.ts';
 import { dnsRunner } from '../../../src/agent/run/check-types/dns.ts';
 import type { CheckOf } from '../../../src/model/check/check.ts';
 import { dnsDetail } from '../../../src/wire/v1/result-details.ts';
@@ -151,7 +149,7 @@ function checkFor({ port }: DnsLane, { type, protocol }: DnsCase): CheckOf<'DNS'
 }
 
 /** No body is kept of DNS. */
-const NO_ROOM = new SharedBodyRoom(0).open(false);
+const NO_ROOM = new SharedBodyMemory(0).open(false);
 
 async function probed(lane: DnsLane, dnsCase: DnsCase): Promise<string> {
   const isSilent = dnsCase.ending === 'silence';

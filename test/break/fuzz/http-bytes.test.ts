@@ -6,15 +6,17 @@ import { expect, it } from 'vitest';
 import { openSocket } from '../../../src/agent/net/open-socket.ts';
 import { readConnectAnswer } from '../../../src/agent/net/proxy/connect-answer.ts';
 import type { Resolver } from '../../../src/agent/net/resolver.ts';
+import { SharedBodyMemory } from '../../../src/agent/probes/http/body/body-memory.ts';
 import { BodyReader } from '../../../src/agent/probes/http/body/body-reader.ts';
-import { SharedBodyRoom } from '../../../src/agent/probes/http/body/body-room.ts';
-import { decodeText, storedBodyOf } from '../../../src/agent/probes/http/body/stored-body.ts';
+import { decodeText } from '../../../src/agent/probes/http/body/decode-text.ts';
+import { storedBodyOf } from '../../../src/agent/probes/http/body/stored-body.ts';
 import { runExchange } from '../../../src/agent/probes/http/exchange.ts';
 import { ResponseParser } from '../../../src/agent/probes/http/http1/response-parser.ts';
 import { redirectOf } from '../../../src/agent/probes/http/redirects.ts';
 import { ResponseStart } from '../../../src/agent/probes/http/response-start.ts';
 import { probeTcp } from '../../../src/agent/probes/tcp/probe.ts';
 import { httpRunner } from '../../../src/agent/run/check-types/http.ts';
+import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
 import type { CheckOf } from '../../../src/model/check/check.ts';
 import { tcpRequestSchema } from '../../../src/model/check/request.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../src/model/result/error-codes.ts';
@@ -89,7 +91,7 @@ const BASE: Omit<HttpCase, 'bytes'> = {
 };
 const ENDINGS = ['close', 'reset', 'silence'] as const;
 
-const room = new SharedBodyRoom(64 * 1024 * 1024);
+const room = new SharedBodyMemory(64 * 1024 * 1024);
 const ROOM_BYTES = room.freeBytes;
 const runner = httpRunner<'API'>({ clientCertificates: () => [], proxyUrl: () => null });
 
@@ -366,7 +368,7 @@ it('an HTTP response begins the same however its bytes are split', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const read = (segments: readonly Buffer[]) => {
-    const start = new ResponseStart(() => {}, 65_536);
+    const start = new ResponseStart(() => {}, 65_536, NOT_SCRUBBED);
     const passed = segments
       .map((segment) => start.take(segment)?.toString('latin1') ?? '')
       .join('');
@@ -457,7 +459,7 @@ it('any HTTP redirect and text gives a valid result', { timeout: TIMEOUT_MS }, a
     corpus: 'http',
     run({ location: place, status, type, bytes }) {
       const body = { bytes, totalBytes: bytes.length, truncated: false };
-      const stored = storedBodyOf(body, type);
+      const stored = storedBodyOf(body, type, NOT_SCRUBBED);
       if (stored.bodyEncoding === 'text') expect(decodeText(bytes, type)).toBe(stored.body);
       else expect(stored.body).toBe(bytes.toString('base64'));
 
@@ -467,7 +469,7 @@ it('any HTTP redirect and text gives a valid result', { timeout: TIMEOUT_MS }, a
         httpVersion: '1.1',
         headers: { location: place },
       } as const;
-      const redirect = redirectOf(request, head, 0);
+      const redirect = redirectOf(request, head, 0, NOT_SCRUBBED);
       if (redirect.kind === 'refused') expect(redirect.why.length).toBeLessThan(400);
       if (redirect.kind === 'follow') {
         const { url, headers } = redirect.request;

@@ -62,7 +62,6 @@ export function stubCapturer(begin = (): Promise<void> => Promise.resolve()): St
   const filters: CaptureFilter[] = [];
   let open = 0;
   return {
-    usable: true,
     lack: null,
     filters,
     get open() {

@@ -13,7 +13,7 @@ import { createLogger } from '../../../dist/runtime/logger.js';
 const log = createLogger({ level: 'debug', destination: process.stderr, format: 'json' });
 const capturer = await openCapturer({ clock, log });
 const answer = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
-answer({ usable: capturer.usable, lack: capturer.lack });
+answer({ lack: capturer.lack });
 
 let capture = null;
 let controller = new AbortController();

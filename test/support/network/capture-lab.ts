@@ -96,14 +96,12 @@ export class TwoMachines {
 
 /** An agent's capturer in its own process, and a way to make traffic there. */
 export class CaptureDriver {
-  readonly usable: boolean;
   readonly lack: string | null;
   readonly #child: NamespaceChild;
   readonly #lines: AsyncIterator<string>;
 
   private constructor(child: NamespaceChild, lines: AsyncIterator<string>, first: string) {
-    const { usable, lack }: { usable: boolean; lack: string | null } = JSON.parse(first);
-    this.usable = usable;
+    const { lack }: { lack: string | null } = JSON.parse(first);
     this.lack = lack;
     this.#child = child;
     this.#lines = lines;

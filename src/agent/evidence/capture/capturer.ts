@@ -1,31 +1,43 @@
+import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Capturer } from '../capture.ts';
 import { findProgram, spawnOwn } from '../own-process.ts';
 import { buildFilter } from './filter.ts';
-import { type OwnRights, readOwnRights } from './own-rights.ts';
 import { type TcpdumpBounds, TcpdumpRun } from './tcpdump-run.ts';
 
 /**
- * Whole packets, as long as one and what the kernel keeps with it fit into 64 KiB: a longer one
- * takes twice the room in the kernel's buffer, and only the loopback has them.
+ * With the kernel's metadata, a packet of this length fits into 64 KiB; a longer one would take
+ * twice the memory in the kernel's buffer. Only the loopback has longer packets.
  */
 const MAX_PACKET_BYTES = 65_400;
-/** The kernel's buffer while a capture runs: some 128 packets of any length. */
+/** The kernel's buffer while a capture runs: about 128 packets of any length. */
 const KERNEL_BUFFER_KIB = 8192;
-/** Nothing is captured by it: a network for documentation (RFC 5737), and a port for discarding. */
+/** Matches nothing: a documentation address (RFC 5737) and the discard port. */
 const TRIAL = { addresses: ['192.0.2.1'], port: 9, transport: 'udp' } as const;
 const TRIAL_LIMIT_MS = 5000;
 const TRIAL_BYTES = 4096;
 
+/** capabilities(7), by their numbers. */
+const CAPABILITIES = { KILL: 5, SETGID: 6, SETUID: 7 } as const;
+type CapabilityName = keyof typeof CAPABILITIES;
+
+/** Rights of this process. In a container, root may lack rights that it usually has. */
+interface OwnRights {
+  readonly isRoot: boolean;
+  readonly has: (name: CapabilityName) => boolean;
+  /** Programs that it starts gain no rights (prctl(2), PR_SET_NO_NEW_PRIVS). */
+  readonly noNewPrivileges: boolean;
+}
+
 export interface CapturerOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Where tcpdump is looked for; the system's folders, where not given. */
+  /** Directories to search for tcpdump; default: those of the system. */
   readonly folders?: readonly string[];
 }
 
-/** Finds tcpdump, and tries once whether it may capture here. Takes 4 s at most. */
+/** Finds tcpdump and tests once whether it may capture here. Takes at most 4 s. */
 export async function openCapturer({ clock, log, folders }: CapturerOptions): Promise<Capturer> {
   const path = await findProgram('tcpdump', folders);
   if (path === null) {
@@ -40,7 +52,6 @@ export async function openCapturer({ clock, log, folders }: CapturerOptions): Pr
   const lack = await lackOf(start, path, rights, clock);
   if (lack !== null) return unusable(lack);
   return {
-    usable: true,
     lack: null,
     async start(filter, { signal, limitMs, maxBytes }) {
       const built = buildFilter(filter);
@@ -58,23 +69,23 @@ export async function openCapturer({ clock, log, folders }: CapturerOptions): Pr
 }
 
 function unusable(lack: string): Capturer {
-  return { usable: false, lack, start: async () => ({ ok: false, note: lack }) };
+  return { lack, start: async () => ({ ok: false, note: lack }) };
 }
 
 /**
- * Writes to us alone, each packet at once. Started by root, tcpdump becomes a user without rights
- * by itself; a root that may not end other users' processes could not end it then.
+ * Writes each packet to our pipe at once. Started by root, tcpdump changes to a user without
+ * rights; root without CAP_KILL could not end it then.
  */
 function argumentsFor(rights: OwnRights): readonly string[] {
   const user = rights.isRoot && !rights.has('KILL') ? ['-Z', 'root'] : [];
   const size = ['-s', `${MAX_PACKET_BYTES}`, '-B', `${KERNEL_BUFFER_KIB}`];
-  // Version 2 of this form tells an interface's number, which tcpdump shows by the name that has
-  // the number on the machine where the file is read.
+  // LINUX_SLL2 contains the number of an interface, which tcpdump shows as the name that has this
+  // number on the machine where the file is read.
   const form = ['-y', 'LINUX_SLL'];
   return ['-i', 'any', ...form, '-n', '-U', '--immediate-mode', ...size, ...user, '-w', '-'];
 }
 
-/** Why nothing can be captured, and what to do about it; null where a capture begins. */
+/** Why nothing can be captured, and how to change that; null if a capture works. */
 async function lackOf(
   start: (expression: string, bounds: TcpdumpBounds) => TcpdumpRun,
   path: string,
@@ -94,7 +105,7 @@ async function lackOf(
 }
 
 function remedyFor(path: string, rights: OwnRights): string {
-  // As root it changes its user, which has to be allowed as well.
+  // Started by root, tcpdump changes its user, which needs rights as well.
   if (rights.isRoot && !(rights.has('SETUID') && rights.has('SETGID'))) {
     return '`--cap-add=NET_RAW --cap-add=SETUID --cap-add=SETGID` allows a container that runs as root to, or run it as another user';
   }
@@ -102,4 +113,24 @@ function remedyFor(path: string, rights: OwnRights): string {
     return 'no-new-privileges keeps tcpdump from its rights: start the container without it (in Kubernetes allowPrivilegeEscalation: true) and with `--cap-add=NET_RAW`';
   }
   return `\`setcap cap_net_raw+ep ${path}\` allows it, in a container \`--cap-add=NET_RAW\` as well`;
+}
+
+/** If the rights cannot be read, assumes those that the user usually has. */
+async function readOwnRights(): Promise<OwnRights> {
+  const isRoot = process.geteuid?.() === 0;
+  const status = await ownStatus();
+  const digits = /^CapEff:\s*([0-9a-f]+)/m.exec(status)?.[1] ?? null;
+  const effective = digits === null ? null : BigInt(`0x${digits}`);
+  const has = (name: CapabilityName): boolean =>
+    effective === null ? isRoot : ((effective >> BigInt(CAPABILITIES[name])) & 1n) === 1n;
+  return { isRoot, has, noNewPrivileges: /^NoNewPrivs:\s*1$/m.test(status) };
+}
+
+/** proc(5); empty if it cannot be read. */
+async function ownStatus(): Promise<string> {
+  try {
+    return await readFile('/proc/self/status', 'latin1');
+  } catch {
+    return '';
+  }
 }

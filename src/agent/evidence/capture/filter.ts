@@ -1,8 +1,8 @@
 import { isIPv4 } from 'node:net';
-import { addressBytes, addressText } from '../../probes/icmp/address-bytes.ts';
+import { addressText, wireBytes } from '../../probes/icmp/address-bytes.ts';
 import type { CaptureFilter } from '../capture.ts';
 
-/** More than any name has that is worth a capture; the kernel limits the length of a filter. */
+/** The kernel limits the length of a filter; no real name has more addresses. */
 const MAX_ADDRESSES = 32;
 const TCP = 6;
 const UDP = 17;
@@ -15,10 +15,10 @@ export type BuiltFilter =
   | { readonly ok: false; readonly note: string };
 
 /**
- * The filter in the language of pcap-filter(7), made of nothing but addresses as this module
- * writes them, and numbers. It holds what goes to the target's port and what comes from it, and
- * the target's own words that the port cannot be reached, which a firewall on it says by ICMP.
- * What routers on the way say is of other hosts, and is left out.
+ * A filter in the language of pcap-filter(7), made only of numbers and of addresses as this module
+ * writes them. It matches packets to and from the target's port, and ICMP messages by which the
+ * target (or its firewall) reports the port unreachable. It leaves out ICMP messages of routers on
+ * the way, which are other hosts.
  */
 export function buildFilter({ addresses, port, transport }: CaptureFilter): BuiltFilter {
   if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
@@ -29,19 +29,12 @@ export function buildFilter({ addresses, port, transport }: CaptureFilter): Buil
   }
   const hosts = new Map<string, Buffer>();
   for (const address of addresses) {
-    const bytes = hostBytes(address);
+    const bytes = wireBytes(address);
     if (bytes === null) return { ok: false, note: `${JSON.stringify(address)} is no IP address` };
     hosts.set(addressText(bytes), bytes);
   }
   const parts = [...hosts].flatMap(([host, bytes]) => partsFor(host, bytes, port, transport));
   return { ok: true, expression: parts.join(' or ') };
-}
-
-/** Without its zone, and IPv4 written as IPv6 (RFC 4291 2.5.5.2) as what goes over the wire. */
-function hostBytes(address: string): Buffer | null {
-  const bytes = addressBytes(address.split('%', 1)[0] ?? '');
-  const isMapped = bytes?.length === 16 && bytes.toString('hex', 0, 12) === `${'0'.repeat(20)}ffff`;
-  return isMapped ? bytes.subarray(12) : bytes;
 }
 
 function partsFor(
@@ -64,8 +57,8 @@ function partsFor(
 }
 
 /**
- * The target's message that quotes a packet which was sent to that port of it. It quotes the IP
- * header, without options, and at least 8 bytes of what follows (RFC 792, RFC 4443 2.4).
+ * Matches the target's error message about a packet to that port. It quotes the IP header, without
+ * options, and at least 8 bytes behind it (RFC 792, RFC 4443 2.4).
  */
 function unreachable(quoted: {
   readonly host: string;

@@ -1,88 +1,86 @@
-/** Of a pcap file, and of each record in it (IETF draft-ietf-opsawg-pcap, 4 and 5). */
+/** IETF draft-ietf-opsawg-pcap, 4 and 5. */
 const FILE_HEADER_BYTES = 24;
 const RECORD_HEADER_BYTES = 16;
-/** No program captures longer packets: such a length is no length. */
+/** No program captures longer packets: a larger length is an error. */
 const MAX_PACKET_BYTES = 262_144;
-const FIRST_ROOM_BYTES = 64 * 1024;
-/** Numbers are in the order of the machine that captured; times in micro- or nanoseconds. */
+const FIRST_BUFFER_BYTES = 64 * 1024;
+/** For times in micro- and nanoseconds. Numbers have the byte order of the capturing machine. */
 const LITTLE_ENDIAN_MAGICS: readonly number[] = [0xa1b2c3d4, 0xa1b23c4d];
 
 /** Collects the whole records of a pcap file that arrives in pieces of any length. */
 export class PcapCollector {
   readonly #maxBytes: number;
-  #kept: Buffer;
-  /** Bytes received in #kept, and the part of them in whole records. */
-  #come = 0;
-  #whole = 0;
+  #buffer: Buffer;
+  #receivedBytes = 0;
+  #wholeBytes = 0;
   #packets = 0;
-  /** Of what came, how much did not fit. */
   #leftOutBytes = 0;
   #fault: string | null = null;
 
   /** @param maxBytes of the file, its header included */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    this.#kept = Buffer.alloc(Math.min(FIRST_ROOM_BYTES, maxBytes));
+    this.#buffer = Buffer.alloc(Math.min(FIRST_BUFFER_BYTES, maxBytes));
   }
 
-  /** `enough` once it accepts no more: it is full, or this is no pcap. */
+  /** `enough` once it is full or the data is no pcap file. */
   write(piece: Uint8Array): 'more' | 'enough' {
     if (this.#leftOutBytes > 0 || this.#fault !== null) return 'enough';
-    const space = this.#maxBytes - this.#come;
+    const space = this.#maxBytes - this.#receivedBytes;
     const taken = piece.byteLength > space ? piece.subarray(0, space) : piece;
-    this.#makeRoomFor(this.#come + taken.byteLength);
-    this.#kept.set(taken, this.#come);
-    this.#come += taken.byteLength;
+    this.#growTo(this.#receivedBytes + taken.byteLength);
+    this.#buffer.set(taken, this.#receivedBytes);
+    this.#receivedBytes += taken.byteLength;
     this.#leftOutBytes = piece.byteLength - taken.byteLength;
     this.#findWholeRecords();
     return this.#leftOutBytes > 0 || this.#fault !== null ? 'enough' : 'more';
   }
 
-  /** The file so far, up to its last whole record; empty before its header has come. */
+  /** The file up to its last whole record; empty before its header has arrived. */
   get bytes(): Buffer {
-    return this.#kept.subarray(0, this.#whole);
+    return this.#buffer.subarray(0, this.#wholeBytes);
   }
 
   get packets(): number {
     return this.#packets;
   }
 
-  /** Something was left out since it did not fit. */
+  /** Bytes were left out because they did not fit. */
   get truncated(): boolean {
     return this.#leftOutBytes > 0;
   }
 
-  /** Why what came cannot be read on; null where it can. */
+  /** What is wrong with the data; null if nothing is. */
   get fault(): string | null {
     return this.#fault;
   }
 
   #findWholeRecords(): void {
-    if (this.#come < FILE_HEADER_BYTES) return;
-    const isLittle = LITTLE_ENDIAN_MAGICS.includes(this.#kept.readUInt32LE(0));
-    if (!isLittle && !LITTLE_ENDIAN_MAGICS.includes(this.#kept.readUInt32BE(0))) {
-      this.#fault = 'what came is no packet capture';
+    if (this.#receivedBytes < FILE_HEADER_BYTES) return;
+    const isLittle = LITTLE_ENDIAN_MAGICS.includes(this.#buffer.readUInt32LE(0));
+    if (!isLittle && !LITTLE_ENDIAN_MAGICS.includes(this.#buffer.readUInt32BE(0))) {
+      this.#fault = 'the output is no packet capture';
       return;
     }
-    this.#whole = Math.max(this.#whole, FILE_HEADER_BYTES);
-    while (this.#whole + RECORD_HEADER_BYTES <= this.#come) {
-      const at = this.#whole + 8;
-      const length = isLittle ? this.#kept.readUInt32LE(at) : this.#kept.readUInt32BE(at);
+    this.#wholeBytes = Math.max(this.#wholeBytes, FILE_HEADER_BYTES);
+    while (this.#wholeBytes + RECORD_HEADER_BYTES <= this.#receivedBytes) {
+      const at = this.#wholeBytes + 8;
+      const length = isLittle ? this.#buffer.readUInt32LE(at) : this.#buffer.readUInt32BE(at);
       if (length > MAX_PACKET_BYTES) {
         this.#fault = `packet ${this.#packets + 1} of the capture is broken`;
         return;
       }
-      const end = this.#whole + RECORD_HEADER_BYTES + length;
-      if (end > this.#come) return;
-      this.#whole = end;
+      const end = this.#wholeBytes + RECORD_HEADER_BYTES + length;
+      if (end > this.#receivedBytes) return;
+      this.#wholeBytes = end;
       this.#packets += 1;
     }
   }
 
-  #makeRoomFor(bytes: number): void {
-    if (bytes <= this.#kept.length) return;
-    const larger = Buffer.alloc(Math.min(Math.max(bytes, this.#kept.length * 2), this.#maxBytes));
-    this.#kept.copy(larger, 0, 0, this.#come);
-    this.#kept = larger;
+  #growTo(bytes: number): void {
+    if (bytes <= this.#buffer.length) return;
+    const larger = Buffer.alloc(Math.min(Math.max(bytes, this.#buffer.length * 2), this.#maxBytes));
+    this.#buffer.copy(larger, 0, 0, this.#receivedBytes);
+    this.#buffer = larger;
   }
 }

@@ -1,20 +1,24 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/wait.ts';
-import type { Captured } from '../capture.ts';
+import type { CaptureOutcome } from '../capture.ts';
 import type { OwnProcess, OwnProcessEnd } from '../own-process.ts';
 import { PcapCollector } from './pcap-collector.ts';
-import { Words } from './tcpdump-text.ts';
 
-/** From its start until it listens. It takes 20 ms, and more on a machine that is busy. */
+/** Limit for its start, which takes 20 ms on an idle machine. */
 const START_MS = 3000;
-/** A packet is captured when nothing came for so long after the last one, or after the long wait. */
+/** Packets in flight: waits until none has arrived for QUIET_MS, at most MAX_DRAIN_MS. */
 const QUIET_MS = 100;
 const MAX_DRAIN_MS = 500;
-/** For writing what it has; then it is killed, and after as long again it is given up. */
+/** Time for its last output before it is killed, and again before it is given up. */
 const FLUSH_MS = 500;
 
-/** What ended it, of several the first; null while nothing has. */
+/** Longer output is cut at its beginning. */
+const MAX_TEXT_CHARACTERS = 4096;
+/** For a sentence in the job log. */
+const MAX_SUMMARY_CHARACTERS = 200;
+
+/** The first reason for its end; null while it runs. */
 type EndedBy = 'itself' | 'start' | 'stop' | 'limit' | 'full' | 'signal' | null;
 
 export interface TcpdumpBounds {
@@ -24,17 +28,13 @@ export interface TcpdumpBounds {
   readonly maxBytes: number;
 }
 
-export type CaptureOutcome =
-  | { readonly ok: true; readonly captured: Captured }
-  | { readonly ok: false; readonly note: string };
-
-/** A tcpdump that writes to us, from its start to its end. Nothing here rejects. */
+/** One tcpdump process, from its start to its end. Nothing here rejects. */
 export class TcpdumpRun {
   readonly #process: OwnProcess;
   readonly #clock: Clock;
   readonly #collector: PcapCollector;
-  readonly #words: Words;
-  /** How it ended; null where it could not be ended. What it wrote has all come by then. */
+  readonly #messages: TcpdumpMessages;
+  /** Resolves when all its output is read; null if it could not be ended. */
   readonly #gone: Promise<OwnProcessEnd | null>;
   readonly #goneSignal = new AbortController();
   readonly #cancels: (() => void)[] = [];
@@ -48,7 +48,7 @@ export class TcpdumpRun {
     this.#clock = clock;
     this.#lastPieceMs = clock.monotonicMs();
     this.#collector = new PcapCollector(maxBytes);
-    this.#words = new Words(process.stderr);
+    this.#messages = new TcpdumpMessages(process.stderr);
     process.stdout.on('data', (piece: Uint8Array) => {
       this.#lastPieceMs = clock.monotonicMs();
       if (this.#collector.write(piece) === 'enough') this.#end('full');
@@ -61,12 +61,12 @@ export class TcpdumpRun {
     if (signal.aborted) onAbort();
   }
 
-  /** null once packets are captured; else why they are not, with the process gone. */
+  /** null once packets are captured; otherwise why not, after the process has ended. */
   async listening(): Promise<string | null> {
     const late = new AbortController();
     const cancelLate = this.#clock.after(START_MS, () => late.abort());
     const isUp = await Promise.race([
-      this.#words.listening.then(() => true),
+      this.#messages.listening.then(() => true),
       this.#gone.then(() => false),
       new Promise<boolean>((resolve) => {
         late.signal.addEventListener('abort', () => resolve(false), { once: true });
@@ -81,13 +81,13 @@ export class TcpdumpRun {
     return 'tcpdump was ended before it began';
   }
 
-  /** Ends it with what is on its way; at the second call, what came of the first. */
+  /** Ends it after packets in flight have arrived. A second call returns the same result. */
   stop(): Promise<CaptureOutcome> {
     this.#stopped ??= this.#stop();
     return this.#stopped;
   }
 
-  /** Ends it at once. @returns false where it could not be ended */
+  /** Ends it at once; false if that is impossible. */
   async kill(): Promise<boolean> {
     this.#end('signal');
     return (await this.#gone) !== null;
@@ -103,8 +103,8 @@ export class TcpdumpRun {
       return { ok: false, note: this.#whyItEnded(end) };
     }
     if (bytes.length === 0) return { ok: false, note: fault ?? 'tcpdump wrote nothing' };
-    const { dropped } = this.#words;
-    // Its own length, not its capacity: it may wait for hours.
+    const { dropped } = this.#messages;
+    // Without the spare capacity of the buffer: it may wait for hours.
     const own = Buffer.allocUnsafeSlow(bytes.length);
     own.set(bytes);
     const captured = { bytes: own, packets, truncated, dropped };
@@ -122,21 +122,21 @@ export class TcpdumpRun {
     }
   }
 
-  /** The first reason counts; what is stopped in earnest gets no time to write. */
+  /** The first reason counts. `signal` and `start` leave no time to write the last output. */
   #end(by: Exclude<EndedBy, 'itself' | null>): void {
     const isAtOnce = by === 'signal' || by === 'start';
     if (this.#endedBy !== null && !isAtOnce) return;
     this.#endedBy ??= by;
     if (this.#goneSignal.signal.aborted) return;
-    if (isAtOnce) this.#killSurely();
+    if (isAtOnce) this.#killOrGiveUp();
     else {
       this.#process.interrupt();
-      this.#cancels.push(this.#clock.after(FLUSH_MS, () => this.#killSurely()));
+      this.#cancels.push(this.#clock.after(FLUSH_MS, () => this.#killOrGiveUp()));
     }
   }
 
-  /** A process that changed its user may not be ours to kill: no run waits for it for ever. */
-  #killSurely(): void {
+  /** We may lack the right to kill a process that changed its user: no run waits for it forever. */
+  #killOrGiveUp(): void {
     void this.#process.kill();
     this.#cancels.push(this.#clock.after(FLUSH_MS, () => this.#giveUp()));
   }
@@ -151,8 +151,8 @@ export class TcpdumpRun {
       return end;
     });
     const whole = Promise.all([exited, closed(stdout), closed(stderr)]).then(([end]) => end);
-    const end = await Promise.race([whole, givenUp, exited.then((end) => this.#soonAfter(end))]);
-    // It ends with the next packet at the latest, once its output is closed.
+    const end = await Promise.race([whole, givenUp, exited.then((end) => this.#afterFlush(end))]);
+    // Once its output is closed, it ends with the next packet at the latest.
     stdout.destroy();
     stderr.destroy();
     for (const cancel of this.#cancels.splice(0)) cancel();
@@ -160,8 +160,8 @@ export class TcpdumpRun {
     return end;
   }
 
-  /** The end of a process; another process may still have its pipes open. */
-  #soonAfter(end: OwnProcessEnd): Promise<OwnProcessEnd> {
+  /** Another process may still have its pipes open: waits for them for a limited time. */
+  #afterFlush(end: OwnProcessEnd): Promise<OwnProcessEnd> {
     return new Promise((resolve) => {
       if (this.#goneSignal.signal.aborted) resolve(end);
       else this.#cancels.push(this.#clock.after(FLUSH_MS, () => resolve(end)));
@@ -171,7 +171,7 @@ export class TcpdumpRun {
   #whyItEnded(end: OwnProcessEnd | null): string {
     if (end === null) return 'tcpdump could not be ended';
     if (end.startError !== null) return `tcpdump could not be started: ${end.startError}`;
-    const { summary } = this.#words;
+    const { summary } = this.#messages;
     if (summary !== '') return summary;
     return `tcpdump ended by itself (${end.signal ?? `exit code ${end.code}`})`;
   }
@@ -182,4 +182,37 @@ function closed(stream: Readable): Promise<void> {
     if (stream.closed) resolve();
     else stream.once('close', () => resolve());
   });
+}
+
+/** The stderr of tcpdump: that it listens or why not, and at its end its counters. */
+class TcpdumpMessages {
+  /** Resolves once tcpdump listens; otherwise never. */
+  readonly listening: Promise<void>;
+  #text = '';
+
+  constructor(stderr: Readable) {
+    this.listening = new Promise((resolve) => {
+      stderr.setEncoding('utf8').on('data', (text: string) => {
+        this.#text = (this.#text + text).slice(-MAX_TEXT_CHARACTERS);
+        // Its first bytes on stdout prove nothing: tcpdump writes them even if it then fails.
+        if (/^tcpdump[^:]*: listening on /m.test(this.#text)) resolve();
+      });
+    });
+  }
+
+  /** In one line, cut to fit a sentence; empty if there is no output. */
+  get summary(): string {
+    const lines = this.#text
+      .split('\n')
+      .filter((line) => !/: (?:data link type|listening on) /.test(line));
+    const summary = lines.join(' ').replace(/\s+/g, ' ').trim();
+    return summary.length > MAX_SUMMARY_CHARACTERS
+      ? `${summary.slice(0, MAX_SUMMARY_CHARACTERS)}…`
+      : summary;
+  }
+
+  get dropped(): number | null {
+    const count = /^(\d+) packets? dropped by kernel/m.exec(this.#text)?.[1];
+    return count === undefined ? null : Number(count);
+  }
 }

@@ -6,7 +6,7 @@ import { askNameServers, type NameServers } from '../../net/dns/system/name-serv
 import { questionOf } from '../../probes/dns/question.ts';
 import { JobLog } from '../../probes/job-log.ts';
 
-/** For the names of all hops, queried at once. */
+/** Time limit for the names of all hops, queried at once. */
 export const NAMES_LIMIT_MS = 1000;
 
 export interface NameOptions {
@@ -16,7 +16,7 @@ export interface NameOptions {
   readonly nameServers: () => NameServers;
 }
 
-/** The trace with the names of its hops, as far as the name servers have them in time. */
+/** Adds the names of the hops that the name servers return in time. */
 export async function withNames(traceroute: Traceroute, options: NameOptions): Promise<Traceroute> {
   const addresses = new Set(traceroute.hops.flatMap(({ address }) => address ?? []));
   const names = new Map(

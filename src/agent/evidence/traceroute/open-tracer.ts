@@ -1,29 +1,27 @@
-import { isIP } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { NameServers } from '../../net/dns/system/name-servers.ts';
 import type { Family } from '../../net/resolver.ts';
-import { addressBytes, addressText } from '../../probes/icmp/address-bytes.ts';
+import { addressText, wireBytes } from '../../probes/icmp/address-bytes.ts';
 import type { Traced, Tracer, TraceTarget } from '../tracer.ts';
-import { assemble } from './assemble.ts';
+import { buildTraceroute } from './build-traceroute.ts';
+import type { Engine } from './engine.ts';
 import { NAMES_LIMIT_MS, withNames } from './hop-names.ts';
-import type { Engine } from './observed.ts';
 import { findRawEngine } from './raw-engine.ts';
 import { findSystemEngine } from './system-engine.ts';
 
 export interface TracerOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Resolves the names of hops with the name servers of the system. */
   readonly resolver: { nameServers(): NameServers };
   /** Directories to search for traceroute; default: those of the system. */
   readonly programFolders?: readonly string[];
 }
 
 /**
- * Looks once for a way to trace: raw sockets, else the program traceroute, which needs no
- * privilege. Without either the tracer says what it lacks, and each trace the same.
+ * Selects a method, once: raw sockets, else the program traceroute, which needs no privilege. With
+ * neither, `lack` and each trace say what is missing.
  */
 export async function openTracer(options: TracerOptions): Promise<Tracer> {
   const { clock, programFolders } = options;
@@ -52,13 +50,13 @@ function lackingTracer(lack: string): Tracer {
   };
 }
 
-/** Modes: open, then closed for good, which ends the traces that are under way. */
+/** Closing it, for good, also ends the traces in progress. */
 class EngineTracer implements Tracer {
   readonly method: Engine['method'];
   readonly lack = null;
   readonly #engine: Engine;
   readonly #options: TracerOptions;
-  readonly #underWay = new Set<AbortController>();
+  readonly #inProgress = new Set<AbortController>();
   #state: 'open' | 'closed' = 'open';
 
   constructor(engine: Engine, options: TracerOptions) {
@@ -73,62 +71,59 @@ class EngineTracer implements Tracer {
   ): Promise<Traced> {
     const stop = new AbortController();
     const onAbort = (): void => stop.abort();
-    this.#underWay.add(stop);
+    this.#inProgress.add(stop);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted || this.#state === 'closed') stop.abort();
     try {
       return await this.#traceWithin(target, stop.signal, limitMs);
     } catch (error) {
-      this.#options.log.error({ err: error }, 'a trace failed for a fault of the agent');
-      return { ok: false, note: `the agent failed at it: ${messageOf(error)}` };
+      this.#options.log.error({ err: error }, 'a trace failed on an internal error');
+      return { ok: false, note: `internal error: ${messageOf(error)}` };
     } finally {
       signal.removeEventListener('abort', onAbort);
-      this.#underWay.delete(stop);
+      this.#inProgress.delete(stop);
     }
   }
 
   close(): void {
     this.#state = 'closed';
-    for (const stop of this.#underWay) stop.abort();
+    for (const stop of this.#inProgress) stop.abort();
   }
 
   async #traceWithin(target: TraceTarget, signal: AbortSignal, limitMs: number): Promise<Traced> {
     const { clock, resolver } = this.#options;
-    const way = wayTo(target.address);
-    if (!way.ok) return way;
+    const parsed = traceAddressOf(target.address);
+    if (!parsed.ok) return parsed;
     const deadlineMs = clock.monotonicMs() + limitMs;
     const forNamesMs = Math.min(NAMES_LIMIT_MS, limitMs / 4);
     const options = { signal, deadlineMs: deadlineMs - forNamesMs };
-    const run = await this.#engine.run(way.address, way.family, options);
+    const run = await this.#engine.run(parsed.address, parsed.family, options);
     if (!run.ok) return run;
     const { observed } = run;
     if (observed.hops.length === 0) {
-      const limit = `nothing was known of the way after ${Math.round(limitMs)} ms`;
-      return { ok: false, note: observed.ended === 'stopped' ? 'it was broken off' : limit };
+      const limit = `no hop was known after ${Math.round(limitMs)} ms`;
+      return { ok: false, note: observed.ended === 'stopped' ? 'it was cancelled' : limit };
     }
     const nameServers = (): NameServers => resolver.nameServers();
-    const unnamed = assemble(target, observed);
+    const unnamed = buildTraceroute(target, observed);
     const traceroute = await withNames(unnamed, { clock, signal, deadlineMs, nameServers });
     return { ok: true, traceroute };
   }
 }
 
-type Way =
+type TraceAddress =
   | { readonly ok: true; readonly address: string; readonly family: Family }
   | { readonly ok: false; readonly note: string };
 
 const LINK_LOCAL = /^fe[89ab][0-9a-f]:/;
-const IPV4_IN_IPV6 = Buffer.from('00000000000000000000ffff', 'hex');
 
-/** The address in its usual form; one of IPv4 written as IPv6 (RFC 4291 2.5.5.2) is IPv4's. */
-function wayTo(text: string): Way {
-  const bytes = isIP(text) === 0 ? null : addressBytes(text.replace(/%.*$/, ''));
+/** In canonical form; an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) becomes IPv4. */
+function traceAddressOf(text: string): TraceAddress {
+  const bytes = wireBytes(text);
   if (bytes === null) return { ok: false, note: `${text} is no IP address` };
-  const isIpv4 = bytes.length === 4;
-  const isMapped = !isIpv4 && bytes.subarray(0, 12).equals(IPV4_IN_IPV6);
-  const address = addressText(isMapped ? bytes.subarray(12) : bytes);
+  const address = addressText(bytes);
   if (LINK_LOCAL.test(address)) {
-    return { ok: false, note: `${text} is on the link itself: there is no way to trace` };
+    return { ok: false, note: `${text} is on the link itself: there is no route to trace` };
   }
-  return { ok: true, address, family: isIpv4 || isMapped ? 4 : 6 };
+  return { ok: true, address, family: bytes.length === 4 ? 4 : 6 };
 }

@@ -1,30 +1,31 @@
 import { isIP } from 'node:net';
 import type { Family } from '../../net/resolver.ts';
-import { type Answer, MAX_TTL, PROBES_A_HOP, type ProbeEnd, type Says } from './observed.ts';
+import { withoutZone } from '../../net/text.ts';
+import { type Answer, MAX_TTL, type Meaning, PROBES_PER_HOP, type ProbeEnd } from './engine.ts';
 import { PORT_UNREACHABLE, unreachableByMark } from './unreachable.ts';
 
-/** Thirty lines with three IPv6 addresses each are a fifth of it. */
+/** Five times the length of 30 lines with three IPv6 addresses each. */
 const MAX_OUTPUT_CHARS = 32 * 1024;
-/** The longest word of use, an IPv6 address, is shorter. */
+/** Longer than any word that is used; the longest is an IPv6 address. */
 const MAX_WORD_CHARS = 64;
 const TIME = /^\d{1,6}(\.\d{1,6})?$/;
 
 /**
- * Reads what `traceroute -n` prints, in pieces of any size, as far as it has come:
+ * Reads the output of `traceroute -n`, in pieces of any size:
  *
  *     traceroute to 192.0.2.9 (192.0.2.9), 30 hops max, 60 byte packets
  *      1  10.0.0.1  0.420 ms  0.388 ms *
  *      2  10.0.1.1  1.204 ms 10.0.1.2  1.310 ms !H 10.0.1.1  1.119 ms
  *
- * An answer counts only with the unit of its time behind it, so that an output that was cut
- * anywhere gives nothing that was not there. Everything else is passed over.
+ * An answer counts once the unit of its time has arrived, so an output that is cut anywhere yields
+ * nothing wrong. Everything else is ignored.
  */
 export class TracerouteOutput {
   readonly #family: Family;
   readonly #hops: ProbeEnd[][] = [];
   #charsLeft = MAX_OUTPUT_CHARS;
   #word = '';
-  /** `start`: the line has no word yet. `hop`: its words are about the last hop. */
+  /** `start`: the line has no word yet. `hop`: it is about the last hop. */
   #line: 'start' | 'hop' | 'other' = 'start';
   #address: string | null = null;
   #timeMs: number | null = null;
@@ -39,7 +40,7 @@ export class TracerouteOutput {
     return empty < 0 ? this.#hops : this.#hops.slice(0, empty);
   }
 
-  /** What is beyond 32 Ki characters is dropped. */
+  /** Drops everything beyond MAX_OUTPUT_CHARS. */
   write(piece: string): void {
     const taken = piece.slice(0, this.#charsLeft);
     this.#charsLeft -= taken.length;
@@ -55,7 +56,7 @@ export class TracerouteOutput {
     }
   }
 
-  /** No more comes. A word that was cut in the middle says nothing, or the same. */
+  /** The output is over. A last word that was cut changes nothing, or means the same. */
   end(): void {
     this.#endWord();
   }
@@ -79,13 +80,13 @@ export class TracerouteOutput {
   #takeWord(word: string): void {
     const ends = this.#hops.at(-1) ?? [];
     if (word === '*') {
-      if (ends.length < PROBES_A_HOP) ends.push(null);
+      if (ends.length < PROBES_PER_HOP) ends.push(null);
     } else if (word === 'ms') {
       this.#answer(ends);
     } else if (word.startsWith('!')) {
       this.#mark(ends, word);
     } else if (isIP(word) !== 0) {
-      this.#address = word.replace(/%.*$/, '');
+      this.#address = withoutZone(word);
     } else if (TIME.test(word)) {
       this.#timeMs = Number(word);
     }
@@ -94,22 +95,22 @@ export class TracerouteOutput {
   #answer(ends: ProbeEnd[]): void {
     const [address, rttMs] = [this.#address, this.#timeMs];
     this.#timeMs = null;
-    if (address === null || rttMs === null || ends.length >= PROBES_A_HOP) return;
-    ends.push({ address, rttMs, says: 'on the way' });
+    if (address === null || rttMs === null || ends.length >= PROBES_PER_HOP) return;
+    ends.push({ address, rttMs, meaning: 'on the way' });
   }
 
   #mark(ends: ProbeEnd[], word: string): void {
-    const says = unreachableByMark(this.#family, word);
+    const meaning = unreachableByMark(this.#family, word);
     const last = ends.at(-1) ?? null;
-    if (says !== null && last !== null) ends[ends.length - 1] = { ...last, says };
+    if (meaning !== null && last !== null) ends[ends.length - 1] = { ...last, meaning };
   }
 }
 
 /**
- * What the last line of an output means, since the program stops where the way does: answers of
- * the target come from the destination, others without a mark refuse the port in its stead.
- * `endedItself` is false where it was broken off: the answers of a router are then of one among
- * many on the way.
+ * Interprets the last line of an output. The program stops at the end of the route: answers of the
+ * target come from the destination, and others without a mark report the port unreachable.
+ *
+ * @param endedItself false if the program was killed: a router in the last line is one on the way
  */
 export function withLastHopRead(
   hops: readonly (readonly ProbeEnd[])[],
@@ -119,9 +120,10 @@ export function withLastHopRead(
   const last = hops.at(-1) ?? [];
   const isFromTarget = (end: ProbeEnd): boolean => end?.address === target;
   const isOver = endedItself && hops.length < MAX_TTL;
-  const says = last.some(isFromTarget)
-    ? (end: Answer): Says => (isFromTarget(end) ? 'destination' : end.says)
-    : (end: Answer): Says => (end.says === 'on the way' && isOver ? PORT_UNREACHABLE : end.says);
-  const read = last.map((end) => (end === null ? null : { ...end, says: says(end) }));
+  const meaning = last.some(isFromTarget)
+    ? (end: Answer): Meaning => (isFromTarget(end) ? 'destination' : end.meaning)
+    : (end: Answer): Meaning =>
+        end.meaning === 'on the way' && isOver ? PORT_UNREACHABLE : end.meaning;
+  const read = last.map((end) => (end === null ? null : { ...end, meaning: meaning(end) }));
   return [...hops.slice(0, -1), read].slice(0, hops.length);
 }

@@ -11,15 +11,15 @@ import {
   MAX_TTL,
   type Observed,
   PROBE_WAIT_MS,
-  PROBES_A_HOP,
-} from './observed.ts';
+  PROBES_PER_HOP,
+} from './engine.ts';
 import { TracerouteOutput, withLastHopRead } from './output-parser.ts';
 
-/** Between two probes: slow enough for routers that limit their answers, 1.35 s for all. */
+/** Pause between two probes, since routers limit their answers; 1.35 s in total. */
 const SEND_STEP_MS = 15;
 const MIN_WAIT_MS = 1000;
 const TRIAL_LIMIT_MS = 3000;
-/** For reading the pipes after the program ended; another process may still have them open. */
+/** Limit for reading the pipes after the end; another process may still have them open. */
 const REST_LIMIT_MS = 500;
 const MAX_ERROR_CHARS = 2048;
 const MAX_SHOWN_ERROR_CHARS = 200;
@@ -31,9 +31,9 @@ export interface SystemEngineOptions {
 }
 
 /**
- * The program `traceroute` of Linux distributions, which needs no privilege: UDP datagrams to
- * ports that nobody listens on, all in flight at once, so that silence costs one wait and not one
- * for each hop. Others of the name do not know these options: a trial on the loopback tells.
+ * The program `traceroute` of Linux distributions, which needs no privilege. It sends UDP datagrams
+ * to unused ports, all in flight at once, so silence costs one wait, not one per hop. A trial on
+ * the loopback shows whether this program of that name knows the options.
  */
 export async function findSystemEngine(options: SystemEngineOptions): Promise<FoundEngine> {
   const { clock, folders } = options;
@@ -44,7 +44,7 @@ export async function findSystemEngine(options: SystemEngineOptions): Promise<Fo
     signal: new AbortController().signal,
     deadlineMs: clock.monotonicMs() + TRIAL_LIMIT_MS,
   });
-  if (trial.brokenOff !== null) return { ok: false, reason: `${path} does not end` };
+  if (trial.killedFor !== null) return { ok: false, reason: `${path} does not end` };
   if (trial.end.code !== 0) return { ok: false, reason: `${path}: ${faultOf(trial)}` };
   return { ok: true, engine: new SystemEngine(path, clock) };
 }
@@ -61,32 +61,32 @@ class SystemEngine implements Engine {
 
   async run(address: string, family: Family, options: EngineOptions): Promise<EngineRun> {
     const clock = this.#clock;
-    const sendingMs = MAX_TTL * PROBES_A_HOP * SEND_STEP_MS;
+    const sendingMs = MAX_TTL * PROBES_PER_HOP * SEND_STEP_MS;
     const leftMs = options.deadlineMs - clock.monotonicMs() - sendingMs;
     const waitMs = Math.min(PROBE_WAIT_MS, Math.max(MIN_WAIT_MS, leftMs));
     const args = argumentsFor(address, family, MAX_TTL, waitMs);
     const ran = await runProgram(this.#path, args, family, { ...options, clock });
-    const { hops, brokenOff } = ran;
-    const endedItself = brokenOff === null && ran.end.code === 0;
-    if (brokenOff === null && !endedItself && hops.length === 0) {
+    const { hops, killedFor } = ran;
+    const endedItself = killedFor === null && ran.end.code === 0;
+    if (killedFor === null && !endedItself && hops.length === 0) {
       return { ok: false, note: `the program traceroute failed: ${faultOf(ran)}` };
     }
     const observed: Observed = {
       hops: withLastHopRead(hops, address, endedItself),
-      ended: endedItself ? 'complete' : (brokenOff ?? 'stopped'),
+      ended: endedItself ? 'complete' : (killedFor ?? 'stopped'),
     };
     return { ok: true, observed };
   }
 }
 
-/** Nothing of the target but an address that was parsed, and its family. */
+/** The only part of the target is an address that was parsed. */
 function argumentsFor(address: string, family: Family, maxTtl: number, waitMs: number): string[] {
   return [
     `-${family}`,
     '-n',
-    ...['-q', String(PROBES_A_HOP)],
+    ...['-q', String(PROBES_PER_HOP)],
     ...['-m', String(maxTtl)],
-    ...['-N', String(maxTtl * PROBES_A_HOP)],
+    ...['-N', String(maxTtl * PROBES_PER_HOP)],
     ...['-w', (waitMs / 1000).toFixed(3)],
     // Numbers above 10 are milliseconds.
     ...['-z', String(SEND_STEP_MS)],
@@ -96,13 +96,13 @@ function argumentsFor(address: string, family: Family, maxTtl: number, waitMs: n
 
 interface Ran {
   readonly end: OwnProcessEnd;
-  /** Why it was killed; null where it ended by itself. */
-  readonly brokenOff: 'time limit' | 'stopped' | null;
+  /** Why it was killed; null if it ended by itself. */
+  readonly killedFor: 'time limit' | 'stopped' | null;
   readonly hops: Observed['hops'];
   readonly errorText: string;
 }
 
-/** Resolves when the process is gone, and what it had written is read. */
+/** Resolves when the process has ended and its output is read. */
 async function runProgram(
   path: string,
   args: readonly string[],
@@ -111,14 +111,14 @@ async function runProgram(
 ): Promise<Ran> {
   const output = new TracerouteOutput(family);
   let errorText = '';
-  let brokenOff: Ran['brokenOff'] = null;
+  let killedFor: Ran['killedFor'] = null;
   const child = spawnOwn('traceroute', path, args);
-  const breakOff = (why: 'time limit' | 'stopped'): void => {
-    brokenOff ??= why;
+  const killFor = (why: 'time limit' | 'stopped'): void => {
+    killedFor ??= why;
     void child.kill();
   };
-  const onAbort = (): void => breakOff('stopped');
-  const cancel = clock.after(deadlineMs - clock.monotonicMs(), () => breakOff('time limit'));
+  const onAbort = (): void => killFor('stopped');
+  const cancel = clock.after(deadlineMs - clock.monotonicMs(), () => killFor('time limit'));
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   const read = Promise.all([
@@ -137,7 +137,7 @@ async function runProgram(
   await read;
   cancelRest();
   output.end();
-  return { end, brokenOff: end.code === null ? brokenOff : null, hops: output.hops, errorText };
+  return { end, killedFor: end.code === null ? killedFor : null, hops: output.hops, errorText };
 }
 
 /** Both of its outputs are ASCII. */

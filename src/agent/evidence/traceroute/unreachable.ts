@@ -4,7 +4,7 @@ import type { Family } from '../../net/resolver.ts';
 export interface Unreachable {
   /** `host`, `network`, `port`, `administratively prohibited`, … */
   readonly what: string;
-  /** As traceroute has marked it ever since: `!H`. null for a port, which has none. */
+  /** traceroute's mark: `!H`. null for a port, which has none. */
   readonly mark: string | null;
 }
 
@@ -47,7 +47,7 @@ export function unreachableByCode(family: Family, code: number): Unreachable {
 /** A mark as traceroute prints it: `!H`, `!F-1400`, `!<10>`, `!<12-0>`. */
 const MARK = /^!(?:([A-Z])(?:-\d{1,6})?|<(\d{1,3})(?:-\d{1,3})?>)$/;
 
-/** null where the text is no mark. */
+/** null if the text is no mark. */
 export function unreachableByMark(family: Family, text: string): Unreachable | null {
   const match = MARK.exec(text);
   if (match === null) return null;

@@ -3,7 +3,6 @@ import type { Family } from '../resolver.ts';
 import type { DnsMessage } from './message/message.ts';
 import { CLASS_IN, TYPE_NUMBERS } from './message/parameters.ts';
 
-/** The record type that holds a family's addresses. */
 export function addressType(family: Family): number {
   return family === 4 ? TYPE_NUMBERS.A : TYPE_NUMBERS.AAAA;
 }

@@ -1,12 +1,12 @@
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import type { Family } from '../resolver.ts';
 import { addressesIn, addressType } from './address-answer.ts';
-import type { Answered } from './exchange.ts';
+import type { Answered, ExchangeOptions } from './exchange.ts';
 import { serverText } from './exchange-failures.ts';
 import { displayName } from './message/names.ts';
 import { RCODE, rcodeName } from './message/parameters.ts';
 import { foundOrNull, type Missed, missedOrOver, type SourceResult } from './source-result.ts';
-import { type AskOptions, askNameServers, type NameServers } from './system/name-servers.ts';
+import { askNameServers, type NameServers } from './system/name-servers.ts';
 
 /** Time limit for the query for the other family, which only makes a message clearer. */
 const OTHER_FAMILY_MS = 1000;
@@ -27,34 +27,34 @@ export async function askForAddresses(
   candidates: readonly string[],
   family: Family,
   nameServers: NameServers,
-  options: AskOptions,
+  options: ExchangeOptions,
 ): Promise<SourceResult> {
-  let telling: (Attempt & { result: Missed }) | null = null;
+  let best: (Attempt & { result: Missed }) | null = null;
   for (const name of candidates) {
     const { result, answered } = await askForOne(name, family, nameServers, options);
     if (result.kind !== 'missed') return result;
     const { code } = result.failure;
-    if (telling === null || telling.result.failure.code === 'DNS_NXDOMAIN') {
-      telling = { name, result, answered };
+    if (best === null || best.result.failure.code === 'DNS_NXDOMAIN') {
+      best = { name, result, answered };
     }
     if (code === 'DNS_TIMEOUT' || code === 'DNS_UNREACHABLE') break;
   }
-  if (telling === null) {
+  if (best === null) {
     return missedOrOver({ code: 'DNS_NXDOMAIN', message: 'There is no name to ask for' });
   }
-  if (telling.answered === null || telling.result.failure.code !== 'DNS_NO_ADDRESS') {
-    return telling.result;
+  if (best.answered === null || best.result.failure.code !== 'DNS_NO_ADDRESS') {
+    return best.result;
   }
-  const clause = await otherFamilyClause(telling.name, family, telling.answered, options);
-  const { failure } = telling.result;
-  return { ...telling.result, failure: { ...failure, message: `${failure.message}; ${clause}` } };
+  const clause = await otherFamilyClause(best.name, family, best.answered, options);
+  const { failure } = best.result;
+  return { ...best.result, failure: { ...failure, message: `${failure.message}${clause}` } };
 }
 
 async function askForOne(
   name: string,
   family: Family,
   nameServers: NameServers,
-  options: AskOptions,
+  options: ExchangeOptions,
 ): Promise<Omit<Attempt, 'name'>> {
   const question = { name, type: addressType(family) };
   const answered = await askNameServers(question, nameServers, options);
@@ -95,15 +95,15 @@ async function otherFamilyClause(
   name: string,
   family: Family,
   { server }: Answered,
-  options: AskOptions,
+  options: ExchangeOptions,
 ): Promise<string> {
   const other: Family = family === 4 ? 6 : 4;
   const servers: NameServers = { servers: [server], timeoutMs: OTHER_FAMILY_MS, attempts: 1 };
   const result = await askNameServers({ name, type: addressType(other) }, servers, options);
   if (result.kind === 'failed' || result.message.rcode !== RCODE.NOERROR) {
-    return `whether it has an IPv${other} address could not be learnt`;
+    return `; whether it has an IPv${other} address could not be determined`;
   }
   return addressesIn(result.message, name, other).addresses.length > 0
-    ? `it has an IPv${other} address`
-    : `nor has it an IPv${other} address`;
+    ? `; it has an IPv${other} address`
+    : ` and no IPv${other} address either`;
 }

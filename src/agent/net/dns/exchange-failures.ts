@@ -34,17 +34,14 @@ export function failed(code: ErrorCode, message: string): ExchangeFailed {
 export function cancelled(question: Question, server: ServerAddress): ExchangeFailed {
   return failed(
     'CANCELLED',
-    `The question ${questionText(question)} to ${serverText(server)} was broken off because the agent stops`,
+    `The question ${questionText(question)} to ${serverText(server)} was cancelled because the agent stops`,
   );
 }
 
 /** This machine ran out of a resource; these errors say nothing about the server. */
 const OWN_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
-/**
- * A socket's error as a failure of the exchange. `what` is the part of the message after the
- * server's name.
- */
+/** A socket's error as a failure. `what` continues a sentence that starts with the server. */
 export function socketFailed(error: unknown, server: ServerAddress, what: string): ExchangeFailed {
   const systemCode = systemCodeOf(error) ?? messageOf(error);
   const who = serverText(server);

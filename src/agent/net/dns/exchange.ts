@@ -18,7 +18,6 @@ import { exchangeOverUdp, type UdpExchange } from './udp-exchange.ts';
 export interface ExchangeOptions extends Limits {
   readonly log: JobLog;
   readonly protocol: DnsProtocol;
-  /** Request the AD bit in the answer. */
   readonly authenticData: boolean;
 }
 
@@ -26,13 +25,11 @@ export interface Answered {
   readonly kind: 'answer';
   readonly message: DnsMessage;
   readonly server: ServerAddress;
-  /** The transport of the answer. */
   readonly protocol: DnsProtocol;
   /** From the first question to the answer, including repeats; ms. */
   readonly durationMs: number;
   /** When the agent had the answer. */
   readonly end: Seen;
-  /** Timed by the kernel, not by our event loop. */
   readonly isTimedByKernel: boolean;
 }
 

@@ -1,14 +1,15 @@
+import { isIP } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { JobLog } from '../../probes/job-log.ts';
-import type { Family, ResolveOptions, Resolver } from '../resolver.ts';
+import type { Family, Resolution, ResolveOptions, Resolver } from '../resolver.ts';
+import { withoutBrackets } from '../text.ts';
 import { askForAddresses } from './dns-source.ts';
-import { resolveKnown } from './known-names.ts';
 import { absoluteName, displayName } from './message/names.ts';
 import type { Missed, SourceResult } from './source-result.ts';
 import { CLibrary, type GetAddresses, getaddrinfo, mayKnow } from './system/c-library.ts';
-import { findInHosts } from './system/hosts-source.ts';
+import { findInHosts } from './system/hosts-file.ts';
 import type { NameServers } from './system/name-servers.ts';
-import { candidateNames } from './system/search-list.ts';
+import { candidateNames } from './system/resolv-conf.ts';
 import {
   nameServersOf,
   openSystemFiles,
@@ -20,7 +21,6 @@ import {
 
 export interface SystemResolverOptions {
   readonly clock: Clock;
-  /** Elsewhere than under /etc. */
   readonly files?: Partial<SystemFilePaths>;
   /** Time limit of one look-up, within the caller's deadline; 15,000 ms. */
   readonly limitMs?: number;
@@ -58,7 +58,7 @@ export function createSystemResolver(options: SystemResolverOptions): SystemReso
       if (known !== null) return known;
       const name = absoluteName(hostname);
       if (name === null) {
-        const message = `${hostname} is no possible host name`;
+        const message = `${hostname} is no valid host name`;
         return { ok: false, failure: { code: 'DNS_NXDOMAIN', message } };
       }
       const ownDeadlineMs = Math.min(deadlineMs, clock.monotonicMs() + limitMs);
@@ -72,6 +72,24 @@ export function createSystemResolver(options: SystemResolverOptions): SystemReso
         : { ok: false, failure: result.failure };
     },
   };
+}
+
+const LOOPBACK: Readonly<Record<Family, string>> = { 4: '127.0.0.1', 6: '::1' };
+
+/**
+ * Names that need no query: address literals (with or without a URL's brackets), and the names that
+ * are always this host (RFC 6761 6.3). null for all others.
+ */
+function resolveKnown(hostname: string, family: Family): Resolution | null {
+  const literal = withoutBrackets(hostname);
+  const literalFamily = isIP(literal);
+  if (literalFamily === family) return { ok: true, addresses: [literal] };
+  if (literalFamily !== 0) {
+    const message = `${literal} is an IPv${literalFamily} address, and IPv${family} was asked for`;
+    return { ok: false, failure: { code: 'DNS_NO_ADDRESS', message } };
+  }
+  const isLocal = /^(.+\.)?localhost\.?$/i.test(hostname);
+  return isLocal ? { ok: true, addresses: [LOOPBACK[family]] } : null;
 }
 
 interface LookUp {
@@ -99,7 +117,7 @@ async function askSources(lookUp: LookUp): Promise<SourceResult> {
     const result =
       source === 'dns' ? await askDns(lookUp) : findInHosts(files.hosts().value, name, family);
     if (result.kind !== 'missed') return result;
-    missed = moreTelling(missed, result);
+    missed = moreInformative(missed, result);
     if (returnOn.has(result.status)) return missed;
   }
   const usesStub = usesResolvedStub(files.resolvConf().value);
@@ -109,7 +127,7 @@ async function askSources(lookUp: LookUp): Promise<SourceResult> {
     limits.log.info(`Asking the C library for ${displayName(name)} (nsswitch.conf names ${names})`);
     const result = await library.find(lookUp.isAbsolute ? name : displayName(name), family, limits);
     if (result.kind !== 'missed') return result;
-    return missed === null ? result : moreTelling(result, missed);
+    return missed === null ? result : moreInformative(result, missed);
   }
   return missed ?? NO_SOURCE;
 }
@@ -134,7 +152,7 @@ function askDns(lookUp: LookUp): Promise<SourceResult> {
 }
 
 /** The second result counts, unless it only says that the name is unknown. */
-function moreTelling(first: Missed | null, second: Missed): Missed {
+function moreInformative(first: Missed | null, second: Missed): Missed {
   if (first === null || second.failure.code !== 'DNS_NXDOMAIN') return second;
   return first.failure.code === 'DNS_NXDOMAIN' ? second : first;
 }

@@ -35,7 +35,7 @@ export function exchangeOverTcp(
     const who = serverText(server);
     const what = connected
       ? `${who} did not answer ${questionText(query.question)} over TCP within ${waitedMs} ms (${frames.progress()})`
-      : `${who} did not take a TCP connection within ${waitedMs} ms`;
+      : `${who} did not accept a TCP connection within ${waitedMs} ms`;
     return failed('DNS_TIMEOUT', what);
   };
 

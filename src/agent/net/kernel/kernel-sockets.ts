@@ -1,4 +1,5 @@
 import { closeSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 
 /** What the kernel knows of a TCP socket that our event loop may not have seen yet. */
@@ -9,18 +10,18 @@ export interface SocketState {
   readonly unreadBytes: number;
   /** Milliseconds since we last sent data; the kernel counts in ticks (up to TICK_MS). */
   readonly sinceSentMs: number;
-  /** Milliseconds since data last came; since the connection was made where none did. */
+  /** Milliseconds since data last arrived; since the connection was made if none has. */
   readonly sinceReceivedMs: number;
   /**
-   * Smoothed round trip, to the microsecond; before we send any data the one sample of the
-   * handshake, from the SYN to the SYN-ACK. 0 where there is none.
+   * Smoothed round trip, to the microsecond; before we send any data, the one sample of the
+   * handshake, from the SYN to the SYN-ACK. 0 if there is none.
    */
   readonly rttMs: number;
-  /** The shortest round trip so far; null where there is none, or the kernel does not tell. */
+  /** The shortest round trip so far; null if there is none or the kernel does not report it. */
   readonly minRttMs: number | null;
-  /** Segments that we sent again, SYNs among them. */
+  /** Segments that we retransmitted, including SYNs. */
   readonly retransmits: number;
-  /** Bytes that a segment of ours carries at most. */
+  /** Maximum bytes of data in a segment of ours. */
   readonly mss: number;
 }
 
@@ -30,14 +31,11 @@ export const TCP_STATE = { established: 1, synSent: 2, closed: 7, closeWait: 8 }
 export const TICK_MS = 10;
 
 export interface KernelSockets {
-  /** null where the descriptor is no TCP socket. It must be open, and ours, at this instant. */
+  /** null if the descriptor is no TCP socket. It must be open, and ours. */
   read(fd: number): SocketState | null;
   /** Makes the kernel stamp datagrams that arrive on a UDP socket from now on. */
   stampArrivals(fd: number): void;
-  /**
-   * How long ago the datagram arrived that was read last, milliseconds by the wall clock; null
-   * where the kernel did not stamp it.
-   */
+  /** Milliseconds since the datagram that was read last arrived; null if it was not stamped. */
   sinceArrivalMs(fd: number): number | null;
   close(): void;
 }
@@ -123,7 +121,10 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
   }
 }
 
-/** Of two structs timespec. Seconds apart from nanoseconds: together a double cannot hold them. */
+/**
+ * Between two structs timespec. Seconds and nanoseconds are subtracted separately: a double cannot
+ * hold their sum.
+ */
 function millisecondsBetween(from: Buffer, to: Buffer): number {
   const seconds = Number(to.readBigInt64LE(0) - from.readBigInt64LE(0));
   return seconds * 1000 + (to.readUInt32LE(8) - from.readUInt32LE(8)) / 1e6;
@@ -133,4 +134,28 @@ function minRttMsOf(info: Buffer, filledBytes: number): number | null {
   if (filledBytes < INFO_BYTES) return null;
   const us = info.readUInt32LE(MIN_RTT_AT);
   return us === NO_MIN_RTT ? null : us / 1000;
+}
+
+/** null if the socket is closed or the kernel's state is not available. Takes microseconds. */
+export function stateOf(sockets: KernelSockets | null, socket: Socket): SocketState | null {
+  if (sockets === null) return null;
+  const fd = descriptorOf(socket);
+  return fd === null ? null : sockets.read(fd);
+}
+
+/**
+ * The kernel's time from the SYN to the SYN-ACK, however late our event loop saw it. null after a
+ * repeated SYN, since it is not known which one was answered.
+ *
+ * @param state read right after connecting: once data is sent, the kernel averages in later samples
+ */
+export function handshakeMs({ rttMs, retransmits }: SocketState): number | null {
+  return retransmits === 0 && rttMs > 0 ? rttMs : null;
+}
+
+/** Node's handle has it until the socket is closed. */
+function descriptorOf(socket: Socket): number | null {
+  const { _handle: handle } = socket as Socket & { _handle?: { readonly fd?: number } | null };
+  const fd = handle?.fd ?? -1;
+  return socket.destroyed || fd < 0 ? null : fd;
 }

@@ -1,6 +1,11 @@
 import type { Socket } from 'node:net';
-import { type KernelSockets, type SocketState, TCP_STATE, TICK_MS } from './kernel-sockets.ts';
-import { stateOf } from './socket-state.ts';
+import {
+  type KernelSockets,
+  type SocketState,
+  stateOf,
+  TCP_STATE,
+  TICK_MS,
+} from './kernel-sockets.ts';
 
 /**
  * State of a peer at a deadline:

@@ -1,19 +1,18 @@
-/** How a proxy answered CONNECT, as far as its bytes go. */
+/** A proxy's answer to CONNECT, from its bytes so far. */
 export type ConnectAnswer =
   | { readonly kind: 'incomplete' }
-  /** `rest` came behind the head: for a 2xx it is the target's. */
+  /** `rest`: the bytes behind the head; after a 2xx they are the target's. */
   | {
       readonly kind: 'answer';
       readonly status: number;
-      /** As it came: see reasonText. */
+      /** Unmodified: see reasonText. */
       readonly reason: string;
       readonly rest: Buffer;
     }
-  /** The peer speaks another protocol. */
   | { readonly kind: 'foreign'; readonly isTls: boolean }
   | { readonly kind: 'too-long' };
 
-/** Heads of proxies have a few hundred bytes; those that ask for credentials some thousand. */
+/** Heads of proxies have a few hundred bytes; with a request for credentials, a few thousand. */
 export const MAX_HEAD_BYTES = 16 * 1024;
 
 const PROTOCOL = Buffer.from('HTTP/1.');
@@ -23,9 +22,9 @@ const INCOMPLETE = { kind: 'incomplete' } as const;
 const TLS_RECORDS: ReadonlySet<number> = new Set([20, 21, 22]);
 
 /**
- * Reads the head of an answer to CONNECT from all bytes so far. Interim responses (1xx) before it
- * are left out. No header field matters: a 2xx to CONNECT has no content, whatever its fields say
- * (RFC 9110 9.3.6), and a refusal is judged by its status.
+ * Reads the head of an answer to CONNECT from all bytes so far. Skips interim responses (1xx).
+ * Ignores header fields: a 2xx to CONNECT has no content, whatever its fields say (RFC 9110 9.3.6),
+ * and the status of a refusal is enough.
  */
 export function readConnectAnswer(bytes: Buffer): ConnectAnswer {
   let left = bytes;

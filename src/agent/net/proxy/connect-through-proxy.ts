@@ -1,15 +1,15 @@
+import { isIP } from 'node:net';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { JobLog } from '../../probes/job-log.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
-import { type Addresses, chooseAddresses } from '../choose-addresses.ts';
-import type { Connected, NotConnected, Target } from '../connect.ts';
+import { type Choice, chooseAddresses } from '../choose-addresses.ts';
+import { type Connected, connectTcp, type NotConnected, type Target } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
 import { Stopwatch } from '../stopwatch.ts';
 import { durationText, endpointText, withoutBrackets } from '../text.ts';
-import type { TunnelHop } from '../tls/secure-connect.ts';
-import { connectToProxy } from './connect-to-proxy.ts';
+import { secureConnect, type TunnelHop } from '../tls/secure-connect.ts';
 import { openTunnel } from './open-tunnel.ts';
-import { tunnelFailure } from './proxy-failures.ts';
+import { proxyUnreachable, tunnelFailure } from './proxy-failures.ts';
 import type { HttpProxy } from './proxy-url.ts';
 
 /** A connection to a proxy for reaching a target. */
@@ -23,6 +23,8 @@ export interface ConnectedThrough extends Connected {
   readonly tunnel: TunnelHop | null;
 }
 
+/** Failures that the other family may fix. */
+const OF_THE_FAMILY: ReadonlySet<ErrorCode> = new Set(['DNS_NO_ADDRESS', 'CONNECT_UNREACHABLE']);
 /** Failures that another address of the target may fix. */
 const OF_THE_ADDRESS: ReadonlySet<ErrorCode> = new Set(['PROXY_REFUSED', 'CONNECT_TIMEOUT']);
 
@@ -71,14 +73,10 @@ export async function connectThroughProxy(
   }
 }
 
-type Found =
-  | { readonly ok: true; readonly addresses: Addresses }
-  | { readonly ok: false; readonly failure: NotConnected['failure'] };
-
 async function resolveTarget(
   { hostname, port, ipFamily }: Target,
   context: ProbeContext,
-): Promise<Found> {
+): Promise<Choice> {
   const { resolver, signal, deadlineMs, starvation, log } = context;
   log.info(`TARGET_DENY is set: the proxy is given an address of ${hostname} that was tested here`);
   const family = ipFamily === 'IPv6' ? 6 : 4;
@@ -94,10 +92,8 @@ async function resolveTarget(
 }
 
 interface Goal {
-  /** Sent to the proxy. */
   readonly hostname: string;
   readonly port: number;
-  /** For messages. */
   readonly text: string;
   readonly becauseOfDeny: boolean;
 }
@@ -133,4 +129,45 @@ async function tunnelTo(
     },
   };
   return { ...connected, tcpMs, targetAddress: null, tunnel };
+}
+
+/**
+ * Connects to a proxy, with a TLS handshake if its URL begins with https. Uses IPv4, or IPv6 if the
+ * proxy has no other address or route: the check's family only concerns the proxy and the target.
+ * `tcpMs` includes the handshake.
+ */
+async function connectToProxy(
+  proxy: HttpProxy,
+  context: ProbeContext,
+): Promise<Connected | NotConnected> {
+  const connected = await connectEither(proxy, context);
+  if (!connected.ok) {
+    return { ...connected, failure: proxyUnreachable(proxy, connected.failure) };
+  }
+  if (!proxy.isTls) return connected;
+  const { hostname, port } = proxy;
+  const secured = await secureConnect(
+    connected,
+    { hostname, port, skipSSL: false, alpnProtocols: ['http/1.1'], clientCertificate: null },
+    context,
+  );
+  const tcpMs = connected.tcpMs + secured.tlsMs;
+  if (secured.ok) return { ...connected, socket: secured.socket, tcpMs };
+  const failure = proxyUnreachable(proxy, secured.failure);
+  const { address, dnsMs } = connected;
+  return { ok: false, failure, address, dnsMs, tcpMs };
+}
+
+async function connectEither(
+  { hostname, port }: HttpProxy,
+  context: ProbeContext,
+): Promise<Connected | NotConnected> {
+  const first = await connectTcp({ hostname, port, ipFamily: 'IPv4' }, context);
+  if (first.ok || isIP(hostname) !== 0 || !OF_THE_FAMILY.has(first.failure.code)) return first;
+  const second = await connectTcp({ hostname, port, ipFamily: 'IPv6' }, context);
+  const dnsMs = first.dnsMs + second.dnsMs;
+  const tcpMs = first.tcpMs + second.tcpMs;
+  // For a name without any address, reports the failure for the more common family.
+  const isWorse = !second.ok && second.failure.code === 'DNS_NO_ADDRESS';
+  return { ...(isWorse ? first : second), dnsMs, tcpMs };
 }

@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { network, type Parsed } from '../../../runtime/config/parsers.ts';
+import { plainName } from '../host-key.ts';
 import { withoutBrackets } from '../text.ts';
 
 /** Whether one entry of NO_PROXY matches a host; `port` is the port of the connection. */
@@ -22,9 +23,9 @@ export function exemption(text: string): Parsed<Exemption> {
   const [, host = '', portText] = parts ?? [];
   const port = portText === undefined ? null : Number(portText);
   if (parts === null || port === 0 || (port ?? 0) > 65_535) return refused;
-  const holds = host.includes('/') ? null : hostExemption(host);
-  if (holds === null) return refused;
-  return { ok: true, value: (name, used) => (port ?? used) === used && holds(name, used) };
+  const matches = host.includes('/') ? null : hostExemption(host);
+  if (matches === null) return refused;
+  return { ok: true, value: (name, used) => (port ?? used) === used && matches(name, used) };
 }
 
 function hostExemption(host: string): Exemption | null {
@@ -33,8 +34,8 @@ function hostExemption(host: string): Exemption | null {
   if (bare !== host) return null;
   // Dotted numbers that are not an address (10.0.0.256, 10.0.*) would never match.
   if (!/^(\*?\.)?[^.*\s][^*\s]*$/.test(host) || /^[\d.]+$/.test(host)) return null;
-  const name = plain(host.replace(/^\*?\./, ''));
-  return (host) => plain(host) === name || plain(host).endsWith(`.${name}`);
+  const name = plainName(host.replace(/^\*?\./, ''));
+  return (host) => plainName(host) === name || plainName(host).endsWith(`.${name}`);
 }
 
 function networkExemption(text: string): Exemption | null {
@@ -49,9 +50,4 @@ function networkExemption(text: string): Exemption | null {
     // A BlockList treats IPv4 addresses as IPv4-mapped ones: ::/0 would match all of IPv4.
     return isIP(bare) === (family === 'ipv6' ? 6 : 4) && list.check(bare, family);
   };
-}
-
-/** Names are compared without case and without the root's dot. */
-function plain(name: string): string {
-  return name.toLowerCase().replace(/\.$/, '');
 }

@@ -11,7 +11,6 @@ export interface TunnelRequest {
   /** A name, or an address without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** For Proxy-Authorization. */
   readonly authorization: string | null;
 }
 

@@ -33,13 +33,11 @@ export function proxyUnreachable({ shown }: HttpProxy, failure: Failure): Failur
 
 /** Whether the check wants a tunnel where a proxy would not expect one. */
 export interface TunnelUse {
-  /** How messages name the target. */
   readonly target: string;
   /** http goes through a tunnel, too, because TARGET_DENY is set. */
   readonly becauseOfDeny: boolean;
 }
 
-/** Why the proxy did not open a tunnel to the target. */
 export function tunnelFailure(
   proxy: HttpProxy,
   { target, becauseOfDeny }: TunnelUse,
@@ -49,7 +47,10 @@ export function tunnelFailure(
   const { shown } = proxy;
   switch (end.ended) {
     case 'cancelled':
-      return { code: 'CANCELLED', message: `Connecting to ${target} was broken off: agent stops` };
+      return {
+        code: 'CANCELLED',
+        message: `Connecting to ${target} was cancelled because the agent stops`,
+      };
     case 'time-up': {
       const message = `The proxy ${shown} did not answer within ${durationText(tookMs)} whether it connects to ${target}: it may wait for the target itself`;
       return { code: 'CONNECT_TIMEOUT', message };

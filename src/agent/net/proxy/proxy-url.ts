@@ -1,27 +1,25 @@
-import { endpointText, withoutBrackets } from '../text.ts';
+import { endpointText, percentDecoded, withoutBrackets } from '../text.ts';
 
-/** A proxy as a URL names it. */
 export interface HttpProxy {
   /** Scheme, host and port, for messages: never the credentials. */
   readonly shown: string;
-  /** TLS is spoken with the proxy itself, whatever goes through it. */
+  /** The connection to the proxy itself uses TLS. */
   readonly isTls: boolean;
   /** Without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** For Proxy-Authorization; null where the URL has no credentials. A secret. */
+  /** For Proxy-Authorization; null if the URL has no credentials. A secret. */
   readonly authorization: string | null;
-  /** Only for the proxy: the password or token, and both credentials as they are sent. */
+  /** The password or token, and the credentials as they are sent. */
   readonly secrets: readonly string[];
 }
 
 /**
- * Reads the URL of an HTTP proxy: http or https, where a bare `host:port` means http. User and
- * password in it are percent-decoded (RFC 3986 2.1) and sent as Basic credentials (RFC 7617, with
- * UTF-8).
+ * Reads the URL of an HTTP proxy: http or https; a bare `host:port` means http. User and password
+ * in it are percent-decoded (RFC 3986 2.1) and sent as Basic credentials (RFC 7617, with UTF-8).
  *
- * @returns null where it is none. A path is refused, too: it is what a `/` in a password that is
- *   not written as %2F makes of the rest
+ * @returns null if it is no such URL. A path is refused, too: it results from a `/` in a password
+ *   that is not written as %2F
  */
 export function parseProxy(text: string): HttpProxy | null {
   const whole = text.includes('://') ? text : `http://${text}`;
@@ -47,7 +45,7 @@ export function parseProxy(text: string): HttpProxy | null {
   };
 }
 
-/** The same text without what may be a password, for a message about why it is refused. */
+/** Removes what may be a password, for messages about a refused URL. */
 export function withoutCredentials(text: string): string {
   return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1********@');
 }
@@ -59,13 +57,4 @@ function credentialsOf({ username, password }: URL): readonly [string, string] |
 
 function base64(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64');
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A % that starts no escape: the text is used unchanged.
-    return text;
-  }
 }

@@ -1,11 +1,11 @@
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 
-/** What an alert of the peer means. `what` ends a sentence that starts with the peer's name. */
+/** The meaning of the peer's alert. `what` ends a sentence that starts with the peer's name. */
 export interface AlertMeaning {
   readonly code: ErrorCode;
   readonly what: string;
-  /** The trouble may be the versions or ciphers that are offered. */
+  /** The cause may be the offered versions or ciphers. */
   readonly negotiation?: true;
 }
 
@@ -57,7 +57,7 @@ const ALERTS: readonly Alert[] = [
 const BY_NAME = new Map(ALERTS.map((alert) => [alert.name, alert]));
 const BY_NUMBER = new Map(ALERTS.map((alert) => [alert.number, alert]));
 
-/** OpenSSL's reasons from here on are the peer's alerts, by their number. */
+/** From here on, reasons of OpenSSL are alerts of the peer, by their number. */
 const ALERT_REASON_OFFSET = 1000;
 
 /** The alert with which the peer ended a TLS connection; null if it ended otherwise. */
@@ -80,9 +80,9 @@ function opensslReasonOf(error: unknown): number | null {
 }
 
 /**
- * The failure behind an error of a TLS socket after the handshake, null where it has nothing to do
- * with the handshake. In TLS 1.3 the client finishes before the server has checked its
- * certificate (RFC 8446 4.4.2.4, 6.2), so a rejection comes as an alert in place of a response.
+ * The failure behind an error of a TLS socket after the handshake; null if the error is not about
+ * the handshake. In TLS 1.3 the client finishes before the server has checked its certificate (RFC
+ * 8446 4.4.2.4, 6.2), so a rejection arrives as an alert instead of a response.
  *
  * @param error the socket's error, or its code
  */
@@ -94,7 +94,7 @@ export function failureOfTlsAlert(error: unknown): (Failure & { readonly what: s
   return { code: late.code, what: late.what, message: `The server ${late.what}` };
 }
 
-/** All that a server can still refuse after its own part of the handshake. */
+/** The only reason that a server has left after its own part of the handshake. */
 const LATE_REFUSAL: AlertMeaning = {
   code: 'TLS_CLIENT_CERT_REJECTED',
   what: 'wants a client certificate, or did not accept the one it got',

@@ -29,7 +29,8 @@ const MAX_CACHED_NAMES_CHARS = 4_000;
  * certificates by fingerprint: parsing one takes 4 % of a handshake.
  */
 export function leafOf(socket: TLSSocket): Leaf | null {
-  // Some Node versions take the leaf off the chain with it, which tells who is to blame for a bad one.
+  // In some Node versions this call removes the leaf from the chain, which certificate-failures.ts
+  // reads if the chain is not valid.
   const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
   if (certificate === undefined) {
     const shown: PeerCertificate | null | undefined = socket.getPeerCertificate(false);
@@ -57,10 +58,7 @@ function leafFrom(certificate: PeerCertificate): Leaf {
   return { subject, issuer, ...names, valid_from, valid_to, serialNumber, fingerprint256 };
 }
 
-/**
- * What a handshake showed, as results have it. Also for one that is not over yet, as far as it
- * has come.
- */
+/** The facts of a handshake as results have them; during a handshake, the facts so far. */
 export function tlsFacts(
   socket: TLSSocket,
   leaf: Leaf | null,
@@ -80,7 +78,6 @@ export function tlsFacts(
 }
 
 export interface FactsOptions {
-  /** Now, from which the remaining days are counted. */
   readonly wallMs: number;
   /** For texts that are cut. */
   readonly scrub: Scrub;
@@ -107,7 +104,7 @@ export function certificateFacts(
 
 interface Lasting {
   readonly validToMs: number;
-  /** Whatever the time is, with texts as long as they came. */
+  /** Independent of the time; texts are not cut. */
   readonly lasting: Omit<CertificateFacts, 'daysRemaining'>;
 }
 
@@ -139,9 +136,9 @@ export function nameText(name: PeerCertificate['subject'] | undefined): string {
 }
 
 /**
- * The names in Node's text for a subjectAltName extension (`DNS:a.test, IP Address:192.0.2.1`).
- * DNS names and addresses stand alone, other kinds keep their prefix. A name that holds a comma or
- * the like is a JSON string there, so that it cannot be taken for two.
+ * The names in Node's text for a subjectAltName extension (`DNS:a.test, IP Address:192.0.2.1`). DNS
+ * names and addresses stand alone, other kinds keep their prefix. Node writes a name that contains
+ * a comma or the like as a JSON string.
  */
 export function alternativeNames(text: string | undefined): string[] {
   const entries = (text ?? '').match(/[^,:\s][^,:]*:(?:"(?:[^"\\]|\\.)*"|[^,]*)/g) ?? [];
@@ -167,7 +164,7 @@ function boundedNames(names: readonly string[]): string[] {
   return names.length > MAX_NAMES ? [...first, `… and ${names.length - MAX_NAMES} more`] : first;
 }
 
-/** OpenSSL's `Nov 21 07:11:00 2026 GMT` as ISO 8601; a date that is none, as it stands. */
+/** OpenSSL's `Nov 21 07:11:00 2026 GMT` as ISO 8601; an invalid date unchanged. */
 function isoText(date: string): string {
   const ms = Date.parse(date);
   return Number.isNaN(ms) ? date : new Date(ms).toISOString();

@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { plainName } from '../host-key.ts';
 import { withoutBrackets } from '../text.ts';
 
 /**
- * The client certificate that is shown to a host: one for exactly that name, else one whose `*.`
- * stands for the name's first label (src/model/README.md, "The check file"), in any case of
- * letters; null where there is none.
+ * The client certificate for a host: one for exactly that name, else one whose `*.` stands for the
+ * first label (src/model/README.md, "The check file"), whatever the case of letters; null if there
+ * is none.
  */
 export function clientCertificateFor(
   hostname: string,
@@ -22,7 +23,6 @@ export function clientCertificateFor(
   return byHost(`*${name.slice(dot)}`) ?? null;
 }
 
-/** Without case, the root's dot and an IPv6 literal's brackets, none of which makes another host. */
 function comparable(hostname: string): string {
-  return withoutBrackets(hostname).toLowerCase().replace(/\.$/, '');
+  return plainName(withoutBrackets(hostname));
 }

@@ -61,7 +61,7 @@ const OTHER: AlertMeaning = {
 export function handshakeFailure(target: string, end: NoHandshake, tookMs: number): Failure {
   switch (end.ended) {
     case 'cancelled': {
-      const message = `The TLS handshake with ${target} was broken off because the agent stops`;
+      const message = `The TLS handshake with ${target} was cancelled because the agent stops`;
       return { code: 'CANCELLED', message };
     }
     case 'time-up': {

@@ -5,8 +5,8 @@ import { type Limits, limitedWait } from '../limited-wait.ts';
 import { watchBytes } from '../watch-bytes.ts';
 
 /**
- * What a handshake brings at most: OpenSSL takes 100 KB of certificates. But it skips HelloRequest
- * (RFC 5246 7.4.1.1), so that a server could send these for ever.
+ * OpenSSL accepts 100 KB of certificates, but skips HelloRequest (RFC 5246 7.4.1.1), which a server
+ * could send forever.
  */
 const MAX_HANDSHAKE_BYTES = 1024 * 1024;
 
@@ -16,13 +16,13 @@ export type NoHandshake =
 export type Handshake = { readonly ok: true; readonly socket: TLSSocket } | NoHandshake;
 
 /**
- * One TLS handshake as a client over a connected socket, which it takes over: where it fails, the
- * connection is closed. Nothing is verified here; who calls it judges the peer before it sends
- * anything. The TLS socket retains an error listener, like the one of openSocket.
+ * Makes a TLS handshake as the client over a connected socket, and closes the connection if it
+ * fails. Verifies nothing: the caller checks the certificate before it sends anything. The TLS
+ * socket retains an error listener, like the one of openSocket.
  *
  * @param watch called with the TLS socket before the handshake starts
  */
-export function shakeHands(
+export function tlsHandshake(
   connection: Socket,
   options: ConnectionOptions,
   limits: Limits,
@@ -34,7 +34,7 @@ export function shakeHands(
     silence: () => silenceOn(limits.starvation?.sockets ?? null, connection),
   };
   return limitedWait<Handshake>(limits, ends, (settle) => {
-    let shaken = false;
+    let finished = false;
     // Node would wait for ever on a socket without a handle.
     if (connection.destroyed || connection.readableEnded) {
       settle({ ok: false, ended: 'error', error: { code: 'ECONNRESET' } });
@@ -48,7 +48,7 @@ export function shakeHands(
     });
     const restore = withoutReadingTheChain(socket);
     const onSecure = (): void => {
-      shaken = true;
+      finished = true;
       restore();
       settle({ ok: true, socket });
     };
@@ -67,7 +67,7 @@ export function shakeHands(
       socket.off('secureConnect', onSecure);
       socket.off('error', onError);
       socket.off('close', onClose);
-      if (shaken) return;
+      if (finished) return;
       socket.destroy();
       connection.destroy();
     };
@@ -76,7 +76,7 @@ export function shakeHands(
 
 /**
  * Before it emits secureConnect, Node reads the peer's whole chain for checkServerIdentity, which
- * takes a third of a handshake's processor time. Ours is done later and needs the leaf alone.
+ * takes a third of a handshake's processor time. Our own check comes later and needs only the leaf.
  */
 function withoutReadingTheChain(socket: TLSSocket): () => void {
   const readLeaf = (detailed?: boolean): PeerCertificate | Record<string, never> =>

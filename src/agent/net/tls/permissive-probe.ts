@@ -4,7 +4,7 @@ import type { TlsFacts } from '../../../model/result/result.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import type { Limits } from '../limited-wait.ts';
 import { leafOf, tlsFacts } from './certificate-facts.ts';
-import { shakeHands } from './handshake.ts';
+import { tlsHandshake } from './handshake.ts';
 
 /** The second handshake only adds details: it must not take the attempt's whole time. */
 const MAX_PROBE_MS = 2000;
@@ -48,9 +48,9 @@ export async function probeTlsPermissively(
   const secureContext = permissiveContext;
   const names = servername === null ? {} : { servername };
   let facts: TlsFacts | null = null;
-  const end = await shakeHands(connection, { secureContext, ...names }, limits, (socket) => {
-    // Up to TLS 1.2 the keys are made once the server has sent all of its first flight, so this
-    // is where its certificate is known even if the handshake then fails. The keys go nowhere.
+  const end = await tlsHandshake(connection, { secureContext, ...names }, limits, (socket) => {
+    // Up to TLS 1.2, the keys are made when the server has sent its whole first flight: its
+    // certificate is known here even if the handshake then fails. The keys are not used.
     socket.once('keylog', () => {
       facts = tlsFacts(socket, leafOf(socket), false, { wallMs: clock.wallMs(), scrub });
     });

@@ -10,9 +10,9 @@ import type { Limits } from '../limited-wait.ts';
 import { openSocket } from '../open-socket.ts';
 import { durationText, withoutBrackets } from '../text.ts';
 import { leafOf, tlsFacts } from './certificate-facts.ts';
-import { shakeHands } from './handshake.ts';
+import { certificateFailure } from './certificate-failures.ts';
+import { tlsHandshake } from './handshake.ts';
 import { handshakeFailure, isWorthTlsProbe } from './handshake-failures.ts';
-import { judgeCertificate } from './judge-certificate.ts';
 import { probeTlsPermissively, type TlsProbe } from './permissive-probe.ts';
 import { secureContextFor } from './secure-contexts.ts';
 
@@ -20,20 +20,19 @@ export interface SecureOptions {
   /** What the certificate must be for; a name is also sent as SNI. */
   readonly hostname: string;
   readonly port: number;
-  /** Any certificate will do; the facts still tell what is wrong with it. */
+  /** Accepts any certificate; the log and the facts still report a wrong one. */
   readonly skipSSL: boolean;
   /** In order of preference; none offers no ALPN. */
   readonly alpnProtocols: readonly string[];
   readonly clientCertificate: ClientCertificate | null;
-  /** Left out where the connection is a direct one. */
+  /** Left out for a direct connection. */
   readonly through?: TunnelHop;
 }
 
-/** How a peer is named, and reached once more, whose connection goes through a proxy. */
 export interface TunnelHop {
   /** For messages: the address of the connection is not the peer's. */
   readonly target: string;
-  /** Another connection like it; null where none came about. */
+  /** Opens another connection; null if that fails. */
   reopen(limits: Limits): Promise<Socket | null>;
 }
 
@@ -53,9 +52,9 @@ export type SecureOutcome =
     };
 
 /**
- * Shakes hands over the connection and judges the server's certificate before anything is sent.
- * Closes the connection on a failure. If a server has no safe TLS version or no safe cipher, or
- * rejects the client certificate, a second, permissive handshake on its own connection finds out
+ * Makes a TLS handshake over the connection and checks the server's certificate before anything is
+ * sent. Closes the connection on a failure. If a server has no safe TLS version or no safe cipher,
+ * or rejects the client certificate, a second, permissive handshake on its own connection finds out
  * what it supports. `tlsMs` does not include that time, so a caller should sum its phases for a
  * total.
  */
@@ -81,7 +80,7 @@ export async function secureConnect(
   const { target, reopen } = options.through ?? direct;
   const servername = serverNameOf(hostname);
   const startMs = clock.monotonicMs();
-  const end = await shakeHands(
+  const end = await tlsHandshake(
     connected.socket,
     {
       secureContext: secure.context,
@@ -102,17 +101,17 @@ export async function secureConnect(
   const { socket } = end;
   const shown = { wallMs: clock.wallMs(), scrub };
   const leaf = leafOf(socket);
-  const objection = judgeCertificate(socket, leaf, { target, hostname, ...shown });
-  const facts = tlsFacts(socket, leaf, objection === null, shown);
+  const certificateProblem = certificateFailure(socket, leaf, { target, hostname, ...shown });
+  const facts = tlsFacts(socket, leaf, certificateProblem === null, shown);
   const tlsMs = clock.monotonicMs() - startMs;
   context.log.info(`${facts.protocol} with ${facts.cipher} in ${durationText(tlsMs)}`);
-  if (objection === null) return { ok: true, socket, facts, tlsMs };
+  if (certificateProblem === null) return { ok: true, socket, facts, tlsMs };
   if (options.skipSSL) {
-    context.log.warn(`${objection.message}; skipSSL lets it pass`);
+    context.log.warn(`${certificateProblem.message}; skipSSL lets it pass`);
     return { ok: true, socket, facts, tlsMs };
   }
   socket.destroy();
-  return { ok: false, failure: objection, facts, tlsMs };
+  return { ok: false, failure: certificateProblem, facts, tlsMs };
 }
 
 /** RFC 6066 3: SNI has names only, and without the root's dot. */
@@ -120,7 +119,6 @@ function serverNameOf(hostname: string): string | null {
   return isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : null;
 }
 
-/** The same failure, with what the second handshake found out. */
 function informed(failure: Failure, target: string, probe: TlsProbe): Failure {
   if (failure.code === 'TLS_CLIENT_CERT_REJECTED') return failure;
   const { protocol, cipher } = probe.facts;

@@ -14,17 +14,15 @@ const MIN_VERSION = 'TLSv1.2';
 /** A context with its own trust store takes about a megabyte, and a few milliseconds to make. */
 const MAX_CONTEXTS = 64;
 
-/** By the digest of what is in them; the least lately used one first. */
+/** By the digest of their content, the least recently used first. */
 const contexts = new Map<string, ContextOutcome>();
 const digests = new WeakMap<ClientCertificate, string>();
 let plainContext: SecureContext | null = null;
 let extraRoots: string | null = null;
 
 /**
- * Sets the content of NODE_EXTRA_CA_CERTS, once at the start. Node trusts it by itself, but Node 20
- * drops it if a client certificate has its own authority.
- *
- * @param pem the text of the file
+ * Sets the content of NODE_EXTRA_CA_CERTS (PEM), once at the start. Node trusts it by itself, but
+ * Node 20 drops it if a client certificate has its own authority.
  */
 export function trustExtraRoots(pem: string): void {
   extraRoots = pem;
@@ -32,9 +30,10 @@ export function trustExtraRoots(pem: string): void {
 }
 
 /**
- * The trust and the client certificate of a connection, shared by all that have the same: making
- * one for each handshake would cost more than the handshake. The usual roots always hold (Node's
- * own and NODE_EXTRA_CA_CERTS); a client certificate's `ca` comes beside them.
+ * The trusted roots and the client certificate of a connection, shared by all connections that have
+ * the same: making one for each handshake would cost more than the handshake. The usual roots
+ * (Node's own and NODE_EXTRA_CA_CERTS) are always trusted, in addition to a client certificate's
+ * `ca`.
  *
  * A certificate, key or CA that cannot be used is CLIENT_CERT_INVALID.
  */

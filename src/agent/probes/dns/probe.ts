@@ -7,20 +7,25 @@ import type {
   TimingClock,
 } from '../../../model/result/result.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
-import type { Answered, Exchanged } from '../../net/dns/exchange.ts';
+import { type Addresses, type Choice, chooseAddresses } from '../../net/choose-addresses.ts';
+import {
+  type Answered,
+  type Exchanged,
+  type ExchangeOptions,
+  exchange,
+} from '../../net/dns/exchange.ts';
 import { rcodeName } from '../../net/dns/message/parameters.ts';
+import type { Question } from '../../net/dns/message/query.ts';
 import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
 import { EXACT_MS } from '../../net/overtime.ts';
+import type { Family } from '../../net/resolver.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
-import { withoutBrackets } from '../../net/text.ts';
+import { endpointText, withoutBrackets } from '../../net/text.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { JobLog } from '../job-log.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
-import { addressesOfServer, askServer } from './chosen-server.ts';
-import { digText } from './dig-text.ts';
-import { jsonAnswerOf } from './json-answer.ts';
+import { digText, jsonAnswerOf, shownPartOf } from './answer-forms.ts';
 import { questionOf } from './question.ts';
-import { shownPartOf } from './shown-records.ts';
 
 export interface DnsOutcome
   extends ProbeOutcome<DnsDetail['request'], DnsResponse, DnsTimingPhases, DnsTimingPhases> {
@@ -90,10 +95,50 @@ export async function probeDns(
   if (exchanged.kind === 'failed') return finish(null, exchanged.failure);
   const { server, isTimedByKernel, durationMs, end } = exchanged;
   const totalMs = stopwatch.elapsedUntilMs(end);
-  // Servers that were given up before it have times of the event loop.
+  // The event loop timed servers that were given up before.
   if (isTimedByKernel) clock = totalMs - durationMs < EXACT_MS ? 'kernel' : 'mixed';
   endpoint = { hostname: nameServer === null ? server.address : hostname, ...server, transport };
   return finish(responseOf(exchanged, request, context.log), null, totalMs);
+}
+
+/** The server's IPv4 addresses that TARGET_DENY permits, or the IPv6 ones if it has no IPv4. */
+async function addressesOfServer(host: string, context: ProbeContext): Promise<Choice> {
+  const { clock, resolver, log } = context;
+  const startMs = clock.monotonicMs();
+  const families: readonly Family[] = [4, 6];
+  let failure: Failure = { code: 'DNS_NO_ADDRESS', message: `${host} has no address` };
+  for (const family of families) {
+    const resolution = await resolver.resolve(host, family, context);
+    if (resolution.ok) {
+      const [first] = resolution.addresses;
+      if (first !== host) {
+        const durationMs = clock.monotonicMs() - startMs;
+        log.info(`The name server ${host} is ${first} (looked up in ${durationMs.toFixed(3)} ms)`);
+      }
+      return chooseAddresses(`The name server ${host}`, resolution.addresses, context);
+    }
+    failure = family === 4 ? resolution.failure : failure;
+    if (resolution.failure.code !== 'DNS_NO_ADDRESS') break;
+  }
+  const message = `The name server ${host} has no known address: ${failure.message}`;
+  return { ok: false, failure: { ...failure, message } };
+}
+
+/** Queries the server's first address, and the next one only if an address cannot be reached. */
+async function askServer(
+  question: Question,
+  addresses: Addresses,
+  port: number,
+  options: ExchangeOptions,
+): Promise<Exchanged> {
+  const [first, ...others] = addresses;
+  let exchanged = await exchange(question, { address: first, port }, options);
+  for (const address of others) {
+    if (exchanged.kind === 'answer' || exchanged.failure.code !== 'DNS_UNREACHABLE') break;
+    options.log.info(`Asking at the name server's next address, ${endpointText(address, port)}`);
+    exchanged = await exchange(question, { address, port }, options);
+  }
+  return exchanged;
 }
 
 function responseOf(answered: Answered, request: DnsRequest, log: JobLog): DnsResponse {

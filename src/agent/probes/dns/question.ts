@@ -3,6 +3,7 @@ import type { DnsRequest } from '../../../model/check/request.ts';
 import { absoluteName } from '../../net/dns/message/names.ts';
 import { TYPE_NUMBERS } from '../../net/dns/message/parameters.ts';
 import type { Question } from '../../net/dns/message/query.ts';
+import { withoutZone } from '../../net/text.ts';
 
 /**
  * The question that a request asks: its name as given, absolute, in ASCII. A PTR question about an
@@ -32,7 +33,7 @@ function reverseName(text: string): string | null {
 /** The 32 hexadecimal digits of an IPv6 address. */
 function hexDigits(address: string): string {
   // The URL parser writes an address that ends in dotted IPv4 in hexadecimal groups.
-  const canonical = new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
+  const canonical = new URL(`http://[${withoutZone(address)}]`).hostname.slice(1, -1);
   const [left = '', right] = canonical.split('::');
   const groupsOf = (part: string | undefined): string[] => part?.match(/[0-9a-f]+/g) ?? [];
   const head = groupsOf(left);

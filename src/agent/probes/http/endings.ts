@@ -5,10 +5,10 @@ import { failureOfTlsAlert } from '../../net/tls/alerts.ts';
 import { endedByReset } from '../../net/unseen-reset.ts';
 import type { Ending } from './transport.ts';
 
-/** What the socket itself showed, whatever a parser makes of it afterwards. */
+/** What the socket itself reported, whatever a parser concludes from it. */
 export interface SocketEvidence {
   error: unknown;
-  /** The peer closed its side in good order. */
+  /** The peer closed its side normally. */
   ended: boolean;
 }
 
@@ -47,7 +47,7 @@ const WRONG_LENGTH = row(
   'the response is not as long as its Content-Length says',
 );
 
-/** From the operating system: the truth about the connection, over all that a parser says. */
+/** Errors of the operating system: they take precedence over what a parser reports. */
 const SYSTEM_ROWS: Readonly<Record<string, Row>> = {
   ECONNRESET: lost('the connection was reset'),
   ECONNABORTED: lost('the connection was aborted'),
@@ -75,9 +75,9 @@ const PROTOCOL_ROWS: Readonly<Record<string, Row>> = {
 };
 
 /**
- * Why an exchange failed, from error codes and what the socket showed.
+ * Why an exchange failed, from error codes and what the socket reported.
  *
- * @param error what the HTTP library gave; null where it only says that it is over
+ * @param error the HTTP library's error; null if it reported only the end
  * @param responded whether the response's head was complete
  */
 export function endingOf(error: unknown, evidence: SocketEvidence, responded: boolean): Ending {
@@ -88,7 +88,7 @@ export function endingOf(error: unknown, evidence: SocketEvidence, responded: bo
   return { code, what: isCut ? `${row.what} ${where}` : row.what };
 }
 
-/** endingOf would go by a code and not only by how the connection ended. */
+/** Whether endingOf goes by a code, not only by how the connection ended. */
 export function isCoded(error: unknown, evidence: SocketEvidence): boolean {
   const code = systemCodeOf(error);
   return isCutOff(evidence) || systemRowOf(error) !== null || (code ?? '') in PROTOCOL_ROWS;
@@ -121,7 +121,7 @@ function rowOf(error: unknown, evidence: SocketEvidence): Row {
 
 const MAX_REASON_CHARS = 100;
 
-/** The parser's own words, on one line; null where it has none. */
+/** The parser's message, on one line; null if it has none. */
 function reasonOf(error: unknown): string | null {
   if (typeof error !== 'object' || error === null || !('message' in error)) return null;
   const [line = ''] = String(error.message).split('\n', 1);

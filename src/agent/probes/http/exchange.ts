@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer } from '../../../runtime/clock.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
+import { stateOf } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
-import { stateOf } from '../../net/kernel/socket-state.ts';
 import { EXACT_MS, Overtime } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
 import { BodyReader, type BodyReaderOptions, type ReadBody } from './body/body-reader.ts';
@@ -12,54 +12,53 @@ import { startHttp1 } from './http1/transport.ts';
 import { startHttp2 } from './http2/transport.ts';
 import type { Ending, HopRequest, ResponseHead, Transport, TransportEvents } from './transport.ts';
 
-/** What is to be done with a response's body, decided when its head is there. */
+/** What to do with a response's body; decided when its head has arrived. */
 export type BodyPlan =
-  /** The body is not read. */
   | { readonly kind: 'none' }
-  | ({ readonly kind: 'read' } & Pick<BodyReaderOptions, 'maxBytes' | 'keepBytes' | 'room'>);
+  | ({ readonly kind: 'read' } & Pick<BodyReaderOptions, 'maxBytes' | 'keepBytes' | 'memory'>);
 
 export interface ExchangeResult {
   readonly head: ResponseHead | null;
-  /** What arrived of it, also where a failure followed; null without a head. */
+  /** What arrived of it, even if a failure followed; null without a head. */
   readonly body: ReadBody | null;
   readonly ending: Ending | null;
   /** Monotonic instants, milliseconds: the request began to be sent; first byte; last byte. */
   readonly sentMs: number;
   readonly firstByteMs: number | null;
   readonly endMs: number;
-  /** What of that was the peer's time for certain, by the kernel; 0 where nothing made us doubt. */
+  /** The kernel's lower bound of the peer's time; 0 if it was not needed or is not available. */
   readonly peerMs: number;
-  /** What the kernel says of the connection at the end; null where it is gone, or cannot be asked. */
+  /** The state of the connection at the end; null if it is not available. */
   readonly connection: SocketState | null;
 }
 
-/** The agent holds at most this much of a body that its decoder has not worked off yet. */
+/** Reading pauses while more than this waits for the decoder. */
 const MAX_QUEUED_BYTES = 256 * 1024;
-/** What a piece costs beside its bytes: a body may come as hundreds of thousands of one octet. */
+/** Overhead of a piece: a body may arrive as hundreds of thousands of single bytes. */
 const PIECE_BYTES = 64;
 /**
- * A decoder costs 20 to 50 microseconds for each write. So many writes are made as soon as something
- * came, which 25 MB of body need; then small pieces wait for others, or for the end.
+ * A decoder costs 20 to 50 microseconds per write. This many writes, which 25 MB of body need, are
+ * made as soon as data arrives; after them, small pieces wait for more data or the end.
  */
 const PROMPT_WRITES = 1000;
 const MIN_WRITE_BYTES = 16 * 1024;
-/** Over this a response is HEADERS_TOO_LARGE. */
+/** A response with more is HEADERS_TOO_LARGE. */
 const MAX_HEADER_BYTES = 64 * 1024;
-/** RFC 9110 15: lower ones are interim, which the transports drop, or no status codes at all. */
+/** RFC 9110 15: lower ones are interim, which the transports drop, or invalid. */
 const MIN_FINAL_STATUS = 200;
 
 const NO_BODY: ReadBody = {
   bytes: Buffer.alloc(0),
   totalBytes: 0,
   truncated: false,
-  lackedRoom: false,
+  lackedMemory: false,
   decodeError: null,
 };
 
 /**
- * Sends a request over a connection that is ready and reads its response, until it is whole, it
- * breaks, enough was read, it floods us (FloodWatch), the deadline passes or the run is cancelled.
- * The connection is closed in every case.
+ * Sends a request over a ready connection and reads the response until it is complete or breaks,
+ * enough is read, FloodWatch stops it, the deadline passes or the run is cancelled. Always closes
+ * the connection.
  *
  * @param wire the connection under TLS, whose bytes are counted
  */
@@ -78,10 +77,10 @@ export function runExchange(
 /**
  * | state    | meaning                                      | leaves when                            |
  * |----------|----------------------------------------------|----------------------------------------|
- * | head     | waiting for the response's head              | it is there: body; an end: ended       |
- * | body     | reading                                      | it is whole or breaks off: ended       |
- * | ended    | connection closed, decoder still at work     | its queue is empty: settled            |
- * | settled  | the result is given                          | never                                  |
+ * | head     | waiting for the response's head              | it arrives: body; an end: ended        |
+ * | body     | reading                                      | it is complete or breaks: ended        |
+ * | ended    | connection closed, decoder still working     | its queue is empty: settled            |
+ * | settled  | the promise is resolved                      | never                                  |
  */
 type State = 'head' | 'body' | 'ended' | 'settled';
 
@@ -107,7 +106,7 @@ class Exchange {
   #queue: Buffer[] = [];
   #queuedBytes = 0;
   #writes = 0;
-  #working: boolean = false;
+  #draining: boolean = false;
   #paused: boolean = false;
 
   constructor(
@@ -167,8 +166,8 @@ class Exchange {
   }
 
   /**
-   * A timer that is late fires before what the network brought meanwhile is read. One more
-   * event-loop iteration handles that first: a real answer or error takes precedence.
+   * A late timer fires before data that has arrived is read. One more event-loop iteration handles
+   * that first: a real answer or error takes precedence.
    */
   #onDeadline(overtime: Overtime, wire: Socket, again: () => void): void {
     setImmediate(() => {
@@ -180,7 +179,7 @@ class Exchange {
     });
   }
 
-  /** Of quick answers the kernel knows no more than we do, and of calm attempts. */
+  /** Only for slow answers of a starved agent: otherwise the kernel knows no more than we do. */
   #notePeerTime(wire: Socket): void {
     const { starvation, clock } = this.#context;
     if (starvation === undefined || clock.monotonicMs() - this.#sentMs < MIN_PEER_MS) return;
@@ -207,9 +206,9 @@ class Exchange {
     else {
       const coding = head.headers['content-encoding'];
       const contentEncoding = typeof coding === 'string' ? coding : null;
-      const { maxBytes, keepBytes, room } = plan;
+      const { maxBytes, keepBytes, memory } = plan;
       const { scrub } = this.#context;
-      this.#reader = new BodyReader({ contentEncoding, maxBytes, keepBytes, room, scrub });
+      this.#reader = new BodyReader({ contentEncoding, maxBytes, keepBytes, memory, scrub });
     }
   }
 
@@ -221,23 +220,23 @@ class Exchange {
       this.#paused = true;
       this.#transport?.pause();
     }
-    if (!this.#working && this.#isWorthAWrite) this.#startWork(this.#reader);
+    if (!this.#draining && this.#canWrite) this.#startDraining(this.#reader);
   }
 
-  get #isWorthAWrite(): boolean {
+  get #canWrite(): boolean {
     const isPrompt = this.#writes < PROMPT_WRITES || this.#state !== 'body';
     return this.#queue.length > 0 && (isPrompt || this.#queuedBytes >= MIN_WRITE_BYTES);
   }
 
-  #startWork(reader: BodyReader): void {
-    this.#workOff(reader).catch((fault) => this.#fault(fault));
+  #startDraining(reader: BodyReader): void {
+    this.#drainQueue(reader).catch((fault) => this.#fault(fault));
   }
 
-  async #workOff(reader: BodyReader): Promise<void> {
-    this.#working = true;
-    while (this.#isWorthAWrite) {
+  async #drainQueue(reader: BodyReader): Promise<void> {
+    this.#draining = true;
+    while (this.#canWrite) {
       this.#writes += 1;
-      // All at once: a decoder costs as much for one octet as for thousands.
+      // All at once: a decoder needs as much time for one byte as for thousands.
       const pieces = this.#queue;
       this.#queue = [];
       const [first] = pieces;
@@ -246,7 +245,7 @@ class Exchange {
       this.#queuedBytes -= bytes.length + pieces.length * PIECE_BYTES;
       if (wants === 'enough') {
         this.#queue = [];
-        this.#working = false;
+        this.#draining = false;
         this.#end(null);
         return;
       }
@@ -255,7 +254,7 @@ class Exchange {
         this.#transport?.resume();
       }
     }
-    this.#working = false;
+    this.#draining = false;
     if (this.#state === 'ended') this.#settle();
   }
 
@@ -271,27 +270,27 @@ class Exchange {
       this.#context.signal.removeEventListener('abort', this.#onAbort);
       this.#transport?.destroy();
     }
-    if (this.#state !== 'ended' || this.#working) return;
-    if (this.#reader !== null && this.#isWorthAWrite) this.#startWork(this.#reader);
+    if (this.#state !== 'ended' || this.#draining) return;
+    if (this.#reader !== null && this.#canWrite) this.#startDraining(this.#reader);
     else this.#settle();
   }
 
   #settle(): void {
     this.#state = 'settled';
-    const give = (body: ReadBody | null): void =>
+    const resolve = (body: ReadBody | null): void =>
       this.#resolve({
         head: this.#head,
         body,
         ending: this.#ending,
         sentMs: this.#sentMs,
-        // A response without a complete head was waited for to the end.
+        // Without a complete head, all the time was waiting for the first byte.
         firstByteMs: this.#head === null ? null : this.#firstByteMs,
         endMs: this.#endMs,
         peerMs: this.#peerMs,
         connection: this.#connection,
       });
-    if (this.#head === null || this.#reader === null) give(this.#head === null ? null : NO_BODY);
-    else this.#reader.end().then(give, this.#reject);
+    if (this.#head === null || this.#reader === null) resolve(this.#head === null ? null : NO_BODY);
+    else this.#reader.end().then(resolve, this.#reject);
   }
 
   /** Our own code threw: the failure must not look like the target's. */
@@ -302,7 +301,7 @@ class Exchange {
   }
 }
 
-const CANCELLED: Ending = { code: 'CANCELLED', what: 'the run was cut short: the agent stops' };
+const CANCELLED: Ending = { code: 'CANCELLED', what: 'it was cancelled because the agent stops' };
 const NO_STATUS: Ending = {
   code: 'PROTOCOL_ERROR',
   what: 'the response has a status below 200, which no final response may have',

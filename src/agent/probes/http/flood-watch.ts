@@ -5,8 +5,9 @@ import type { Ending } from './transport.ts';
 
 const MIB = 1024 * 1024;
 /**
- * Framing is all that is not body: headers, chunk sizes, frames, TLS records. So much of it needs no
- * body: the headers, and what HTTP/2 holds back of a body while the decoder works (1 MiB).
+ * Framing is everything that is not body: headers, chunk sizes, frames, TLS records. This much
+ * needs no body: for the headers, and for what HTTP/2 buffers of a body while the decoder works (1
+ * MiB).
  */
 const FREE_FRAMING_BYTES = 2 * MIB;
 /** A body byte in a chunk of its own, each part of which is a TLS record, has 72 to 90 bytes. */
@@ -44,7 +45,7 @@ export class FloodWatch {
     this.#bodyBytes += bytes;
   }
 
-  /** One read of the connection, or of its stream, was worked off, whatever it brought. */
+  /** One read of the connection, or of its stream, was processed, whatever it contained. */
   read(): void {
     this.#reads += 1;
     this.#judge(this.#wire.bytesRead - this.#startBytes);

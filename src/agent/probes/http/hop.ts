@@ -17,7 +17,7 @@ import type { Endpoint } from '../endpoint.ts';
 import type { ProbeContext } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';
 import { type BodyPlan, type ExchangeResult, runExchange } from './exchange.ts';
-import { forwarded, forwardedHop, planBehindProxy } from './forwarded.ts';
+import { hopThroughProxy, planBehindProxy, requestForProxy } from './forwarding-proxy.ts';
 import { receiverOf } from './receivers.ts';
 import { requestText } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
@@ -26,7 +26,7 @@ export interface HopOptions {
   readonly ipFamily: IpFamily;
   readonly skipSSL: boolean;
   readonly clientCertificates: readonly ClientCertificate[];
-  /** To speak HTTP/1.1 also where the server offers HTTP/2. */
+  /** Use HTTP/1.1 even if the server offers HTTP/2. */
   readonly http1Only: boolean;
   readonly planOf: (head: ResponseHead) => BodyPlan;
   /** null for a direct connection. */
@@ -35,33 +35,32 @@ export interface HopOptions {
 
 /** One request and its answer over a connection of its own. All times in milliseconds. */
 export interface Hop {
-  /** Monotonic instants; the start is moved on by `unseenMs`. */
+  /** Monotonic instants; the start is later by `unseenMs`. */
   readonly startMs: number;
   readonly endMs: number;
-  /** Our own time between what the kernel timed and our seeing it: in no phase. */
+  /** Our own delay between an event that the kernel timed and our event loop; in no phase. */
   readonly unseenMs: number;
   readonly dnsMs: number;
   readonly tcpMs: number;
   readonly tlsMs: number;
   /** The last phase before the exchange that was finished. */
   readonly reached: 'nothing' | 'lookup' | 'connect' | 'secureConnect';
-  /** Of the target; of the proxy where the proxy resolves the target's name. */
+  /** The target's; the proxy's if the proxy resolves the target's name. */
   readonly address: string | null;
-  /** Where its connection went, or should have gone: the proxy, where one is between. null: nowhere. */
+  /** The destination of the connection: the proxy if there is one. null if there was none. */
   readonly endpoint: Endpoint | null;
   readonly ipFamily: IpFamily;
   readonly tls: TlsFacts | null;
   readonly tcp: TcpFacts | null;
   /** The kernel timed how long connecting took. */
   readonly isConnectTimed: boolean;
-  /** What of its time was the peer's for certain, by the kernel; 0: it does not tell. */
+  /** The kernel's lower bound of the peer's time; 0 if it is not available. */
   readonly peerMs: number;
-  /** null where no connection came about. */
   readonly exchange: ExchangeResult | null;
   readonly failure: Failure | null;
 }
 
-/** HTTP/2 is offered first: servers that speak both are measured as browsers meet them. */
+/** Offers HTTP/2 first: a server that speaks both is measured as browsers use it. */
 export async function runHop(
   request: HopRequest,
   options: HopOptions,
@@ -109,12 +108,12 @@ export async function runHop(
   const tunnel = through?.tunnel ?? null;
   if (!isTls) {
     const isForwarded = proxy !== null && tunnel === null;
-    const sent = isForwarded ? forwarded(request, proxy, context.log) : request;
+    const sent = isForwarded ? requestForProxy(request, proxy, context.log) : request;
     const planOf = isForwarded ? planBehindProxy(options.planOf) : options.planOf;
     const exchange = await runExchange(connected.socket, sent, context, planOf);
     const rest = exchanged(request, exchange, base, peer, context);
     const hop: Hop = { ...base, reached: 'connect', ipFamily, ...rest };
-    return isForwarded ? forwardedHop(hop, request, proxy, context) : hop;
+    return isForwarded ? hopThroughProxy(hop, request, proxy, context) : hop;
   }
   const secured = await secureConnect(
     connected,

@@ -4,9 +4,9 @@ import type { Hop } from './hop.ts';
 
 /**
  * The durations of an attempt, summed over its hops. They add up to the total: `wait` is all the
- * time that belongs to no other phase. A phase that was cut short has the time until then.
+ * time that belongs to no other phase. A phase that was interrupted has the time until then.
  *
- * @param startMs monotonic instant of the attempt's start, moved on by all that its hops did not see
+ * @param startMs monotonic instant of the attempt's start, later by the unseen time of its hops
  */
 export function phasesOf(hops: readonly Hop[], startMs: number, endMs: number): HttpTimingPhases {
   const dns = sum(hops, ({ dnsMs }) => dnsMs);
@@ -23,7 +23,7 @@ export function phasesOf(hops: readonly Hop[], startMs: number, endMs: number): 
   return { wait, dns, tcp, tls, firstByte, download, total: roundMs(wait + busy) };
 }
 
-/** When the phases of the last hop ended, milliseconds since the attempt's start, moved on likewise. */
+/** When the phases of the last hop ended, milliseconds since `startMs`, as in phasesOf. */
 export function timingsOf(hop: Hop, startMs: number): HttpTimings {
   const { exchange, reached } = hop;
   const at = (instantMs: number | null | undefined): number | null =>

@@ -2,6 +2,7 @@ import type { ApiRequest, UrlRequest } from '../../../model/check/request.ts';
 import type { HttpRequestEcho } from '../../../model/result/result.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
 import { VERSION } from '../../../runtime/version.ts';
+import { percentDecoded } from '../../net/text.ts';
 import { cutScrubbed, NOT_SCRUBBED, type Scrub } from '../../secrets/cut-scrubbed.ts';
 import { isSensitiveHeader, MASK } from '../../secrets/sensitive-headers.ts';
 import { SUPPORTED_CODINGS } from './body/decoding/codings.ts';
@@ -13,21 +14,21 @@ export interface PreparedRequest {
   readonly method: string;
   /** Without userinfo and fragment. */
   readonly url: URL;
-  /** In the order and spelling given; repeated fields stand repeated. */
+  /** In the order and spelling given; repeated fields are repeated. */
   readonly headers: readonly Header[];
   readonly body: Buffer | null;
   readonly followRedirects: boolean;
   readonly skipSSL: boolean;
   readonly ipFamily: IpFamily;
   readonly echo: HttpRequestEcho;
-  /** Sentences for the job log about what of the check was not sent as it stands. */
+  /** Sentences for the job log about parts of the check's request that are not sent unchanged. */
   readonly notes: readonly string[];
 }
 
-/** A result tells at most this much of a request's url, body or single value. */
+/** Limit for a request's url, body or single value in a result. */
 const MAX_ECHO_BYTES = 10 * 1024;
 
-/** Framing and the connection are the agent's own; a check that sets them would break both. */
+/** The agent sets framing and connection itself: a check that sets them would break both. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -48,7 +49,7 @@ const CONTENT_TYPES: Readonly<Record<ApiRequest['bodyType'], string | null>> = {
   NONE: null,
 };
 
-/** The parts that only API checks have, as a URL check has them. */
+/** Values of a URL check for the parts that only API checks have. */
 const URL_CHECK_PARTS = {
   headers: [],
   queryParameters: [],
@@ -58,12 +59,12 @@ const URL_CHECK_PARTS = {
 } as const satisfies Partial<ApiRequest>;
 
 /**
- * Settles query, credentials, body and headers of a URL or API check (src/model/README.md, "API:
- * `request`"). A header of the check wins over everything that would set the same one, `basicAuth`
- * over the userinfo of the url. The echo is for the result: sensitive headers masked, long parts
- * cut at 10 KB.
+ * Makes the request of a URL or API check: query, credentials, body and headers
+ * (src/model/README.md, "API: `request`"). A header of the check takes precedence over everything
+ * else that sets it, `basicAuth` over the userinfo of the url. The echo is for the result:
+ * sensitive headers are masked, long parts cut at 10 KB.
  *
- * @param scrub for what of the echo is cut
+ * @param scrub for parts of the echo that are cut
  */
 export function prepareRequest(
   request: UrlRequest | ApiRequest,
@@ -82,7 +83,7 @@ export function prepareRequest(
 
   const isPlain = parts.headers.length === 0 && credentials === null && parts.bodyType === 'NONE';
   const headers = isPlain ? [...PLAIN_HEADERS] : headersOf(parts, credentials, notes);
-  // RFC 9110 8.6: methods that give a body a meaning say its length also where it is empty.
+  // RFC 9110 8.6: methods that give a body a meaning send its length even if it is empty.
   if (body !== null || METHODS_WITH_BODY.has(parts.method)) {
     headers.push(['content-length', String(body?.length ?? 0)]);
   }
@@ -101,7 +102,7 @@ export function prepareRequest(
   return { method, url, headers, body, followRedirects, skipSSL, ipFamily, echo, notes };
 }
 
-/** What goes with each request that says nothing else about it. */
+/** Headers of every request that does not set them itself. */
 const PLAIN_HEADERS: readonly Header[] = [
   ['accept', '*/*'],
   ['accept-encoding', SUPPORTED_CODINGS.join(', ')],
@@ -134,15 +135,6 @@ function userinfoOf(url: URL): ApiRequest['basicAuth'] {
   return { username: percentDecoded(url.username), password: percentDecoded(url.password) };
 }
 
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A stray % that is no escape: the text is meant as it stands.
-    return text;
-  }
-}
-
 /** The check's own query text stays byte for byte: signatures may depend on its spelling. */
 function appendQuery(url: URL, parameters: ApiRequest['queryParameters']): void {
   if (parameters.length === 0) return;
@@ -152,7 +144,7 @@ function appendQuery(url: URL, parameters: ApiRequest['queryParameters']): void 
 }
 
 function uriEncoded(text: string): string {
-  // encodeURIComponent throws on a lone surrogate; the way over bytes makes U+FFFD of it.
+  // encodeURIComponent throws on a lone surrogate; the conversion to bytes replaces it by U+FFFD.
   return encodeURIComponent(Buffer.from(text, 'utf8').toString('utf8'));
 }
 
@@ -172,7 +164,7 @@ function isGraphqlRequest(text: string): boolean {
   }
 }
 
-/** RFC 7617, with UTF-8. Both parts left empty mean that none are wanted. */
+/** RFC 7617, with UTF-8. Two empty parts mean no credentials. */
 function basicAuthorization(credentials: ApiRequest['basicAuth']): string | null {
   if (credentials === null) return null;
   const { username, password } = credentials;
@@ -199,7 +191,7 @@ function echoedHeaders(headers: readonly Header[], scrub: Scrub): Record<string,
   );
 }
 
-/** Repeated names, in any case, become one under the first spelling. */
+/** Joins repeated names, whatever their case, under the first spelling. */
 function merged(pairs: readonly Header[], scrub: Scrub): Record<string, string> {
   const byName = new Map<string, [string, string]>();
   for (const [name, value] of pairs) {

@@ -13,32 +13,32 @@ import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { durationText } from '../../net/text.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
-import type { BodyMemory } from './body/body-room.ts';
+import type { BodyMemory } from './body/body-memory.ts';
 import { storedBodyOf } from './body/stored-body.ts';
 import type { BodyPlan } from './exchange.ts';
 import { type Hop, runHop } from './hop.ts';
 import { phasesOf, timingsOf } from './phases.ts';
 import type { PreparedRequest } from './prepare-request.ts';
-import { receiversOf, type Way } from './receivers.ts';
-import { type Redirect, redirectOf, STAYS } from './redirects.ts';
+import { type Route, receiversOf } from './receivers.ts';
+import { NO_REDIRECT, type Redirect, redirectOf } from './redirects.ts';
 import { requestText, shownUrl } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
 export interface HttpOutcome
   extends ProbeOutcome<HttpRequestEcho, HttpResponse, HttpTimings, HttpTimingPhases> {
-  /** Of the last hop; also where no response came. */
+  /** Of the last hop; also without a response. */
   readonly tls: TlsFacts | null;
   /** Likewise. */
   readonly tcp: TcpFacts | null;
   /** The kernel timed connecting, in one hop at least. */
   readonly isConnectTimed: boolean;
-  /** A connection took the request, so the target may have acted on it, whatever came of it. */
+  /** A connection was ready for the request, so the target may have acted on it. */
   readonly sent: boolean;
-  /** What of the response time was the servers' for certain, by the kernel; 0: it does not tell. */
+  /** The kernel's lower bound of the servers' time; 0 if it is not available. */
   readonly peerMs: number;
-  /** One of the requests was for http, so that others on the way can read it. */
+  /** One of the requests was for http: others on the route can read it. */
   readonly unencrypted: boolean;
-  /** The decoded bytes for assertions, as far as they were kept; null without a response. */
+  /** The decoded bytes that were retained for assertions; null without a response. */
   readonly body: Buffer | null;
   /** Memory needed for the body that assertions read; 0 if there was enough. */
   readonly lackedBytes: number;
@@ -50,29 +50,26 @@ export interface HttpProbeOptions {
   readonly proxyUrl: string | null;
   /** Whether the whole body is wanted for assertions, up to 25 MB, or only what a result stores. */
   readonly keepBody: boolean;
-  /**
-   * Where a body is kept that is longer than a result stores. null: without a bound for assertions,
-   * and nowhere else.
-   */
+  /** For bodies that are longer than a result stores; null: unlimited, for assertions only. */
   readonly room: BodyMemory | null;
 }
 
 /** src/model/README.md, "API: `request`": a body is read to 25 MB. */
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
-/** One byte more than a result stores of a binary body, so that a longer one is known as such. */
+/** One byte more than a result stores of a binary body, to detect longer ones. */
 const STORED_BODY_BYTES = 50 * 1024 + 1;
 
-/** Reason phrases are free text of the target's. */
+/** A reason phrase is free text of the target. */
 const MAX_STATUS_TEXT_CHARS = 500;
 
 type RedirectInfo = HttpResponse['redirects'][number];
 
 /**
- * Sends a URL or API check's request and follows redirects, each hop over a connection of its own
- * that is closed before this resolves. Resolves at the context's deadline at the latest.
+ * Sends a URL or API check's request and follows redirects, each hop over its own connection, which
+ * is closed before this resolves. Resolves at the context's deadline at the latest.
  *
  * Through a proxy, https goes through a tunnel (CONNECT) and http as the whole URL (RFC 9112
- * 3.2.2), or through a tunnel, too, where TARGET_DENY is set: see connectThroughProxy.
+ * 3.2.2), or through a tunnel, too, if TARGET_DENY is set: see connectThroughProxy.
  */
 export async function probeHttp(
   prepared: PreparedRequest,
@@ -86,7 +83,7 @@ export async function probeHttp(
   const { skipSSL, ipFamily, followRedirects } = prepared;
   const { clientCertificates, proxyUrl } = options;
   const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
-  const way = { proxy, skipSSL, clientCertificates };
+  const route = { proxy, skipSSL, clientCertificates };
   const barred = proxy === null ? unusableProxy(proxyUrl) : proxyNotReadable(proxy);
   if (barred !== null) {
     const ended = { hops: [], redirects: [], failure: barred, startMs, unencrypted: false };
@@ -101,16 +98,16 @@ export async function probeHttp(
     unencrypted ||= current.url.protocol === 'http:';
     const judge = (head: ResponseHead): Redirect =>
       followRedirects
-        ? allowed(redirectOf(current, head, redirects.length, context.scrub), context, way)
-        : STAYS;
+        ? allowed(redirectOf(current, head, redirects.length, context.scrub), context, route)
+        : NO_REDIRECT;
     const planOf = (head: ResponseHead): BodyPlan =>
       bodyPlanOf(current.method, head, judge(head), options);
-    const hopOptions = { ...way, ipFamily, http1Only, planOf };
+    const hopOptions = { ...route, ipFamily, http1Only, planOf };
     const hop = await runHop(current, hopOptions, context);
     hops.push(hop);
 
     const head = hop.exchange?.head ?? null;
-    const redirect = head === null ? STAYS : judge(head);
+    const redirect = head === null ? NO_REDIRECT : judge(head);
     logHop(current, hop, redirect, context);
     if (hop.exchange?.ending?.http1Required && !http1Only) {
       context.log.info('The server wants this request over HTTP/1.1: sending it again');
@@ -129,11 +126,11 @@ export async function probeHttp(
   }
 }
 
-/** No value of the agent's own follows a redirect to where it may not be sent. */
-function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, way: Way): Redirect {
+/** Refuses a redirect that would send values of the agent to where they may not go. */
+function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, route: Route): Redirect {
   if (redirect.kind !== 'follow') return redirect;
   const { request } = redirect;
-  const why = ownSecrets.whyNotOn(request, receiversOf(request, way));
+  const why = ownSecrets.whyNotOn(request, receiversOf(request, route));
   return why === null ? redirect : { kind: 'refused', code: 'VARIABLE_DENIED', why };
 }
 
@@ -144,7 +141,6 @@ function unusableProxy(proxyUrl: string | null): Failure | null {
 const UNUSABLE_PROXY =
   "The location's proxyUrl cannot be used: it must be like http://proxy.example.com:3128, with a user and password before the host at most, and every / ? # @ : in them percent-encoded";
 
-/** No connection was made. */
 function unstartedHop({ ipFamily }: PreparedRequest, failure: Failure, nowMs: number): Hop {
   return {
     startMs: nowMs,
@@ -174,16 +170,16 @@ function bodyPlanOf(
 ): BodyPlan {
   // RFC 9112 6.3: these end with their head, whatever length they announce.
   if (method === 'HEAD' || head.status === 204 || head.status === 304) return { kind: 'none' };
-  // What a redirect has to say is in its Location; its body might never end.
+  // The relevant part of a redirect is its Location; its body might never end.
   if (redirect.kind === 'follow') return { kind: 'none' };
   const maxBytes = MAX_BODY_BYTES;
   const ownBytes = STORED_BODY_BYTES;
   if (room === null) return { kind: 'read', maxBytes, keepBytes: keepBody ? maxBytes : ownBytes };
   const use = keepBody ? 'assertions' : 'detail';
-  return { kind: 'read', maxBytes, keepBytes: maxBytes, room: { ownBytes, shared: room, use } };
+  return { kind: 'read', maxBytes, keepBytes: maxBytes, memory: { ownBytes, shared: room, use } };
 }
 
-/** A reader takes memory by doubling what it has. */
+/** A reader doubles its memory to get more. */
 function memoryFor(bodyBytes: number): number {
   return Math.min(MAX_BODY_BYTES, 2 * bodyBytes);
 }
@@ -217,11 +213,10 @@ interface Ended {
   readonly prepared: PreparedRequest;
   readonly url: URL;
   readonly hops: readonly Hop[];
-  /** The last of them. */
   readonly hop: Hop;
   readonly redirects: readonly RedirectInfo[];
   readonly failure: Failure | null;
-  /** Moved on by what the hops did not see. */
+  /** Later by the unseen time of the hops. */
   readonly startMs: number;
   readonly unencrypted: boolean;
 }
@@ -269,6 +264,6 @@ function outcomeOf(
     timings,
     timingPhases,
   };
-  const lackedBytes = keepBody && body.lackedRoom ? memoryFor(body.totalBytes) : 0;
+  const lackedBytes = keepBody && body.lackedMemory ? memoryFor(body.totalBytes) : 0;
   return { ...facts, response, body: body.bytes, lackedBytes, responseTimeMs };
 }

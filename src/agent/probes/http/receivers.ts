@@ -10,7 +10,7 @@ interface Sent {
 }
 
 /** What a location and a check configure for the route to a target. */
-export interface Way {
+export interface Route {
   readonly proxy: HttpProxy | null;
   readonly skipSSL: boolean;
   readonly clientCertificates: readonly ClientCertificate[];
@@ -24,12 +24,12 @@ export function receiverOf(url: URL): Receiver {
 }
 
 /**
- * Everybody who can read what a request says: its host, the host that a Host header names behind the
- * same address, and a proxy, unless TLS with a certificate that is verified goes through it.
+ * All hosts that can read a request: its target, the host of a Host header behind the same address,
+ * and a proxy, unless TLS with a verified certificate goes through it.
  */
 export function receiversOf(
   { url, headers }: Sent,
-  { proxy, skipSSL, clientCertificates }: Way,
+  { proxy, skipSSL, clientCertificates }: Route,
 ): readonly Receiver[] {
   const host = receiverOf(url);
   const named = headers

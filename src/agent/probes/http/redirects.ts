@@ -1,17 +1,14 @@
-import { NOT_SCRUBBED, type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
+import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 import { isSensitiveHeader } from '../../secrets/sensitive-headers.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
-/**
- * A chain of more redirects than this is TOO_MANY_REDIRECTS (src/model/README.md, "API:
- * `request`").
- */
+/** Longer chains are TOO_MANY_REDIRECTS (src/model/README.md, "API: `request`"). */
 const MAX_REDIRECTS = 10;
 
 const MAX_QUOTED_CHARS = 200;
 
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** They describe a body, and go with it. */
+/** They describe the body and are dropped with it. */
 const BODY_HEADERS: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-language',
@@ -21,23 +18,22 @@ const BODY_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 export type Redirect =
-  /** The response stands as it is. */
-  | { readonly kind: 'stays' }
-  /** `left` goes on the sentence that says so: what the next request goes without. */
+  | { readonly kind: 'none' }
+  /** `left` continues the log sentence: what the next request omits. */
   | { readonly kind: 'follow'; readonly request: HopRequest; readonly left: string }
-  /** `why` goes on a sentence about the request. */
+  /** `why` continues a sentence about the request. */
   | {
       readonly kind: 'refused';
       readonly code: 'TOO_MANY_REDIRECTS' | 'REDIRECT_INVALID' | 'VARIABLE_DENIED';
       readonly why: string;
     };
 
-export const STAYS: Redirect = { kind: 'stays' };
+export const NO_REDIRECT: Redirect = { kind: 'none' };
 
 /**
- * Where a response sends the client on to, and with what: RFC 9110 15.4 for the method, and no
- * credentials to another origin (src/model/README.md, "API: `request`"). A request that once lost
- * them stays without.
+ * The next request after a redirect: its method by RFC 9110 15.4, and without credentials to
+ * another origin (src/model/README.md, "API: `request`"). A request that once lost them does not
+ * get them back.
  *
  * @param followed how many redirects were followed before this response
  * @param scrub for a Location that is quoted in part
@@ -46,11 +42,11 @@ export function redirectOf(
   request: HopRequest,
   head: ResponseHead,
   followed: number,
-  scrub: Scrub = NOT_SCRUBBED,
+  scrub: Scrub,
 ): Redirect {
   const cut = (text: string): string => shortenedText(text, MAX_QUOTED_CHARS, scrub);
   const location = head.headers.location;
-  if (!REDIRECT_STATUSES.has(head.status) || location === undefined) return STAYS;
+  if (!REDIRECT_STATUSES.has(head.status) || location === undefined) return NO_REDIRECT;
   if (typeof location !== 'string') return invalid('several different Locations');
   const text = asUtf8(location.trim());
   if (text === '') return invalid('an empty Location');
@@ -64,7 +60,7 @@ export function redirectOf(
     const why = `more than ${MAX_REDIRECTS} redirects were answered in a row`;
     return { kind: 'refused', code: 'TOO_MANY_REDIRECTS', why };
   }
-  // What the server writes there are not the check's credentials, and the log would show them.
+  // Credentials in a Location are not those of the check, and the log would show them.
   url.username = '';
   url.password = '';
   url.hash = '';
@@ -98,7 +94,7 @@ function becomesGet(method: string, status: number): boolean {
   return (status === 301 || status === 302) && method === 'POST';
 }
 
-/** Header text is one character a byte; servers send UTF-8 there, as browsers understand it. */
+/** Header text has one character per byte; servers send UTF-8, which browsers understand. */
 function asUtf8(text: string): string {
   const bytes = Buffer.from(text, 'latin1');
   if (bytes.toString('latin1') !== text) return text;

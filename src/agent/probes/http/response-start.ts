@@ -1,9 +1,4 @@
-import {
-  MARGIN_CHARS,
-  NOT_SCRUBBED,
-  type Scrub,
-  shortenedReadable,
-} from '../../secrets/cut-scrubbed.ts';
+import { MARGIN_CHARS, type Scrub, shortenedReadable } from '../../secrets/cut-scrubbed.ts';
 
 const NOTHING = Buffer.alloc(0);
 const PROTOCOL = 'HTTP/1.';
@@ -11,9 +6,12 @@ const VERSION_AT = PROTOCOL.length;
 const STATUS_AT = VERSION_AT + 2;
 const STATUS_END = STATUS_AT + 3;
 const DIGIT_ONE = 0x31;
-/** `HTTP/`: what does not begin so is another protocol. */
+/** `HTTP/`: an answer that does not begin with it is another protocol. */
 const NAME_CHARS = 5;
-/** So much of an answer in another protocol is quoted. More is kept, as secrets are masked before the cut. */
+/**
+ * How much of an answer in another protocol is quoted. More is retained, since secrets are masked
+ * before the cut.
+ */
 const MAX_FOREIGN_CHARS = 40;
 const MAX_FOREIGN_BYTES = 2 * MARGIN_CHARS;
 
@@ -28,16 +26,17 @@ const MAX_FOREIGN_BYTES = 2 * MARGIN_CHARS;
 type State = 'status' | 'interim' | 'passing' | 'foreign';
 
 /**
- * Stands before an HTTP/1 parser that neither tells the version nor bears a 100 it did not ask
- * for, and takes RTSP for HTTP. Interim responses (RFC 9110 15.2) are dropped, except 101, which no request here asks for
- * and the parser refuses. Knows nothing of header fields; what it cannot read goes to the parser.
+ * Filters the start of a response for the HTTP/1 parser, which does not report the version, fails
+ * on a 100 that was not requested, and accepts RTSP as HTTP. Drops interim responses (RFC 9110
+ * 15.2) except 101, which no request here asks for and the parser refuses. Does not read header
+ * fields; what it cannot interpret goes to the parser.
  */
 export class ResponseStart {
   readonly #onFirstByte: () => void;
   readonly #maxInterimBytes: number;
   readonly #scrub: Scrub;
   #state: State = 'status';
-  #held: Buffer = NOTHING;
+  #pending: Buffer = NOTHING;
   #interimBytes = 0;
   #version: '1.0' | '1.1' = '1.1';
   #foreign: Buffer = NOTHING;
@@ -47,23 +46,23 @@ export class ResponseStart {
    *   call is the final response's
    * @param scrub masks what is quoted of an answer in another protocol
    */
-  constructor(onFirstByte: () => void, maxInterimBytes: number, scrub: Scrub = NOT_SCRUBBED) {
+  constructor(onFirstByte: () => void, maxInterimBytes: number, scrub: Scrub) {
     this.#scrub = scrub;
     this.#onFirstByte = onFirstByte;
     this.#maxInterimBytes = maxInterimBytes;
   }
 
-  /** Nothing is left to do: further bytes need not come by here. */
+  /** Further bytes can go directly to the parser. */
   get passing(): boolean {
     return this.#state === 'passing';
   }
 
-  /** Of the final response; 1.1 as long as it is not known. */
+  /** Of the final response; 1.1 until it is known. */
   get version(): '1.0' | '1.1' {
     return this.#version;
   }
 
-  /** How an answer that is not HTTP begins, for people; null where it is, or may yet be. */
+  /** The start of an answer that is not HTTP, for messages; null if it is, or may be. */
   get foreign(): string | null {
     if (this.#state !== 'foreign') return null;
     const inAscii = (text: string): string => text.replaceAll(/[^\0-\x7e]/gu, '?');
@@ -71,18 +70,18 @@ export class ResponseStart {
     return JSON.stringify(shortenedReadable(text, MAX_FOREIGN_CHARS, this.#scrub, inAscii));
   }
 
-  /** More interim bytes came than are borne; nothing is let through any more. */
+  /** More interim bytes than the limit; no more bytes pass. */
   get overflowed(): boolean {
     return this.#interimBytes > this.#maxInterimBytes;
   }
 
-  /** The bytes that are the parser's; null where none of these are (yet). */
+  /** The bytes for the parser; null if there are none (yet). */
   take(chunk: Buffer): Buffer | null {
     if (this.#state === 'passing') return chunk;
     if (this.#state === 'foreign') return null;
-    if (this.#state === 'status' && this.#held.length === 0) this.#onFirstByte();
-    let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    this.#held = NOTHING;
+    if (this.#state === 'status' && this.#pending.length === 0) this.#onFirstByte();
+    let bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk]);
+    this.#pending = NOTHING;
     for (;;) {
       if (this.#state === 'interim') {
         const rest = this.#afterInterim(bytes);
@@ -94,7 +93,7 @@ export class ResponseStart {
       }
       const kind = kindOf(bytes);
       if (kind === 'incomplete') {
-        this.#held = bytes;
+        this.#pending = bytes;
         return null;
       }
       if (kind === 'foreign') {
@@ -117,13 +116,13 @@ export class ResponseStart {
     this.#interimBytes += usedBytes;
     if (this.overflowed) return null;
     if (end !== -1) return bytes.subarray(usedBytes);
-    this.#held = bytes.subarray(usedBytes);
+    this.#pending = bytes.subarray(usedBytes);
     return null;
   }
 }
 
 function kindOf(bytes: Buffer): 'incomplete' | 'interim' | 'final' | 'foreign' {
-  // Parsers bear line breaks before the status line (RFC 9112 2.2).
+  // Parsers accept line breaks before the status line (RFC 9112 2.2).
   if (bytes[0] === 0x0d || bytes[0] === 0x0a) return 'final';
   for (let at = 0; at < PROTOCOL.length; at += 1) {
     if (at >= bytes.length) return 'incomplete';

@@ -1,12 +1,9 @@
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 
-/** A message names its target; the whole URL, which can be long, stands in the result. */
+/** Limit for messages; the result has the whole URL. */
 const MAX_CHARS = 300;
 
-/**
- * A URL for people: without the user information it may carry, which is a secret, and without
- * the fragment, which is never sent.
- */
+/** A URL for messages: without user information (a secret) and fragment (never sent). */
 export function shownUrl(url: URL): string {
   if (url.username === '' && url.password === '' && url.hash === '') return url.href;
   const shown = new URL(url);

@@ -1,31 +1,29 @@
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import type { HttpResponse } from '../../../model/result/result.ts';
 
-/** One request as it goes over one connection. */
 export interface HopRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer | null;
-  /** What stands in the request line in place of path and query: the whole URL, for a proxy. */
+  /** Replaces path and query in the request line: the whole URL, for a proxy. */
   readonly requestTarget?: string;
 }
 
-/** Status line and header fields of a final response, as long as they came. */
+/** Status line and header fields of a final response, not cut. */
 export type ResponseHead = Pick<HttpResponse, 'status' | 'statusText' | 'httpVersion' | 'headers'>;
 
-/** Why an exchange ended early. `what` goes on a sentence that starts with the target's name. */
+/** Why an exchange ended early. `what` continues a sentence that starts with the target's name. */
 export interface Ending {
   readonly code: ErrorCode;
   readonly what: string;
-  /** The server takes this request over HTTP/1.1 alone (RFC 9113 7, HTTP_1_1_REQUIRED). */
+  /** The server accepts this request only over HTTP/1.1 (RFC 9113 7, HTTP_1_1_REQUIRED). */
   readonly http1Required?: true;
 }
 
 /**
- * What a transport tells as it goes: `firstByte` (again where the bytes before were an interim
- * response), `head` once, `data` as it comes, `read` after each read that ended nothing, whatever it
- * brought, and then one of `end` and `failed`.
+ * Events of a transport: `firstByte` (again after an interim response), `head` once, `data` for
+ * each piece, `read` after each read that did not end the response, and finally `end` or `failed`.
  */
 export interface TransportEvents {
   firstByte(): void;
@@ -34,13 +32,12 @@ export interface TransportEvents {
   read(): void;
   end(): void;
   failed(ending: Ending): void;
-  /** Instead of either: something of ours threw, which ends the exchange. */
+  /** Instead of either: our own code threw, which ends the exchange. */
   fault(thrown: unknown): void;
 }
 
-/** One request under way on its own connection. */
 export interface Transport {
-  /** Asks for no more data until `resume`; what is already on its way still comes. */
+  /** Stops reading until `resume`; data in flight still arrives. */
   pause(): void;
   resume(): void;
   /** Closes the connection in this event-loop iteration. Call it at any time, also repeatedly. */
@@ -48,9 +45,9 @@ export interface Transport {
 }
 
 /**
- * Header fields as results have them: lower-case names, repeated fields joined with ', ' (RFC
- * 9110 5.3), Set-Cookie, which cannot be joined, always an array, and Location one where there are
- * several different ones: joined they would give a wrong URL.
+ * Header fields as results have them: names in lower case, repeated fields joined with ', ' (RFC
+ * 9110 5.3). Set-Cookie, which cannot be joined, is always an array; so are several different
+ * Locations, which joined would make a wrong URL.
  */
 export function resultHeaders(
   fields: Iterable<readonly [string, string | readonly string[] | undefined]>,
@@ -62,7 +59,7 @@ export function resultHeaders(
     else if (typeof value === 'string') entries.push([name, value]);
     else entries.push([name, name === 'location' ? oneOrAll(value) : value.join(', ')]);
   }
-  // fromEntries defines own properties, so that a header named __proto__ is one like any other.
+  // fromEntries defines own properties, so a header named __proto__ is one like any other.
   return Object.fromEntries(entries);
 }
 

@@ -1,7 +1,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { withoutZone } from '../../net/text.ts';
 
-/** Where echo requests go, in the forms that both kinds of socket need. */
+/** The destination of echo requests, in the forms that both kinds of socket need. */
 export interface Destination {
   /** As the resolver gave it; for IPv6 possibly with a zone, `fe80::1%eth0`. */
   readonly address: string;
@@ -11,7 +12,7 @@ export interface Destination {
   readonly scopeId: number;
 }
 
-/** Null where the text is no IP address, or names an interface that is not there. */
+/** null if the text is no IP address, or names an interface that does not exist. */
 export function destinationOf(address: string): Destination | null {
   const [bare = '', zone] = address.split('%', 2);
   const bytes = addressBytes(bare);
@@ -35,7 +36,19 @@ export function addressBytes(address: string): Buffer | null {
   return bytes;
 }
 
-/** The usual text of 4 or 16 bytes, shortened as RFC 5952 has it. */
+const MAPPED_PREFIX = Buffer.from('00000000000000000000ffff', 'hex');
+
+/**
+ * The bytes of an address as on the wire: without its zone, and those of IPv4 for an IPv4-mapped
+ * IPv6 address (RFC 4291 2.5.5.2). null for other text.
+ */
+export function wireBytes(address: string): Buffer | null {
+  const bytes = addressBytes(withoutZone(address));
+  const isMapped = bytes?.length === 16 && bytes.subarray(0, 12).equals(MAPPED_PREFIX);
+  return isMapped ? bytes.subarray(12) : bytes;
+}
+
+/** The text of 4 or 16 bytes, in the canonical form of RFC 5952. */
 export function addressText(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2));

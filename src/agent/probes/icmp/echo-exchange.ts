@@ -9,7 +9,6 @@ import type {
   Sent,
 } from './ping-transport.ts';
 
-/** How one echo ended. */
 export type EchoEnd =
   | {
       readonly kind: 'answered';
@@ -20,16 +19,16 @@ export type EchoEnd =
     }
   /** Sent, and no answer within its time. */
   | { readonly kind: 'lost' }
-  /** Sent, and a router or the host answered that it got nowhere. */
+  /** Sent, and a router or the host reported it undeliverable. */
   | { readonly kind: 'unreachable'; readonly reason: string }
   /** Not sent: the network refused it. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Not sent, or its answer not received, through a fault of ours. */
+  /** Not sent, or its answer not received, because of a fault of ours. */
   | { readonly kind: 'fault'; readonly reason: string };
 
 export interface EchoRequest {
   readonly destination: Destination;
-  /** 8 random bytes of the run, by which its replies are known. */
+  /** 8 random bytes of the run, which identify its replies. */
   readonly token: Buffer;
 }
 
@@ -38,7 +37,7 @@ interface Outstanding {
   readonly request: EchoRequest;
   /** NaN before the send, so that no reply is in time. */
   sentAtMs: number;
-  /** What handing it to the kernel took. */
+  /** Duration of the handover to the kernel. */
   sendTookMs: number;
   readonly settle: (end: EchoEnd) => void;
 }
@@ -47,23 +46,23 @@ interface Outstanding {
 export type CancelEcho = () => void;
 
 const SEQUENCES = 0x1_0000;
-/** Each echo waits this long for its reply, wherever in its run it stands. */
+/** Time limit for the reply to each echo. */
 export const ECHO_TIMEOUT_MS = 2000;
 
 /**
  * Matches echoes of all runs on one socket with their replies: by sequence number, target address
- * and token. A number is not used again while its echo is outstanding, so 65,536 can be at once.
+ * and token. A number is not reused while its echo is outstanding, so at most 65,536 are at once.
  */
 export class EchoExchange implements EchoReceiver {
   readonly #clock: Clock;
   readonly #outstanding = new Map<number, Outstanding>();
   /**
-   * Those that were sent, in that order, which is the order in which their time is up: one timer
-   * serves them all, set for the oldest. A timer for each echo took a fifth of what an echo takes.
+   * Sent echoes, in the order of their sends and therefore of their deadlines: one timer, set for
+   * the oldest, serves all. A timer for each took a fifth of the time of an echo.
    */
   readonly #sent = new Set<Outstanding>();
   #cancelTimer: CancelTimer | null = null;
-  /** Of every echo, one after the other, with the token of its run. */
+  /** Data of the echo being sent, with the token of its run. */
   readonly #data = echoData(Buffer.alloc(TOKEN_BYTES));
   #transport: PingTransport | null = null;
   #brokenReason: string | null = null;
@@ -73,7 +72,7 @@ export class EchoExchange implements EchoReceiver {
     this.#clock = clock;
   }
 
-  /** To be called once, before the first echo; the exchange then owns the transport. */
+  /** Call it once, before the first echo; the exchange then owns the transport. */
   attach(transport: PingTransport): void {
     this.#transport = transport;
     if (!this.usable) transport.close();
@@ -89,7 +88,7 @@ export class EchoExchange implements EchoReceiver {
     this.#transport?.drain();
   }
 
-  /** Closes the socket; an echo still outstanding ends as a fault, so that nobody waits for it. */
+  /** Closes the socket; outstanding echoes end as faults, so that no run waits for them. */
   close(): void {
     this.#transport?.close();
     this.broken('the ICMP probe was closed');
@@ -131,7 +130,7 @@ export class EchoExchange implements EchoReceiver {
     if (echo === undefined || Number.isNaN(echo.sentAtMs)) return;
     const { destination, token } = echo.request;
     if (!target.equals(destination.bytes)) return;
-    // Routers need not quote as far as the token; what they quote of it has to be ours.
+    // Routers need not quote as far as the token; the quoted part of it must be ours.
     const quoted = data.subarray(0, TOKEN_BYTES);
     if (!quoted.equals(token.subarray(0, quoted.length))) return;
     this.#settle(echo, { kind: 'unreachable', reason });
@@ -157,19 +156,20 @@ export class EchoExchange implements EchoReceiver {
   #setTimer(delayMs: number): void {
     this.#cancelTimer = this.#clock.after(delayMs, () => {
       this.#cancelTimer = null;
-      // Timers run before sockets in an event-loop iteration: after a stall the reply may be here.
+      // Timers run before sockets in an event-loop iteration: after a stall, the reply may be
+      // there.
       this.drain();
       this.#giveUp();
     });
   }
 
-  /** Ends what has had its time, and sets the timer for what has not. */
+  /** Ends echoes whose time is up, and sets the timer for the next one. */
   #giveUp(): void {
     const nowMs = this.#clock.monotonicMs();
     for (const echo of this.#sent) {
       const leftMs = echo.sentAtMs + ECHO_TIMEOUT_MS - nowMs;
       if (leftMs > 0) {
-        // An echo that a settling one brought about may have set it for later.
+        // An echo that was started by a `settle` may have set it for later.
         this.#cancelTimer?.();
         this.#setTimer(leftMs);
         return;
@@ -207,8 +207,8 @@ export class EchoExchange implements EchoReceiver {
 }
 
 /**
- * From the send to the kernel's receipt, or to our reading where the kernel's receipt is not known
- * or, because the wall clock was set in between, lies before the send or after the reading.
+ * From the send to the kernel's receipt; to our reading if the receipt is not known, or lies
+ * outside of the two because the wall clock was set.
  */
 export function roundTripMs(sentAtMs: number, readAtMs: number, waitedMs: number | null): number {
   const toReadingMs = readAtMs - sentAtMs;
@@ -219,7 +219,7 @@ function isStamped(toReadingMs: number, waitedMs: number | null): waitedMs is nu
   return waitedMs !== null && waitedMs >= 0 && waitedMs <= toReadingMs;
 }
 
-/** Of a few bytes: comparing them here takes less than the call of Buffer's own comparison. */
+/** Faster for a few bytes than the call of Buffer's own comparison. */
 function startsWith(data: Uint8Array, start: Uint8Array): boolean {
   if (data.length < start.length) return false;
   for (let at = 0; at < start.length; at += 1) if (data[at] !== start[at]) return false;

@@ -13,8 +13,8 @@ const REQUEST_TYPE = { 4: 8, 6: 128 } as const;
 const REPLY_TYPE = { 4: 0, 6: 129 } as const;
 
 /**
- * Types that say a packet got nowhere: unreachable, time exceeded and, for IPv4, parameter problem.
- * The sentence says it to people; null for every other type.
+ * The reason for messages, if an ICMP error of this type means that a packet was not delivered
+ * (unreachable, time exceeded); null for every other type.
  */
 export function unreachableReason(family: Family, type: number, code: number): string | null {
   return (family === 4 ? IPV4_REASONS : IPV6_REASONS)[type]?.[code] ?? otherReason(family, type);
@@ -81,16 +81,16 @@ export function encodeEchoRequest(
 }
 
 export interface EchoMessage extends EchoHeader {
-  /** As far as it was there: an error message may quote a request only in part. */
+  /** May be incomplete: an error message may quote a request only in part. */
   readonly data: Buffer;
 }
 
-/** Null where the message is no echo reply of the family. */
+/** null if the message is no echo reply of the family. */
 export function decodeEchoReply(family: Family, message: Buffer): EchoMessage | null {
   return decodeEcho(REPLY_TYPE[family], message);
 }
 
-/** The request of ours that an error message quotes; null where it quotes something else. */
+/** Our request that an error message quotes; null if it quotes something else. */
 export function decodeQuotedRequest(family: Family, quoted: Buffer): EchoMessage | null {
   return decodeEcho(REQUEST_TYPE[family], quoted);
 }

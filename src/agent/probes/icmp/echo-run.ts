@@ -14,8 +14,8 @@ import { TOKEN_BYTES } from './echo-packet.ts';
 const ECHO_INTERVAL_MS = 500;
 
 /**
- * Sends `count` echo requests 500 ms apart and waits for their ends. Returns one end for each that
- * was attempted: fewer than `count` where the attempt's time was up or its signal aborted.
+ * Sends `count` echo requests 500 ms apart and waits for their ends. Returns one end per attempted
+ * echo: fewer than `count` if the time of the attempt was up or its signal aborted.
  */
 export async function runEchoes(
   exchange: EchoExchange,
@@ -80,12 +80,12 @@ class EchoRun {
   }
 
   /**
-   * By the plan made at the start, so that the lateness of one send does not move the others. A
-   * timer rather than an awaited sleep: a run's promises and listeners took longer than its echoes.
+   * Send times are fixed at the start, so a late send does not delay the others. A timer instead of
+   * an awaited sleep: the promises and listeners of a run took longer than its echoes.
    */
   #sendNext(): void {
     try {
-      while (this.#mode === 'sending' && this.#mayStill()) {
+      while (this.#mode === 'sending' && this.#maySendMore()) {
         this.#send(this.#ends.length);
         const { clock } = this.#context;
         const inMs = this.#startMs + this.#ends.length * ECHO_INTERVAL_MS - clock.monotonicMs();
@@ -101,8 +101,8 @@ class EchoRun {
     }
   }
 
-  /** An echo that could not have its full time for a reply is not sent: it would count as lost. */
-  #mayStill(): boolean {
+  /** An echo that could not have its full time is not sent: it would count as lost. */
+  #maySendMore(): boolean {
     const left = this.#count - this.#ends.length;
     if (left === 0 || left === this.#count) return left > 0;
     const { clock, deadlineMs, log } = this.#context;
@@ -130,7 +130,7 @@ class EchoRun {
     this.#finished();
   }
 
-  /** The deadline or an abort: nothing more is sent, and what is outstanding stays unanswered. */
+  /** The deadline or an abort: sends no more, and outstanding echoes stay unanswered. */
   #end(): void {
     this.#exchange.drain();
     this.#mode = 'waiting';

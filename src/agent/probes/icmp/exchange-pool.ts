@@ -5,7 +5,7 @@ import type { Family } from '../../net/resolver.ts';
 import { EchoExchange } from './echo-exchange.ts';
 import { type OpenedTransport, openTransport } from './open-transport.ts';
 
-/** A share of one family's socket. Hand it back once, whatever happened. */
+/** A share of the socket of one family. Release it once, in every case. */
 interface Lease {
   readonly exchange: EchoExchange;
   /** What the socket is, for the job log. */
@@ -30,8 +30,8 @@ function couldNotOpen(error: unknown): OpenedTransport {
 }
 
 /**
- * One socket for each family, opened with the first run that needs it and closed with the last.
- * So a right that is granted while the agent runs is found by the next run.
+ * One socket for each family, opened with the first run that needs it and closed with the last, so
+ * a right that is granted while the agent runs takes effect with a later run.
  */
 export class ExchangePool {
   readonly #clock: Clock;
@@ -59,7 +59,7 @@ export class ExchangePool {
     return { ok: true, lease: { exchange: entry.exchange, transportName, release } };
   }
 
-  /** Closes the sockets under whatever still uses them; nothing can be leased any more. */
+  /** Closes the sockets even while they are in use; nothing can be leased after it. */
   close(): void {
     this.#state = 'closed';
     for (const { exchange } of this.#entries.values()) exchange.close();

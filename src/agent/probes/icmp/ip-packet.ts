@@ -1,6 +1,6 @@
 import type { Family } from '../../net/resolver.ts';
 
-/** What a raw socket needs of an IP header: its own (IPv4), or one that an error quotes. */
+/** Used fields of an IP header: of a received packet (IPv4), or of one that an error quotes. */
 export interface IpPacket {
   readonly source: Buffer;
   readonly destination: Buffer;
@@ -13,7 +13,7 @@ const ICMP = { 4: 1, 6: 58 } as const;
 const IPV6_HEADER_BYTES = 40;
 const IPV4_HEADER_BYTES = 20;
 
-/** Null where the bytes are no IP packet of the family that carries ICMP right after its header. */
+/** null if the bytes are no IP packet of the family that has ICMP right behind its header. */
 export function decodeIpPacket(family: Family, packet: Buffer): IpPacket | null {
   return family === 4 ? decodeIpv4(packet) : decodeIpv6(packet);
 }

@@ -38,7 +38,7 @@ export interface Libc {
   setOption(fd: number, level: number, option: number, value: number): number;
   /** The header is a struct msghdr whose pointers point into memory that outlives the call. */
   sendMessage(fd: number, header: Buffer, flags: number): number;
-  /** Likewise with `count` structs mmsghdr, one after the other. Returns how many messages came. */
+  /** The same with `count` structs mmsghdr in a row. Returns how many messages arrived. */
   receiveMessages(fd: number, headers: Buffer, count: number, flags: number): number;
   /** Writes a struct timespec of the wall clock. */
   realTime(timespec: Buffer): void;
@@ -57,7 +57,7 @@ export type LoadedLibc =
   | { readonly ok: true; readonly libc: Libc }
   | { readonly ok: false; readonly reason: string };
 
-/** Loads what is needed on first use, and says why where this machine cannot have it. */
+/** Loads koffi on first use; `reason` says why this machine cannot use it. */
 export async function loadLibc(): Promise<LoadedLibc> {
   if (process.platform !== 'linux' || endianness() !== 'LE') {
     return { ok: false, reason: `this is ${process.platform} on ${process.arch}, not Linux` };
@@ -67,7 +67,7 @@ export async function loadLibc(): Promise<LoadedLibc> {
     if (koffi.type('void *').size !== 8) {
       return { ok: false, reason: `${process.arch} is no 64-bit architecture` };
     }
-    // Optional, since koffi has it only where it is built against libuv, and older versions never.
+    // Optional: koffi has it only if it was built against libuv, and older versions never.
     const node: { readonly poll?: unknown } | undefined = koffi.node;
     if (typeof node?.poll !== 'function') {
       return { ok: false, reason: `koffi ${koffi.version} cannot watch a socket (node.poll)` };

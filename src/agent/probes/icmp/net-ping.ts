@@ -1,9 +1,11 @@
+import { randomInt } from 'node:crypto';
 import { messageOf } from '../../../runtime/errors.ts';
+import type { Family } from '../../net/resolver.ts';
 
-/** As much of the package net-ping as is used; it brings no types of its own. */
+/** The part of the package net-ping that is used; it has no types of its own. */
 export interface NetPing {
   readonly NetworkProtocol: Readonly<Record<'IPv4' | 'IPv6', number>>;
-  /** Throws where the operating system does not allow a raw socket. */
+  /** Throws if the operating system does not allow a raw socket. */
   createSession(options: { networkProtocol: number; retries: number }): NetPingSession;
 }
 
@@ -43,4 +45,50 @@ export async function loadNetPing(): Promise<LoadedNetPing> {
     const [firstLine] = messageOf(error).split('\n', 1);
     return { ok: false, reason: `the package net-ping cannot be loaded: ${firstLine}` };
   }
+}
+
+export interface RawSession {
+  readonly session: NetPingSession;
+  readonly socket: NetPingSocket;
+}
+
+/**
+ * Opens a session for its raw socket, which receives only ICMP messages about echo requests.
+ *
+ * @throws Error of the addon if the operating system does not allow a raw socket
+ */
+export function openRawSession(netPing: NetPing, family: Family, onClose: () => void): RawSession {
+  const networkProtocol = netPing.NetworkProtocol[family === 4 ? 'IPv4' : 'IPv6'];
+  const session = netPing.createSession({ networkProtocol, retries: 0 });
+  // An error that ends the socket is followed by 'close'.
+  session.on('error', () => {});
+  session.on('close', onClose);
+  const socket = session.getSocket();
+  const { level, option, filter } = icmpFilter(family);
+  try {
+    socket.setOption(level, option, filter, filter.length);
+  } catch {
+    // Without the filter, unrelated messages wake us up and are discarded.
+  }
+  return { session, socket };
+}
+
+/**
+ * An identifier for echo requests on net-ping's raw sockets, 1..65535. Never that of net-ping's own
+ * session, which it derives from the pid, because it modifies packets that have it.
+ */
+export function ownIdentifier(): number {
+  const identifier = randomInt(1, 0xffff);
+  return identifier === process.pid % 0xffff ? 0xffff : identifier;
+}
+
+/** ICMP_FILTER of raw(7) and ICMP6_FILTER of RFC 3542 3.2: on Linux a set bit blocks a type. */
+function icmpFilter(family: Family): { level: number; option: number; filter: Buffer } {
+  const wanted = family === 4 ? [0, 3, 11] : [1, 3, 129];
+  const filter = Buffer.alloc(family === 4 ? 4 : 32, 0xff);
+  for (const type of wanted) {
+    const at = Math.floor(type / 32) * 4;
+    filter.writeUInt32LE((filter.readUInt32LE(at) & ~(1 << (type % 32))) >>> 0, at);
+  }
+  return family === 4 ? { level: 255, option: 1, filter } : { level: 58, option: 1, filter };
 }

@@ -8,20 +8,20 @@ import type { EchoReceiver, PingTransport, Sent } from './ping-transport.ts';
 import { MessageReceiver, type ReceivedMessage } from './receive-message.ts';
 import { EchoSender } from './send-echo.ts';
 
-/** As much as the kernel will give: hundreds of replies can come while our event loop is busy. */
+/** As much as the kernel gives: hundreds of replies can arrive while our event loop is busy. */
 const BUFFER_BYTES = 4 * 1024 * 1024;
 /** Messages read in one event-loop iteration; the rest wait for the next, so nothing starves. */
-const MESSAGES_A_TURN = 1024;
+const MESSAGES_PER_ITERATION = 1024;
 /**
- * Sends in one go after which replies are read in between: on a kernel with the usual limits the
- * receive buffer holds some five hundred, and near targets answer before the event loop turns.
+ * After this many sends in a row, replies are read: with the usual kernel limits the receive buffer
+ * has space for about 500, and near targets answer within the same event-loop iteration.
  */
 const SENDS_BETWEEN_READS = 64;
 /** If the socket's send buffer is full: number of retries, and their distance. */
 const SEND_TRIES = 20;
 const SEND_RETRY_MS = 5;
 
-/** Two clocks are read within this time of each other, or again, so often at most. */
+/** Two clocks are read within CLOCKS_APART_MS of each other; at most CLOCK_READINGS attempts. */
 const CLOCKS_APART_MS = 0.02;
 const CLOCK_READINGS = 3;
 
@@ -33,7 +33,7 @@ export type OpenedPingSocket =
   /** The name of a system call's error, or else what went wrong. */
   | { readonly ok: false; readonly reason: string };
 
-/** A request that is tried again; its data are a copy, since the caller's buffer is his again. */
+/** A request to send again, with a copy of its data: the caller reuses the buffer. */
 interface Unsent {
   readonly destination: Destination;
   readonly sequence: number;
@@ -43,10 +43,10 @@ interface Unsent {
 
 /**
  * Linux's unprivileged ICMP socket, icmp(7): open to the groups in net.ipv4.ping_group_range. The
- * kernel sets identifier and checksum and hands us only the replies to this socket. Read through
- * recvmsg rather than node:dgram, because that also brings each reply's time to live, the instant
- * at which the kernel had it (so that a stall of our own event loop is not measured as the
- * target's), and the errors that routers sent. Modes: open, then closed for good.
+ * kernel sets identifier and checksum and hands us only the replies to this socket. recvmsg rather
+ * than node:dgram, because it also returns each reply's time to live, the time of its arrival in
+ * the kernel (so a stall of our own event loop is not measured as the target's), and the errors
+ * that routers sent.
  */
 export class PingSocket implements PingTransport {
   readonly name = 'an unprivileged ICMP socket';
@@ -104,14 +104,14 @@ export class PingSocket implements PingTransport {
   ): void {
     if (this.#trySend(destination, sequence, data, done)) return;
     const unsent = { destination, sequence, data: Buffer.from(data), done };
-    // An ICMP error about another run's packet fails the next send once, whoever's it is.
+    // An ICMP error about a packet of any run makes the next send fail once.
     this.drain();
     this.#trySendAgain(unsent, 2);
   }
 
-  /** Reads replies that have arrived, about MESSAGES_A_TURN, and the error queue. */
+  /** Reads replies that have arrived, about MESSAGES_PER_ITERATION, and the error queue. */
   drain(): void {
-    // Whoever sends on a reply comes by here again, while messages of the reading still wait.
+    // A send in response to a reply calls this again while messages are still being delivered.
     if (this.#state === 'closed' || this.#draining) return;
     this.#draining = true;
     try {
@@ -147,7 +147,7 @@ export class PingSocket implements PingTransport {
     }
   }
 
-  /** False where the kernel did not take it; why, the library's errorName tells. */
+  /** false if the kernel did not accept it; errorName of libc has the reason. */
   #trySend(
     destination: Destination,
     sequence: number,
@@ -198,7 +198,7 @@ export class PingSocket implements PingTransport {
   }
 
   #readReplies(): void {
-    for (let count = 0; this.#state === 'open' && count < MESSAGES_A_TURN; ) {
+    for (let count = 0; this.#state === 'open' && count < MESSAGES_PER_ITERATION; ) {
       const messages = this.#messages.receive(this.#fd, 0);
       if (messages === 'EAGAIN') return;
       if (typeof messages === 'string') {
@@ -214,7 +214,7 @@ export class PingSocket implements PingTransport {
   }
 
   #readErrors(): void {
-    for (let count = 0; this.#state === 'open' && count < MESSAGES_A_TURN; ) {
+    for (let count = 0; this.#state === 'open' && count < MESSAGES_PER_ITERATION; ) {
       const messages = this.#messages.receive(this.#fd, LINUX.MSG_ERRQUEUE);
       if (typeof messages === 'string') return;
       count += messages.length;
@@ -242,8 +242,8 @@ export class PingSocket implements PingTransport {
   }
 
   /**
-   * The wall clock and ours at one instant, once for all messages of a reading. Whatever came
-   * between the two would be measured as the targets' time, so they are then read again.
+   * Reads the wall clock and the monotonic clock at one instant, for all messages of one read. A
+   * delay between the two would count as the targets' time, so it then reads them again.
    */
   #readClocks(): void {
     for (let reading = 0; reading < CLOCK_READINGS; reading += 1) {
@@ -254,7 +254,7 @@ export class PingSocket implements PingTransport {
     }
   }
 
-  /** Seconds apart from nanoseconds: together they are more than a double holds exactly. */
+  /** Seconds and nanoseconds separately: a double cannot hold their sum exactly. */
   #sinceMs(stamp: { readonly seconds: number; readonly nanos: number }): number {
     const seconds = Number(this.#timespec.readBigInt64LE(0)) - stamp.seconds;
     const nanos = this.#timespec.readUInt32LE(8) - stamp.nanos;

@@ -1,8 +1,7 @@
 import type { Destination } from './address-bytes.ts';
 
-/** What became of one send. */
 export type Sent =
-  /** Monotonic milliseconds right before the packet was handed to the kernel, and what that took. */
+  /** Monotonic milliseconds right before the handover to the kernel, and its duration. */
   | { readonly kind: 'sent'; readonly sentAtMs: number; readonly tookMs: number }
   /** The network refused the packet: no route, a firewall rule. */
   | { readonly kind: 'refused'; readonly reason: string }
@@ -14,42 +13,42 @@ export interface ReceivedReply {
   readonly sequence: number;
   readonly source: Buffer;
   readonly data: Buffer;
-  /** The reply's time to live or hop limit; null where the socket does not tell. */
+  /** The reply's time to live or hop limit; null if the socket does not report it. */
   readonly ttl: number | null;
-  /** How long the reply lay in the kernel before we read it; null where the socket does not tell. */
+  /**
+   * Time from the arrival in the kernel until we read it; null if the socket does not report it.
+   */
   readonly waitedMs: number | null;
 }
 
-/** An error message about one of our echo requests. */
 export interface ReceivedError {
   readonly sequence: number;
   /** Where the request was going. */
   readonly target: Buffer;
-  /** Of the request, as far as the error quotes it. */
+  /** The part of the request that the error quotes. */
   readonly data: Buffer;
-  /** For people: what went wrong and who says so. */
+  /** For messages: what went wrong, and who reported it. */
   readonly reason: string;
 }
 
 export interface EchoReceiver {
   reply(reply: ReceivedReply): void;
   error(error: ReceivedError): void;
-  /** The socket is of no use any more. Nothing follows. */
+  /** The socket broke. Nothing follows. */
   broken(reason: string): void;
 }
 
-/** One socket of one family that carries all runs' echoes. Open from its making until close(). */
+/** One socket of one family for the echoes of all runs. */
 export interface PingTransport {
-  /** For the job log. */
   readonly name: string;
-  /** `data` is the caller's again when this returns, though `done` may be called later. */
+  /** The caller may reuse `data` when this returns, even if `done` is called later. */
   send(
     destination: Destination,
     sequence: number,
     data: Uint8Array,
     done: (sent: Sent) => void,
   ): void;
-  /** Hands over what has already arrived, where the socket can be read at once. */
+  /** Delivers what has already arrived, if the socket can be read at once. */
   drain(): void;
   close(): void;
 }

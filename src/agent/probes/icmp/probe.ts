@@ -15,20 +15,20 @@ import { ExchangePool } from './exchange-pool.ts';
 import { type ResolvedDestination, resolveDestination } from './resolve-destination.ts';
 import { factsOf, failureOf, kernelUncertainMs, summaryOf } from './response.ts';
 
-/** `responseTimeMs` is the average round trip, 0 where no reply came. */
+/** `responseTimeMs` is the average round trip, 0 without a reply. */
 export interface IcmpOutcome
   extends ProbeOutcome<IcmpDetail['request'], IcmpResponse, null, IcmpTimingPhases> {
-  /** Who took the round trips. */
+  /** Which clock timed the round trips. */
   readonly clock: TimingClock;
 }
 
 export interface IcmpProbe {
   /**
    * `pingCount` echoes 500 ms apart, each with 2 s for its reply. No reply at all is a failure with
-   * a response (100 % lost); the response is null where nothing could be sent.
+   * a response (100 % lost); the response is null if nothing could be sent.
    */
   probe(request: IcmpRequest, context: ProbeContext): Promise<IcmpOutcome>;
-  /** Closes the sockets. Runs still going on end as faults. */
+  /** Closes the sockets. Runs in progress end as faults. */
   close(): void;
 }
 
@@ -126,5 +126,8 @@ async function pingResolved(
 }
 
 function cancelled(hostname: string): Failure {
-  return { code: 'CANCELLED', message: `Pinging ${hostname} was broken off: the agent stops.` };
+  return {
+    code: 'CANCELLED',
+    message: `Pinging ${hostname} was cancelled because the agent stops.`,
+  };
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Family } from '../../net/resolver.ts';
+import { withoutZone } from '../../net/text.ts';
 import { addressBytes, addressText, type Destination } from './address-bytes.ts';
 import {
   decodeEchoReply,
@@ -10,8 +11,13 @@ import {
   unreachableReason,
 } from './echo-packet.ts';
 import { decodeIpPacket } from './ip-packet.ts';
-import type { NetPing, NetPingSession, NetPingSocket } from './net-ping.ts';
-import { ownIdentifier } from './own-identifier.ts';
+import {
+  type NetPing,
+  type NetPingSession,
+  type NetPingSocket,
+  openRawSession,
+  ownIdentifier,
+} from './net-ping.ts';
 import type { EchoReceiver, PingTransport, Sent } from './ping-transport.ts';
 
 const ERROR_HEADER_BYTES = 8;
@@ -20,11 +26,10 @@ const SO_RCVBUF = 8;
 const BUFFER_BYTES = 4 * 1024 * 1024;
 
 /**
- * A raw ICMP socket through net-ping's addon, which needs CAP_NET_RAW. Its sessions' own clock has
- * milliseconds and their packets no data of ours, so only their socket is used: packets are made,
- * matched and stamped here. It tells no time to live for IPv6 and no kernel's stamps: the addon reads
- * without what comes beside a packet, and does not tell its descriptor, by which the stamp of the last
- * packet could be asked for. Modes: open, then closed for good.
+ * A raw ICMP socket through net-ping's addon, which needs CAP_NET_RAW. Uses only the socket of a
+ * session, and makes, matches and times packets itself: a session measures whole milliseconds, and
+ * its packets have no data of ours. Reports no hop limit for IPv6 and no kernel timestamps: the
+ * addon does not read ancillary data, and does not expose its descriptor.
  */
 export class RawSocket implements PingTransport {
   readonly name = 'a raw socket (net-ping)';
@@ -33,24 +38,25 @@ export class RawSocket implements PingTransport {
   readonly #receiver: EchoReceiver;
   readonly #session: NetPingSession;
   readonly #socket: NetPingSocket;
-  /** Chosen by us here, unlike on a ping socket; the token tells strangers with the same apart. */
+  /** Chosen by us, unlike on a ping socket; the token tells packets of others apart. */
   readonly #identifier = ownIdentifier();
   #state: 'open' | 'closed' = 'open';
 
-  /** @throws Error of the addon where the operating system does not allow a raw socket. */
+  /** @throws Error of the addon if the operating system does not allow a raw socket. */
   constructor(family: Family, netPing: NetPing, clock: Clock, receiver: EchoReceiver) {
     this.#family = family;
     this.#clock = clock;
     this.#receiver = receiver;
-    const networkProtocol = netPing.NetworkProtocol[family === 4 ? 'IPv4' : 'IPv6'];
-    this.#session = netPing.createSession({ networkProtocol, retries: 0 });
-    this.#session.on('error', () => {
-      // The socket says which of them was its last: 'close' follows.
-    });
-    this.#session.on('close', () => this.#broken('the raw ICMP socket was closed'));
-    this.#socket = this.#session.getSocket();
-    this.#setOptions();
-    this.#socket.on('message', (packet, source) => this.#onMessage(packet, source));
+    const onClose = (): void => this.#broken('the raw ICMP socket was closed');
+    const { session, socket } = openRawSession(netPing, family, onClose);
+    this.#session = session;
+    this.#socket = socket;
+    try {
+      socket.setOption(SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
+    } catch {
+      // With a smaller buffer, replies may be lost while the event loop is busy.
+    }
+    socket.on('message', (packet, source) => this.#onMessage(packet, source));
   }
 
   send(
@@ -88,17 +94,6 @@ export class RawSocket implements PingTransport {
     this.#receiver.broken(reason);
   }
 
-  /** Sets a larger buffer, and filters out unrelated messages: each would wake us up. */
-  #setOptions(): void {
-    const { level, option, filter } = icmpFilter(this.#family);
-    try {
-      this.#socket.setOption(level, option, filter, filter.length);
-      this.#socket.setOption(SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
-    } catch {
-      // Without them there is more to throw away here, and nothing else changes.
-    }
-  }
-
   #onMessage(packet: Buffer, source: string): void {
     try {
       const ip = this.#family === 4 ? decodeIpPacket(4, packet) : null;
@@ -115,7 +110,7 @@ export class RawSocket implements PingTransport {
   #deliverReply(message: Buffer, from: string, ttl: number | null): boolean {
     const reply = decodeEchoReply(this.#family, message);
     if (reply === null) return false;
-    const source = addressBytes(from.replace(/%.*$/, ''));
+    const source = addressBytes(withoutZone(from));
     if (source !== null && reply.identifier === this.#identifier) {
       const { sequence, data } = reply;
       this.#receiver.reply({ sequence, source, data, ttl, waitedMs: null });
@@ -135,15 +130,4 @@ export class RawSocket implements PingTransport {
     const { sequence, data } = request;
     this.#receiver.error({ sequence, target: quoted.destination, data, reason: reason + by });
   }
-}
-
-/** ICMP_FILTER of raw(7) and ICMP6_FILTER of RFC 3542 3.2: on Linux a set bit blocks a type. */
-export function icmpFilter(family: Family): { level: number; option: number; filter: Buffer } {
-  const wanted = family === 4 ? [0, 3, 11] : [1, 3, 129];
-  const filter = Buffer.alloc(family === 4 ? 4 : 32, 0xff);
-  for (const type of wanted) {
-    const at = Math.floor(type / 32) * 4;
-    filter.writeUInt32LE((filter.readUInt32LE(at) & ~(1 << (type % 32))) >>> 0, at);
-  }
-  return family === 4 ? { level: 255, option: 1, filter } : { level: 58, option: 1, filter };
 }

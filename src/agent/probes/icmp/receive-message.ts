@@ -1,7 +1,7 @@
 import type { Family } from '../../net/resolver.ts';
 import { LINUX, type Libc } from './libc.ts';
 
-/** What an ICMP error on the socket's error queue says (struct sock_extended_err, ip(7)). */
+/** An ICMP error of the socket's error queue (struct sock_extended_err, ip(7)). */
 interface QueuedError {
   readonly fromNetwork: boolean;
   readonly type: number;
@@ -10,11 +10,11 @@ interface QueuedError {
   readonly offender: Buffer | null;
 }
 
-/** What comes beside a message. */
+/** Ancillary data of a message. */
 export interface Control {
   /** Time to live or hop limit. */
   readonly ttl: number | null;
-  /** When the kernel had the packet, by the wall clock. */
+  /** Arrival in the kernel, by the wall clock. */
   readonly stamp: { readonly seconds: number; readonly nanos: number } | null;
   readonly error: QueuedError | null;
 }
@@ -25,11 +25,11 @@ export interface ReceivedMessage extends Control {
   readonly data: Buffer;
 }
 
-/** Messages that one system call brings at most. */
+/** Maximum number of messages per system call. */
 const SLOTS = 32;
-// struct mmsghdr: struct msghdr, and how many bytes came.
+// struct mmsghdr: struct msghdr, and the number of bytes received.
 const HEADER_BYTES = 64;
-const CAME_AT = 56;
+const RECEIVED_AT = 56;
 // Offsets in each slot of the block of memory: struct iovec, and what that and the header point to.
 const NAME_AT = 16;
 const NAME_BYTES = 32;
@@ -39,7 +39,6 @@ const DATA_AT = CONTROL_AT + CONTROL_BYTES;
 const DATA_BYTES = 256;
 const SLOT_BYTES = DATA_AT + DATA_BYTES;
 
-/** Views of one slot's memory. */
 interface Slot {
   readonly address: Buffer;
   readonly control: Buffer;
@@ -47,10 +46,9 @@ interface Slot {
 }
 
 /**
- * Receives messages through recvmmsg, with what the kernel tells beside them. Its memory is one
- * block, so that nothing it points to can be collected; what it hands out are views of it, valid
- * until the next call. Of longer messages it takes the first DATA_BYTES, which is more than echo
- * replies and quoted requests have.
+ * Receives messages and their ancillary data through recvmmsg. Its memory is one block, so that
+ * nothing it points to can be collected; results are views of it, valid until the next call. Longer
+ * messages are cut at DATA_BYTES, which is more than echo replies and quoted requests have.
  */
 export class MessageReceiver {
   readonly #libc: Libc;
@@ -65,7 +63,7 @@ export class MessageReceiver {
     this.#slots = Array.from({ length: SLOTS }, (_, index) => this.#layOut(family, base, index));
   }
 
-  /** What has come, at most SLOTS messages, or the error's name: EAGAIN where there is nothing. */
+  /** At most SLOTS messages, or the error's name: EAGAIN if there are none. */
   receive(fd: number, flags: number): readonly ReceivedMessage[] | string {
     const block = this.#block;
     for (let header = 0; header < this.#written * HEADER_BYTES; header += HEADER_BYTES) {
@@ -80,7 +78,7 @@ export class MessageReceiver {
 
   #messageIn({ address, control, data }: Slot, index: number): ReceivedMessage {
     const header = index * HEADER_BYTES;
-    const bytes = Math.min(this.#block.readUInt32LE(header + CAME_AT), DATA_BYTES);
+    const bytes = Math.min(this.#block.readUInt32LE(header + RECEIVED_AT), DATA_BYTES);
     const controlBytes = Math.min(this.#block.readUInt32LE(header + 40), CONTROL_BYTES);
     const { ttl, stamp, error } = parseControl(control, controlBytes);
     return { address, data: data.subarray(0, bytes), ttl, stamp, error };
@@ -106,14 +104,13 @@ export class MessageReceiver {
   }
 }
 
-/** The address in a struct sockaddr_in or sockaddr_in6. */
 function socketAddressBytes(family: Family, address: Buffer): Buffer {
   return family === 4 ? address.subarray(4, 8) : address.subarray(8, 24);
 }
 
 const CMSG_HEADER_BYTES = 16;
 
-/** Walks the control messages (cmsg(3)) of 64-bit Linux; unknown and cut ones are passed over. */
+/** Reads the control messages (cmsg(3)) of 64-bit Linux; ignores unknown and cut ones. */
 export function parseControl(control: Buffer, controlBytes: number = control.length): Control {
   let ttl: number | null = null;
   let stamp: Control['stamp'] = null;
@@ -127,7 +124,7 @@ export function parseControl(control: Buffer, controlBytes: number = control.len
     const bodyBytes = length - CMSG_HEADER_BYTES;
     if (isHopCount(level, type) && bodyBytes >= 4) ttl = control.readInt32LE(bodyAt);
     if (level === LINUX.SOL_SOCKET && type === LINUX.SO_TIMESTAMPNS && bodyBytes >= 16) {
-      // Of the 64 bits of each, the nanoseconds fill half, and the seconds all that a double holds.
+      // Both have 64 bits: nanoseconds need only 32 of them, and seconds fit into a double.
       const seconds = control.readUInt32LE(bodyAt) + control.readInt32LE(bodyAt + 4) * 2 ** 32;
       stamp = { seconds, nanos: control.readUInt32LE(bodyAt + 8) };
     }

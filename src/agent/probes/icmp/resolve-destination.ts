@@ -12,13 +12,12 @@ export type ResolvedDestination =
   | { readonly ok: true; readonly destination: Destination; readonly family: Family }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Link-local addresses and the loopback's, which a machine without other IPv6 reaches as well. */
+/** Link-local addresses and the loopback's: also reachable on a machine without other IPv6. */
 const NEAR = /^(fe[89ab][0-9a-f]:|::1$)/i;
 
 /**
- * The first address of the target that TARGET_DENY lets through. IPv6 on a machine that has none
- * falls back to IPv4, unless the target is itself an IPv6 address (src/model/README.md, "ICMP:
- * `request`").
+ * The first address of the target that TARGET_DENY permits. IPv6 on a machine without it falls back
+ * to IPv4, unless the target is itself an IPv6 address (src/model/README.md, "ICMP: `request`").
  */
 export async function resolveDestination(
   hostname: string,
@@ -30,8 +29,8 @@ export async function resolveDestination(
   const found = await resolveFamily(bare, wanted === 'IPv6' ? 6 : 4, context);
   if (wanted === 'IPv4' || isIPv6(bare) || hostHasIpv6()) return found;
   const near = found.ok && NEAR.test(found.destination.address);
-  const worthFalling = found.ok ? !near : found.failure.code === 'DNS_NO_ADDRESS';
-  if (!worthFalling) return found;
+  const canFallBack = found.ok ? !near : found.failure.code === 'DNS_NO_ADDRESS';
+  if (!canFallBack) return found;
   context.log.warn(`this machine has no IPv6: falling back to IPv4 for ${bare}`);
   return await resolveFamily(bare, 4, context);
 }

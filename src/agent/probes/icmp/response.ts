@@ -11,7 +11,7 @@ export type EchoFacts = Pick<
 
 /**
  * The numbers of a run. Sequences count from 1, as ping's do. An echo that the network refused is
- * not sent and counts as lost; one that failed by a fault of ours counts for nothing.
+ * not sent and counts as lost; one that failed by a fault of ours does not count.
  */
 export function factsOf(ends: readonly EchoEnd[]): EchoFacts {
   const answered = ends.filter((end) => end.kind === 'answered');
@@ -31,8 +31,8 @@ export function factsOf(ends: readonly EchoEnd[]): EchoFacts {
 }
 
 /**
- * By how much the round trips may be too long, where the kernel stamped all replies; null where it
- * did not, or there are none.
+ * Upper bound of the error of the round trips if the kernel stamped all replies; null if it did
+ * not, or there are none.
  */
 export function kernelUncertainMs(ends: readonly EchoEnd[]): number | null {
   const answered = ends.filter((end) => end.kind === 'answered');
@@ -45,8 +45,8 @@ export function kernelUncertainMs(ends: readonly EchoEnd[]): number | null {
 }
 
 /**
- * Null where at least one reply came: how many must come is the thresholds' matter. A fault of
- * ours comes first, since with it the loss is not the target's.
+ * null if at least one reply arrived: thresholds decide how many must. A fault of ours comes first,
+ * since the loss is then not the target's.
  */
 export function failureOf(target: string, ends: readonly EchoEnd[]): Failure | null {
   const fault = ends.find((end) => end.kind === 'fault');
@@ -69,7 +69,6 @@ export function failureOf(target: string, ends: readonly EchoEnd[]): Failure | n
   return { code: 'ICMP_NO_REPLY', message };
 }
 
-/** One line for the job log. */
 export function summaryOf({
   packetsSent,
   packetsReceived,

@@ -13,8 +13,8 @@ const DATA_AT = PACKET_AT + 8;
 const PACKET_BYTES = 8 + ECHO_DATA_BYTES;
 
 /**
- * Sends echo requests through sendmsg, all from one block of memory of which only what differs is
- * written: buffers of each request's own, and their collection, took longer than the kernel does.
+ * Sends echo requests through sendmsg from one block of memory, and writes only what differs:
+ * separate buffers and their garbage collection took longer than the kernel.
  */
 export class EchoSender {
   readonly #libc: Libc;

@@ -17,7 +17,7 @@ export function latencyOf(rttsMs: readonly number[]): IcmpResponse['latency'] {
   };
 }
 
-/** Percent of the echoes attempted that were not answered, to two decimals; 100 where none was. */
+/** Percentage of attempted echoes without an answer, to two decimals; 100 if there were none. */
 export function packetLossPercent(attempted: number, received: number): number {
   if (attempted === 0) return 100;
   return Math.round(((attempted - received) / attempted) * 10_000) / 100;

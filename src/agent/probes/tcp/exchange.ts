@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
+import { stateOf } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
-import { stateOf } from '../../net/kernel/socket-state.ts';
 import { type Limits, limitedWait } from '../../net/limited-wait.ts';
 import { EXACT_MS, Overtime } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
@@ -13,13 +13,13 @@ import { Inbox, type ReadingEnd } from './inbox.ts';
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /**
- * Between two judgements of a response that comes in pieces: a peer that drips it byte by byte
- * must not have the assertions evaluated for each. It delays no time that is measured.
+ * Pause between two evaluations of the assertions on a response that arrives in pieces: not one per
+ * byte of a slow peer. It delays no measured time.
  */
-const MIN_JUDGEMENT_PAUSE_MS = 10;
-const MAX_JUDGEMENT_PAUSE_MS = 250;
-/** The pause is so many times as long as the judgement before it: judging takes a fifth of the time at most. */
-const JUDGEMENT_PAUSE_FACTOR = 4;
+const MIN_PAUSE_MS = 10;
+const MAX_PAUSE_MS = 250;
+/** A multiple of the last evaluation, so that evaluations take a fifth of the time at most. */
+const PAUSE_FACTOR = 4;
 
 export interface ExchangeOptions {
   /** How messages name the target. */
@@ -35,22 +35,21 @@ export interface ExchangeOptions {
 export interface Exchange {
   readonly text: string;
   readonly failure: Failure | null;
-  /** Milliseconds from the start of the exchange to the first byte; null where none came. */
+  /** Milliseconds from the start of the exchange to the first byte; null if none came. */
   readonly firstByteMs: number | null;
-  /** Milliseconds from the start to what ended it: the last byte that was wanted, for one. */
+  /** Milliseconds from the start to the event that ended it. */
   readonly durationMs: number;
-  /** It ended because its time was up. */
   readonly timedOut: boolean;
-  /** What of its time the peer took for certain, by the kernel; 0: it does not tell. */
+  /** The kernel's lower bound of the peer's time; 0 if it was not needed or is not available. */
   readonly peerMs: number;
-  /** What the kernel says of the connection at the end; null if it is not available. */
+  /** The state of the connection at the end; null if it is not available. */
   readonly connection: SocketState | null;
 }
 
 /**
- * Sends the data and reads until what has arrived satisfies, the peer closes, 64 KiB are read or
- * time is up, none of which is a failure; then closes the connection. Where the connection breaks,
- * what had arrived before is kept beside the failure.
+ * Sends the data and reads until the data satisfies, the peer closes, 64 KiB are read or the time
+ * is up, none of which is a failure; then closes the connection. If the connection breaks, returns
+ * what had arrived beside the failure.
  */
 export async function exchangeText(
   socket: Socket,
@@ -75,18 +74,18 @@ export async function exchangeText(
   });
   try {
     if (data !== null) socket.write(data);
-    let judgedBytes = 0;
+    let evaluatedBytes = 0;
     for (;;) {
       const nowMs = clock.monotonicMs();
       if (signal.aborted) {
-        const message = `Reading from ${target} was broken off because the agent stops`;
+        const message = `Reading from ${target} was cancelled because the agent stops`;
         return ended(inbox.text(), { code: 'CANCELLED', message }, nowMs);
       }
       if (nowMs >= untilMs) {
         const moreMs = overtime.nextMs(silenceOn(starvation?.sockets ?? null, socket));
         if (moreMs !== null) {
           untilMs = nowMs + moreMs;
-          // Immediately would be before the data that has arrived is read.
+          // Without the yield, data that has arrived would not be read.
           if (moreMs === 0) await yieldToEventLoop();
           continue;
         }
@@ -94,19 +93,26 @@ export async function exchangeText(
         log.info(`${inbox.bytes} bytes arrived, then the time for them was up`);
         return ended(inbox.text(), null, nowMs);
       }
-      if (inbox.bytes > judgedBytes) {
-        judgedBytes = inbox.bytes;
-        // Of quick answers the kernel knows no more than we do, and of calm attempts.
+      if (inbox.bytes > evaluatedBytes) {
+        evaluatedBytes = inbox.bytes;
+        // Only for slow answers of a starved agent: otherwise the kernel knows no more.
         if (nowMs - startMs >= MIN_PEER_MS && (starvation?.starvedMs ?? 0) >= EXACT_MS) {
           peerMs = peerTookMs(starvation?.sockets ?? null, socket);
         }
-        const judgeStartMs = clock.monotonicMs();
+        const evaluationStartMs = clock.monotonicMs();
         const text = inbox.text();
         const lastByteMs = inbox.lastByteMs ?? nowMs;
         if (await options.satisfied(text)) return ended(text, null, lastByteMs);
-        const judgeEndMs = clock.monotonicMs();
-        const pauseEndMs = Math.min(untilMs, judgeEndMs + pauseMs(judgeEndMs - judgeStartMs));
-        await news({ clock, signal, deadlineMs: pauseEndMs }, inbox, () => inbox.end !== null);
+        const evaluationEndMs = clock.monotonicMs();
+        const pauseEndMs = Math.min(
+          untilMs,
+          evaluationEndMs + pauseMs(evaluationEndMs - evaluationStartMs),
+        );
+        await waitForNews(
+          { clock, signal, deadlineMs: pauseEndMs },
+          inbox,
+          () => inbox.end !== null,
+        );
         continue;
       }
       const { end } = inbox;
@@ -114,17 +120,17 @@ export async function exchangeText(
         log.info(`${inbox.bytes} bytes arrived, then ${END_WORDS[end.kind]}`);
         return ended(inbox.text(), failureOf(end, target), end.atMs);
       }
-      const hasNews = (): boolean => inbox.end !== null || inbox.bytes > judgedBytes;
-      await news({ clock, signal, deadlineMs: untilMs }, inbox, hasNews);
+      const hasNews = (): boolean => inbox.end !== null || inbox.bytes > evaluatedBytes;
+      await waitForNews({ clock, signal, deadlineMs: untilMs }, inbox, hasNews);
     }
   } finally {
     inbox.close();
   }
 }
 
-function pauseMs(judgedMs: number): number {
-  const inProportion = JUDGEMENT_PAUSE_FACTOR * judgedMs;
-  return Math.min(MAX_JUDGEMENT_PAUSE_MS, Math.max(MIN_JUDGEMENT_PAUSE_MS, inProportion));
+function pauseMs(evaluationMs: number): number {
+  const inProportion = PAUSE_FACTOR * evaluationMs;
+  return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, inProportion));
 }
 
 const END_WORDS: Readonly<Record<ReadingEnd['kind'], string>> = {
@@ -133,8 +139,8 @@ const END_WORDS: Readonly<Record<ReadingEnd['kind'], string>> = {
   broken: 'the connection broke',
 };
 
-/** Resolves when there is the news that is wanted, at the deadline, or when the run is cancelled. */
-function news(limits: Limits, inbox: Inbox, isWanted: () => boolean): Promise<void> {
+/** Resolves on wanted news, at the deadline, or when the run is cancelled. */
+function waitForNews(limits: Limits, inbox: Inbox, isWanted: () => boolean): Promise<void> {
   const nothing = { timedOut: () => {}, cancelled: () => {} };
   return limitedWait<void>(limits, nothing, (settle) => {
     const check = (): void => {

@@ -6,22 +6,22 @@ import { endedByReset } from '../../net/unseen-reset.ts';
 /** How reading ended: the peer closed, the buffer is full, or the connection broke. */
 export interface ReadingEnd {
   readonly kind: 'closed' | 'full' | 'broken';
-  /** Where it broke: the operating system's code. */
+  /** The operating system's code if it broke. */
   readonly systemCode: string | null;
   /** Monotonic instant. */
   readonly atMs: number;
 }
 
 /**
- * What arrives on a socket, up to a number of bytes, from when it is made until `close`, which
- * also closes the socket. After its end nothing more is read.
+ * Collects what arrives on a socket, up to `maxBytes`, until `close`, which also closes the socket.
+ * Reads nothing after its end.
  */
 export class Inbox {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #maxBytes: number;
   /** One buffer, which grows: joining pieces of one byte at each check takes milliseconds. */
-  #held: Buffer = Buffer.alloc(512);
+  #buffer: Buffer = Buffer.alloc(512);
   #bytes = 0;
   #firstByteMs: number | null = null;
   #lastByteMs: number | null = null;
@@ -43,12 +43,12 @@ export class Inbox {
     return this.#bytes;
   }
 
-  /** Monotonic instant of the first byte; null where none came. */
+  /** Monotonic instant of the first byte; null if none has arrived. */
   get firstByteMs(): number | null {
     return this.#firstByteMs;
   }
 
-  /** Monotonic instant of the last byte so far; null where none came. */
+  /** Monotonic instant of the last byte so far; null if none has arrived. */
   get lastByteMs(): number | null {
     return this.#lastByteMs;
   }
@@ -57,12 +57,12 @@ export class Inbox {
     return this.#end;
   }
 
-  /** All bytes so far as UTF-8; bytes that are not are replaced by U+FFFD. */
+  /** All bytes so far as UTF-8; invalid bytes are replaced by U+FFFD. */
   text(): string {
-    return this.#held.toString('utf8', 0, this.#bytes);
+    return this.#buffer.toString('utf8', 0, this.#bytes);
   }
 
-  /** Calls back at every news until the function returned is called. One caller at a time. */
+  /** Calls back on all news until the returned function is called. One caller at a time. */
   watch(onNews: () => void): () => void {
     this.#onNews = onNews;
     return () => {
@@ -95,12 +95,14 @@ export class Inbox {
 
   #append(piece: Buffer): void {
     const needed = this.#bytes + piece.length;
-    if (needed > this.#held.length) {
-      const grown = Buffer.alloc(Math.min(this.#maxBytes, Math.max(needed, this.#held.length * 2)));
-      this.#held.copy(grown, 0, 0, this.#bytes);
-      this.#held = grown;
+    if (needed > this.#buffer.length) {
+      const grown = Buffer.alloc(
+        Math.min(this.#maxBytes, Math.max(needed, this.#buffer.length * 2)),
+      );
+      this.#buffer.copy(grown, 0, 0, this.#bytes);
+      this.#buffer = grown;
     }
-    piece.copy(this.#held, this.#bytes);
+    piece.copy(this.#buffer, this.#bytes);
     this.#bytes = needed;
   }
 

@@ -20,27 +20,26 @@ export interface TcpOutcome
   extends ProbeOutcome<TcpDetail['request'], TcpResponse, TcpTimings, TcpTimingPhases> {
   /** It waited for data until its time was up, which is no failure. */
   readonly timedOut: boolean;
-  /** Of its time, what the peer took for certain, by the kernel. */
+  /** The kernel's lower bound of the peer's time; 0 if it is not available. */
   readonly peerMs: number;
   readonly clock: TimingClock;
   readonly tcp: TcpFacts | null;
 }
 
 /**
- * Where data is sent and nothing is asserted of the answer, the first that arrives ends the wait. A
- * peer that stays silent is waited for until the largest threshold that a TCP check can have (5 s,
- * src/model/README.md, "TCP: `request`") is passed, since nothing that comes later can change the
- * verdict.
+ * If data is sent and nothing is asserted of the answer, the first data ends the wait. The wait for
+ * a silent peer ends after the largest threshold of a TCP check (5 s, src/model/README.md, "TCP:
+ * `request`"), since nothing later can change the verdict.
  */
 const PAST_ALL_THRESHOLDS_MS = 5001;
 
 /**
- * Connects, and where there is something to send or to wait for, sends it and reads what comes
- * (src/model/README.md, "TCP: `request`", TCP request; exchangeText says until when). A connection
- * that was made is a response: what then arrives, be it nothing, is for the assertions to judge.
+ * Connects; if there is data to send or to wait for, sends it and reads the answer
+ * (src/model/README.md, "TCP: `request`", TCP request; exchangeText decides until when). An
+ * established connection is a response: assertions judge what then arrives, even if it is nothing.
  *
- * @param satisfied judges the RESPONSE_DATA assertions on what has arrived so far; it is never
- * called twice at once, and not before something has arrived
+ * @param satisfied evaluates the RESPONSE_DATA assertions on the data so far; calls do not overlap,
+ *   and come only after data has arrived
  */
 export async function probeTcp(
   request: TcpRequest,

@@ -8,7 +8,7 @@ import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
 import type { ReportedEvidence } from '../../evidence/evidence.ts';
 import type { Endpoint } from '../../probes/endpoint.ts';
-import type { BodyMemory } from '../../probes/http/body/body-room.ts';
+import type { BodyMemory } from '../../probes/http/body/body-memory.ts';
 import { isNetworkError, type ProbeContext } from '../../probes/probe.ts';
 
 /** The one field of a result that contains the details of the check's type. */

@@ -5,7 +5,7 @@ import type { HttpDetail, HttpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import { isOfBody } from '../../assertions/sources.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
-import { decodeText } from '../../probes/http/body/stored-body.ts';
+import { decodeText } from '../../probes/http/body/decode-text.ts';
 import { prepareRequest } from '../../probes/http/prepare-request.ts';
 import { type HttpOutcome, probeHttp } from '../../probes/http/probe.ts';
 import { receiversOf } from '../../probes/http/receivers.ts';

@@ -66,7 +66,6 @@ describe('A capturer', () => {
     const folder = makeTempFolder();
     onTestFinished(() => folder.remove());
     const capturer = await open({ ...rig('', ''), folder: folder.path });
-    expect(capturer.usable).toBe(false);
     expect(capturer.lack).toMatch(/^tcpdump is not on this machine: install it/);
     const started = await capturer.start(FILTER, {
       ...BOUNDS,
@@ -75,18 +74,17 @@ describe('A capturer', () => {
     expect(started).toEqual({ ok: false, note: capturer.lack });
   });
 
-  it('whose tcpdump does not begin cannot be used, and nobody waits for it', async () => {
+  it('whose tcpdump does not start cannot be used, and is not waited for', async () => {
     const hanging = rig(WAIT, '');
     const opened = open(hanging);
     await eventually(() => hanging.clock.pendingTimers > 1);
     await hanging.clock.advance(3000);
     const capturer = await opened;
-    expect(capturer.usable).toBe(false);
     expect(capturer.lack).toContain('(tcpdump did not begin within 3 s)');
     expect(hanging.clock.pendingTimers).toBe(0);
   });
 
-  it('whose tcpdump says very much tells a sentence of it', async () => {
+  it('whose tcpdump prints much reports a sentence of it', async () => {
     const loud = rig('yes "no such device" | head -c 1000000 >&2; exit 1', '');
     const capturer = await open(loud);
     expect(capturer.lack).toContain('no such device');
@@ -94,7 +92,7 @@ describe('A capturer', () => {
     expect(loud.clock.pendingTimers).toBe(0);
   });
 
-  it('whose tcpdump says nothing tells how it ended', async () => {
+  it('whose tcpdump prints nothing reports how it ended', async () => {
     const capturer = await open(rig('exit 7', ''));
     expect(capturer.lack).toContain('(tcpdump ended by itself (exit code 7))');
   });
@@ -103,7 +101,7 @@ describe('A capturer', () => {
 describe('A capture', () => {
   async function start(rigged: Rig, signal = new AbortController().signal) {
     const capturer = await open(rigged);
-    expect(capturer).toMatchObject({ usable: true, lack: null });
+    expect(capturer).toMatchObject({ lack: null });
     const started = await capturer.start(FILTER, { ...BOUNDS, signal });
     if (!started.ok) throw new Error(started.note);
     return started.capture;
@@ -111,7 +109,7 @@ describe('A capture', () => {
 
   const trial = `${HEADER}\n${LISTEN}\n${WAIT}`;
 
-  it('ends with what came, once nothing came for a while', async () => {
+  it('ends with its packets when none has arrived for a while', async () => {
     const rigged = rig(trial, `${HEADER}\n${PACKET}\n${PACKET}\n${LISTEN}\n${WAIT}`);
     const capture = await start(rigged);
     const stopped = capture.stop();
@@ -130,7 +128,7 @@ describe('A capture', () => {
     expect(rigged.clock.pendingTimers).toBe(0);
   });
 
-  it('ends with whole packets also where they never stop', async () => {
+  it('ends with whole packets even if packets never stop', async () => {
     const rigged = rig(trial, `${HEADER}\n${LISTEN}\nwhile :; do ${PACKET}; done`);
     const capture = await start(rigged);
     const stopped = capture.stop();
@@ -142,7 +140,7 @@ describe('A capture', () => {
     expect(isAlive(await rigged.pid())).toBe(false);
   });
 
-  it('whose tcpdump does not end when asked to is killed, and keeps what came', async () => {
+  it('whose tcpdump ignores SIGINT is killed, and has its packets', async () => {
     const rigged = rig(trial, `trap '' INT\n${HEADER}\n${PACKET}\n${LISTEN}\n${WAIT}`);
     const capture = await start(rigged);
     const stopped = capture.stop();
@@ -152,7 +150,7 @@ describe('A capture', () => {
     expect(rigged.clock.pendingTimers).toBe(0);
   });
 
-  it('ends at its limit of time, also where nobody stops it', async () => {
+  it('ends at its time limit without a stop', async () => {
     const rigged = rig(trial, `trap '' INT\n${HEADER}\n${PACKET}\n${LISTEN}\n${WAIT}`);
     const capture = await start(rigged);
     const pid = await rigged.pid();
@@ -164,7 +162,7 @@ describe('A capture', () => {
     expect(rigged.clock.pendingTimers).toBe(0);
   });
 
-  it('whose tcpdump dies is told with its last words', async () => {
+  it('whose tcpdump dies reports its last message', async () => {
     const dies = `trap 'kill $!; echo "tcpdump: pcap_loop: the interface is gone" >&2; exit 1' TERM
 ${HEADER}
 sleep 60 > /dev/null 2>&1 &
@@ -184,7 +182,7 @@ wait`;
     expect(rigged.clock.pendingTimers).toBe(0);
   });
 
-  it('whose output stays open behind its end is not waited for', async () => {
+  it('whose output stays open after its end is not waited for', async () => {
     const rigged = rig(
       trial,
       `${HEADER}\n${PACKET}\nsleep 60 &\necho $! > $0.pid\n${LISTEN}\n${WAIT}`,
@@ -201,7 +199,7 @@ wait`;
     expect(rigged.clock.pendingTimers).toBe(0);
   });
 
-  it('that is called off before it began leaves nothing', async () => {
+  it('that is cancelled before its start leaves nothing', async () => {
     const rigged = rig(trial, WAIT);
     const capturer = await open(rigged);
     const controller = new AbortController();

@@ -63,7 +63,7 @@ describe('a diagnostic pass', () => {
     expect(found.notes.at(-1)).toBe('Captured 1 packets of a repeated attempt, which passed');
   });
 
-  it('is about all name servers where the name led to no address', async () => {
+  it('is about all name servers if the name has no address', async () => {
     const [tracer, capturer] = [stubTracer('at once'), stubCapturer()];
     const { room } = roomOf(tracer, capturer);
     const found = await room.gather(about({ endpoint: { ...ENDPOINT, address: null } }), NEVER);
@@ -76,7 +76,7 @@ describe('a diagnostic pass', () => {
     );
   });
 
-  it('captures nothing where nothing is to be repeated', async () => {
+  it('captures nothing if no attempt is repeated', async () => {
     const capturer = stubCapturer();
     const { room } = roomOf(stubTracer('at once'), capturer);
     const found = await room.gather(about({ repeat: null }), NEVER);
@@ -84,9 +84,9 @@ describe('a diagnostic pass', () => {
     expect(capturer.filters).toEqual([]);
   });
 
-  it('says what it lacks', async () => {
+  it('reports what is missing', async () => {
     const tracer = { ...stubTracer('at once'), lack: 'no sockets' };
-    const capturer = { ...stubCapturer(), usable: false, lack: 'no tcpdump' };
+    const capturer = { ...stubCapturer(), lack: 'no tcpdump' };
     const { room } = roomOf(tracer, capturer);
     expect(room.captures).toBe(false);
     expect(await room.gather(about(), NEVER)).toEqual({
@@ -98,7 +98,7 @@ describe('a diagnostic pass', () => {
 });
 
 describe('the bounds of a pass', () => {
-  it('is made at once with one other; a third run gets its answer at once, without', async () => {
+  it('allow two passes at once; a third run goes on without one', async () => {
     const tracer = stubTracer('held');
     const { room, passes } = roomOf(tracer, stubCapturer());
     const first = [room.gather(about(), NEVER), room.gather(about(), NEVER)];
@@ -138,7 +138,7 @@ describe('the bounds of a pass', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('ends at once with its signal, with what there is, and leaves nothing', async () => {
+  it('ends at once at its signal, with the results so far', async () => {
     const [tracer, capturer] = [stubTracer('held'), stubCapturer()];
     const { room, clock } = roomOf(tracer, capturer);
     const stop = new AbortController();

@@ -21,14 +21,14 @@ function opening(look: Look, signal = new AbortController().signal) {
   return { opened, clock, told };
 }
 
-it('says what is there, and of captures only where they are kept', async () => {
+it('the start logs what is available, and captures only if they can be stored', async () => {
   const look: Look = async () => [stubTracer('at once'), stubCapturer(), 2];
   const { opened, told, clock } = opening(look);
   const { budget: room, logAvailability: tell } = await opened;
   expect(room?.captures).toBe(true);
   tell(false);
   expect(told()).toEqual([
-    'warn: ended what a killed agent had left running',
+    'warn: ended processes that a killed agent had left running',
     'info: failures of the network are traced',
   ]);
   tell(true);
@@ -36,7 +36,7 @@ it('says what is there, and of captures only where they are kept', async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('goes without where the look does not come back, and closes what comes late', async () => {
+it('a search that does not end is given up, and a late tracer closed', async () => {
   let closed = 0;
   const close = (): void => {
     closed += 1;
@@ -57,14 +57,14 @@ it('goes without where the look does not come back, and closes what comes late',
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('holds up no stop', async () => {
+it('a search does not delay the stop of the agent', async () => {
   const { opened, told, clock } = opening(() => new Promise(() => {}), AbortSignal.abort());
   expect((await opened).budget).toBeNull();
   expect(told()).toEqual([]);
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('goes without where the look itself is faulty', async () => {
+it('a search that throws leaves the agent without evidence', async () => {
   const { opened, told } = opening(() => Promise.reject(new Error('a fault')));
   expect((await opened).budget).toBeNull();
   expect(told()).toEqual(['error: failures come without evidence: a fault']);

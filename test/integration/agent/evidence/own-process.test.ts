@@ -11,7 +11,7 @@ import { ownProcessesOf } from '../../../support/process/own-processes.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 describe('A process of ours', () => {
-  it('gives its output and how it ended', async () => {
+  it('has its output and how it ended', async () => {
     const { pid, stdout, stderr, ended } = spawnOwn('traceroute', '/bin/sh', [
       '-c',
       'echo out; echo words >&2; exit 3',
@@ -21,7 +21,7 @@ describe('A process of ours', () => {
     expect(await ended).toEqual({ code: 3, signal: null, startError: null });
   });
 
-  it('has no environment but a language and the folders of programs', async () => {
+  it('has only a language and the program folders in its environment', async () => {
     process.env.VEDETTE_TEST_PLANTED = 'secret';
     onTestFinished(() => {
       delete process.env.VEDETTE_TEST_PLANTED;
@@ -32,7 +32,7 @@ describe('A process of ours', () => {
     expect(names.map((line) => line.split('=')[0]).sort()).toEqual(['LC_ALL', 'PATH']);
   });
 
-  it('is asked to end, or ended', async () => {
+  it('is interrupted or killed', async () => {
     const asked = spawnOwn('capture', '/bin/sleep', ['60']);
     asked.interrupt();
     expect(await asked.ended).toMatchObject({ code: null, signal: 'SIGINT' });
@@ -53,7 +53,7 @@ describe('A process of ours', () => {
     expect(await kill()).toEqual({ code: null, signal: null, startError });
   });
 
-  it('is looked for in folders, in their order', async () => {
+  it('is searched for in folders, in their order', async () => {
     const [first, second] = [tempFolder(), tempFolder()];
     mkdirSync(join(first, 'folder'));
     writeFileSync(join(first, 'text'), '');
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== 'linux')('What a killed agent left', () => 
     expect(ownProcessesOf(process.pid, 'traceroute')).toEqual([own.pid]);
   });
 
-  it('is ended, and neither what this agent started nor what only looks like it', async () => {
+  it('of a killed agent is ended, but none of this agent and none that only looks like one', async () => {
     const own = spawnOwn('capture', '/bin/sleep', ['60']);
     // Its parent is this process, and not the one that its name tells.
     const left = [

@@ -77,7 +77,7 @@ describe('connectTcp', () => {
       expect(connected(await connectTcp(target, makeContext())).address).toBe(host);
     });
 
-    it('tells a refused connection as refused, with its time', async () => {
+    it('reports a refused connection with its time', async () => {
       const { port } = await opened(refusingPort(host));
       const outcome = failed(
         await connectTcp({ hostname: host, port, ipFamily }, makeContext({ deadlineInMs: 5000 })),
@@ -89,7 +89,7 @@ describe('connectTcp', () => {
       expect(outcome.tcpMs).toBeLessThan(5000);
     });
 
-    it('tells silence as a time-out at the deadline', async () => {
+    it('reports silence as a timeout at the deadline', async () => {
       const { port } = await opened(blackHole(host));
       const outcome = failed(
         await connectTcp({ hostname: host, port, ipFamily }, makeContext({ deadlineInMs: 100 })),
@@ -98,7 +98,7 @@ describe('connectTcp', () => {
       expect(outcome.tcpMs).toBeGreaterThan(90);
     });
 
-    it('breaks off when the run is cancelled, and leaves no socket', async () => {
+    it('ends when the run is cancelled, and leaves no socket', async () => {
       const { port } = await opened(blackHole(host));
       const stop = new AbortController();
       const before = openSockets();
@@ -115,13 +115,13 @@ describe('connectTcp', () => {
     });
   });
 
-  it('takes an IPv6 literal in brackets', async () => {
+  it('accepts an IPv6 literal in brackets', async () => {
     const server = await opened(listenTcp(() => {}, '::1'));
     const target = { hostname: '[::1]', port: server.port, ipFamily: 'IPv6' } as const;
     expect(connected(await connectTcp(target, makeContext())).address).toBe('::1');
   });
 
-  it('does not start at all when the run is cancelled already', async () => {
+  it('does not start if the run is already cancelled', async () => {
     const server = await opened(listenTcp(() => {}));
     const target = { hostname: '127.0.0.1', port: server.port, ipFamily: 'IPv4' } as const;
     const outcome = await connectTcp(target, makeContext({ signal: AbortSignal.abort() }));
@@ -129,7 +129,7 @@ describe('connectTcp', () => {
     expect(server.accepted).toBe(0);
   });
 
-  it('outlives an error that comes while nobody listens', async () => {
+  it('survives a socket error without another listener', async () => {
     let accept: (socket: Socket) => void = () => {};
     const accepted = new Promise<Socket>((resolve) => {
       accept = resolve;
@@ -154,7 +154,7 @@ describe('connectTcp', () => {
       expect(logText(context)).toMatch(/127\.0\.0\.1\) refused .*trying the next address/);
     });
 
-    it('does not let a silent one use up the time of the others', async () => {
+    it('leaves time for the others if one is silent', async () => {
       const hole = await opened(blackHole('127.0.0.1'));
       await opened(listenTcp(() => {}, '127.0.0.2', hole.port));
       const resolver = staticResolver({ 'many.test': ['127.0.0.1', '127.0.0.2'] });
@@ -184,7 +184,7 @@ describe('connectTcp', () => {
       expect(outcome.failure.message).toContain(`many.test:${port} (${last})`);
     });
 
-    it('tries no more than eight, and says so', async () => {
+    it('tries at most eight, and logs that', async () => {
       const addresses = Array.from({ length: 9 }, (_, index) => `127.0.0.${index + 1}`);
       const { port } = await opened(refusingPort());
       const server = await opened(listenTcp(() => {}, '127.0.0.9', port));
@@ -219,7 +219,7 @@ describe('connectTcp', () => {
       expect(server.accepted).toBe(0);
     });
 
-    it('leaves denied addresses out where there are others', async () => {
+    it('leaves denied addresses out if there are others', async () => {
       const denied = await opened(listenTcp(() => {}, '127.0.0.1'));
       await opened(listenTcp(() => {}, '127.0.0.2', denied.port));
       const first = { text: '127.0.0.1/32', address: '127.0.0.1', prefixBits: 32 };
@@ -233,7 +233,7 @@ describe('connectTcp', () => {
   });
 
   describe('when the name cannot be resolved', () => {
-    it('passes the failure on, all of its time in the dns phase', async () => {
+    it('returns the failure, with all its time in the dns phase', async () => {
       const target = { hostname: 'nowhere.invalid', port: 80, ipFamily: 'IPv4' } as const;
       const outcome = failed(await connectTcp(target, makeContext()));
       expect(outcome).toMatchObject({ failure: { code: 'DNS_NXDOMAIN' }, address: null, tcpMs: 0 });
@@ -249,7 +249,7 @@ describe('connectTcp', () => {
       await server.close();
     });
 
-    it('says that it has no address of the family', async () => {
+    it('reports that the name has no address of the family', async () => {
       const resolver = staticResolver({ 'six.test': ['::1'] });
       const target = { hostname: 'six.test', port: 80, ipFamily: 'IPv4' } as const;
       const outcome = failed(await connectTcp(target, makeContext({ resolver })));

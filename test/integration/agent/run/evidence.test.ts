@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EvidenceBudget } from '../../../../src/agent/evidence/evidence.ts';
-import { SharedBodyRoom } from '../../../../src/agent/probes/http/body/body-room.ts';
+import { SharedBodyMemory } from '../../../../src/agent/probes/http/body/body-memory.ts';
 import type { ArtifactTaker } from '../../../../src/agent/run/artifacts/failed-body.ts';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
 import type { RunnerParts } from '../../../../src/agent/run/runner.ts';
@@ -192,7 +192,7 @@ async function comingBack(broken: number): Promise<string> {
 }
 
 it('does not say that the repeated attempt passed where there was no room for its body', async () => {
-  const bodyRoom = new SharedBodyRoom(1024 * 1024);
+  const bodyRoom = new SharedBodyMemory(1024 * 1024);
   bodyRoom.open(true).take(1024 * 1024, 'assertions');
   const rig = rigOf(stubTracer('at once'), { bodyRoom });
   const assertions = [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'not in it' }];
@@ -207,7 +207,7 @@ it('does not say that the repeated attempt passed where there was no room for it
 
 it('does not keep the room that an attempt had reserved while it looks further', async () => {
   const size = 1024 * 1024;
-  const bodyRoom = new SharedBodyRoom(size);
+  const bodyRoom = new SharedBodyMemory(size);
   const others = bodyRoom.open(true);
   others.take(size, 'assertions');
   const rig = rigOf(stubTracer('held'), {

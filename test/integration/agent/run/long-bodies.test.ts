@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type BodyMemory,
-  SharedBodyRoom,
-} from '../../../../src/agent/probes/http/body/body-room.ts';
+  SharedBodyMemory,
+} from '../../../../src/agent/probes/http/body/body-memory.ts';
 import type { ArtifactTaker } from '../../../../src/agent/run/artifacts/failed-body.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { runHarness } from '../../../support/agent/run-harness.ts';
@@ -46,7 +46,7 @@ function outbox(note: string | null = null) {
 }
 
 /** Tells when a body first finds no room. */
-class WatchedRoom extends SharedBodyRoom {
+class WatchedRoom extends SharedBodyMemory {
   readonly #onRefused: () => void;
 
   constructor(bytes: number, onRefused: () => void) {
@@ -157,7 +157,7 @@ it('judges and tells the attempt all the same where the outbox breaks', async ()
 
 it('puts up the start of a body for which there is no room, and says so', async () => {
   const { added, artifacts } = outbox();
-  const bodyRoom = new SharedBodyRoom(16 * 1024);
+  const bodyRoom = new SharedBodyMemory(16 * 1024);
   const harness = runHarness({ clock: new FakeClock(), parts: { artifacts, bodyRoom } });
   await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
   const bytes = added[0]?.bytes ?? Buffer.alloc(0);
@@ -194,7 +194,7 @@ describe('a body that assertions read', () => {
     await once(server, 'listening');
     onTestFinished(() => void server.close());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const bodyRoom = new SharedBodyRoom(3 * SIZE);
+    const bodyRoom = new SharedBodyMemory(3 * SIZE);
     let leastBytes = 3 * SIZE;
     const lacked: string[] = [];
     const onBodyWithoutRoom = (use: string): void => {
@@ -213,7 +213,7 @@ describe('a body that assertions read', () => {
   });
 
   it('is read again when there is room, and the job log says so', async () => {
-    const bodyRoom = new SharedBodyRoom(2 * SIZE);
+    const bodyRoom = new SharedBodyMemory(2 * SIZE);
     const others = bodyRoom.open(true);
     others.take(2 * SIZE, 'assertions');
     const harness = runHarness({
@@ -229,7 +229,7 @@ describe('a body that assertions read', () => {
   });
 
   it.each(['time', 'a stop'])('is missed where %s ends the wait, never a failure', async (what) => {
-    const bodyRoom = new SharedBodyRoom(2 * SIZE);
+    const bodyRoom = new SharedBodyMemory(2 * SIZE);
     bodyRoom.open(true).take(2 * SIZE, 'assertions');
     const clock = new FakeClock();
     const stop = new AbortController();
@@ -287,7 +287,7 @@ describe('a body that assertions read', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     onTestFinished(() => void server.close());
-    const bodyRoom = new SharedBodyRoom(4 * SIZE);
+    const bodyRoom = new SharedBodyMemory(4 * SIZE);
     const others = bodyRoom.open(true);
     others.take(4 * SIZE, 'assertions');
     const onBodyWithoutRoom = () => void setImmediate(() => others.close());
@@ -307,7 +307,7 @@ describe('a body that assertions read', () => {
       clock: new FakeClock(),
       parts: {
         artifacts,
-        bodyRoom: new SharedBodyRoom(2 * SIZE),
+        bodyRoom: new SharedBodyMemory(2 * SIZE),
         onBodyWithoutRoom: (use) => void lacked.push(use),
       },
     });
@@ -328,7 +328,7 @@ describe('a long body for which there is no room and that holds secrets', () => 
     async (charset) => {
       const { added, artifacts } = outbox();
       const secrets = await vaultOf({ key: 'TOKEN', value: SECRET, secret: true });
-      const bodyRoom = new SharedBodyRoom(16 * 1024);
+      const bodyRoom = new SharedBodyMemory(16 * 1024);
       const parts = { artifacts, bodyRoom, secrets };
       const harness = runHarness({ clock: new FakeClock(), parts });
       const encoding = charset === 'utf-8' ? 'utf8' : 'utf16le';

@@ -13,7 +13,7 @@ function choose(addresses: readonly [string, ...string[]], guard = allowAll) {
 }
 
 describe('chooseAddresses', () => {
-  it('takes all in their order where nothing is denied', () => {
+  it('returns all addresses in their order if none is denied', () => {
     const { choice, messages } = choose(['192.0.2.2', '192.0.2.1']);
     expect(choice).toEqual({ ok: true, addresses: ['192.0.2.2', '192.0.2.1'] });
     expect(messages).toEqual([]);
@@ -39,7 +39,7 @@ describe('chooseAddresses', () => {
     },
   );
 
-  it('leaves out the denied and the ninth, and says so', () => {
+  it('leaves out denied addresses and the ninth, and logs that', () => {
     const free = Array.from({ length: 9 }, (_, index) => `192.0.2.${index + 1}`);
     const { choice, messages } = choose(['127.0.0.1', ...free], loopback);
     expect(choice).toEqual({ ok: true, addresses: free.slice(0, 8) });

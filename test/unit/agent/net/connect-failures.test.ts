@@ -30,7 +30,7 @@ describe('connectFailure', () => {
     expect(failure.message).toContain(systemCode);
   });
 
-  it('tells how often the SYN was sent again', () => {
+  it('reports how often the SYN was sent again', () => {
     const timeUp = { ok: false, ended: 'time-up', synsRepeated: 1 } as const;
     expect(connectFailure('192.0.2.1:80', timeUp, 2500).message).toBe(
       '192.0.2.1:80 did not answer within 2500 ms, though the SYN was sent again after 1 s',
@@ -41,7 +41,7 @@ describe('connectFailure', () => {
     );
   });
 
-  it('tells time and cancellation apart', () => {
+  it('distinguishes a timeout from a cancellation', () => {
     const target = '192.0.2.1:80';
     const timeUp = { ok: false, ended: 'time-up', synsRepeated: 0 } as const;
     expect(connectFailure(target, timeUp, 30_000.4)).toEqual({

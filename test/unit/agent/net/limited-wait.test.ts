@@ -20,7 +20,7 @@ function setUp() {
   return { clock, controller, released, start, settle: (value: string) => settleWith(value) };
 }
 
-it('ends with what it is settled with, once, and releases once', async () => {
+it('a wait ends once, with the value that settles it, and releases once', async () => {
   const { clock, controller, released, start, settle } = setUp();
   const wait = start();
   settle('answer');
@@ -32,7 +32,7 @@ it('ends with what it is settled with, once, and releases once', async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('listens to the signal no longer than it waits', async () => {
+it('a wait removes its listener from the signal at its end', async () => {
   const { controller, start, settle } = setUp();
   const wait = start();
   expect(getEventListeners(controller.signal, 'abort')).toHaveLength(1);
@@ -41,7 +41,7 @@ it('listens to the signal no longer than it waits', async () => {
   expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0);
 });
 
-it('ends at the deadline', async () => {
+it('a wait ends at the deadline', async () => {
   const { clock, released, start } = setUp();
   const wait = start();
   await clock.advance(99);
@@ -51,7 +51,7 @@ it('ends at the deadline', async () => {
   expect(released).toEqual(['released']);
 });
 
-it('prefers what has arrived by the deadline to the deadline', async () => {
+it('data that has arrived by the deadline takes precedence over the deadline', async () => {
   let fire = (): void => {};
   const clock: Clock = {
     ...systemClock,
@@ -72,7 +72,7 @@ it('prefers what has arrived by the deadline to the deadline', async () => {
   expect(await wait).toBe('answer');
 });
 
-it('ends when it is cancelled, also before it begins', async () => {
+it('a wait ends when it is cancelled, also before it begins', async () => {
   const { clock, controller, released, start } = setUp();
   const wait = start();
   controller.abort();
@@ -83,7 +83,7 @@ it('ends when it is cancelled, also before it begins', async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('releases what was opened where it is settled at once', async () => {
+it('a wait that is settled at once releases what was opened', async () => {
   const { clock } = setUp();
   const released: string[] = [];
   const limits = { clock, signal: new AbortController().signal, deadlineMs: 5000 };

@@ -36,7 +36,7 @@ function startWait(silence: () => Silence) {
   return { clock, meter, ended, answer: (text: string) => end(text), isOver: () => isOver };
 }
 
-it('judges a silence of the whole limit at once, however starved we were', async () => {
+it('a peer that was silent for the whole limit gets no more time, however starved the agent was', async () => {
   const { clock, meter, ended } = startWait(() => ({ kind: 'silent', ms: LIMIT_MS - 4 }));
   meter.starvedMs = 29_000;
   await clock.advance(LIMIT_MS);
@@ -44,7 +44,7 @@ it('judges a silence of the whole limit at once, however starved we were', async
   expect(meter.timeOuts).toEqual([true]);
 });
 
-it('gives a target back for how long we were starved, where the kernel cannot be asked', async () => {
+it('a wait is extended by the starvation if the kernel state is not available', async () => {
   const { clock, meter, ended, isOver } = startWait(() => UNKNOWN);
   await clock.advance(1);
   meter.starvedMs = 4000;
@@ -55,7 +55,7 @@ it('gives a target back for how long we were starved, where the kernel cannot be
   expect(meter.timeOuts).toEqual([true]);
 });
 
-it('gives back no more than our request went out late', async () => {
+it('a wait is extended by no more than the delay of the request', async () => {
   let silentMs = LIMIT_MS - 500;
   const { clock, meter, ended, isOver } = startWait(() => ({ kind: 'silent', ms: silentMs }));
   meter.starvedMs = 4000;
@@ -66,7 +66,7 @@ it('gives back no more than our request went out late', async () => {
   expect(await ended).toBe('timed out');
 });
 
-it('reads what the kernel has before it judges', async () => {
+it('data that the kernel has is read before a wait times out', async () => {
   let silence: Silence = { kind: 'arrived' };
   const { clock, ended, answer } = startWait(() => {
     setImmediate(() => answer('an answer'));
@@ -77,7 +77,7 @@ it('reads what the kernel has before it judges', async () => {
   expect(await ended).toBe('an answer');
 });
 
-it('waits no longer than twice its limit, and then is not certain', async () => {
+it('a wait ends at twice its limit, and is then not certain', async () => {
   const { clock, meter, ended } = startWait(() => UNKNOWN);
   meter.starvedMs = 1_000_000;
   await clock.advance(2 * LIMIT_MS);
@@ -85,7 +85,7 @@ it('waits no longer than twice its limit, and then is not certain', async () => 
   expect(meter.timeOuts).toEqual([false]);
 });
 
-it('is not held up by a peer that sends without end', async () => {
+it('a peer that sends without end does not extend a wait', async () => {
   const { clock, ended } = startWait(() => ({ kind: 'arrived' }));
   await clock.advance(LIMIT_MS + 1);
   expect(await ended).toBe('timed out');

@@ -70,7 +70,6 @@ const RCODE_NAMES: ReadonlyMap<number, string> = new Map([
   [23, 'BADCOOKIE'],
 ]);
 
-/** The response code's name, or RCODE<n>. */
 export function rcodeName(rcode: number): string {
   return RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`;
 }
@@ -84,7 +83,6 @@ const OPCODE_NAMES: ReadonlyMap<number, string> = new Map([
   [6, 'DSO'],
 ]);
 
-/** The operation's name, or OPCODE<n>. */
 export function opcodeName(opcode: number): string {
   return OPCODE_NAMES.get(opcode) ?? `OPCODE${opcode}`;
 }

@@ -7,7 +7,6 @@ import { CLASS_IN, RCODE } from './parameters.ts';
 export interface Question {
   /** An absolute name, see names.ts. */
   readonly name: string;
-  /** The record type's number. */
   readonly type: number;
 }
 

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
+import { SocketAddress } from 'node:net';
+import { decimalEscape } from './names.ts';
 import { CLASS_IN, TYPE_NUMBERS } from './parameters.ts';
-import { escaped, genericForm, quoted, readIpv4, readIpv6, readStrings } from './rdata-parts.ts';
-import { readServiceBinding } from './service-binding.ts';
-import type { WireReader } from './wire-reader.ts';
+import { WireReader } from './wire-reader.ts';
 
 /**
  * RDATA in presentation form, as in a zone file; unknown types, and classes other than IN, in the
@@ -40,4 +41,124 @@ function readSoa(reader: WireReader): string {
   const names = [reader.name(), reader.name()];
   const numbers = Array.from({ length: 5 }, () => reader.u32());
   return [...names, ...numbers].join(' ');
+}
+
+const MANDATORY = 0;
+const PARAMETER_NAMES: ReadonlyMap<number, string> = new Map([
+  [MANDATORY, 'mandatory'],
+  [1, 'alpn'],
+  [2, 'no-default-alpn'],
+  [3, 'port'],
+  [4, 'ipv4hint'],
+  [5, 'ech'],
+  [6, 'ipv6hint'],
+  [7, 'dohpath'],
+]);
+
+/**
+ * SVCB and HTTPS (RFC 9460 2.1, 2.2): `priority target key=value …`. Keys must be in strictly
+ * increasing order; otherwise the whole record is malformed.
+ */
+function readServiceBinding(reader: WireReader): string {
+  const parts = [String(reader.u16()), reader.name()];
+  let lastKey = -1;
+  while (reader.remaining > 0) {
+    const key = reader.u16();
+    const length = reader.u16();
+    if (key <= lastKey) reader.fail('the keys of a service binding are not in order');
+    lastKey = key;
+    const value = reader.within(length, 'a service parameter', () => readValue(reader, key));
+    parts.push(value === null ? parameterName(key) : `${parameterName(key)}=${value}`);
+  }
+  return parts.join(' ');
+}
+
+function parameterName(key: number): string {
+  return PARAMETER_NAMES.get(key) ?? `key${key}`;
+}
+
+/** The value as text; null if the key has no value. */
+function readValue(reader: WireReader, key: number): string | null {
+  switch (PARAMETER_NAMES.get(key)) {
+    case 'mandatory':
+      return listOf(reader, () => parameterName(reader.u16())).join(',');
+    case 'alpn':
+      return readProtocols(reader);
+    case 'no-default-alpn':
+      return null;
+    case 'port':
+      return String(reader.u16());
+    case 'ipv4hint':
+      return listOf(reader, () => readIpv4(reader)).join(',');
+    case 'ipv6hint':
+      return listOf(reader, () => readIpv6(reader)).join(',');
+    case 'ech':
+      return reader.bytes(reader.remaining).toString('base64');
+    default:
+      return reader.remaining === 0 ? null : quoted(reader.bytes(reader.remaining));
+  }
+}
+
+/** A comma or backslash inside one protocol's id is escaped twice (RFC 9460 A.1, 7.1.1). */
+function readProtocols(reader: WireReader): string {
+  const ids = listOf(reader, () => reader.string().toString('latin1'));
+  const list = ids.map((id) => id.replace(/[,\\]/g, '\\$&')).join(',');
+  return quoted(Buffer.from(list, 'latin1'));
+}
+
+function listOf<T>(reader: WireReader, read: () => T): T[] {
+  const list: T[] = [];
+  do list.push(read());
+  while (reader.remaining > 0);
+  return list;
+}
+
+/** The strings of a TXT record. They may be empty, but there is at least one (RFC 1035 3.3.14). */
+function readStrings(reader: WireReader): Buffer[] {
+  const strings = [reader.string()];
+  while (reader.remaining > 0) strings.push(reader.string());
+  return strings;
+}
+
+function readIpv4(reader: WireReader): string {
+  return [reader.u8(), reader.u8(), reader.u8(), reader.u8()].join('.');
+}
+
+/** In the canonical form of RFC 5952. */
+function readIpv6(reader: WireReader): string {
+  const groups = Array.from({ length: 8 }, () => reader.u16().toString(16));
+  return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
+}
+
+/** RFC 3597 5: `\# <length> <hex>`. */
+function genericForm(bytes: Buffer): string {
+  const hex = bytes.toString('hex').toUpperCase();
+  return hex === '' ? '\\# 0' : `\\# ${bytes.length} ${hex}`;
+}
+
+/** A character-string between quotes, with `"` and `\` escaped and the unprintable as \DDD. */
+function quoted(bytes: Uint8Array): string {
+  return `"${escaped(bytes)}"`;
+}
+
+/** The same without the quotes. */
+function escaped(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) {
+    if (byte === 0x22 || byte === 0x5c) text += `\\${String.fromCharCode(byte)}`;
+    else if (byte < 0x20 || byte > 0x7e) text += decimalEscape(byte);
+    else text += String.fromCharCode(byte);
+  }
+  return text;
+}
+
+/**
+ * Joins the strings of a TXT record without a separator, as the protocols that use TXT do (RFC 7208
+ * 3.3, RFC 6376 3.6.2.2). Shows octets that are not UTF-8 as \DDD. `rdata` has been read once
+ * without a fault.
+ */
+export function textOfStrings(rdata: Buffer): string {
+  const reader = new WireReader(rdata);
+  const bytes = Buffer.concat(readStrings(reader));
+  return isUtf8(bytes) ? bytes.toString('utf8') : escaped(bytes);
 }

@@ -4,31 +4,31 @@
  * number of segments.
  */
 export class StreamFrames {
-  #held = Buffer.alloc(512);
-  #heldBytes = 0;
+  #buffer = Buffer.alloc(512);
+  #bufferedBytes = 0;
 
   get isEmpty(): boolean {
-    return this.#heldBytes === 0;
+    return this.#bufferedBytes === 0;
   }
 
   add(chunk: Uint8Array): void {
-    const wanted = this.#heldBytes + chunk.length;
-    if (wanted > this.#held.length) {
-      const larger = Buffer.alloc(Math.max(wanted, this.#held.length * 2));
-      this.#held.copy(larger, 0, 0, this.#heldBytes);
-      this.#held = larger;
+    const wanted = this.#bufferedBytes + chunk.length;
+    if (wanted > this.#buffer.length) {
+      const larger = Buffer.alloc(Math.max(wanted, this.#buffer.length * 2));
+      this.#buffer.copy(larger, 0, 0, this.#bufferedBytes);
+      this.#buffer = larger;
     }
-    this.#held.set(chunk, this.#heldBytes);
-    this.#heldBytes = wanted;
+    this.#buffer.set(chunk, this.#bufferedBytes);
+    this.#bufferedBytes = wanted;
   }
 
   /** The next whole message, or null if it is not complete yet. */
   next(): Buffer | null {
     const length = this.#announcedBytes();
-    if (length === null || this.#heldBytes < length + 2) return null;
-    const message = Buffer.from(this.#held.subarray(2, length + 2));
-    this.#held.copyWithin(0, length + 2, this.#heldBytes);
-    this.#heldBytes -= length + 2;
+    if (length === null || this.#bufferedBytes < length + 2) return null;
+    const message = Buffer.from(this.#buffer.subarray(2, length + 2));
+    this.#buffer.copyWithin(0, length + 2, this.#bufferedBytes);
+    this.#bufferedBytes -= length + 2;
     return message;
   }
 
@@ -36,11 +36,11 @@ export class StreamFrames {
   progress(): string {
     const length = this.#announcedBytes();
     return length === null
-      ? `${this.#heldBytes} bytes came`
-      : `${this.#heldBytes - 2} of ${length} bytes came`;
+      ? `${this.#bufferedBytes} bytes arrived`
+      : `${this.#bufferedBytes - 2} of ${length} bytes arrived`;
   }
 
   #announcedBytes(): number | null {
-    return this.#heldBytes < 2 ? null : this.#held.readUInt16BE(0);
+    return this.#bufferedBytes < 2 ? null : this.#buffer.readUInt16BE(0);
   }
 }

@@ -37,7 +37,7 @@ export class CLibrary {
       return missedOrOver({ code: 'DNS_TIMEOUT', message });
     };
     const cancelled = (): SourceResult => {
-      const message = `The look-up of ${shown} was broken off because the agent stops`;
+      const message = `The look-up of ${shown} was cancelled because the agent stops`;
       return missedOrOver({ code: 'CANCELLED', message });
     };
     return limitedWait<SourceResult>(limits, { timedOut, cancelled }, (settle) => {

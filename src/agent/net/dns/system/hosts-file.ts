@@ -1,5 +1,8 @@
 import { isIP } from 'node:net';
+import { plainName } from '../../host-key.ts';
 import type { Family } from '../../resolver.ts';
+import { displayName } from '../message/names.ts';
+import { foundOrNull, missedOrOver, type SourceResult } from '../source-result.ts';
 
 /** hosts(5): addresses of each name, in the file's order. */
 export interface HostsFile {
@@ -13,13 +16,21 @@ export function parseHosts(text: string): HostsFile {
     const [address = '', ...names] = line.replace(/#.*$/s, '').trim().split(/\s+/);
     const family = isIP(address);
     if (family !== 4 && family !== 6) continue;
-    for (const name of names) add(byFamily[family], keyOf(name), address);
+    for (const name of names) add(byFamily[family], plainName(name), address);
   }
-  return { addresses: (name, family) => [...(byFamily[family].get(keyOf(name)) ?? [])] };
+  return { addresses: (name, family) => [...(byFamily[family].get(plainName(name)) ?? [])] };
 }
 
-function keyOf(name: string): string {
-  return name.toLowerCase().replace(/\.$/, '');
+export function findInHosts(hosts: HostsFile, name: string, family: Family): SourceResult {
+  const found = foundOrNull(hosts.addresses(name, family));
+  if (found !== null) return found;
+  const other: Family = family === 4 ? 6 : 4;
+  const who = `The name ${displayName(name)}`;
+  if (hosts.addresses(name, other).length === 0) {
+    return missedOrOver({ code: 'DNS_NXDOMAIN', message: `${who} is not in the hosts file` });
+  }
+  const message = `${who} has no IPv${family} address; the hosts file has an IPv${other} address`;
+  return missedOrOver({ code: 'DNS_NO_ADDRESS', message });
 }
 
 function add(map: Map<string, Set<string>>, key: string, address: string): void {

@@ -1,8 +1,5 @@
-import type { DnsProtocol } from '../../../../model/check/request.ts';
 import type { Failure } from '../../../../model/result/error-codes.ts';
-import type { JobLog } from '../../../probes/job-log.ts';
-import type { Limits } from '../../limited-wait.ts';
-import { type Answered, exchange } from '../exchange.ts';
+import { type Answered, type ExchangeOptions, exchange } from '../exchange.ts';
 import {
   type ExchangeFailed,
   failed,
@@ -12,19 +9,12 @@ import {
 import { RCODE } from '../message/parameters.ts';
 import type { Question } from '../message/query.ts';
 
-/** The system's name servers in the order in which they are queried. */
 export interface NameServers {
   readonly servers: readonly [ServerAddress, ...ServerAddress[]];
   /** For one server in one round. */
   readonly timeoutMs: number;
   /** Rounds over all servers. */
   readonly attempts: number;
-}
-
-export interface AskOptions extends Limits {
-  readonly log: JobLog;
-  readonly protocol: DnsProtocol;
-  readonly authenticData: boolean;
 }
 
 /**
@@ -36,7 +26,7 @@ export interface AskOptions extends Limits {
 export async function askNameServers(
   question: Question,
   { servers, timeoutMs, attempts }: NameServers,
-  options: AskOptions,
+  options: ExchangeOptions,
 ): Promise<Answered | ExchangeFailed> {
   const { clock, deadlineMs } = options;
   const startMs = clock.monotonicMs();
@@ -61,7 +51,7 @@ export async function askNameServers(
     if (!someSilent) break;
   }
   const waitedMs = Math.round(clock.monotonicMs() - startMs);
-  return unsettled ?? mostTelling(failures, question, waitedMs);
+  return unsettled ?? mostInformative(failures, question, waitedMs);
 }
 
 function settles({ message }: Answered): boolean {
@@ -77,14 +67,14 @@ function isFinal({ code }: Failure): boolean {
 }
 
 /** First: bytes arrived. Then: a server may be there. Last: nothing is reachable. */
-const TELLING_ORDER = ['DNS_MALFORMED', 'DNS_TIMEOUT', 'DNS_UNREACHABLE'] as const;
+const INFORMATIVE_ORDER = ['DNS_MALFORMED', 'DNS_TIMEOUT', 'DNS_UNREACHABLE'] as const;
 
-function mostTelling(
+function mostInformative(
   failures: readonly ExchangeFailed[],
   question: Question,
   waitedMs: number,
 ): ExchangeFailed {
-  for (const code of TELLING_ORDER) {
+  for (const code of INFORMATIVE_ORDER) {
     const found = failures.findLast(({ failure }) => failure.code === code);
     if (found === undefined) continue;
     if (failures.length === 1) return found;

@@ -13,7 +13,6 @@ const STATUSES: readonly SourceStatus[] = ['NOTFOUND', 'UNAVAIL', 'TRYAGAIN'];
 /** Used without a file or without a `hosts` line. */
 const DEFAULT_LINE = 'files dns';
 
-/** Reads the `hosts` line of nsswitch.conf(5). */
 export function parseNsswitch(text: string): readonly NameSource[] {
   const line = text
     .split('\n')

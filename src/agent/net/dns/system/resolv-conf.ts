@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { absoluteName } from '../message/names.ts';
 
 /** What resolv.conf(5) sets, with its defaults. */
 export interface ResolvConf {
@@ -13,7 +14,6 @@ export interface ResolvConf {
   readonly attempts: number;
   /** Begin with another server each time. */
   readonly rotate: boolean;
-  /** Ask over TCP. */
   readonly useTcp: boolean;
 }
 
@@ -64,4 +64,21 @@ function domainOf(hostname: string): readonly string[] {
 function within(value: number | undefined, least: number, otherwise: number, most: number): number {
   if (value === undefined || Number.isNaN(value)) return otherwise;
   return Math.min(Math.max(value, least), most);
+}
+
+/**
+ * The absolute names to try for a host name, in order (resolv.conf(5), `search` and `ndots`): the
+ * name as given comes first if it has `ndots` dots or more, else last. `name` is absolute;
+ * `hasTrailingDot`: the user wrote the dot, so the search list does not apply. Leaves out names
+ * that become too long with a domain.
+ */
+export function candidateNames(
+  name: string,
+  hasTrailingDot: boolean,
+  { search, ndots }: Pick<ResolvConf, 'search' | 'ndots'>,
+): readonly string[] {
+  if (hasTrailingDot) return [name];
+  const dots = name.split('.').length - 2;
+  const below = search.flatMap((domain) => absoluteName(`${name}${domain}`) ?? []);
+  return dots >= ndots ? [name, ...below] : [...below, name];
 }

@@ -8,7 +8,6 @@ export interface FileView<T> {
   readonly problem: string | null;
 }
 
-/** Shortest time between two checks of the file. */
 const RECHECK_MS = 1000;
 
 /**

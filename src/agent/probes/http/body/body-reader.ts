@@ -1,17 +1,17 @@
 import { NOT_SCRUBBED, type Scrub, shortenedText } from '../../../secrets/cut-scrubbed.ts';
-import type { BodyMemory, BodyUse } from './body-room.ts';
+import type { BodyMemory, BodyUse } from './body-memory.ts';
 import { decodersFor, MAX_CODINGS } from './decoding/codings.ts';
 import type { Decoder, Sink } from './decoding/decoder.ts';
 
 export interface BodyReaderOptions {
   /** The response's Content-Encoding; several codings separated by commas. */
   readonly contentEncoding: string | null;
-  /** Decoded bytes at most, and bytes at most that any decoder is fed with. */
+  /** Limit for the decoded bytes, and for the input of each decoder. */
   readonly maxBytes: number;
   /** Upper bound of the decoded bytes to retain. */
   readonly keepBytes: number;
   /** Shared memory for bytes beyond `ownBytes`; if it has none left, no more bytes are retained. */
-  readonly room?:
+  readonly memory?:
     | { readonly ownBytes: number; readonly shared: BodyMemory; readonly use: BodyUse }
     | undefined;
   /** For a Content-Encoding that is quoted in part. */
@@ -28,29 +28,29 @@ export interface ReadBody {
   /** There was more than maxBytes. */
   readonly truncated: boolean;
   /** The shared memory was not enough: fewer bytes were retained than requested. */
-  readonly lackedRoom: boolean;
-  /** A sentence; null where the body is what its Content-Encoding says. */
+  readonly lackedMemory: boolean;
+  /** A sentence; null if the body is what its Content-Encoding says. */
   readonly decodeError: string | null;
 }
 
 /**
- * Reads a response body as it arrives: undoes its content codings and stops at the limit. What it
- * holds in memory is the retained bytes and a few buffers of 16 KiB, whatever the body inflates to.
+ * Reads a response body as it arrives: decodes its content codings and stops at the limit. Uses
+ * memory for the retained bytes and a few buffers of 16 KiB, however much the body inflates.
  *
- * A coding that this agent does not know leaves the body as it is.
+ * With an unknown coding, the body is left as it is.
  */
 export class BodyReader {
   readonly #options: BodyReaderOptions;
   readonly #decoders: Decoder[] = [];
-  /** Where the body as it came goes in: the first decoder, or the store. */
+  /** Takes the body as it arrives: the first decoder, or the store. */
   readonly #entry: Sink;
   #kept: Buffer = Buffer.alloc(0);
   #keptBytes = 0;
   #keepBytes: number;
   #totalBytes = 0;
-  #anything: boolean = false;
+  #hasInput: boolean = false;
   #truncated: boolean = false;
-  #lackedRoom: boolean = false;
+  #lackedMemory: boolean = false;
   #decodeError: string | null = null;
   #destroyed: boolean = false;
 
@@ -74,22 +74,21 @@ export class BodyReader {
   }
 
   /**
-   * Takes a piece over; calls must not overlap. It resolves when the piece is worked off, so that
-   * waiting for it is the back-pressure. `enough`: the limit is passed, the data is broken or the
-   * reader was destroyed; nothing more is wanted.
+   * Processes a piece; calls must not overlap. Waiting for it is the back-pressure. `enough`: the
+   * limit is passed, the data is broken or the reader was destroyed, so no more is wanted.
    */
   async write(chunk: Uint8Array): Promise<'more' | 'enough'> {
     if (this.#done || chunk.length === 0) return this.#done ? 'enough' : 'more';
-    this.#anything = true;
+    this.#hasInput = true;
     const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     // Without a coding there is nothing to wait for.
     if (this.#decoders.length === 0) return this.#store(piece) ? 'more' : 'enough';
     return (await this.#entry(piece)) && !this.#done ? 'more' : 'enough';
   }
 
-  /** What was read. Compressed data that is not whole is a decodeError; an empty body is not. */
+  /** Returns what was read. Incomplete compressed data is a decodeError; an empty body is not. */
   async end(): Promise<ReadBody> {
-    if (this.#anything) {
+    if (this.#hasInput) {
       for (const decoder of this.#decoders) {
         if (this.#done || !(await decoder.end())) break;
       }
@@ -99,7 +98,7 @@ export class BodyReader {
       bytes: this.#kept.subarray(0, this.#keptBytes),
       totalBytes: this.#totalBytes,
       truncated: this.#truncated,
-      lackedRoom: this.#lackedRoom,
+      lackedMemory: this.#lackedMemory,
       decodeError: this.#decodeError,
     };
   }
@@ -120,7 +119,7 @@ export class BodyReader {
     this.#decodeError ??= `The body is not valid ${shortenedText(coding, MAX_CODING_CHARS, scrub)}: ${problem}`;
   }
 
-  /** Data that is to be decoded again is bounded like a body: it must not grow on the way. */
+  /** The input of each decoder is limited like a body: it must not grow between two codings. */
   #limited(decoder: Decoder): Sink {
     let bytes = 0;
     return async (piece) => {
@@ -142,15 +141,15 @@ export class BodyReader {
     return !this.#truncated;
   }
 
-  /** Copies: a body sent byte by byte would otherwise cost a buffer object for each of them. */
+  /** Copies: otherwise a body sent byte by byte would cost a buffer object for each byte. */
   #keep(piece: Buffer): void {
     const needed = this.#keptBytes + piece.length;
     if (needed > this.#kept.length) {
       const capacity = Math.min(this.#keepBytes, Math.max(needed, this.#kept.length * 2));
       const ownBytes = this.#ownBytes;
-      const { room } = this.#options;
-      if (capacity > ownBytes && room?.shared.take(capacity - ownBytes, room.use) === false) {
-        this.#lackedRoom = true;
+      const { memory } = this.#options;
+      if (capacity > ownBytes && memory?.shared.take(capacity - ownBytes, memory.use) === false) {
+        this.#lackedMemory = true;
         this.#keepBytes = ownBytes;
         this.#keep(piece.subarray(0, ownBytes - this.#keptBytes));
         return;
@@ -163,8 +162,8 @@ export class BodyReader {
     this.#keptBytes = needed;
   }
 
-  /** What it may hold without asking for more. */
+  /** Capacity that needs no more shared memory. */
   get #ownBytes(): number {
-    return Math.max(this.#kept.length, this.#options.room?.ownBytes ?? 0);
+    return Math.max(this.#kept.length, this.#options.memory?.ownBytes ?? 0);
   }
 }

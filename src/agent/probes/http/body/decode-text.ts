@@ -3,11 +3,11 @@ import { isAscii } from 'node:buffer';
 const utf8 = new TextDecoder('utf-8');
 
 /**
- * The text of a body. As browsers do it (WHATWG Encoding, "decode"): a byte order mark says what
- * the encoding is, else the content type's charset, else, also for an unknown charset, UTF-8.
- * Bytes that are not valid become U+FFFD; the mark itself is left out.
+ * Decodes a body as browsers do (WHATWG Encoding, "decode"): by its byte order mark, else the
+ * content type's charset, else, also for an unknown charset, as UTF-8. Invalid bytes become U+FFFD;
+ * the mark is left out.
  *
- * @param part `start`: a character that the end cuts in two is left out instead
+ * @param part `start`: a character that the end cuts in two is left out
  */
 export function decodeText(
   bytes: Buffer,
@@ -22,21 +22,21 @@ export function decodeText(
   return decoder.encoding === 'windows-1252' ? withoutC1(text) : text;
 }
 
-/** windows-1252 at 80 to 9F (hexadecimal), with the five places that it leaves to the controls. */
+/** windows-1252 from 80 to 9F (hexadecimal); five of its positions are control characters. */
 const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
-/** Some Node versions read windows-1252, which also stands for Latin-1, without these places. */
+/** Some Node versions do not map these positions in windows-1252, which also stands for Latin-1. */
 function withoutC1(text: string): string {
   return text.replace(/[\u0080-\u009f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80));
 }
 
-/** The charset parameter in lower case; null where there is none. RFC 9110 8.3.1. */
+/** The charset parameter in lower case; null if there is none. RFC 9110 8.3.1. */
 export function charsetOf(contentType: string | null): string | null {
   const match = /;\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))/i.exec(contentType ?? '');
   return (match?.[1] ?? match?.[2] ?? match?.[3])?.trim().toLowerCase() ?? null;
 }
 
-/** The encoding that a byte order mark names; null where there is none. */
+/** The encoding that a byte order mark names; null if there is none. */
 export function markedEncoding(bytes: Buffer): string | null {
   const [first, second, third] = bytes;
   if (first === 0xef && second === 0xbb && third === 0xbf) return 'utf-8';

@@ -48,7 +48,6 @@ interface WebAssemblyLike {
   ) => { readonly exports: unknown };
 }
 
-/** Why it stopped: llhttp's name of the error, and its sentence. */
 export interface ParserProblem {
   /** Like `HPE_INVALID_CONSTANT`. */
   readonly code: string;
@@ -57,9 +56,8 @@ export interface ParserProblem {
 
 /** One response's parser. Its callbacks come only while `execute` or `finish` runs. */
 export interface NativeParser {
-  /** null where all was taken, or a callback requested a pause: then the rest is ignored. */
+  /** null if all was parsed, or a callback requested a pause: then the rest is ignored. */
   execute(input: Buffer): ParserProblem | null;
-  /** The connection ended. */
   finish(): ParserProblem | null;
   /** Gives its memory back; may be called from a callback, and again. */
   free(): void;
@@ -95,7 +93,7 @@ const IMPORTS: Readonly<Record<string, Import>> = {
   wasm_on_message_complete: () => current?.onMessageComplete() ?? -1,
 };
 
-/** The path, the imports and the exports are undici's own business, so its version is pinned. */
+/** The path, the imports and the exports are internals of undici, so its version is pinned. */
 function load(): Engine {
   const require = createRequire(import.meta.url);
   const { Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyLike })
@@ -112,12 +110,12 @@ function load(): Engine {
   return { exports, windowAt: exports.malloc(WINDOW_BYTES) };
 }
 
-/** What all parsers together hold, in bytes; it never becomes less. */
+/** Memory of all parsers together, in bytes; it never shrinks. */
 export function parserMemoryBytes(): number {
   return engine?.exports.memory.buffer.byteLength ?? 0;
 }
 
-/** A parser of one response, which has to be freed. */
+/** A parser of one response. Free it after use. */
 export function openParser(callbacks: ParserCallbacks): NativeParser {
   engine ??= load();
   const { exports, windowAt } = engine;
@@ -135,7 +133,8 @@ export function openParser(callbacks: ParserCallbacks): NativeParser {
       const error = work();
       return error === OK || error === PAUSE ? null : problemOf(error);
     } catch (thrown) {
-      // What throws through it leaves its stack as it is: the next parser gets memory of its own.
+      // An exception leaves the stack of the WebAssembly instance as it is: the next parser gets a
+      // new instance.
       engine = null;
       throw thrown;
     } finally {

@@ -1,6 +1,6 @@
 import { type NativeParser, openParser, PAUSE, type ParserCallbacks, SKIP_BODY } from './llhttp.ts';
 
-/** A final response's head as it came: names in lower case, values as Latin-1 (RFC 9110 5.5). */
+/** A final response's head as received: names in lower case, values as Latin-1 (RFC 9110 5.5). */
 export interface ParsedHead {
   readonly status: number;
   readonly statusText: string;
@@ -14,10 +14,10 @@ export interface ParserEvents {
   end(): void;
 }
 
-/** Why the bytes are no response; endings.ts has what each code leads to. */
+/** Why the bytes are no response. endings.ts maps the codes to failures. */
 export interface ParseError {
   readonly code: string;
-  /** One line for people. */
+  /** One line for messages. */
   readonly message: string;
 }
 
@@ -32,8 +32,8 @@ const UPGRADED: ParseError = {
 };
 
 /**
- * Reads one final response (interim ones do not come here) from its bytes. It is in llhttp's strict
- * mode, and counts the body against Content-Length besides.
+ * Parses one final response (ResponseStart drops interim ones) in llhttp's strict mode, and also
+ * compares the length of the body with Content-Length.
  */
 export class ResponseParser implements ParserCallbacks {
   readonly #events: ParserEvents;
@@ -65,8 +65,8 @@ export class ResponseParser implements ParserCallbacks {
   }
 
   /**
-   * The connection ended: `true` where that is the body's end in good order (RFC 9112 6.3, 8).
-   * What llhttp holds against it is an error; where more had to come it is neither.
+   * The connection ended. `true` if that is the regular end of the body (RFC 9112 6.3, 8), `false`
+   * if more had to arrive.
    */
   finish(): ParseError | boolean {
     if (!this.#endsWithConnection) return false;
@@ -94,7 +94,7 @@ export class ResponseParser implements ParserCallbacks {
   }
 
   onStatus(text: Buffer): number {
-    // As bytes, of which a piece may end inside a character.
+    // As bytes: a piece may end inside a character.
     this.#statusText += text.toString('latin1');
     return this.#countHeader(text.length);
   }
@@ -165,7 +165,7 @@ function headersOf(fields: readonly string[]): ParsedHead['headers'] {
   return headers;
 }
 
-/** RFC 9112 5.1: white space behind a value is none of it; llhttp leaves out only what is before. */
+/** RFC 9112 5.1: white space behind a value is not part of it, but llhttp leaves it there. */
 function trimmed(value: string): string {
   let end = value.length;
   while (end > 0 && (value[end - 1] === ' ' || value[end - 1] === '\t')) end -= 1;

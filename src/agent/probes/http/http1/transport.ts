@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { NOT_SCRUBBED, type Scrub } from '../../../secrets/cut-scrubbed.ts';
+import type { Scrub } from '../../../secrets/cut-scrubbed.ts';
 import { endingOf, isCutOff, watchSocket } from '../endings.ts';
 import { ResponseStart } from '../response-start.ts';
 import {
@@ -14,14 +14,10 @@ import { ResponseParser } from './response-parser.ts';
 
 const HEADERS_TOO_LARGE = { code: 'HEADERS_TOO_LARGE' };
 const UNSENDABLE = { code: 'UNSENDABLE_REQUEST' };
-/**
- * It ended without a reason. Where a body goes on until the connection ends, that is its end
- * (RFC 9112 8), whether or not the other side's TLS said goodbye: many do not.
- */
 const CLOSED = { code: 'CONNECTION_ENDED', message: 'the connection ended' };
 
 /**
- * Sends one request over a connected socket by HTTP/1.1; the socket is the transport's then.
+ * Sends one request over a connected socket by HTTP/1.1; the transport then owns the socket.
  *
  * @param scrub for an answer that is not HTTP and is quoted in part
  */
@@ -30,7 +26,7 @@ export function startHttp1(
   request: HopRequest,
   events: TransportEvents,
   maxHeaderBytes: number,
-  scrub: Scrub = NOT_SCRUBBED,
+  scrub: Scrub,
 ): Transport {
   const evidence = watchSocket(socket);
   let responded = false;
@@ -58,7 +54,7 @@ export function startHttp1(
       if (!over) events.data(piece);
     },
     end() {
-      // A body that ends with the connection seems complete to the parser where it was cut.
+      // To the parser, a body that ends with the connection seems complete even if it was cut.
       if (isCutOff(evidence)) fail(evidence.error);
       else if (!over) {
         over = true;
@@ -79,6 +75,7 @@ export function startHttp1(
     }
     if (!over) events.read();
   };
+  /** Many servers end TLS without close_notify: for a body without a length, that is its end. */
   const onEnd = (): void => {
     if (over) return;
     const outcome = isCutOff(evidence) ? evidence.error : parser.finish();

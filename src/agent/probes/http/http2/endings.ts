@@ -3,13 +3,12 @@ import { endingOf, isCoded, type SocketEvidence } from '../endings.ts';
 import type { Ending } from '../transport.ts';
 
 export interface Http2End {
-  /** The stream's error; null where it only closed. */
+  /** The stream's error; null if it only closed. */
   readonly error: unknown;
-  /** The code of its RST_STREAM, 0 for none. Node also sets one where the connection ended. */
+  /** The code of its RST_STREAM, 0 for none. Node also sets one when the connection ends. */
   readonly resetCode: number;
   /** The server had said that it takes no further requests. */
   readonly goaway: boolean;
-  /** The connection is gone. */
   readonly closed: boolean;
   /** The body is not as long as the response announced. */
   readonly short: boolean;
@@ -35,7 +34,7 @@ const CODE_NAMES = [
   'HTTP_1_1_REQUIRED',
 ];
 
-/** The codes for broken rules, on whichever side that was noticed. */
+/** Codes for broken rules, whichever side noticed them. */
 const RULE_CODES: ReadonlySet<number> = new Set([
   constants.NGHTTP2_PROTOCOL_ERROR,
   constants.NGHTTP2_FLOW_CONTROL_ERROR,
@@ -44,7 +43,6 @@ const RULE_CODES: ReadonlySet<number> = new Set([
   constants.NGHTTP2_COMPRESSION_ERROR,
 ]);
 
-/** Why an HTTP/2 stream ended before its response was whole. */
 export function http2EndingOf(end: Http2End): Ending {
   const { error, resetCode, evidence, responded } = end;
   if (isCoded(error, evidence)) return endingOf(error, evidence, responded);
@@ -53,7 +51,7 @@ export function http2EndingOf(end: Http2End): Ending {
     return endingOf({ code: 'HEADERS_TOO_LARGE' }, evidence, responded);
   }
   if (responded && end.short && resetCode === constants.NGHTTP2_PROTOCOL_ERROR) {
-    // An end before the announced length is such an error (RFC 9113 8.1.1); the name for it is.
+    // RFC 9113 8.1.1: an end before the announced length is a protocol error.
     return endingOf({ code: 'WRONG_CONTENT_LENGTH' }, evidence, responded);
   }
   const name = CODE_NAMES[resetCode] ?? `code ${resetCode}`;

@@ -28,11 +28,11 @@ const LOST = { code: 'ECONNRESET' };
 const NOT_IN_HTTP2: ReadonlySet<string> = new Set(['host', 'te', 'http2-settings']);
 
 /**
- * Sends one request over a connected socket by HTTP/2; the socket is the transport's then.
+ * Sends one request over a connected socket by HTTP/2; the transport then owns the socket.
  *
- * node:http2 itself, not undici's client over it: that client reports a stream that was reset in
- * the middle of its body as complete, and a complete response as failed where the server also
- * says by GOAWAY that it takes no further requests.
+ * Uses node:http2 itself, not undici's client over it: that client reports a stream that was reset
+ * in the middle of its body as complete, and a complete response as failed if the server also says
+ * by GOAWAY that it takes no further requests.
  */
 export function startHttp2(
   socket: Socket,
@@ -52,7 +52,7 @@ export function startHttp2(
     maxHeaderListPairs: MAX_HEADER_PAIRS,
   });
   session.once('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
-  // What broke it comes by the stream as well; unheard, it would be thrown.
+  // The stream reports the error as well; without a listener, it would be thrown.
   session.on('error', () => {});
 
   let stream: ClientHttp2Stream;
@@ -71,9 +71,10 @@ export function startHttp2(
     destroy() {
       stream.removeAllListeners();
       stream.on('error', () => {});
-      // This may be inside of an event of the stream's, in the middle of what was just read, and
-      // the library before its version 1.68.1 aborts the whole process where a session is ended
-      // there and a frame of a wrong size follows (CVE-2026-27135). One iteration later it is read.
+      // We may be inside an event of the stream, in the middle of the data that was just read.
+      // nghttp2 before 1.68.1 aborts the whole process if a session is ended there and a frame of a
+      // wrong size follows (CVE-2026-27135). One event-loop iteration later, all of it is
+      // processed.
       setImmediate(() => {
         session.destroy();
         socket.destroy();
@@ -116,14 +117,14 @@ function follow(stream: ClientHttp2Stream, session: ClientHttp2Session, to: Foll
     goaway = true;
   });
   stream.on('headers', (headers) => {
-    // As much for all interim responses as HTTP/1 has.
+    // All interim responses together have the same limit as in HTTP/1.
     interimBytes += bytesOf(headers);
     if (interimBytes > maxHeaderBytes) fail({ code: 'HEADERS_TOO_LARGE' });
     else if (!over) events.read();
   });
   stream.once('response', (headers) => {
     events.firstByte();
-    // Node holds a server to the limit only once that has acknowledged our settings.
+    // Node enforces the limit only after the server has acknowledged our settings.
     if (bytesOf(headers) > maxHeaderBytes) {
       fail({ code: 'HEADERS_TOO_LARGE' });
       return;
@@ -143,7 +144,7 @@ function follow(stream: ClientHttp2Stream, session: ClientHttp2Session, to: Foll
     if (!over) events.read();
   });
   stream.once('end', () => {
-    // A reset ends what is read, too. Its code is known by now.
+    // A reset also ends the stream; its code is known by now.
     const isShort = expectedBytes !== null && receivedBytes < expectedBytes;
     if (over) return;
     if (!responded || isShort || (stream.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR) fail(null);

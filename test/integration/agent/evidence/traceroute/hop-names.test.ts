@@ -35,7 +35,7 @@ describe('the names of hops', () => {
     };
   }
 
-  it('are what the name servers know of them, each address asked for once', async () => {
+  it('are those of the name servers, with one query per address', async () => {
     const server = await answerWith((asked, channel) => {
       const name = asked.name.startsWith('1.') ? 'gateway.example' : 'core-2.net.example';
       channel.send(answerTo(asked, { answers: [{ type: 'PTR', name: asked.name, data: name }] }));
@@ -50,7 +50,7 @@ describe('the names of hops', () => {
     ]);
   });
 
-  it('are found behind an alias', async () => {
+  it('are found through an alias', async () => {
     const server = await answerWith((asked, channel) => {
       const alias = 'one.0.0.10.in-addr.arpa';
       const answers = [
@@ -74,7 +74,7 @@ describe('the names of hops', () => {
     ['one with a space', [wireName('a b', 'example')], 0],
     ['one with a dot inside a label', [wireName('a.b', 'example')], 0],
     ['the root', [wireName()], 0],
-  ])('are null where the answer is %s', async ([, names, rcode]) => {
+  ])('are null if the answer is %s', async ([, names, rcode]) => {
     const server = await answerWith((asked, channel) => {
       const answers = names.map((rdata) => ({ name: asked.name, type: PTR, rdata }));
       channel.send(answerTo(asked, { rcode, answers }));
@@ -83,7 +83,7 @@ describe('the names of hops', () => {
     expect(named.hops).toEqual(wayOf(['10.0.0.1']).hops);
   });
 
-  it('are waited for one second at most, all together', async () => {
+  it('are waited for one second at most in total', async () => {
     const server = await answerWith((asked, channel) => {
       if (!asked.name.startsWith('1.')) return;
       const name = 'gateway.example';

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Engine, EngineRun } from '../../../../../src/agent/evidence/traceroute/observed.ts';
+import type { Engine, EngineRun } from '../../../../../src/agent/evidence/traceroute/engine.ts';
 import { findSystemEngine } from '../../../../../src/agent/evidence/traceroute/system-engine.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { eventually } from '../../../../support/eventually.ts';
@@ -41,12 +41,12 @@ describe('the program traceroute', () => {
     return await engine.run(TARGET, 4, { signal, deadlineMs });
   }
 
-  it('is not there where no folder has it', async () => {
+  it('is missing if no folder has it', async () => {
     const found = await findSystemEngine({ clock: systemClock, folders: [folder.path] });
     expect(found).toEqual({ ok: false, reason: 'it is not installed' });
   });
 
-  it('that does not know the options is told by its first line', async () => {
+  it('that does not know the options is reported with its first line', async () => {
     installAsIs(String.raw`printf '\n\033[1mBad option -N\nusage: …\n' >&2; exit 2`);
     const found = await findSystemEngine({ clock: systemClock, folders: [folder.path] });
     expect(found).toEqual({
@@ -55,7 +55,7 @@ describe('the program traceroute', () => {
     });
   });
 
-  it('that cannot be started is told with the reason', async () => {
+  it('that cannot be started is reported with the reason', async () => {
     writeFileSync(folder.file('traceroute'), '#!/no/such/shell\n', { mode: 0o755 });
     const found = await findSystemEngine({ clock: systemClock, folders: [folder.path] });
     expect(found).toMatchObject({ ok: false, reason: expect.stringContaining('ENOENT') });
@@ -75,7 +75,7 @@ describe('the program traceroute', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('gets fixed arguments, the address last, and next to no environment', async () => {
+  it('gets fixed arguments, the address last, and a minimal environment', async () => {
     install(`printf '%s\\n' "$@" > ${folder.file('args')}; env > ${folder.file('env')}`);
     await run();
     expect(readFileSync(folder.file('args'), 'utf8').split('\n')).toEqual([
@@ -85,18 +85,18 @@ describe('the program traceroute', () => {
     expect([...names].map(([, name]) => name)).not.toContain('HOME');
   });
 
-  it('that fails without a hop is told by what it says', async () => {
+  it('that fails without a hop is reported with its message', async () => {
     install(`echo 'connect: Network is unreachable' >&2; exit 1`);
     const note = 'the program traceroute failed: connect: Network is unreachable';
     expect(await run()).toEqual({ ok: false, note });
   });
 
-  it('that dies on the way leaves what it had printed', async () => {
+  it('that dies leaves the hops that it had printed', async () => {
     install(`${TWO_HOPS}; kill -9 $$`);
     expect(await run()).toEqual({ ok: true, observed: { ended: 'stopped', hops: twoHops() } });
   });
 
-  it('is ended at the time limit, with what it has printed by then', async () => {
+  it('is ended at the time limit, with the hops so far', async () => {
     install(`${TWO_HOPS}; echo $$ > ${folder.file('pid')}; exec sleep 1000`);
     const clock = new FakeClock();
     const engine = await engineOf(clock);
@@ -130,7 +130,7 @@ describe('the program traceroute', () => {
     });
   });
 
-  it('is not waited for where it leaves its outputs to another process', async () => {
+  it('is not waited for if another process has its outputs', async () => {
     install(`sleep 1000 & echo $! > ${folder.file('pid')}; ${TWO_HOPS}`);
     const clock = new FakeClock();
     const engine = await engineOf(clock);
@@ -145,7 +145,7 @@ describe('the program traceroute', () => {
 });
 
 function twoHops(): unknown {
-  const answer = (address: string, rttMs: number) => ({ address, rttMs, says: 'on the way' });
+  const answer = (address: string, rttMs: number) => ({ address, rttMs, meaning: 'on the way' });
   return [[answer('10.0.0.1', 1), answer('10.0.0.1', 2), null], [answer('10.0.1.1', 3)]];
 }
 

@@ -47,7 +47,7 @@ const addressesOf = (end: Exchanged): readonly string[] | string =>
   end.kind === 'answer' ? end.message.answers.map(({ data }) => data) : end.failure.code;
 
 describe('over UDP', () => {
-  it('gives the answer, and the log tells it', async () => {
+  it('returns the answer and logs it', async () => {
     const { end, log } = await outcome({ udp: (asked, channel) => channel.send(good(asked)) });
     expect(end).toMatchObject({ kind: 'answer', protocol: 'UDP', message: { rcode: 0 } });
     expect(addressesOf(end)).toEqual(['192.0.2.1']);
@@ -83,7 +83,7 @@ describe('over UDP', () => {
     expect(log).toContain('2 datagrams from 127.0.0.1');
   });
 
-  it('never sees an answer that comes from another socket', async () => {
+  it('never receives an answer from another socket', async () => {
     const { end, log } = await outcome({
       async udp(asked, channel) {
         await channel.sendFromElsewhere(
@@ -110,7 +110,7 @@ describe('over UDP', () => {
     expect(addressesOf(end)).toBe('DNS_MALFORMED');
   });
 
-  it('takes the first of two answers', async () => {
+  it('accepts the first of two answers', async () => {
     const { end } = await outcome({
       udp(asked, channel) {
         channel.send(good(asked));
@@ -148,7 +148,7 @@ describe('over UDP', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('takes an answer to the first question that comes after the second', async () => {
+  it('accepts an answer to the first question after the second was sent', async () => {
     let answerFirst = (): void => {};
     const { result, clock } = await ask({
       udp(asked, channel) {
@@ -161,7 +161,7 @@ describe('over UDP', () => {
     expect(addressesOf(await result)).toEqual(['192.0.2.1']);
   });
 
-  it('times out at the deadline and says what it did', async () => {
+  it('times out at the deadline and reports its attempts', async () => {
     const { result, clock } = await ask({ udp: () => {} });
     await responder.questions(1);
     await clock.advance(4999);
@@ -175,7 +175,7 @@ describe('over UDP', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('calls a server malformed that sends nothing but garbage', async () => {
+  it('reports a server that sends only garbage as malformed', async () => {
     const garbage = Buffer.from('HTTP/1.1 400 Bad Request');
     let sent = (): void => {};
     const done = new Promise<void>((resolve) => {
@@ -193,7 +193,7 @@ describe('over UDP', () => {
     expect(addressesOf(await result)).toBe('DNS_MALFORMED');
   });
 
-  it('ends where a server sends datagrams without end, none of which is an answer', async () => {
+  it('ends if a server sends datagrams without end, none of which is an answer', async () => {
     const done = new AbortController();
     const { result } = await ask({
       async udp(asked, channel) {
@@ -239,7 +239,7 @@ describe('truncated over UDP', () => {
     expect(log).toContain('truncated; asking again over TCP');
   });
 
-  it('is a failure where TCP is refused', async () => {
+  it('is a failure if TCP is refused', async () => {
     const { end } = await outcome({ udp: truncate });
     expect(end).toMatchObject({ failure: { code: 'DNS_UNREACHABLE' } });
     expect(end.kind === 'failed' && end.failure.message).toContain('over TCP (ECONNREFUSED)');
@@ -257,7 +257,7 @@ describe('a server that does not know EDNS', () => {
     expect(log).toContain('asking again without it');
   });
 
-  it('is believed when it finds no form in either', async () => {
+  it('is accepted if it answers FORMERR without EDNS, too', async () => {
     const { end } = await outcome({
       udp: (asked, channel) => channel.send(answerTo(asked, { rcode: 1, edns: false })),
     });
@@ -265,7 +265,7 @@ describe('a server that does not know EDNS', () => {
     expect(responder.asked).toHaveLength(2);
   });
 
-  it('is not asked again where its FORMERR speaks EDNS', async () => {
+  it('is not asked again if its FORMERR has EDNS', async () => {
     const { end } = await outcome({
       udp: (asked, channel) => channel.send(answerTo(asked, { rcode: 1 })),
     });
@@ -275,7 +275,7 @@ describe('a server that does not know EDNS', () => {
 });
 
 describe('over TCP', () => {
-  it('gives an answer of 64 KiB that comes in many segments', async () => {
+  it('returns an answer of 64 KiB in many segments', async () => {
     const text = { name: NAME, type: 'TXT', data: 'x'.repeat(250) } as const;
     const { end } = await outcome(
       {
@@ -288,7 +288,7 @@ describe('over TCP', () => {
     expect(addressesOf(end)).toHaveLength(230);
   });
 
-  it('gives an answer that comes byte by byte', async () => {
+  it('returns an answer that arrives byte by byte', async () => {
     const { end } = await outcome(
       { tcp: (asked, channel) => channel.drip(framed(good(asked))) },
       'TCP',
@@ -354,7 +354,7 @@ describe('over TCP', () => {
     expect(end).toMatchObject({ failure: { code: 'DNS_UNREACHABLE' } });
   });
 
-  it('waits no longer than the deadline for octets that were announced', async () => {
+  it('waits for announced octets until the deadline', async () => {
     let written = (): void => {};
     const done = new Promise<void>((resolve) => {
       written = resolve;

@@ -129,7 +129,7 @@ describe('without asking anybody', () => {
 
   it('a name that nobody could ask for does not exist', async () => {
     expect(failure(await systemWith({}).resolve('a..b'))).toBe(
-      'DNS_NXDOMAIN: a..b is no possible host name',
+      'DNS_NXDOMAIN: a..b is no valid host name',
     );
   });
 });
@@ -137,7 +137,7 @@ describe('without asking anybody', () => {
 describe('the hosts file', () => {
   const hosts = '192.0.2.50 web.example web\n192.0.2.51 web.example\n2001:db8::50 six.example\n';
 
-  it('comes before DNS, in any case and with all its addresses', async () => {
+  it('precedes DNS, in any case and with all its addresses', async () => {
     await serve(servingZone(ZONE));
     const { resolve } = systemWith({ hosts });
     expect(await resolve('WEB.example')).toEqual(found('192.0.2.50', '192.0.2.51'));
@@ -153,7 +153,7 @@ describe('the hosts file', () => {
     expect(await resolve('web')).toEqual(found('192.0.2.99'));
   });
 
-  it('has the say about a name that it knows in the other family and DNS does not', async () => {
+  it('decides about a name that it has in the other family and DNS does not have', async () => {
     await serve(servingZone(ZONE));
     expect(failure(await systemWith({ hosts }).resolve('six.example'))).toBe(
       'DNS_NO_ADDRESS: The name six.example has no IPv4 address; the hosts file has an IPv6 address',
@@ -162,7 +162,7 @@ describe('the hosts file', () => {
 });
 
 describe('DNS', () => {
-  it('gives the addresses of the family asked for', async () => {
+  it('returns the addresses of the requested family', async () => {
     await serve(servingZone(ZONE));
     const { resolve } = systemWith({});
     expect(await resolve('www.example.com')).toEqual(found('192.0.2.1', '192.0.2.2'));
@@ -170,28 +170,28 @@ describe('DNS', () => {
     expect(asked()).toEqual([`www.example.com ${A}`, `www.example.com ${AAAA}`]);
   });
 
-  it('follows aliases and takes names of other scripts', async () => {
+  it('follows aliases and accepts names of other scripts', async () => {
     await serve(servingZone(ZONE));
     const { resolve } = systemWith({});
     expect(await resolve('alias.example.com')).toEqual(found('192.0.2.1'));
     expect(await resolve('bücher.example')).toEqual(found('192.0.2.9'));
   });
 
-  it('says that a name does not exist', async () => {
+  it('reports that a name does not exist', async () => {
     await serve(servingZone(ZONE));
     expect(failure(await systemWith({}).resolve('nope.example.com'))).toMatch(
       /^DNS_NXDOMAIN: The name nope\.example\.com does not exist \(127\.0\.0\.1:\d+ answered NXDOMAIN\)$/,
     );
   });
 
-  it('says that a name has only the other family', async () => {
+  it('reports that a name has only the other family', async () => {
     await serve(servingZone(ZONE));
     const { resolve } = systemWith({});
     expect(failure(await resolve('only4.example.com', 6))).toBe(
       'DNS_NO_ADDRESS: The name only4.example.com has no IPv6 address; it has an IPv4 address',
     );
     expect(failure(await resolve('mailonly.example.com'))).toBe(
-      'DNS_NO_ADDRESS: The name mailonly.example.com has no IPv4 address; nor has it an IPv6 address',
+      'DNS_NO_ADDRESS: The name mailonly.example.com has no IPv4 address and no IPv6 address either',
     );
   });
 
@@ -207,7 +207,7 @@ describe('DNS', () => {
     expect(asked()).toHaveLength(1);
   });
 
-  it('is asked over TCP where resolv.conf says so', async () => {
+  it('is asked over TCP if resolv.conf says so', async () => {
     await serve(servingZone(ZONE));
     const { resolve } = systemWith({ resolvConf: 'nameserver 127.0.0.1\noptions use-vc' });
     expect(await resolve('www.example.com')).toEqual(found('192.0.2.1', '192.0.2.2'));
@@ -252,7 +252,7 @@ describe('several name servers', () => {
     expect(await resolve('www.example.com')).toEqual(found('192.0.2.1', '192.0.2.2'));
   });
 
-  it('NXDOMAIN of the first is the last word', async () => {
+  it('NXDOMAIN of the first is final', async () => {
     await serve(servingZone({}), servingZone(ZONE));
     expect(failure(await systemWith({ resolvConf }).resolve('www.example.com'))).toContain(
       'DNS_NXDOMAIN',
@@ -270,7 +270,7 @@ describe('several name servers', () => {
     expect(log()).toContain('did not answer A www.example.com over UDP within 1000 ms');
   });
 
-  it('silence of all ends after the rounds that resolv.conf sets', async () => {
+  it('silence of all ends after the attempts of resolv.conf', async () => {
     await serve(
       () => {},
       () => {},
@@ -285,7 +285,7 @@ describe('several name servers', () => {
     expect(failure(await resolution)).toMatch(/^DNS_TIMEOUT: .*; 4 questions in 4000 ms$/);
   });
 
-  it('nobody listening is told at once', async () => {
+  it('unreachable servers are reported at once', async () => {
     expect(failure(await systemWith({ resolvConf }).resolve('www.example.com'))).toMatch(
       /^DNS_UNREACHABLE: .*ECONNREFUSED/,
     );
@@ -354,7 +354,7 @@ describe('the search list', () => {
     expect(new Set(asked())).toEqual(new Set([`db.corp.example ${A}`]));
   });
 
-  it('goes on after SERVFAIL, and tells of that rather than of unknown names', async () => {
+  it('continues after SERVFAIL, and reports that rather than unknown names', async () => {
     await serve((question, channel) =>
       channel.send(answerTo(question, { rcode: question.name === 'db.corp.example' ? 2 : 3 })),
     );
@@ -393,7 +393,7 @@ describe('nsswitch.conf', () => {
   const known: GetAddresses = (name, family) =>
     Promise.resolve(name === 'printer.local' && family === 4 ? ['192.0.2.77'] : []);
 
-  it('may name sources that only the C library can ask', async () => {
+  it('may name sources that only the C library can query', async () => {
     await serve(servingZone(ZONE));
     const { resolve, log } = systemWith({
       nsswitch: 'hosts: files mdns4_minimal dns',
@@ -406,7 +406,7 @@ describe('nsswitch.conf', () => {
     expect(failure(await resolve('printer.local', 6))).toMatch(/^DNS_NXDOMAIN: .*127\.0\.0\.1/);
   });
 
-  it('is asked through the C library only for names that such a source could know', async () => {
+  it('leads to the C library only for names that such a source could know', async () => {
     await serve(servingZone(ZONE));
     const { resolve, log } = systemWith({ nsswitch: 'hosts: files mdns4_minimal dns' });
     expect(failure(await resolve('nope.example.com'))).toContain('DNS_NXDOMAIN');

@@ -42,7 +42,7 @@ async function connectHeld(
 }
 
 onLinux('the connect time, where the event loop is held', () => {
-  it('is what the kernel took', async () => {
+  it('is the time of the kernel', async () => {
     const { hostname, port } = await server();
     const { tcpMs, kernelMs, dnsMs, unseenMs } = await connectHeld(hostname, port);
     expect(kernelMs).toBeGreaterThan(0);
@@ -52,7 +52,7 @@ onLinux('the connect time, where the event loop is held', () => {
     expect(unseenMs + tcpMs).toBeGreaterThanOrEqual(HELD_MS);
   });
 
-  it('has in it what the addresses before took, as the event loop saw it', async () => {
+  it('includes the time of the addresses before, as the event loop saw it', async () => {
     const { port } = await server();
     const { address, tcpMs, kernelMs } = await connectHeld('two.test', port);
     expect(address).toBe('127.0.0.1');
@@ -60,7 +60,7 @@ onLinux('the connect time, where the event loop is held', () => {
     expect(tcpMs - kernelMs).toBeGreaterThanOrEqual(HELD_MS);
   });
 
-  it('leaves a TCP check certain of its time, and of who took it', async () => {
+  it('makes the time of a TCP check certain', async () => {
     const starvation = await realStarvation();
     const context = makeContext({ starvation });
     const request: TcpRequest = {
@@ -102,7 +102,7 @@ onLinux('a check of a name whose first address refuses, where the event loop is 
 });
 
 onLinux('a TCP check whose target speaks first, where the event loop is held', () => {
-  it('has in its time what the target took to speak', async () => {
+  it('includes the time until the target sent data', async () => {
     const target = await greetingThread(GREETING_MS);
     const starvation = await realStarvation();
     const context = makeContext({ starvation });
@@ -123,7 +123,7 @@ onLinux('a TCP check whose target speaks first, where the event loop is held', (
 });
 
 onLinux('a URL check, where the event loop is held while it connects', () => {
-  it('has the hold in none of its times', async () => {
+  it('excludes the stall from all its times', async () => {
     const target = await rawServer(answering(response('200 OK', 'ok')));
     const starvation = await realStarvation();
     const context = makeContext({ starvation });
@@ -159,7 +159,7 @@ onLinux('a SYN that was lost', () => {
     );
   });
 
-  it('is in the message of a time-out', async () => {
+  it('is in the message of a timeout', async () => {
     const target = await blackHole();
     onTestFinished(() => target.close());
     const context = makeContext({ starvation: await realStarvation(), deadlineInMs: 1500 });
@@ -171,7 +171,7 @@ onLinux('a SYN that was lost', () => {
   });
 });
 
-it('is timed by the event loop where the kernel cannot be asked', async () => {
+it('is timed by the event loop if the kernel state is not available', async () => {
   const { hostname, port } = await server();
   const target = { hostname, port, ipFamily: 'IPv4' } as const;
   const outcome = await beginAndHold(HELD_MS, () => connectTcp(target, makeContext()));

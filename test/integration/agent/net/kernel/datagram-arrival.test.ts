@@ -91,7 +91,7 @@ onLinux('tells nothing before anything was read', async () => {
   expect(DatagramArrival.watch(await kernelSockets(), receiver, systemClock)?.atMs()).toBeNull();
 });
 
-it('is none where the kernel cannot be asked', async () => {
+it('an arrival is unknown if the kernel state is not available', async () => {
   const receiver = await bound('udp4', '127.0.0.1');
   expect(DatagramArrival.watch(null, receiver, systemClock)).toBeNull();
 });

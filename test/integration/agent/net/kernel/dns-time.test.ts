@@ -66,7 +66,7 @@ onLinux('the time of a DNS check', () => {
 /** RFC 1035 4.1.1. */
 const SERVFAIL = 2;
 
-it('runs to the answer that is taken, where a later one waited for the event loop', async () => {
+it('ends at the accepted answer if a later one waited for the event loop', async () => {
   const clock = new FakeClock();
   const waitedMs = [0, HELD_MS];
   let questions = 0;

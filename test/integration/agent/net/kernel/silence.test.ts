@@ -60,7 +60,7 @@ onLinux('reads no descriptor that is closed', async () => {
   expect(peerTookMs(sockets, ours)).toBe(0);
 });
 
-it('knows nothing where the kernel cannot be asked', async () => {
+it('the silence of a peer is unknown if the kernel state is not available', async () => {
   const { ours } = await connected();
   expect(silenceOn(null, ours)).toEqual({ kind: 'unknown' });
 });

@@ -54,7 +54,7 @@ describe('a client certificate', () => {
     },
   );
 
-  it('of which the key has a passphrase is used with it', async () => {
+  it('whose key has a passphrase is used with it', async () => {
     const server = await opened(
       listenForClientCertificate(leaf, authority.cert, 'TLSv1.3', (socket) =>
         socket.end('welcome'),
@@ -67,7 +67,7 @@ describe('a client certificate', () => {
     expect(chunks.join('')).toBe('welcome');
   });
 
-  it('that is missing shows in TLS 1.3 only after the handshake', async () => {
+  it('that is missing is reported in TLS 1.3 only after the handshake', async () => {
     const server = await opened(listenForClientCertificate(leaf, authority.cert));
     const { socket } = secured(await secureTo(server.port, { skipSSL: true }));
     const [error] = await once(socket.resume(), 'error');
@@ -147,7 +147,7 @@ describe('a client certificate', () => {
     }
   });
 
-  it('is good for as many hosts as there are, and each keeps its own', async () => {
+  it('is separate for each of many hosts', async () => {
     const server = await opened(listenTls(leaf));
     const stranger = await createAuthority('Stranger');
     // More than are kept made up, so that the first is made anew at the end.
@@ -160,7 +160,7 @@ describe('a client certificate', () => {
     secured(await secureTo(server.port, { clientCertificate: certificate })).socket.destroy();
   });
 
-  it('that nobody wants does no harm', async () => {
+  it('that the server does not request does no harm', async () => {
     const server = await opened(listenTls(leaf));
     const certificate = trusting(authority, await createSelfSigned());
     secured(await secureTo(server.port, { clientCertificate: certificate })).socket.destroy();

@@ -58,7 +58,7 @@ describe('a server that speaks no safe TLS', () => {
     expect(failure.code).toBe('TLS_PROTOCOL_UNSUPPORTED');
   });
 
-  it('but shakes hands when asked for less is told with what it agrees on', async () => {
+  it('but accepts weak parameters is reported with what it agrees on', async () => {
     const inner = createServer({ ...leaf, maxVersion: 'TLSv1.2' });
     let connections = 0;
     const server = await opened(
@@ -77,7 +77,7 @@ describe('a server that speaks no safe TLS', () => {
     await server.allClosed();
   });
 
-  it('does not cost the second look in tlsMs', async () => {
+  it('is probed outside of tlsMs', async () => {
     const server = await opened(listenOldTls(leaf, 'TLSv1'));
     const context = makeContext();
     const { tlsMs } = refused(await secureTo(server.port, {}, context));
@@ -85,7 +85,7 @@ describe('a server that speaks no safe TLS', () => {
     expect(tlsMs).toBeGreaterThan(0);
   });
 
-  it('gets no second look past the deadline', async () => {
+  it('is not probed past the deadline', async () => {
     let connections = 0;
     const server = await opened(
       listenTcp((socket) => {
@@ -106,7 +106,7 @@ describe('a server that speaks no safe TLS', () => {
     await server.allClosed();
   });
 
-  it('that refuses the second look still fails as the first did', async () => {
+  it('that refuses the second handshake fails as in the first', async () => {
     const server = await opened(listenToAlert(70));
     expect(refused(await secureTo(server.port)).failure.code).toBe('TLS_PROTOCOL_UNSUPPORTED');
     expect(server.accepted).toBe(2);
@@ -114,7 +114,7 @@ describe('a server that speaks no safe TLS', () => {
 });
 
 describe('a TLS 1.2 server that wants a client certificate', () => {
-  it('is told from one without a common cipher, and its certificate is shown', async () => {
+  it('is distinguished from one without a common cipher, and its certificate is shown', async () => {
     const server = await opened(listenForClientCertificate(leaf, authority.cert, 'TLSv1.2'));
     const { failure, facts } = refused(await secureTo(server.port));
     expect(failure.code).toBe('TLS_CLIENT_CERT_REJECTED');

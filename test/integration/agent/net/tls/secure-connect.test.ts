@@ -101,14 +101,14 @@ describe('a handshake with a trusted server', () => {
     expect(outcome.facts.alpnProtocol).toBeNull();
   });
 
-  it('gives a socket with all that Node gives it', async () => {
+  it('returns a socket with all methods of Node', async () => {
     const server = await opened(listenTls(leaf));
     const { socket } = secured(await secureTo(server.port, { clientCertificate: trust }));
     expect(Object.hasOwn(socket, 'getPeerCertificate')).toBe(false);
     socket.destroy();
   });
 
-  it('starts a whole handshake each time', async () => {
+  it('makes a full handshake each time', async () => {
     const server = await opened(listenTls(leaf));
     for (let round = 0; round < 2; round += 1) {
       const { socket } = secured(await secureTo(server.port, { clientCertificate: trust }));
@@ -118,7 +118,7 @@ describe('a handshake with a trusted server', () => {
   });
 });
 
-describe('a certificate that is no good', () => {
+describe('an invalid certificate', () => {
   const cases: readonly {
     readonly what: string;
     readonly make: () => Promise<Identity>;
@@ -192,7 +192,7 @@ describe('a certificate that is no good', () => {
     },
   ];
 
-  it('for the same address written as a name is told apart from one for the address', async () => {
+  it('for an address written as a name is distinguished from one for the address', async () => {
     const server = await opened(listenTls(await authority.issue({ names: ['127.0.0.1'] })));
     const options = { hostname: '127.0.0.1', clientCertificate: trust };
     const { failure } = refused(await secureTo(server.port, options));
@@ -202,7 +202,7 @@ describe('a certificate that is no good', () => {
     );
   });
 
-  it.each(cases)('$what fails before anything is sent, and is told', async (one) => {
+  it.each(cases)('$what fails before anything is sent, and is reported', async (one) => {
     const server = await opened(listenTls(await one.make()));
     const outcome = refused(await secureTo(server.port, { clientCertificate: trust }));
     expect(outcome.failure).toEqual({
@@ -232,7 +232,7 @@ describe('a certificate that is no good', () => {
     },
   );
 
-  it('counts the days since an expired one down below zero', async () => {
+  it('has negative remaining days when it has expired', async () => {
     const server = await opened(listenTls(await authority.issue({ validToDays: -2.5 })));
     const { facts } = refused(await secureTo(server.port, { clientCertificate: trust }));
     expect(facts?.certificate?.daysRemaining).toBe(-3);
@@ -246,7 +246,7 @@ describe('a certificate that is no good', () => {
 });
 
 describe('a handshake that fails', () => {
-  it('says that the port does not speak TLS', async () => {
+  it('reports that the port does not speak TLS', async () => {
     const server = await opened(listenInPlainText());
     const { failure, facts } = refused(await secureTo(server.port));
     expect(failure.code).toBe('TLS_HANDSHAKE_FAILED');
@@ -255,7 +255,7 @@ describe('a handshake that fails', () => {
     expect(server.accepted).toBe(1);
   });
 
-  it('says so too when the port speaks first', async () => {
+  it('reports the same if the port speaks first', async () => {
     const server = await opened(listenForHello((socket) => socket.end('220 mail.test ESMTP\r\n')));
     expect(refused(await secureTo(server.port)).failure.message).toMatch(/does not speak TLS/);
   });
@@ -264,14 +264,14 @@ describe('a handshake that fails', () => {
     ['a reset', () => listenToReset()],
     ['a close', () => listenForHello((socket) => socket.end())],
     ['half a record', () => listenForHello((socket) => socket.end(Buffer.from([22, 3, 3, 0])))],
-  ])('tells %s as TLS_RESET', async (_what, listen) => {
+  ])('reports %s as TLS_RESET', async (_what, listen) => {
     const server = await opened(listen());
     const outcome = refused(await secureTo(server.port));
     expect(outcome.failure.code).toBe('TLS_RESET');
     expect(outcome.tlsMs).toBeGreaterThan(0);
   });
 
-  it('ends where the server sends HelloRequests without end', async () => {
+  it('ends if the server sends HelloRequests without end', async () => {
     // RFC 5246 7.4.1.1: four zeros each, which a client skips in the middle of a handshake.
     const record = Buffer.concat([Buffer.from([22, 3, 3, 0x40, 0]), Buffer.alloc(0x4000)]);
     const server = await opened(
@@ -289,14 +289,14 @@ describe('a handshake that fails', () => {
     await server.allClosed();
   });
 
-  it('tells silence as TLS_TIMEOUT at the deadline', async () => {
+  it('reports silence as TLS_TIMEOUT at the deadline', async () => {
     const server = await opened(listenSilently());
     const outcome = refused(await secureTo(server.port, {}, makeContext({ deadlineInMs: 100 })));
     expect(outcome.failure.code).toBe('TLS_TIMEOUT');
     await server.allClosed();
   });
 
-  it('breaks off when the run is cancelled, and closes', async () => {
+  it('ends when the run is cancelled, and closes the connection', async () => {
     const stop = new AbortController();
     const server = await opened(listenForHello(() => stop.abort()));
     const outcome = refused(await secureTo(server.port, {}, makeContext({ signal: stop.signal })));
@@ -312,7 +312,7 @@ describe('a handshake that fails', () => {
     [70, 'TLS_PROTOCOL_UNSUPPORTED', /neither TLS 1\.2 nor 1\.3/],
     [116, 'TLS_CLIENT_CERT_REJECTED', /wants a client certificate/],
     [48, 'TLS_CLIENT_CERT_REJECTED', /does not trust the issuer/],
-  ])('tells alert %i as %s', async (alert, code, message) => {
+  ])('reports alert %i as %s', async (alert, code, message) => {
     const server = await opened(listenToAlert(alert));
     const { failure, facts } = refused(await secureTo(server.port));
     expect(failure).toEqual({ code, message: expect.stringMatching(message) });

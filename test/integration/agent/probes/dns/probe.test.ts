@@ -157,7 +157,7 @@ describe('what a probe returns', () => {
     [1, 'FORMERR'],
     [16, 'BADVERS'],
     [12, 'RCODE12'],
-  ])('takes code %d, %s, for a response', async (rcode, responseCode) => {
+  ])('accepts code %d, %s, as a response', async (rcode, responseCode) => {
     const { address, port } = await serve((asked, channel) =>
       channel.send(answerTo(asked, { rcode })),
     );
@@ -166,14 +166,14 @@ describe('what a probe returns', () => {
     expect(response).toMatchObject({ responseCode, answer: { Status: rcode, Answer: [] } });
   });
 
-  it('is asked over TCP alone where the request says so', async () => {
+  it('is asked only over TCP if the request says so', async () => {
     const { address, port, asked } = await serve(servingZone(ZONE));
     const { response } = await probe({ nameServer: address, port, protocol: 'TCP' });
     expect(response?.nameServer.protocol).toBe('TCP');
     expect(asked.map(({ protocol }) => protocol)).toEqual(['TCP']);
   });
 
-  it('is the answer over TCP where UDP was too small', async () => {
+  it('is the answer over TCP if UDP was too small', async () => {
     const { address, port } = await serve((asked, channel) =>
       asked.protocol === 'UDP'
         ? channel.send(answerTo(asked, { flags: TRUNCATED_RESPONSE }))
@@ -193,7 +193,7 @@ describe('what a probe returns', () => {
     expect(asked[0]?.authenticData).toBe(true);
   });
 
-  it('is a network error where nothing listens', async () => {
+  it('is a network error if nothing listens', async () => {
     const { address, port, close } = await serve(servingZone(ZONE));
     await close();
     responders = [];
@@ -234,7 +234,7 @@ describe('the name server of the request', () => {
     'two.test': ['127.0.0.9', '127.0.0.1'],
   });
 
-  it('may be a name, whose look-up is told but not counted', async () => {
+  it('may be a name, whose look-up is logged but not timed', async () => {
     const { port } = await serve(servingZone(ZONE));
     const { response, log } = await probe({ nameServer: 'ns.test', port }, { resolver });
     expect(response?.nameServer).toEqual({ host: 'ns.test', port, protocol: 'UDP' });
@@ -270,7 +270,7 @@ describe('the name server of the request', () => {
     expect(response?.text).toContain(`;; SERVER: ::1#${port}([::1]) (UDP)`);
   });
 
-  it('is asked at its next address where the first cannot be reached', async () => {
+  it('is asked at its next address if the first cannot be reached', async () => {
     const { port } = await serve(servingZone(ZONE));
     const { response, log } = await probe({ nameServer: 'two.test', port }, { resolver });
     expect(response?.text).toContain(`;; SERVER: 127.0.0.1#${port}(two.test)`);
@@ -285,7 +285,7 @@ describe('the name server of the request', () => {
     });
   });
 
-  it('is not asked where TARGET_DENY shuts it out (trust model SN3)', async () => {
+  it('is not asked if TARGET_DENY denies it (trust model SN3)', async () => {
     const { port, asked } = await serve(servingZone(ZONE));
     const guard = denyNetworks([{ text: '127.0.0.0/8', address: '127.0.0.0', prefixBits: 8 }]);
     for (const nameServer of ['ns.test', '127.0.0.1', '0.0.0.0']) {
@@ -323,7 +323,7 @@ describe("the system's name servers", () => {
     ]);
   });
 
-  it('give a code as the response where none has more to say', async () => {
+  it('return a code as the response if none has an answer', async () => {
     const { response } = await probe({ system: await system(code(5), code(2)) });
     expect(response).toMatchObject({ responseCode: 'REFUSED', nameServer: { host: '127.0.0.1' } });
   });

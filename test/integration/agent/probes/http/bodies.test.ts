@@ -22,7 +22,7 @@ describe('content codings', () => {
     ...(zstdCompressSync === undefined ? [] : [['zstd', zstdCompressSync(TEXT)] as const]),
   ];
 
-  test.each(CODED)('%s is undone', async (coding, bytes) => {
+  test.each(CODED)('%s is decoded', async (coding, bytes) => {
     const server = await rawServer(
       answering(
         response('200 OK', bytes, `Content-Encoding: ${coding}`, 'Content-Type: text/plain'),
@@ -51,7 +51,7 @@ describe('content codings', () => {
     expect(await probe(server.url())).toMatchObject({ failure: null, response: { bodyBytes: 0 } });
   });
 
-  test('a compressed body that breaks off is what broke it, with what could be decoded', async () => {
+  test('a compressed body that breaks off has the failure of the connection and the decoded part', async () => {
     const bytes = gzipSync(TEXT, { level: 0 });
     const head = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${bytes.length}\r\n\r\n`;
     const server = await rawServer(answering(head, bytes.subarray(0, 500)));
@@ -94,7 +94,7 @@ describe('size', () => {
     expect(body?.every((byte) => byte === 'y'.charCodeAt(0))).toBe(true);
   });
 
-  test('a sender that is faster than the decoder is held back, and loses nothing', async () => {
+  test('a sender that is faster than the decoder is slowed down, without loss', async () => {
     const text = Array.from({ length: 400_000 }, (_, line) => `line ${line}\n`).join('');
     const bytes = gzipSync(text, { level: 1 });
     const server = await rawServer(answering(response('200 OK', bytes, 'Content-Encoding: gzip')));
@@ -103,7 +103,7 @@ describe('size', () => {
     expect(body?.toString() === text).toBe(true);
   });
 
-  test('binary bodies are kept as base64', async () => {
+  test('binary bodies are stored as base64', async () => {
     const bytes = Buffer.from([0, 1, 2, 255, 254]);
     const server = await rawServer(answering(response('200 OK', bytes, 'Content-Type: image/png')));
     const { response: got } = await probe(server.url());

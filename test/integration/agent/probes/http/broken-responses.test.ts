@@ -116,13 +116,13 @@ describe('no response', () => {
     await server.idle();
   });
 
-  test('60 KB of headers are borne', async () => {
+  test('60 KB of headers are accepted', async () => {
     const server = await rawServer(answering(response('200 OK', 'x', `X: ${'x'.repeat(60_000)}`)));
     expect((await probe(server.url())).failure).toBeNull();
   });
 });
 
-describe('a response that breaks off keeps what came', () => {
+describe('a response that breaks off has what arrived', () => {
   test.each([
     ['reset inside its length', 'CONNECTION_RESET', resetAfter(HEAD, 'four')],
     ['reset inside a chunk', 'CONNECTION_RESET', resetAfter(CHUNKED, 'a\r\nfour')],
@@ -144,7 +144,7 @@ describe('a response that breaks off keeps what came', () => {
     await server.idle();
   });
 
-  test('bytes after a complete response do not spoil it', async () => {
+  test('bytes after a complete response are ignored', async () => {
     const server = await rawServer(answering(`${HEAD}0123456789 and more than that\r\n\r\n`));
     const { failure, response: got } = await probe(server.url());
     expect(failure).toBeNull();

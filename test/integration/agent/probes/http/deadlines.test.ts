@@ -8,7 +8,7 @@ import { WatchedClock } from '../../../../support/watched-clock.ts';
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n';
 const LIMIT_MS = 30_000;
 
-test('no headers by the deadline are RESPONSE_TIMEOUT, at the deadline, billed to the wait', async () => {
+test('no headers by the deadline are RESPONSE_TIMEOUT, with the time in the wait', async () => {
   const clock = new FakeClock();
   const server = await rawServer(async (peer) => {
     await peer.request();
@@ -29,7 +29,7 @@ test('no headers by the deadline are RESPONSE_TIMEOUT, at the deadline, billed t
   await server.idle();
 });
 
-test('headers that drip in byte by byte hold nobody longer than the deadline', async () => {
+test('headers that arrive byte by byte do not extend the deadline', async () => {
   const clock = new FakeClock();
   const server = await rawServer(async (peer) => {
     await peer.request();
@@ -42,7 +42,7 @@ test('headers that drip in byte by byte hold nobody longer than the deadline', a
   await server.idle();
 });
 
-test('a body that is not complete by the deadline is BODY_TIMEOUT, and what came is kept', async () => {
+test('an incomplete body at the deadline is BODY_TIMEOUT, with the part that arrived', async () => {
   const clock = new WatchedClock();
   const server = await rawServer(async (peer) => {
     await peer.request();
@@ -62,7 +62,7 @@ test('a body that is not complete by the deadline is BODY_TIMEOUT, and what came
   await server.idle();
 });
 
-test('a reset that is there when the late timer fires is a reset, not a time-out', async () => {
+test('a reset that arrived before a late timer is a reset, not a timeout', async () => {
   const clock = new FakeClock();
   const server = await rawServer(async (peer) => {
     await peer.request();

@@ -140,7 +140,7 @@ describe('HTTP/2', () => {
   });
 });
 
-describe('what is slow or comes in pieces, and honest', () => {
+describe('valid responses that are slow or in pieces', () => {
   test('100 KB of body in chunks of one byte are taken', async () => {
     const body = '1\r\nx\r\n'.repeat(1000);
     const parts = Array.from({ length: 100 }, () => body);

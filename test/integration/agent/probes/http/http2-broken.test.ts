@@ -68,7 +68,7 @@ describe('what goes wrong', () => {
     expect(got).toBeNull();
   });
 
-  test('HTTP/1.1 where HTTP/2 was agreed on is no response', async () => {
+  test('HTTP/1.1 after an agreement on HTTP/2 is no response', async () => {
     const script = closingAfter(Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const { failure, response: got } = await probe(await rawHttp2Server(identity, script));
     // Node 20 says no more of such bytes than that they end the connection.
@@ -76,7 +76,7 @@ describe('what goes wrong', () => {
     expect(got).toBeNull();
   });
 
-  test('a server that wants HTTP/1.1 for the request gets it so, once', async () => {
+  test('a server that requires HTTP/1.1 gets the request again over it, once', async () => {
     let requests = 0;
     const url = await rawHttp2Server(identity, async (peer) => {
       requests += 1;
@@ -114,7 +114,7 @@ describe('what goes wrong', () => {
     expect(got).toMatchObject({ status: 200, body: 'part' });
   });
 
-  test('GOAWAY without an error does not spoil the response that is still coming', async () => {
+  test('GOAWAY without an error does not affect the response in progress', async () => {
     const url = await rawHttp2Server(identity, sending(RESPONSE, goaway(0), PART, ended()));
     expect(await probe(url)).toMatchObject({ failure: null, response: { body: 'part' } });
   });

@@ -17,7 +17,7 @@ function probe(url: string, { request = {}, ...options }: ProbeOptions = {}) {
 }
 
 describe('a whole response', () => {
-  test('HTTP/2 is spoken where the server offers it', async () => {
+  test('HTTP/2 is used if the server offers it', async () => {
     const server = await http2Server(
       identity,
       (stream) => {
@@ -40,7 +40,7 @@ describe('a whole response', () => {
     await server.idle();
   });
 
-  test('HTTP/1.1 is spoken where it does not', async () => {
+  test('HTTP/1.1 is used if the server does not offer HTTP/2', async () => {
     const server = await httpsServer(identity, () => 'over one');
     const { response: got, tls } = await probe(server.url());
     expect(got).toMatchObject({ status: 200, httpVersion: '1.1', body: 'over one' });
@@ -48,7 +48,7 @@ describe('a whole response', () => {
     await server.idle();
   });
 
-  test('method, body, Host, cookies and repeated headers go along', async () => {
+  test('method, body, Host, cookies and repeated headers are sent', async () => {
     const server = await http2Server(identity, (stream) => {
       stream.respond({ ':status': 201 });
       stream.pipe(stream);
@@ -99,7 +99,7 @@ describe('a whole response', () => {
     expect(head).toMatchObject({ failure: null, response: { status: 200, bodyBytes: 0 } });
   });
 
-  test('redirects go on over HTTP/2', async () => {
+  test('redirects are followed over HTTP/2', async () => {
     const server = await http2Server(identity, (stream, headers) => {
       if (headers[':path'] === '/') stream.respond({ ':status': 302, location: '/next' });
       else stream.respond({ ':status': 200 });

@@ -150,7 +150,7 @@ test.each([URL_BEHIND, 'http://good.test:1/'])(
   },
 );
 
-test('a 407 whose body never ends is done with its head', async () => {
+test('a 407 whose body never ends is complete with its head', async () => {
   const proxy = await answeringProxy('HTTP/1.1 407 No\r\nContent-Length: 99999\r\n\r\nx', () => {});
   const context = makeContext();
   const outcome = await probe('http://good.test:1/', { context, proxyUrl: proxy.url() });
@@ -162,7 +162,7 @@ test('a 407 whose body never ends is done with its head', async () => {
   await proxy.idle();
 });
 
-test('a proxy that answers a forwarded request with garbage is as any target that does', async () => {
+test('garbage as the answer to a forwarded request is treated as from a target', async () => {
   const proxy = await answeringProxy(response('200 OK', 'x').subarray(5));
   const { failure } = await probe('http://good.test:1/', { proxyUrl: proxy.url() });
   expect(failure?.code).toBe('PROTOCOL_ERROR');

@@ -127,7 +127,7 @@ describe('TARGET_DENY and a proxy', () => {
     expect(logText(context)).toMatch(/502 .*trying the next address/);
   });
 
-  test('a proxy that refuses CONNECT to the port is told apart', async () => {
+  test('a proxy that refuses CONNECT to the port is reported as such', async () => {
     const proxy = await rawServer(answering('HTTP/1.1 403 Access violation\r\n\r\n'));
     const { failure } = await probe('http://plain.test/', {
       context: makeContext({ guard: GUARD }),

@@ -87,7 +87,7 @@ describe('https', () => {
     await proxy.idle();
   });
 
-  test('a certificate is judged as without a proxy, and the message names both', async () => {
+  test('a certificate is verified as without a proxy, and the message names both', async () => {
     const other = await authority.issue({ names: ['else.test'] });
     const target = await http2Server(other, (stream) => stream.end());
     const proxy = await httpProxy();
@@ -103,7 +103,7 @@ describe('https', () => {
     await proxy.idle();
   });
 
-  test('the second look at a server that speaks old TLS goes through the proxy, too', async () => {
+  test('the second handshake with a server of old TLS goes through the proxy, too', async () => {
     const target = await listenOldTls(await createSelfSigned(), 'TLSv1.1');
     onTestFinished(() => target.close());
     const proxy = await httpProxy();
@@ -120,7 +120,7 @@ describe('https', () => {
 });
 
 describe('http', () => {
-  test('goes to the proxy with the whole URL, which passes it on', async () => {
+  test('goes to the proxy with the whole URL, which forwards it', async () => {
     const target = await rawServer(answering(response('200 OK', 'passed on')));
     const proxy = await httpProxy({ authorization: AUTHORIZATION });
     const context = makeContext();
@@ -146,7 +146,7 @@ describe('http', () => {
     await proxy.idle();
   });
 
-  test('of two credentials those of the proxyUrl go to the proxy', async () => {
+  test('the credentials of the proxyUrl take precedence over those of the check', async () => {
     const target = await rawServer(answering(response('200 OK')));
     const proxy = await httpProxy({ authorization: AUTHORIZATION });
     const { response: got } = await probe(`http://plain.test:${target.port}/`, {

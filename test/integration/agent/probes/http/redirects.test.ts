@@ -18,7 +18,7 @@ function redirectTo(location: string, status = '302 Found'): Buffer {
 }
 
 describe('following', () => {
-  test('the last response stands, with the way there', async () => {
+  test('the last response is the answer, with the redirects before it', async () => {
     const server = await rawServer(async (peer) => {
       const [, path] = (await peer.request()).split(' ');
       if (path === '/a/start?x=1') await peer.send(redirectTo('../b'));
@@ -75,7 +75,7 @@ describe('following', () => {
     expect(/^content-type:/im.test(second)).toBe(second.includes('{"a":1}'));
   });
 
-  test('a redirect body that is endless, broken or never comes does not hold the chain up', async () => {
+  test('an endless, broken or missing redirect body does not delay the chain', async () => {
     const server = await rawServer(async (peer) => {
       const [, path] = (await peer.request()).split(' ');
       if (path === '/silent') {
@@ -95,7 +95,7 @@ describe('following', () => {
     await server.idle();
   });
 
-  test('a Location in UTF-8 is understood as such', async () => {
+  test('a Location in UTF-8 is decoded', async () => {
     const location = Buffer.from('/grün').toString('latin1');
     const server = await rawServer(async (peer) => {
       const [, path] = (await peer.request()).split(' ');
@@ -134,7 +134,7 @@ describe('not following', () => {
     expect(got?.redirects).toHaveLength(10);
   });
 
-  test('a loop ends', async () => {
+  test('a redirect loop ends', async () => {
     const server = await rawServer(answering(redirectTo('/')));
     expect((await probe(server.url())).failure?.code).toBe('TOO_MANY_REDIRECTS');
     expect(server.requests).toHaveLength(11);
@@ -170,7 +170,7 @@ describe('not following', () => {
 });
 
 describe('credentials', () => {
-  test('they go along inside an origin', async () => {
+  test('credentials are sent along within an origin', async () => {
     const server = await rawServer(async (peer) => {
       const [, path] = (await peer.request()).split(' ');
       await peer.send(path === '/' ? redirectTo('/next') : response('200 OK'));
@@ -182,7 +182,7 @@ describe('credentials', () => {
     expect(second).toMatch(/^x-api-key: k\r$/im);
   });
 
-  test('they do not follow to another origin, nor come back', async () => {
+  test('credentials are not sent to another origin, nor back at the first one', async () => {
     const other = await rawServer(async (peer) => {
       await peer.request();
       await peer.send(redirectTo(home.url('/back')));

@@ -10,7 +10,7 @@ import {
   response,
 } from '../../../../support/servers/http-servers.ts';
 
-test('a response comes back with status, headers, body, address and the URL asked for', async () => {
+test('a response has status, headers, body, address and the requested URL', async () => {
   const server = await rawServer(
     answering(
       response(
@@ -123,14 +123,14 @@ test.each([
   expect((await probe(byteByByte.url())).response).toMatchObject({ status: 200, body: 'done' });
 });
 
-test('HTTP/1.0, whose body ends with the connection, is told from 1.1', async () => {
+test('HTTP/1.0, whose body ends with the connection, is distinguished from 1.1', async () => {
   const server = await rawServer(answering('HTTP/1.0 200 OK\r\nX: 1\r\n\r\nuntil', ' the end'));
   const { response: got, failure } = await probe(server.url());
   expect(failure).toBeNull();
   expect(got).toMatchObject({ status: 200, httpVersion: '1.0', body: 'until the end' });
 });
 
-test('a response that comes before the request body is read stands', async () => {
+test('a response before the request body is read is accepted', async () => {
   const server = await rawServer(async (peer) => {
     peer.socket.pause();
     await peer.send(response('413 Content Too Large', 'no'));

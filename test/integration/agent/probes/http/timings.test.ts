@@ -113,7 +113,7 @@ describe('on the real clock', () => {
     expectPhasesToAddUp(await probe('http://nowhere.invalid/'));
   });
 
-  test('an attempt that gets nowhere says how far it got', async () => {
+  test('a failed attempt reports the phases that it reached', async () => {
     const lost = await probe('http://nowhere.invalid/');
     expect(lost.failure?.code).toBe('DNS_NXDOMAIN');
     expect(lost.timings).toMatchObject({ lookup: null, connect: null, response: null, end: null });

@@ -102,7 +102,7 @@ describe('certificates', () => {
 });
 
 describe('client certificates', () => {
-  test('the one for the host is shown', async () => {
+  test('the certificate for the host is presented', async () => {
     const seen: string[] = [];
     const server = await served(
       listenForClientCertificate(good, authority.cert, 'TLSv1.3', (socket) => {
@@ -132,7 +132,7 @@ describe('client certificates', () => {
     },
   );
 
-  test('the one for the first host does not follow to another', async () => {
+  test('the certificate for the first host is not presented to another', async () => {
     const seen: boolean[] = [];
     const options = { requestCert: true, rejectUnauthorized: false };
     const server: TlsServer = await served(

@@ -89,7 +89,7 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
     else expect(failure?.code).toBe('ICMP_UNREACHABLE');
   });
 
-  it('keeps three hundred runs on one socket apart', async () => {
+  it('separates three hundred runs on one socket', async () => {
     const probe = makeProbe();
     const hosts = Array.from(
       { length: 300 },
@@ -116,7 +116,7 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
     expect(readdirSync('/proc/self/fd').length).toBe(before);
   });
 
-  it('sends nothing to an address that TARGET_DENY shuts out', async () => {
+  it('sends nothing to an address that TARGET_DENY denies', async () => {
     const guard = {
       isActive: true,
       deniedBy: (address: string) => (address === '127.0.0.1' ? '127.0.0.0/8' : null),
@@ -131,7 +131,7 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
     expect(logText(context)).not.toContain('sending');
   });
 
-  it('passes over an address that is denied where another is free', async () => {
+  it('skips a denied address if another is permitted', async () => {
     const guard = {
       isActive: true,
       deniedBy: (address: string) => (address === '127.0.0.2' ? '127.0.0.2/32' : null),

@@ -46,7 +46,7 @@ describe('a TCP check that only connects', () => {
   it.each([
     ['IPv4', '127.0.0.1'],
     ['IPv6', '::1'],
-  ] as const)('passes over %s, and closes in good order', async (ipFamily, host) => {
+  ] as const)('passes over %s, and closes the connection normally', async (ipFamily, host) => {
     const events: string[] = [];
     const server = await opened(
       listenTcp((socket) => {
@@ -72,14 +72,14 @@ describe('a TCP check that only connects', () => {
     expect(events).toEqual(['end']);
   });
 
-  it('takes empty data for none', async () => {
+  it('treats empty data as none', async () => {
     const server = await opened(listenTcp((socket) => socket.resume()));
     const outcome = await probeTcp(requestTo(server, { data: '' }), makeContext(), never);
     expect(outcome.failure).toBeNull();
     await server.allClosed();
   });
 
-  it('fails where the connection is refused', async () => {
+  it('fails if the connection is refused', async () => {
     const outcome = await probeTcp(requestTo(await opened(refusingPort())), makeContext(), never);
     expect(outcome).toMatchObject({ response: null, failure: { code: 'CONNECT_REFUSED' } });
     expectPhasesToAddUp(outcome);
@@ -87,7 +87,7 @@ describe('a TCP check that only connects', () => {
     expect(outcome.timings.connect).toBeNull();
   });
 
-  it('fails at the deadline where nobody answers', async () => {
+  it('fails at the deadline without an answer', async () => {
     const hole = await opened(blackHole());
     const outcome = await probeTcp(requestTo(hole), makeContext({ deadlineInMs: 100 }), never);
     expect(outcome).toMatchObject({ response: null, failure: { code: 'CONNECT_TIMEOUT' } });
@@ -95,7 +95,7 @@ describe('a TCP check that only connects', () => {
     expect(outcome.timingPhases.total).toBeGreaterThan(90);
   });
 
-  it('fails where the name does not exist', async () => {
+  it('fails if the name does not exist', async () => {
     const server = await opened(listenTcp(() => {}));
     const request = requestTo(server, { hostname: 'nowhere.invalid' });
     const outcome = await probeTcp(request, makeContext(), never);
@@ -104,8 +104,8 @@ describe('a TCP check that only connects', () => {
   });
 });
 
-describe('a TCP check of a network that TARGET_DENY shuts out', () => {
-  it('fails without connecting, its name looked up', async () => {
+describe('a TCP check of a network that TARGET_DENY denies', () => {
+  it('fails after the look-up, without connecting', async () => {
     const server = await opened(listenTcp(() => {}));
     const loopback = { text: '127.0.0.0/8', address: '127.0.0.0', prefixBits: 8 };
     const context = makeContext({ guard: denyNetworks([loopback]) });
@@ -133,13 +133,13 @@ describe('a TCP check that sends data', () => {
     await server.allClosed();
   });
 
-  it('passes with nothing where the peer closes without an answer', async () => {
+  it('passes without data if the peer closes without an answer', async () => {
     const server = await opened(listenTcp((socket) => socket.once('data', () => socket.end())));
     const outcome = await probeTcp(requestTo(server, { data: 'x' }), makeContext(), never);
     expect(outcome).toMatchObject({ failure: null, response: { data: '' } });
   });
 
-  it('waits for a silent peer until it is over every threshold, and no longer', async () => {
+  it('waits for a silent peer until the largest threshold is passed', async () => {
     const clock = new FakeClock();
     const received = tellsWhen();
     const server = await opened(listenTcp((socket) => socket.once('data', received.tell)));
@@ -156,7 +156,7 @@ describe('a TCP check that sends data', () => {
     await server.allClosed();
   });
 
-  it('tells a reset, and that the target did answer', async () => {
+  it('reports a reset, and that the target had answered', async () => {
     const server = await opened(
       listenTcp((socket) => socket.once('data', () => socket.resetAndDestroy())),
     );
@@ -167,7 +167,7 @@ describe('a TCP check that sends data', () => {
   });
 });
 
-describe('a TCP check that asserts what comes', () => {
+describe('a TCP check with assertions on the response', () => {
   it('reads piece by piece until it is satisfied', async () => {
     const server = await opened(
       listenTcp((socket) => {
@@ -194,7 +194,7 @@ describe('a TCP check that asserts what comes', () => {
     await server.allClosed();
   });
 
-  it('reads until the peer closes where it never is', async () => {
+  it('reads until the peer closes if it is never satisfied', async () => {
     const server = await opened(
       listenTcp((socket) => {
         socket.write('one ');
@@ -206,7 +206,7 @@ describe('a TCP check that asserts what comes', () => {
     expectPhasesToAddUp(outcome);
   });
 
-  it('has what arrived when time is up', async () => {
+  it('has the data so far when the time is up', async () => {
     const clock = new FakeClock();
     const server = await opened(listenTcp((socket) => socket.write('so far')));
     const context = makeContext({ clock, deadlineInMs: 30_000 });
@@ -225,7 +225,7 @@ describe('a TCP check that asserts what comes', () => {
     await server.allClosed();
   });
 
-  it('does not count the time that judging takes', async () => {
+  it('excludes the time of the evaluation', async () => {
     const clock = new FakeClock();
     const server = await opened(listenTcp((socket) => socket.write('ready')));
     const context = makeContext({ clock, deadlineInMs: 30_000 });
@@ -236,7 +236,7 @@ describe('a TCP check that asserts what comes', () => {
     expect(outcome.responseTimeMs).toBeLessThan(90);
   });
 
-  it('judges what a peer that drips sends in few steps, and ends at the deadline', async () => {
+  it('evaluates the data of a slow peer in few steps, and ends at the deadline', async () => {
     const clock = new FakeClock();
     const dripping = tellsWhen();
     let drips = 0;
@@ -296,7 +296,7 @@ describe('a TCP check that asserts what comes', () => {
     expect((await pending).response?.data).toBe('one');
   });
 
-  it('reads 64 KiB and no more', async () => {
+  it('reads at most 64 KiB', async () => {
     const server = await opened(
       listenTcp((socket) => {
         const pour = (): void => {
@@ -320,7 +320,7 @@ describe('a TCP check that asserts what comes', () => {
     expect(outcome.response?.data).toBe('\ufeffa\ufffdb');
   });
 
-  it('keeps what arrived before a reset', async () => {
+  it('has the data that arrived before a reset', async () => {
     let reset = (): void => {};
     const server = await opened(
       listenTcp((socket) => {
@@ -338,7 +338,7 @@ describe('a TCP check that asserts what comes', () => {
     expectPhasesToAddUp(outcome);
   });
 
-  it('tells a reset that comes along with the last data from a close', async () => {
+  it('distinguishes a reset that arrives with the last data from a close', async () => {
     const server = await opened(
       listenTcp((socket) =>
         socket.once('data', () => {
@@ -353,7 +353,7 @@ describe('a TCP check that asserts what comes', () => {
     expect(outcome.response?.data).toBe('half an ans');
   });
 
-  it('passes on an answer that a reset follows', async () => {
+  it('passes if a reset follows the expected answer', async () => {
     let reset = (): void => {};
     const server = await opened(
       listenTcp((socket) => {
@@ -382,7 +382,7 @@ describe('a TCP check that asserts what comes', () => {
     await server.allClosed();
   });
 
-  it('closes the connection when the judging breaks', async () => {
+  it('closes the connection if the evaluation throws', async () => {
     const server = await opened(listenTcp((socket) => socket.write('ready')));
     const broken = probeTcp(requestTo(server, { contains: 'x' }), makeContext(), async () => {
       throw new Error('our fault');

@@ -27,7 +27,7 @@ describe('The filter of a capture', () => {
     expect(buildFilter(filter)).toEqual({ ok: true, expression });
   });
 
-  it('of name servers is of both ways to ask them', () => {
+  it('of name servers matches UDP and TCP', () => {
     const built = buildFilter({ addresses: ['192.0.2.7'], port: 53, transport: 'dns' });
     expect(built).toMatchObject({ ok: true, expression: expect.stringContaining('(udp or tcp)') });
   });
@@ -65,7 +65,7 @@ describe('The filter of a capture', () => {
     expect(built).toMatchObject({ ok: false, note: expect.stringContaining('32 addresses') });
   });
 
-  it('is never made of anything but its own words, addresses and numbers', () => {
+  it('consists only of its own words, addresses and numbers', () => {
     const word = /^(?:tcp|udp|icmp6?|ip6?|dst|src|host|port|and|or|=|\d+|(?:icmp|ip6)\[[\d:]+\])$/;
     const addresses = fc.oneof(
       fc.ipV4(),

@@ -16,8 +16,8 @@ const forms = fc.record({
 const LITTLE: Form = { magic: 0xa1b2c3d4, isLittle: true };
 const packetLists = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 20 });
 
-describe('A capture that comes in pieces', () => {
-  it('is kept to its last byte, however it is cut', () => {
+describe('A capture that arrives in pieces', () => {
+  it('is complete, however it is segmented', () => {
     const cuts = fc.array(fc.nat(5000), { maxLength: 30 });
     fc.assert(
       fc.property(forms, packetLists, cuts, (form, packets, at) => {
@@ -30,7 +30,7 @@ describe('A capture that comes in pieces', () => {
     );
   });
 
-  it('has whole records only, wherever it ends', () => {
+  it('has only whole records, wherever it ends', () => {
     fc.assert(
       fc.property(forms, packetLists, fc.nat(5000), (form, packets, endsAt) => {
         const file = pcap(form, packets);
@@ -43,7 +43,7 @@ describe('A capture that comes in pieces', () => {
     );
   });
 
-  it('is never longer than its room, and is full up to the record that did not fit', () => {
+  it('is never longer than its limit, and has all records that fit', () => {
     const rooms = fc.integer({ min: 0, max: 3000 });
     const cuts = fc.array(fc.nat(5000), { maxLength: 30 });
     fc.assert(
@@ -59,7 +59,7 @@ describe('A capture that comes in pieces', () => {
     );
   });
 
-  it('takes nothing more once it was full, even what would fit', () => {
+  it('accepts nothing once it was full, even what would fit', () => {
     const collector = new PcapCollector(HEADER_BYTES + 20);
     const file = pcap(LITTLE, [new Uint8Array(100)]);
     expect(collector.write(file)).toBe('enough');
@@ -68,7 +68,7 @@ describe('A capture that comes in pieces', () => {
     expect(collector.bytes.equals(file.subarray(0, HEADER_BYTES))).toBe(true);
   });
 
-  it('keeps large ones', () => {
+  it('may have large packets', () => {
     const packets = Array.from({ length: 100 }, () => new Uint8Array(65_400).fill(7));
     const file = pcap(LITTLE, packets);
     const collector = new PcapCollector(8 * 1024 * 1024);
@@ -79,10 +79,10 @@ describe('A capture that comes in pieces', () => {
     expect(collector.bytes.equals(file)).toBe(true);
   });
 
-  it('that is none is told, and what was whole before a broken record is kept', () => {
+  it('that is invalid is reported, and retains the records before a broken one', () => {
     const text = new PcapCollector(1000);
     expect(text.write(Buffer.from('tcpdump: this is no capture'))).toBe('enough');
-    expect(text.fault).toBe('what came is no packet capture');
+    expect(text.fault).toBe('the output is no packet capture');
     expect(text.bytes).toHaveLength(0);
 
     const good = pcap(LITTLE, [new Uint8Array(10)]);

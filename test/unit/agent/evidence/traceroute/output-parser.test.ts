@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ProbeEnd } from '../../../../../src/agent/evidence/traceroute/observed.ts';
+import type { ProbeEnd } from '../../../../../src/agent/evidence/traceroute/engine.ts';
 import {
   TracerouteOutput,
   withLastHopRead,
@@ -31,9 +31,9 @@ describe('the output of traceroute', () => {
     const [, second] = read(PROHIBITED, 6);
     const prohibited = { what: 'administratively prohibited', mark: '!X' };
     expect(second).toEqual([
-      { address: 'fd80:2::2', rttMs: 0.011, says: prohibited },
+      { address: 'fd80:2::2', rttMs: 0.011, meaning: prohibited },
       null,
-      { address: 'fd80:2::3', rttMs: 0.022, says: { what: 'host', mark: '!H' } },
+      { address: 'fd80:2::3', rttMs: 0.022, meaning: { what: 'host', mark: '!H' } },
     ]);
   });
 
@@ -50,19 +50,19 @@ describe('the output of traceroute', () => {
     ['!Q', 'another reason', '!Q'],
   ])('knows what the mark %s means', ([text, what, mark]) => {
     const [[end] = []] = read(` 1  10.0.0.1  1.0 ms ${text}\n`);
-    expect(end?.says).toEqual({ what, mark });
+    expect(end?.meaning).toEqual({ what, mark });
   });
 
-  it('passes over marks that are none', () => {
+  it('ignores invalid marks', () => {
     const [[end] = []] = read(' 1  10.0.0.1  1.0 ms !<> !toolong !\u001b[2J\n');
-    expect(end?.says).toBe('on the way');
+    expect(end?.meaning).toBe('on the way');
   });
 
   it('takes a router’s address without the interface that it is seen through', () => {
     expect(read(' 1  fe80::1%eth0  1.000 ms\n', 6)).toEqual([[on('fe80::1', 1)]]);
   });
 
-  it('gives the same in pieces of any size', () => {
+  it('is read the same in pieces of any size', () => {
     const whole = read(REACHED + PROHIBITED);
     for (const size of [1, 2, 3, 7, 64]) {
       const output = new TracerouteOutput(4);
@@ -73,7 +73,7 @@ describe('the output of traceroute', () => {
     }
   });
 
-  it('gives nothing that was not there, wherever it is cut', () => {
+  it('yields nothing wrong, wherever it is cut', () => {
     const whole = read(REACHED).flat();
     for (let length = 0; length < REACHED.length; length += 1) {
       const output = new TracerouteOutput(4);
@@ -99,7 +99,7 @@ describe('the output of traceroute', () => {
     expect(read(text)).toEqual([]);
   });
 
-  it('is bounded in hops, in probes of a hop, in words and in all', () => {
+  it('is limited in hops, probes per hop, word length and total length', () => {
     const lines = (count: number, line: string): string =>
       Array.from({ length: count }, (_, index) => ` ${index + 1}  ${line}\n`).join('');
     expect(read(lines(500, '10.0.0.1  1.0 ms'))).toHaveLength(30);
@@ -109,7 +109,7 @@ describe('the output of traceroute', () => {
     expect(read(endless)).toEqual([[on('10.0.0.1', 1)]]);
   });
 
-  it('never gives more answers than probes, whatever comes', () => {
+  it('never yields more answers than probes', () => {
     const word = fc.constantFrom(
       '1',
       '2',
@@ -138,17 +138,17 @@ describe('the output of traceroute', () => {
 describe('the last line of an output', () => {
   const router = on('10.0.0.1', 1);
   const target = on('10.0.0.9', 2);
-  const atDestination = { ...target, says: 'destination' };
+  const atDestination = { ...target, meaning: 'destination' };
 
-  it('is the destination where the target answers, however the program ended', () => {
+  it('is the destination if the target answers, however the program ended', () => {
     for (const endedItself of [true, false]) {
       const hops = withLastHopRead([[router], [null, target, router]], '10.0.0.9', endedItself);
       expect(hops).toEqual([[router], [null, atDestination, router]]);
     }
   });
 
-  it('is a refused port where another answers without a mark and the program stops', () => {
-    const refused = { ...router, says: { what: 'port', mark: null } };
+  it('is an unreachable port if another host answers without a mark and the program stops', () => {
+    const refused = { ...router, meaning: { what: 'port', mark: null } };
     expect(withLastHopRead([[router], [router, null]], '10.0.0.9', true)).toEqual([
       [router],
       [refused, null],
@@ -156,7 +156,7 @@ describe('the last line of an output', () => {
     expect(withLastHopRead([[router]], '10.0.0.9', false)).toEqual([[router]]);
   });
 
-  it('is none of both where the way goes on', () => {
+  it('is neither of the two if the route goes on', () => {
     const silent = [null, null, null];
     expect(withLastHopRead([[target], silent], '10.0.0.9', true)).toEqual([[target], silent]);
     const full = Array.from({ length: 30 }, () => [router]);
@@ -166,7 +166,7 @@ describe('the last line of an output', () => {
 });
 
 function on(address: string, rttMs: number): ProbeEnd {
-  return { address, rttMs, says: 'on the way' };
+  return { address, rttMs, meaning: 'on the way' };
 }
 
 function read(text: string, family: 4 | 6 = 4): readonly (readonly ProbeEnd[])[] {

@@ -26,7 +26,7 @@ describe('the text of a traceroute', () => {
     ]);
   });
 
-  it('keeps its columns where one name is long, and names the target once', () => {
+  it('keeps its columns if one name is long, and names the target once', () => {
     const text = tracerouteText({
       hostname: '10.0.9.9',
       resolvedIp: '10.0.9.9',

@@ -20,7 +20,7 @@ function addresses(answers: readonly ZoneRecord[], family: 4 | 6 = 4) {
 const alias = (name: string, data: string): ZoneRecord => ({ name, type: 'CNAME', data });
 const address = (name: string, data: string): ZoneRecord => ({ name, type: 'A', data });
 
-it('gives the addresses of the name in the order of the answer', () => {
+it('an answer yields the addresses of the name in its own order', () => {
   const answers = [
     address('WWW.example.com', '192.0.2.2'),
     address('www.example.com', '192.0.2.1'),
@@ -31,7 +31,7 @@ it('gives the addresses of the name in the order of the answer', () => {
   });
 });
 
-it('follows aliases in whatever order they stand', () => {
+it('aliases are followed in any order of the records', () => {
   const answers = [
     address('edge.example.net', '192.0.2.1'),
     alias('CDN.example.net', 'edge.example.net'),
@@ -40,15 +40,15 @@ it('follows aliases in whatever order they stand', () => {
   expect(addresses(answers)).toEqual({ addresses: ['192.0.2.1'], finalName: 'edge.example.net.' });
 });
 
-it('uses no record of a name that was not asked for', () => {
+it('records of other names are ignored', () => {
   expect(addresses([address('evil.example', '192.0.2.66')]).addresses).toEqual([]);
 });
 
-it('uses no address of the other family', () => {
+it('addresses of the other family are ignored', () => {
   expect(addresses([address('www.example.com', '192.0.2.1')], 6).addresses).toEqual([]);
 });
 
-it('ends in a ring of aliases', () => {
+it('a loop of aliases ends', () => {
   const answers = [alias('www.example.com', 'b.example'), alias('b.example', 'www.example.com')];
   expect(addresses(answers).addresses).toEqual([]);
 });

@@ -70,7 +70,7 @@ it.each([
   expect(exemption(entry)).toEqual({ ok: false, culprit: entry });
 });
 
-it('goes by the scheme', () => {
+it('chooseProxy uses the proxy of the URL scheme', () => {
   const [https, http] = [parseProxy('secure.test:1'), parseProxy('plain.test:1')];
   const variables = (url: string) =>
     chooseProxy({ ...NO_PROXIES, https, http }, new URL(url))?.variable;

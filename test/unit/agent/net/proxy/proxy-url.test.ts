@@ -48,7 +48,7 @@ it.each([
   expect(withoutCredentials(text)).toBe(shown);
 });
 
-it('tells what of it is secret', () => {
+it('returns its secrets', () => {
   const secrets = (text: string) => parseProxy(text)?.secrets;
   const encoded = Buffer.from('ann:p@ss').toString('base64');
   expect(secrets('http://ann:p%40ss@proxy.test')).toEqual(['p@ss', encoded]);

@@ -26,7 +26,7 @@ describe('alertOf', () => {
     expect(alertOf(withCode(systemCode))).toBeNull();
   });
 
-  it('reads the reason of an error that hit a write', () => {
+  it('reads the alert from the error of a write', () => {
     const text = (packed: string): string =>
       `write EPROTO 80DC:error:${packed}:SSL routines::x:a.c:1:`;
     expect(alertOf(withCode('EPROTO', text('0A00045C')))?.code).toBe('TLS_CLIENT_CERT_REJECTED');
@@ -42,7 +42,7 @@ describe('alertOf', () => {
 });
 
 describe('failureOfTlsAlert', () => {
-  it('takes a late refusal of the handshake for one of the client certificate', () => {
+  it('reports a late handshake failure as a rejected client certificate', () => {
     const failure = failureOfTlsAlert(withCode('ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'));
     expect(failure?.code).toBe('TLS_CLIENT_CERT_REJECTED');
     expect(failure?.message).toBe(

@@ -27,7 +27,7 @@ describe('alternativeNames', () => {
 });
 
 describe('nameText', () => {
-  it('keeps the order and repeats what is there more than once', () => {
+  it('has the order of the certificate and all repeated parts', () => {
     const name = {
       C: 'DE',
       OU: ['one', 'two'],
@@ -64,7 +64,7 @@ describe('certificateFacts', () => {
     expect(facts.validTo).toBe('2026-01-31T12:00:00.000Z');
   });
 
-  it('bounds what a peer can make it keep, and counts the rest', () => {
+  it('limits the names and texts of a peer, and counts the rest', () => {
     const names = Array.from({ length: 150 }, (_, index) => `DNS:n${index}.test`).join(', ');
     const facts = certificateFacts(
       {
@@ -79,7 +79,7 @@ describe('certificateFacts', () => {
     expect(facts.subject.length).toBe(1001);
   });
 
-  it('keeps a date that is none as it stands', () => {
+  it('leaves an invalid date unchanged', () => {
     const facts = certificateFacts({ ...certificate, valid_to: 'Bad time value' }, shownAt(0));
     expect(facts).toMatchObject({ validTo: 'Bad time value', daysRemaining: 0 });
   });

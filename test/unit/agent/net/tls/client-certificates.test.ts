@@ -35,7 +35,7 @@ describe('clientCertificateFor', () => {
     expect(clientCertificateFor(hostname, certificates)?.host ?? null).toBe(host);
   });
 
-  it('finds none among none', () => {
+  it('returns null without certificates', () => {
     expect(clientCertificateFor('example.test', [])).toBeNull();
   });
 });

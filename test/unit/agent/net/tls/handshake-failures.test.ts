@@ -29,7 +29,7 @@ describe('handshakeFailure', () => {
     expect(isWorthTlsProbe(error(systemCode))).toBe(look);
   });
 
-  it('tells time and cancellation apart', () => {
+  it('distinguishes a timeout from a cancellation', () => {
     const timeUp: NoHandshake = { ok: false, ended: 'time-up' };
     expect(handshakeFailure('a.test:443', timeUp, 1500)).toEqual({
       code: 'TLS_TIMEOUT',

@@ -3,9 +3,12 @@ import {
   type DnsMessage,
   decodeMessage,
 } from '../../../../../src/agent/net/dns/message/message.ts';
-import { digText, type TextFacts } from '../../../../../src/agent/probes/dns/dig-text.ts';
-import { jsonAnswerOf } from '../../../../../src/agent/probes/dns/json-answer.ts';
-import { shownPartOf } from '../../../../../src/agent/probes/dns/shown-records.ts';
+import {
+  digText,
+  jsonAnswerOf,
+  shownPartOf,
+  type TextFacts,
+} from '../../../../../src/agent/probes/dns/answer-forms.ts';
 import {
   type AnswerParts,
   AUTHORITATIVE_ANSWER,
@@ -76,7 +79,7 @@ describe('the text form', () => {
     );
   });
 
-  it('leaves empty sections out and says what is odd', () => {
+  it('leaves out empty sections and warns of oddities', () => {
     const message = messageOf({
       rcode: 3,
       flags: AUTHORITATIVE_ANSWER | RECURSION_DESIRED,
@@ -131,7 +134,7 @@ describe('the JSON form', () => {
     expect(jsonAnswerOf(message).Answer[0]?.data).toBe(expected);
   });
 
-  it('names what it does not know by number', () => {
+  it('shows unknown types and codes by number', () => {
     const message = messageOf({
       rcode: 0x123,
       answers: [{ name: 'example.com', type: 65_280, rdata: Buffer.from([1]) }],
@@ -145,11 +148,11 @@ describe('the JSON form', () => {
 });
 
 describe('the part that is shown', () => {
-  it('is all of an honest answer', () => {
+  it('is the whole of an honest answer', () => {
     expect(shownPartOf(FULL)).toEqual({ message: FULL, leftOut: 0 });
   });
 
-  it('ends where a result has no more room, and counts the rest', () => {
+  it('ends at the limit of a result, and counts the rest', () => {
     const record = FULL.answers[0];
     if (record === undefined) throw new Error('no record');
     const big = { ...record, data: 'x'.repeat(100_000) };

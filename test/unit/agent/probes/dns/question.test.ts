@@ -33,11 +33,11 @@ it.each([
   expect(question(query, recordType)).toEqual({ name, type });
 });
 
-it('asks for an IPv6 address only as PTR', () => {
+it('only a PTR question may be about an IPv6 address', () => {
   expect(() => question('2001:db8::1', 'AAAA')).toThrow('must be a domain name');
 });
 
-it('refuses what no question can hold', () => {
+it('a name that no question can contain is refused', () => {
   // Shorter than 64 characters for the user, and longer in ASCII.
   expect(question(`${'ü'.repeat(62)}.example`, 'A')).toBeNull();
 });

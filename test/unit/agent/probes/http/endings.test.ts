@@ -29,7 +29,7 @@ describe('HTTP/1', () => {
     expect(endingOf(coded(code), QUIET, true).code).toBe(within);
   });
 
-  test('what the operating system said comes before what a parser made of it', () => {
+  test('an error of the operating system takes precedence over one of the parser', () => {
     const evidence = { error: coded('ECONNRESET'), ended: false };
     const error = coded('WRONG_CONTENT_LENGTH');
     expect(endingOf(error, evidence, true).code).toBe('CONNECTION_RESET');

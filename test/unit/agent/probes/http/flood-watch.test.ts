@@ -18,7 +18,7 @@ function watched() {
   return { clock, wire, watch, take, floods };
 }
 
-test('framing without a body is borne up to 2 MiB', () => {
+test('framing without a body is accepted up to 2 MiB', () => {
   const { watch, take, floods } = watched();
   take(2 * MIB, 0);
   expect(floods).toEqual([]);
@@ -43,7 +43,7 @@ test('each byte of body allows 128 bytes of framing more, up to 16 MiB', () => {
   watch.stop();
 });
 
-test('500,000 reads are borne, and one more is a flood', () => {
+test('500,000 reads are accepted, and one more is a flood', () => {
   const { watch, take, floods } = watched();
   for (let read = 0; read < 500_000; read += 1) take(10, 1);
   expect(floods).toEqual([]);
@@ -54,7 +54,7 @@ test('500,000 reads are borne, and one more is a flood', () => {
   watch.stop();
 });
 
-test('bytes that raise no event are seen a tenth of a second later, until the watch is stopped', async () => {
+test('bytes that raise no event are noticed within 100 ms, until the watch is stopped', async () => {
   const { clock, wire, watch, floods } = watched();
   wire.bytesRead += 2 * MIB;
   await clock.advance(1000);

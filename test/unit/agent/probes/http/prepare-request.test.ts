@@ -81,7 +81,7 @@ describe('credentials', () => {
     expect(told).not.toContain('p%2Fw');
   });
 
-  test('sensitive headers are masked in the echo, the others are told', () => {
+  test('sensitive headers are masked in the echo, the others are not', () => {
     const headers = [
       pair('X-Api-Key', 'k1'),
       pair('Cookie', 'sid=c1'),
@@ -121,13 +121,13 @@ describe('the body', () => {
     expect(header(prepared, 'content-length')).toEqual([String(Buffer.byteLength(sent ?? ''))]);
   });
 
-  test('a content type of the check wins', () => {
+  test('a content type of the check takes precedence', () => {
     const headers = [pair('Content-Type', 'application/vnd.api+json')];
     const prepared = prepare({ method: 'POST', bodyType: 'JSON', body: '{}', headers });
     expect(header(prepared, 'content-type')).toEqual(['application/vnd.api+json']);
   });
 
-  test('a GET without a body says no length', () => {
+  test('a GET without a body sends no length', () => {
     expect(header(prepare({}), 'content-length')).toEqual([]);
     const withBody = prepare({ bodyType: 'RAW', body: 'abc' });
     expect(header(withBody, 'content-length')).toEqual(['3']);
@@ -135,7 +135,7 @@ describe('the body', () => {
 });
 
 describe('headers', () => {
-  test('repeated ones are kept as they are given, in order', () => {
+  test('repeated headers are sent as given, in order', () => {
     const headers = [pair('X-A', ' 1 '), pair('x-a', '2'), pair('X-B', '')];
     const prepared = prepare({ headers });
     expect(prepared.headers.slice(0, 3)).toEqual([
@@ -160,14 +160,14 @@ describe('headers', () => {
     expect(prepared.notes).toEqual([expect.stringContaining(name)]);
   });
 
-  test('one Host, the first', () => {
+  test('only the first Host is sent', () => {
     const headers = [pair('X-A', '1'), pair('Host', 'one.test'), pair('HOST', 'two.test')];
     const prepared = prepare({ headers });
     expect(header(prepared, 'host')).toEqual(['one.test']);
     expect(prepared.notes).toHaveLength(1);
   });
 
-  test('defaults give way to the check', () => {
+  test('headers of the check replace the defaults', () => {
     const prepared = prepare({ headers: [pair('Accept-Encoding', 'identity')] });
     expect(header(prepared, 'accept-encoding')).toEqual(['identity']);
     expect(header(prepared, 'accept')).toEqual(['*/*']);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ResponseStart } from '../../../../../src/agent/probes/http/response-start.ts';
+import { NOT_SCRUBBED } from '../../../../../src/agent/secrets/cut-scrubbed.ts';
 
 const FINAL = 'HTTP/1.1 200 OK\r\nX: 1\r\n\r\nbody\r\n\r\nHTTP/1.1 103 no head\r\n\r\n';
 
@@ -15,7 +16,7 @@ function feed(chunks: readonly string[], maxInterimBytes = 1000): Seen {
   const onFirstByte = (): void => {
     firstBytes += 1;
   };
-  const start = new ResponseStart(onFirstByte, maxInterimBytes);
+  const start = new ResponseStart(onFirstByte, maxInterimBytes, NOT_SCRUBBED);
   const passed = chunks
     .map((chunk) => start.take(Buffer.from(chunk, 'latin1'))?.toString('latin1') ?? '')
     .join('');
@@ -33,7 +34,7 @@ function pieces(text: string, lengths: readonly number[]): string[] {
   return [...cut, text.slice(at)].filter((piece) => piece !== '');
 }
 
-test('however it is cut, interim responses go and all else stays byte for byte', () => {
+test('interim responses are dropped and all other bytes pass, however they are segmented', () => {
   const interim = fc.constantFrom(
     'HTTP/1.1 100 Continue\r\n\r\n',
     'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n',
@@ -78,7 +79,7 @@ test.each(['HTTP/2 200\r\n', '\r\n', 'HTTP/1.1 101 Switching Protocols\r\n'])(
   },
 );
 
-test('interim bytes have a bound over all of them, and nothing passes beyond it', () => {
+test('interim responses have a common limit, and nothing passes beyond it', () => {
   const interim = `HTTP/1.1 103 Early Hints\r\nX: ${'x'.repeat(100)}\r\n\r\n`;
   const { passed, start } = feed([interim, interim, FINAL], interim.length * 2 - 1);
   expect(start.overflowed).toBe(true);

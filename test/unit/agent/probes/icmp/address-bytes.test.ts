@@ -28,7 +28,7 @@ describe('addressBytes', () => {
     },
   );
 
-  it('is undone by addressText for every address', () => {
+  it('is the inverse of addressText for every address', () => {
     fc.assert(
       fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (address) => {
         const bytes = addressBytes(address) ?? Buffer.alloc(0);
@@ -39,7 +39,7 @@ describe('addressBytes', () => {
 });
 
 describe('destinationOf', () => {
-  it('keeps the text and has no scope where no zone is given', () => {
+  it('has the text and no scope without a zone', () => {
     expect(destinationOf('::1')).toEqual({
       address: '::1',
       bytes: Buffer.from('00000000000000000000000000000001', 'hex'),
@@ -47,18 +47,18 @@ describe('destinationOf', () => {
     });
   });
 
-  it('takes a zone by its number', () => {
+  it('accepts the number of a zone', () => {
     expect(destinationOf('fe80::1%7')?.scopeId).toBe(7);
   });
 
-  it('takes a zone by the name of an interface that has a link-local address', () => {
+  it('accepts the name of an interface with a link-local address as the zone', () => {
     for (const [name, addresses = []] of Object.entries(networkInterfaces())) {
       const scopeId = addresses.find(({ family }) => family === 'IPv6')?.scopeid;
       expect(destinationOf(`fe80::1%${name}`)?.scopeId ?? null).toBe(scopeId ?? null);
     }
   });
 
-  it('is null for an interface that is not there', () => {
+  it('is null for an interface that does not exist', () => {
     expect(destinationOf('fe80::1%no-such-interface')).toBeNull();
   });
 });

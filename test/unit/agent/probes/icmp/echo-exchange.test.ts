@@ -46,14 +46,14 @@ describe('an echo', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is timed to the receipt by the kernel, not to our reading', async () => {
+  it('is timed until the receipt by the kernel, not until our reading', async () => {
     const { ends } = start();
     await clock.stall(300);
     exchange.reply(replyToLast({ waitedMs: 280 }));
     expect(ends).toEqual([{ kind: 'answered', rttMs: 20, ttl: 61, uncertainMs: 0 }]);
   });
 
-  it('is uncertain by what the send took, where the kernel stamped its reply', async () => {
+  it('is uncertain by the duration of the send if the kernel stamped its reply', async () => {
     transport.sendTookMs = 95;
     const { ends } = start();
     await clock.stall(300);
@@ -91,14 +91,14 @@ describe('an echo', () => {
     expect(ends).toEqual([{ kind: 'lost' }]);
   });
 
-  it('is not lost where its reply arrived in time and only we were late', async () => {
+  it('is not lost if its reply arrived in time and only we were late', async () => {
     const { ends } = start();
     transport.onDrain = () => exchange.reply(replyToLast({ waitedMs: 2970 }));
     await clock.stall(3000);
     expect(ends).toEqual([{ kind: 'answered', rttMs: 30, ttl: 61, uncertainMs: 0 }]);
   });
 
-  it('is lost where its reply reached the kernel too late, however late we look', async () => {
+  it('is lost if its reply reached the kernel too late', async () => {
     const { ends } = start();
     transport.onDrain = () => exchange.reply(replyToLast({ waitedMs: 500 }));
     await clock.stall(3000);
@@ -131,7 +131,7 @@ describe('an echo', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('that is cancelled says nothing and leaves no timer', () => {
+  it('that is cancelled calls nothing back and leaves no timer', () => {
     const { ends, cancel } = start();
     cancel();
     exchange.reply(replyToLast());
@@ -141,14 +141,14 @@ describe('an echo', () => {
 });
 
 describe('the exchange', () => {
-  it('numbers 65,536 echoes apart and refuses the next as a fault of ours', () => {
+  it('gives 65,536 echoes different numbers and refuses the next as a fault of ours', () => {
     for (let count = 0; count < 65_536; count += 1) start();
     expect(new Set(transport.sent.map(({ sequence }) => sequence)).size).toBe(65_536);
     const { ends } = start();
     expect(ends).toEqual([{ kind: 'fault', reason: 'all 65536 sequence numbers are in use' }]);
   });
 
-  it('passes over a number whose echo is still outstanding', () => {
+  it('skips a number whose echo is still outstanding', () => {
     start();
     for (let count = 1; count < 65_536; count += 1) {
       start();
@@ -202,7 +202,7 @@ describe('the exchange', () => {
     expect(exchange.usable).toBe(false);
   });
 
-  it('closes the socket and leaves nobody waiting', () => {
+  it('closes the socket and ends all outstanding echoes', () => {
     const { ends } = start();
     exchange.close();
     expect(transport.closed).toBe(true);
@@ -212,7 +212,7 @@ describe('the exchange', () => {
 });
 
 describe('roundTripMs', () => {
-  it('takes off the time that the reply lay in the kernel', () => {
+  it('excludes the time that the reply waited in the kernel', () => {
     expect(roundTripMs(1000, 1050, 30)).toBe(20);
   });
 

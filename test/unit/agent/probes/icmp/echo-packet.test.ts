@@ -20,13 +20,13 @@ describe('an echo request', () => {
     expect(data.subarray(8, 12)).toEqual(Buffer.from([8, 9, 10, 11]));
   });
 
-  it('is laid out as RFC 792 has it, with its checksum', () => {
+  it('has the layout of RFC 792, with its checksum', () => {
     const header = { identifier: 0x1234, sequence: 0x0102 };
     const packet = encodeEchoRequest(4, header, Buffer.from([0xab]));
     expect(packet.toString('hex')).toBe('080039c912340102ab');
   });
 
-  it('is laid out as RFC 4443 has it and leaves the checksum to the kernel for IPv6', () => {
+  it('has the layout of RFC 4443 and leaves the checksum to the kernel for IPv6', () => {
     const header = { identifier: 0x1234, sequence: 0x0102 };
     const packet = encodeEchoRequest(6, header, Buffer.from([0xab]));
     expect(packet.toString('hex')).toBe('8000000012340102ab');
@@ -87,7 +87,7 @@ describe('decoding', () => {
     });
   });
 
-  it('never throws for what the network sends', () => {
+  it('never throws, whatever the network sends', () => {
     fc.assert(
       fc.property(fc.constantFrom(4, 6), fc.uint8Array({ maxLength: 100 }), (family, bytes) => {
         decodeEchoReply(family, Buffer.from(bytes));

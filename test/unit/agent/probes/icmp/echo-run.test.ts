@@ -53,7 +53,7 @@ describe('a run of echoes', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('keeps to its plan when one send is late', async () => {
+  it('does not delay the others when one send is late', async () => {
     const startMs = clock.monotonicMs();
     run(3);
     await clock.advance(0);
@@ -71,7 +71,7 @@ describe('a run of echoes', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('does not send what could not have its full time any more', async () => {
+  it('does not send an echo that could not have its full time', async () => {
     const { context, result } = run(10, { deadlineInMs: 3200 });
     await clock.advance(10_000);
     expect(transport.sent).toHaveLength(3);
@@ -79,7 +79,7 @@ describe('a run of echoes', () => {
     expect(logText(context)).toContain('too short for the last 7 echo requests');
   });
 
-  it('ends at the deadline with what has come', async () => {
+  it('ends at the deadline with the replies so far', async () => {
     const { result } = run(1, { deadlineInMs: 300 });
     await clock.advance(299);
     expect(result.ends).toBeNull();
@@ -88,7 +88,7 @@ describe('a run of echoes', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('reads what has arrived before it gives up at the deadline', async () => {
+  it('reads arrived replies before it ends at the deadline', async () => {
     const { result } = run(1, { deadlineInMs: 300 });
     transport.onDrain = answerLast;
     await clock.advance(300);
@@ -106,7 +106,7 @@ describe('a run of echoes', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('sends nothing where it was aborted before', async () => {
+  it('sends nothing if it was aborted before', async () => {
     const { done, result } = run(5, { signal: AbortSignal.abort() });
     await done;
     expect(result.ends).toEqual([]);
@@ -123,7 +123,7 @@ describe('a run of echoes', () => {
     expect(tokens[2]).not.toBe(tokens[0]);
   });
 
-  it('goes on where an echo is refused', async () => {
+  it('goes on after a refused echo', async () => {
     transport.outcome = 'refused';
     const { result } = run(2);
     await clock.advance(0);

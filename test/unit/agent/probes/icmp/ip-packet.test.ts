@@ -58,7 +58,7 @@ describe('decodeIpPacket', () => {
     expect(decodeIpPacket(family, bytes)).toBeNull();
   });
 
-  it('never throws for what the network sends', () => {
+  it('never throws, whatever the network sends', () => {
     fc.assert(
       fc.property(fc.constantFrom(4, 6), fc.uint8Array({ maxLength: 100 }), (family, bytes) => {
         decodeIpPacket(family, Buffer.from(bytes));

@@ -77,7 +77,7 @@ describe('parseControl', () => {
     });
   });
 
-  it('passes over what it does not know and what is cut', () => {
+  it('ignores unknown and cut messages', () => {
     const unknown = cmsg(1, 99, int(7));
     expect(parseControl(Buffer.concat([unknown, cmsg(0, 2, int(3))]))).toEqual({
       ...NOTHING,

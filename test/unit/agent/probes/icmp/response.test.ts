@@ -44,7 +44,7 @@ describe('the facts of a run', () => {
     expect(facts.pingResults).toHaveLength(2);
   });
 
-  it('are told in one line', () => {
+  it('are summarised in one line', () => {
     expect(summaryOf(factsOf([answered(10), LOST]))).toBe(
       '2 sent, 1 received, 50 % lost; round trip min 10, avg 10, max 10, stdDev 0 ms',
     );

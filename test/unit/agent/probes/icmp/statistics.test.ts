@@ -11,7 +11,7 @@ describe('latencyOf', () => {
     expect(latencyOf([1.2345])).toEqual({ avg: 1.235, min: 1.235, max: 1.235, stdDev: 0 });
   });
 
-  it('is null where no reply came', () => {
+  it('is null without a reply', () => {
     expect(latencyOf([])).toEqual({ avg: null, min: null, max: null, stdDev: null });
   });
 

@@ -1,18 +1,17 @@
 import * as zlib from 'node:zlib';
 import type { Decoder, DecoderOptions } from './decoder.ts';
-import { DeflateDecoder } from './deflate-decoder.ts';
 import { GzipDecoder } from './gzip-decoder.ts';
-import { StreamDecoder } from './stream-decoder.ts';
+import { DeflateDecoder, StreamDecoder } from './stream-decoder.ts';
 import type { ZlibStream } from './zlib-run.ts';
 
 export type MakeDecoder = (options: DecoderOptions) => Decoder;
 
-/** RFC 9659: a zstd window over 8 MiB is not for HTTP; it would cost as much memory for each body. */
+/** RFC 9659: HTTP uses no zstd window over 8 MiB, which would cost as much memory per body. */
 const ZSTD_MAX_WINDOW_LOG = 23;
-/** RFC 8878 3.1.1; a frame that follows a whole one begins with it as well. */
+/** RFC 8878 3.1.1: each frame begins with it. */
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd] as const;
 
-/** What newer Node versions have beyond the types of the oldest one that is supported. */
+/** What newer Node versions have, and the types of the oldest supported version do not. */
 interface ZstdParts {
   readonly createZstdDecompress?: (options: { params: Record<number, number> }) => ZlibStream;
   readonly constants: { readonly ZSTD_d_windowLogMax?: number };
@@ -42,17 +41,17 @@ const MAKERS: ReadonlyMap<string, MakeDecoder> = new Map([
   ...(makeZstd === null ? [] : [['zstd', makeZstd] as const]),
 ]);
 
-/** What Accept-Encoding may offer; zstd where this Node has it. */
+/** For Accept-Encoding; with zstd if this Node version has it. */
 export const SUPPORTED_CODINGS: readonly string[] = [...MAKERS.keys()].filter(
   (name) => name !== 'x-gzip',
 );
 
-/** More in a row than this serve only to multiply a small body into much work. */
+/** Longer chains only serve to turn a small body into much work. */
 export const MAX_CODINGS = 4;
 
 /**
- * The decoders for a Content-Encoding, in the order in which they are to be applied. Empty where
- * nothing is to be undone: no coding, or one unknown among them, which leaves the body as it is.
+ * The decoders for a Content-Encoding, in the order in which they are applied. Empty without a
+ * coding, and if one is unknown, which leaves the body as it is.
  */
 export function decodersFor(contentEncoding: string | null): readonly MakeDecoder[] | 'too-many' {
   const names = (contentEncoding ?? '')

@@ -1,11 +1,19 @@
 import { crc32, createInflateRaw } from 'node:zlib';
 import type { Decoder, DecoderOptions } from './decoder.ts';
-import { gzipHeaderBytes } from './gzip-header.ts';
 import { ZlibRun } from './zlib-run.ts';
 
-/** Real members hold tens of kilobytes; thousands of empty ones are there to burn time. */
+/** Real members have tens of kilobytes; thousands of empty ones only burn processor time. */
 const MAX_MEMBERS = 1024;
 const TRAILER_BYTES = 8;
+const FIXED_HEADER_BYTES = 10;
+const FLAG_CRC = 0x02;
+const FLAG_EXTRA = 0x04;
+const FLAG_NAME = 0x08;
+const FLAG_COMMENT = 0x10;
+const RESERVED_FLAGS = 0xe0;
+
+/** Web servers send the ten fixed bytes; the limit keeps an endless file name out of memory. */
+const MAX_HEADER_BYTES = 8 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -19,13 +27,13 @@ const NOTHING = Buffer.alloc(0);
 type State = 'header' | 'data' | 'trailer' | 'ignored';
 
 /**
- * gzip (RFC 1952). Members in a row are one text. What follows a whole member without being
- * another is ignored, as browsers do; Node's own stream would fail and withhold good data.
+ * gzip (RFC 1952). Consecutive members are one text. Other data behind a whole member is ignored,
+ * as browsers do; Node's own stream would fail and withhold valid data.
  */
 export class GzipDecoder implements Decoder {
   readonly #options: DecoderOptions;
   #state: State = 'header';
-  #held: Buffer = NOTHING;
+  #pending: Buffer = NOTHING;
   #run: ZlibRun | null = null;
   #members = 0;
   #crc = 0;
@@ -64,11 +72,11 @@ export class GzipDecoder implements Decoder {
   }
 
   #header(piece: Buffer): Buffer | null {
-    const held = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
-    this.#held = NOTHING;
-    const bytes = gzipHeaderBytes(held);
+    const joined = this.#pending.length === 0 ? piece : Buffer.concat([this.#pending, piece]);
+    this.#pending = NOTHING;
+    const bytes = gzipHeaderBytes(joined);
     if (bytes === 'incomplete') {
-      this.#held = Buffer.from(held);
+      this.#pending = Buffer.from(joined);
       return NOTHING;
     }
     if (bytes === 'invalid') {
@@ -92,7 +100,7 @@ export class GzipDecoder implements Decoder {
       },
     });
     this.#state = 'data';
-    return held.subarray(bytes);
+    return joined.subarray(bytes);
   }
 
   async #data(piece: Buffer): Promise<Buffer | null> {
@@ -106,14 +114,14 @@ export class GzipDecoder implements Decoder {
   }
 
   #trailer(piece: Buffer): Buffer | null {
-    const held = Buffer.concat([this.#held, piece.subarray(0, TRAILER_BYTES)]);
-    if (held.length < TRAILER_BYTES) {
-      this.#held = held;
+    const joined = Buffer.concat([this.#pending, piece.subarray(0, TRAILER_BYTES)]);
+    if (joined.length < TRAILER_BYTES) {
+      this.#pending = joined;
       return NOTHING;
     }
-    const used = TRAILER_BYTES - this.#held.length;
-    this.#held = NOTHING;
-    if (held.readUInt32LE(0) !== this.#crc || held.readUInt32LE(4) !== this.#size) {
+    const used = TRAILER_BYTES - this.#pending.length;
+    this.#pending = NOTHING;
+    if (joined.readUInt32LE(0) !== this.#crc || joined.readUInt32LE(4) !== this.#size) {
       this.#fail('its checksum does not fit its content');
       return null;
     }
@@ -127,4 +135,33 @@ export class GzipDecoder implements Decoder {
     this.#options.fail(problem);
     return false;
   }
+}
+
+/** The length of the member header (RFC 1952 2.3) that the bytes start with. */
+function gzipHeaderBytes(bytes: Buffer): number | 'incomplete' | 'invalid' {
+  if (!startsWith(bytes, [0x1f, 0x8b, 0x08])) return 'invalid';
+  if (bytes.length < FIXED_HEADER_BYTES) return 'incomplete';
+  const flags = bytes.readUInt8(3);
+  if ((flags & RESERVED_FLAGS) !== 0) return 'invalid';
+
+  let at: number | null = FIXED_HEADER_BYTES;
+  if ((flags & FLAG_EXTRA) !== 0) {
+    at = at + 2 <= bytes.length ? at + 2 + bytes.readUInt16LE(at) : null;
+  }
+  if ((flags & FLAG_NAME) !== 0) at = afterZero(bytes, at);
+  if ((flags & FLAG_COMMENT) !== 0) at = afterZero(bytes, at);
+  if ((flags & FLAG_CRC) !== 0 && at !== null) at += 2;
+
+  if (at !== null && at <= bytes.length && at <= MAX_HEADER_BYTES) return at;
+  return bytes.length > MAX_HEADER_BYTES ? 'invalid' : 'incomplete';
+}
+
+function afterZero(bytes: Buffer, from: number | null): number | null {
+  if (from === null) return null;
+  const zero = bytes.indexOf(0, from);
+  return zero === -1 ? null : zero + 1;
+}
+
+function startsWith(bytes: Buffer, magic: readonly number[]): boolean {
+  return magic.every((expected, at) => at >= bytes.length || bytes[at] === expected);
 }

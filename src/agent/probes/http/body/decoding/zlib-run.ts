@@ -2,12 +2,12 @@ import type { Transform } from 'node:stream';
 import { messageOf } from '../../../../../runtime/errors.ts';
 import type { DecoderOptions } from './decoder.ts';
 
-/** Any of node:zlib's streams: they count the bytes that the library really took. */
+/** Any stream of node:zlib: they count the bytes that the library consumed. */
 export type ZlibStream = Transform & { readonly bytesWritten: number };
 
 /**
- * One zlib stream worked by hand, so that the place where the compressed data ends is known to
- * the byte and its output is taken only as fast as the sink wants it.
+ * Drives one zlib stream: finds the exact byte at which the compressed data ends, and reads output
+ * only as fast as the sink accepts it.
  */
 export class ZlibRun {
   readonly #stream: ZlibStream;
@@ -38,8 +38,8 @@ export class ZlibRun {
   }
 
   /**
-   * @returns the bytes taken, fewer than the piece has where the compressed data ended inside it;
-   *   null where the sink has enough or the data is broken
+   * @returns the consumed bytes, fewer than the piece has if the compressed data ended in it; null
+   *   if the sink has enough or the data is broken
    */
   async write(piece: Buffer): Promise<number | null> {
     if (this.#closed || this.#failed) return null;

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-it('reads the file again when it changes, but looks once a second at most', async () => {
+it('a watched file is read again when it changes, and checked at most once a second', async () => {
   writeFileSync(path, 'one');
   expect(view()).toEqual({ value: '<one>', problem: null });
   writeFileSync(path, 'longer');
@@ -30,7 +30,7 @@ it('reads the file again when it changes, but looks once a second at most', asyn
   expect(view().value).toBe('<longer>');
 });
 
-it('looks again at once where it came upon a file that was just being written', () => {
+it('an empty file, which may be being written, is checked again at once', () => {
   writeFileSync(path, '');
   expect(view().value).toBe('<>');
   expect(view().value).toBe('<>');
@@ -38,7 +38,7 @@ it('looks again at once where it came upon a file that was just being written', 
   expect(view().value).toBe('<whole>');
 });
 
-it('sees a file of the same size that was put in its place', async () => {
+it('a replaced file of the same size is noticed', async () => {
   writeFileSync(path, 'one');
   utimesSync(path, 1000, 1000);
   expect(view().value).toBe('<one>');
@@ -49,7 +49,7 @@ it('sees a file of the same size that was put in its place', async () => {
   expect(view().value).toBe('<two>');
 });
 
-it('takes a file that is not there for an empty one, and reads it once it comes', async () => {
+it('a missing file counts as empty, and is read when it appears', async () => {
   expect(view()).toEqual({ value: '<>', problem: null });
   writeFileSync(path, 'now');
   await clock.advance(1000);
@@ -59,7 +59,7 @@ it('takes a file that is not there for an empty one, and reads it once it comes'
   expect(view().value).toBe('<>');
 });
 
-it('reads no more than it may, and says so', () => {
+it('a long file is read up to its limit, and reported', () => {
   writeFileSync(path, 'x'.repeat(30));
   expect(view()).toEqual({
     value: `<${'x'.repeat(20)}>`,
@@ -67,7 +67,7 @@ it('reads no more than it may, and says so', () => {
   });
 });
 
-it('keeps the last content of a file that can no longer be reached', async () => {
+it('the last content of an unreadable file is used', async () => {
   const inner = folder.file('inner');
   mkdirSync(inner);
   writeFileSync(`${inner}/conf`, 'one');
@@ -82,7 +82,7 @@ it('keeps the last content of a file that can no longer be reached', async () =>
   });
 });
 
-it('is not held up by a pipe', () => {
+it('a pipe in place of a watched file does not block', () => {
   execFileSync('sh', ['-c', 'mkfifo "$0"', path]);
   expect(view()).toEqual({ value: '<>', problem: null });
 });

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { startHttp1 } from '../../../../../../src/agent/probes/http/http1/transport.ts';
 import type { Ending } from '../../../../../../src/agent/probes/http/transport.ts';
+import { NOT_SCRUBBED } from '../../../../../../src/agent/secrets/cut-scrubbed.ts';
 import { answering, rawServer } from '../../../../../support/servers/http-servers.ts';
 
 async function connected(url: string): Promise<Socket> {
@@ -16,7 +17,7 @@ async function connected(url: string): Promise<Socket> {
 
 const MAX_HEADER_BYTES = 1024;
 
-test('a socket that is gone already ends the exchange at once', async () => {
+test('a closed socket ends the exchange at once', async () => {
   const server = await rawServer(answering());
   const url = server.url();
   const socket = await connected(url);
@@ -39,12 +40,13 @@ test('a socket that is gone already ends the exchange at once', async () => {
       fault: unexpected,
     },
     MAX_HEADER_BYTES,
+    NOT_SCRUBBED,
   );
   expect(endings.map(({ code }) => code)).toEqual(['CONNECTION_CLOSED']);
   transport.destroy();
 });
 
-test('what its user throws ends the one exchange, and others go on', async () => {
+test('an exception in a callback ends its exchange, and others continue', async () => {
   const server = await rawServer(answering('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
   const url = server.url();
   const ask = async (data: () => void): Promise<unknown> => {
@@ -64,6 +66,7 @@ test('what its user throws ends the one exchange, and others go on', async () =>
           fault: resolve,
         },
         MAX_HEADER_BYTES,
+        NOT_SCRUBBED,
       );
       socket.once('close', () => transport.destroy());
       onTestFinished(() => transport.destroy());

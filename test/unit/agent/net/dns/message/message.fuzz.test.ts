@@ -54,14 +54,14 @@ function readInEveryWay(bytes: Buffer): void {
   judgeStreamed(mine, query);
 }
 
-it('survives random bytes', () => {
+it('random bytes do not make the DNS reader throw', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => readInEveryWay(Buffer.from(bytes))),
     { numRuns: caseCount(2000) },
   );
 });
 
-it('survives random bytes behind an honest header', () => {
+it('random bytes behind a valid header do not make the DNS reader throw', () => {
   const counts = fc.array(fc.nat(40), { minLength: 4, maxLength: 4 });
   fc.assert(
     fc.property(counts, fc.uint8Array({ maxLength: 600 }), (sizes, rest) =>
@@ -71,7 +71,7 @@ it('survives random bytes behind an honest header', () => {
   );
 });
 
-it('survives honest messages with octets changed, cut and doubled', () => {
+it('valid messages with changed, cut and doubled octets do not make the DNS reader throw', () => {
   const change = fc.tuple(fc.nat(ALL_KINDS.length - 1), fc.nat(255));
   fc.assert(
     fc.property(
@@ -90,7 +90,7 @@ it('survives honest messages with octets changed, cut and doubled', () => {
   );
 });
 
-it('says the same as an independent reader about honest messages', () => {
+it('valid messages are read as by an independent reader', () => {
   const label = fc.stringMatching(/^[a-z0-9_-]{1,20}$/);
   const host = fc.array(label, { minLength: 1, maxLength: 5 }).map((labels) => labels.join('.'));
   const record = fc.oneof(

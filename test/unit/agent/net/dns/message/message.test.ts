@@ -76,7 +76,7 @@ describe('a whole message', () => {
     expect(decoded(answerTo(ASKED, { rcode: 0x123 })).rcode).toBe(0x123);
   });
 
-  it('may be followed by bytes that belong to nothing', () => {
+  it('may be followed by extra bytes', () => {
     const bytes = Buffer.concat([answerTo(ASKED), Buffer.from('rest')]);
     expect(decoded(bytes).extraBytes).toBe(4);
   });
@@ -127,7 +127,7 @@ describe('record data in presentation form', () => {
     expect(dataOf(record)).toBe(text);
   });
 
-  it('is generic for types that are not known (RFC 3597)', () => {
+  it('is generic for unknown types (RFC 3597)', () => {
     expect(dataOf({ name, type: 62_347, rdata: Buffer.from('0a1bff', 'hex') })).toBe(
       '\\# 3 0A1BFF',
     );
@@ -169,14 +169,14 @@ describe('record data in presentation form', () => {
 });
 
 describe('names', () => {
-  it('are escaped where a character could pass for something else', () => {
+  it('are escaped if a character has another meaning', () => {
     const labels = wireName('a.b', 'c"d\\', Buffer.from([0, 0x20, 0xff]), '$(x);@');
     expect(decoded(withRdata(2, labels)).answers[0]?.data).toBe(
       'a\\.b.c\\"d\\\\.\\000\\032\\255.\\$\\(x\\)\\;\\@.',
     );
   });
 
-  it('may point to names before them', () => {
+  it('may contain pointers to earlier names', () => {
     // 12 is the question's name, 20 its second label.
     const mail = Buffer.concat([Buffer.from('\x04mail'), u16(0xc000 + 12)]);
     const rdata = Buffer.concat([u16(5), mail]);
@@ -184,7 +184,7 @@ describe('names', () => {
     expect(decoded(withRdata(2, u16(0xc000 + 20))).answers[0]?.data).toBe('com.');
   });
 
-  it('have 255 octets at most', () => {
+  it('have at most 255 octets', () => {
     const longest = wireName(...new Array<string>(127).fill('a'));
     expect(decoded(withRdata(2, longest)).answers[0]?.data).toBe('a.'.repeat(127));
     expect(faultOf(withRdata(2, wireName(...new Array<string>(126).fill('a'), 'aa')))).toBe(
@@ -261,7 +261,7 @@ describe('hostile bytes', () => {
     expect(decodeMessage(withRdata(type, rdata)).ok).toBe(false);
   });
 
-  it('counts that lie', () => {
+  it('wrong record counts are refused', () => {
     const bytes = answerTo(ASKED, { edns: false });
     for (const offset of [4, 6, 8, 10]) {
       const lie = Buffer.from(bytes);
@@ -270,14 +270,14 @@ describe('hostile bytes', () => {
     }
   });
 
-  it('a record that claims more data than there is', () => {
+  it('a record with a length beyond the message is refused', () => {
     const bytes = withRdata(62_000, Buffer.from('abcd'));
     for (let length = bytes.length - 12; length > 0; length -= 1) {
       expect(decodeMessage(bytes.subarray(0, length)).ok).toBe(false);
     }
   });
 
-  it('two OPT records', () => {
+  it('two OPT records are refused', () => {
     const opt: Answer = {
       type: 'OPT',
       name: '.',
@@ -293,7 +293,7 @@ describe('hostile bytes', () => {
     );
   });
 
-  it('thousands of pointers chained one to the next are followed 127 times at most', () => {
+  it('a chain of thousands of pointers is followed at most 127 times', () => {
     const chain = Buffer.alloc(8000);
     for (let at = 2; at < chain.length; at += 2) {
       chain.writeUInt16BE(0xc000 + RDATA_OFFSET + at - 2, at);
@@ -323,13 +323,13 @@ describe('hostile bytes', () => {
   }
   const longest = wireName(...new Array<string>(127).fill('\u0001'));
 
-  it('names that unfold to megabytes are read once where they are the same', () => {
+  it('identical names that unfold to megabytes are read once', () => {
     const { answers } = decoded(pointingInto(longest, 5000, () => 0));
     expect(answers).toHaveLength(5001);
     expect(answers[5000]?.name).toBe('\\001.'.repeat(127));
   });
 
-  it('names that unfold to megabytes are given up half-way where they all differ', () => {
+  it('different names that unfold to megabytes are refused half-way', () => {
     const data = Buffer.concat(new Array<Buffer>(32).fill(longest));
     const differing = pointingInto(data, 4000, (index) => index * 2 + Math.floor(index / 127));
     expect(faultOf(differing)).toBe('its names unfold to more than can be real');

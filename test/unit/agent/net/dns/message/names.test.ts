@@ -37,11 +37,11 @@ describe('absoluteName', () => {
   });
 });
 
-it('compares names in any case', () => {
+it('sameName ignores the case of letters', () => {
   expect(sameName('Example.COM.', 'example.com.')).toBe(true);
   expect(sameName('example.com.', 'example.org.')).toBe(false);
 });
 
-it('shows names without the dot at their end', () => {
+it('displayName removes the trailing dot', () => {
   expect([displayName('example.com.'), displayName('.')]).toEqual(['example.com', '.']);
 });

@@ -26,7 +26,7 @@ describe('makeQuery', () => {
     });
   });
 
-  it('leaves EDNS out and asks for the AD bit when told to', () => {
+  it('omits EDNS and requests the AD bit if its options say so', () => {
     const bare = makeQuery({ name: '.', type: 6 }, { edns: false, authenticData: true });
     expect(packet.decode(bare.bytes)).toMatchObject({
       flags: packet.RECURSION_DESIRED | packet.AUTHENTIC_DATA,
@@ -35,7 +35,7 @@ describe('makeQuery', () => {
     });
   });
 
-  it('takes ids that cannot be foretold', () => {
+  it('uses unpredictable ids', () => {
     const ids = Array.from(
       { length: 50 },
       () => makeQuery({ name: 'a.', type: 1 }, { edns: false, authenticData: false }).id,
@@ -64,7 +64,7 @@ describe('judgeAnswer', () => {
     expect(judgeAnswer(bytes, query).kind).toBe(kind);
   });
 
-  it('does not look at what is left of a truncated answer', () => {
+  it('does not read the rest of a truncated answer', () => {
     const whole = answerTo(asked, {
       flags: TRUNCATED_RESPONSE,
       answers: [{ name: 'example.com', type: 'TXT', data: 'x'.repeat(200) }],
@@ -73,7 +73,7 @@ describe('judgeAnswer', () => {
     expect(judgeAnswer(whole.subarray(0, whole.length - 50), query).kind).toBe('truncated');
   });
 
-  it('takes a truncated answer as it is where it came over TCP', () => {
+  it('accepts a truncated answer over TCP as it is', () => {
     const bytes = answerTo(asked, { flags: TRUNCATED_RESPONSE });
     expect(judgeStreamed(bytes, query)).toMatchObject({
       kind: 'answer',

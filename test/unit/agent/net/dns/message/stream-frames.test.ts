@@ -4,7 +4,7 @@ import { StreamFrames } from '../../../../../../src/agent/net/dns/message/stream
 import { caseCount } from '../../../../../support/nightly.ts';
 import { framed } from '../../../../../support/servers/dns-responder.ts';
 
-it('cuts messages out of the stream however it is cut itself', () => {
+it('messages are read from a stream however it is segmented', () => {
   const messages = fc.array(fc.uint8Array({ maxLength: 900 }), { maxLength: 5 });
   fc.assert(
     fc.property(messages, fc.infiniteStream(fc.integer({ min: 1, max: 700 })), (sent, sizes) => {
@@ -24,15 +24,15 @@ it('cuts messages out of the stream however it is cut itself', () => {
   );
 });
 
-it('tells how far a message has come', () => {
+it('the progress of an incomplete message is reported', () => {
   const frames = new StreamFrames();
   frames.add(Buffer.from([0x01]));
-  expect([frames.next(), frames.progress()]).toEqual([null, '1 bytes came']);
+  expect([frames.next(), frames.progress()]).toEqual([null, '1 bytes arrived']);
   frames.add(Buffer.from([0x00, 1, 2]));
-  expect([frames.next(), frames.progress()]).toEqual([null, '2 of 256 bytes came']);
+  expect([frames.next(), frames.progress()]).toEqual([null, '2 of 256 bytes arrived']);
 });
 
-it('takes the longest message byte by byte', () => {
+it('the longest message is read byte by byte', () => {
   const frames = new StreamFrames();
   const message = Buffer.alloc(65_535, 7);
   for (const byte of framed(message)) frames.add(Buffer.from([byte]));

@@ -21,7 +21,7 @@ function systemError(code: string): Error {
 }
 
 describe('CLibrary', () => {
-  it('has two look-ups under way at most, and starts the next as one ends', async () => {
+  it('runs at most two look-ups at once, and starts the next when one ends', async () => {
     const clock = new FakeClock();
     const { calls, library } = slowLibrary();
     const finds = ['a', 'b', 'c'].map((name) => library.find(name, 4, limitsOf(clock)));
@@ -38,7 +38,7 @@ describe('CLibrary', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('keeps a place taken that the C library still holds after the look-up gave up', async () => {
+  it('counts a call that the C library has not returned, even if its look-up timed out', async () => {
     const clock = new FakeClock();
     const { calls, library } = slowLibrary();
     const finds = ['a', 'b', 'c'].map((name) => library.find(name, 4, limitsOf(clock)));
@@ -93,6 +93,6 @@ it.each([
   expect(mayKnow({ name: source, returnOn: new Set() }, name, false)).toBe(expected);
 });
 
-it('does not ask systemd-resolved again where it has answered as the name server', () => {
+it('a source resolve is skipped if systemd-resolved has answered as the name server', () => {
   expect(mayKnow({ name: 'resolve', returnOn: new Set() }, 'www.example.com.', true)).toBe(false);
 });

@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { parseHosts } from '../../../../../../src/agent/net/dns/system/hosts-file.ts';
 import { parseNsswitch } from '../../../../../../src/agent/net/dns/system/nsswitch.ts';
-import { parseResolvConf } from '../../../../../../src/agent/net/dns/system/resolv-conf.ts';
-import { candidateNames } from '../../../../../../src/agent/net/dns/system/search-list.ts';
+import {
+  candidateNames,
+  parseResolvConf,
+} from '../../../../../../src/agent/net/dns/system/resolv-conf.ts';
 import {
   nameServersOf,
   usesResolvedStub,
 } from '../../../../../../src/agent/net/dns/system/system-files.ts';
 
 describe('resolv.conf', () => {
-  it('has the defaults of resolv.conf(5) where it says nothing', () => {
+  it('has the defaults of resolv.conf(5) for what it omits', () => {
     expect(parseResolvConf('', 'host')).toEqual({
       nameServers: ['127.0.0.1'],
       search: [],
@@ -45,14 +47,14 @@ describe('resolv.conf', () => {
     });
   });
 
-  it('takes nothing from a comment, also on lines that end as those of Windows do', () => {
+  it('ignores comments, also on lines with Windows line ends', () => {
     const text = 'search a.example # old b.example\r\noptions timeout:2 ; rotate\r\n';
     const { search, rotate } = parseResolvConf(text, 'host');
     expect(search).toEqual(['a.example']);
     expect(rotate).toBe(false);
   });
 
-  it('keeps its numbers within their limits', () => {
+  it('limits its numbers', () => {
     const { ndots, timeoutMs, attempts } = parseResolvConf(
       'options ndots:99 timeout:0 attempts:99',
       'host',
@@ -73,7 +75,7 @@ describe('resolv.conf', () => {
     expect(parseResolvConf('search .', 'host.corp.example').search).toEqual([]);
   });
 
-  it('begins with another server each time where it says rotate', () => {
+  it('starts with another server each time if it has the option rotate', () => {
     const conf = parseResolvConf(
       'nameserver 192.0.2.1\nnameserver 192.0.2.2\noptions rotate',
       'host',
@@ -136,18 +138,18 @@ describe('the hosts file', () => {
     ].join('\n'),
   );
 
-  it('gives all addresses of a name, in any case, once each', () => {
+  it('yields each address of a name once, whatever its case', () => {
     expect(hosts.addresses('WEB.example.', 4)).toEqual(['192.0.2.1', '192.0.2.2']);
     expect(hosts.addresses('web', 4)).toEqual(['192.0.2.1']);
     expect(hosts.addresses('web.example', 6)).toEqual(['2001:db8::1']);
   });
 
-  it('gives nothing for what it does not name', () => {
+  it('yields nothing for other names', () => {
     expect(hosts.addresses('front', 4)).toEqual([]);
     expect(hosts.addresses('constructor', 4)).toEqual([]);
   });
 
-  it('takes no name from a comment on a line that ends as those of Windows do', () => {
+  it('ignores comments on lines with Windows line ends', () => {
     const windows = parseHosts('192.0.2.1 web # once db\r\n192.0.2.2 mail\r\n');
     expect(windows.addresses('web', 4)).toEqual(['192.0.2.1']);
     expect(windows.addresses('mail', 4)).toEqual(['192.0.2.2']);
@@ -167,7 +169,7 @@ describe('nsswitch.conf', () => {
   const read = (text: string) =>
     parseNsswitch(text).map(({ name, returnOn }) => [name, [...returnOn]]);
 
-  it('is files, then dns, where it says nothing', () => {
+  it('is files, then dns, without a hosts line', () => {
     expect(read('')).toEqual([
       ['files', []],
       ['dns', []],
@@ -178,7 +180,7 @@ describe('nsswitch.conf', () => {
     ]);
   });
 
-  it('keeps the order and what ends the look-up', () => {
+  it('has the order of the sources and what ends the look-up', () => {
     expect(read('# x\nhosts:  files mdns4_minimal [NOTFOUND=return] dns # y')).toEqual([
       ['files', []],
       ['mdns4_minimal', ['NOTFOUND']],
@@ -193,7 +195,7 @@ describe('nsswitch.conf', () => {
     ]);
   });
 
-  it('names no source in a comment, also on lines that end as those of Windows do', () => {
+  it('has no source in a comment, also on lines with Windows line ends', () => {
     expect(read('hosts: files dns # not resolve\r\n')).toEqual([
       ['files', []],
       ['dns', []],

@@ -53,7 +53,7 @@ function expectWhole(body: ReadBody, text: Buffer): void {
 }
 
 describe('content codings', () => {
-  test.each(CODINGS)('%s is undone, in one piece and in small ones', async (name, encode) => {
+  test.each(CODINGS)('%s is decoded, in one piece and in small ones', async (name, encode) => {
     const encoded = encode(TEXT);
     expectWhole(await read(name, encoded), TEXT);
     expectWhole(await read(name, encoded, { pieceBytes: 7 }), TEXT);
@@ -65,7 +65,7 @@ describe('content codings', () => {
     expectWhole(await read(name, Buffer.alloc(0)), Buffer.alloc(0));
   });
 
-  test('what is unknown leaves the body as it is, also among known ones', async () => {
+  test('an unknown coding leaves the body as it is, also among known ones', async () => {
     const packed = zlib.gzipSync(TEXT);
     expectWhole(await read('compress', TEXT), TEXT);
     expectWhole(await read('gzip, compress', packed), packed);
@@ -207,7 +207,7 @@ describe('limits', () => {
     expect(body.bytes.length).toBe(1000);
   });
 
-  test('inflating much in one piece holds little of it at a time', async () => {
+  test('a large piece is inflated in small parts', async () => {
     const bomb = zlib.gzipSync(Buffer.alloc(64 * MIB));
     const before = process.memoryUsage().arrayBuffers;
     let highest = 0;
@@ -227,7 +227,7 @@ describe('limits', () => {
     expect(body.bytes.buffer.byteLength).toBeLessThanOrEqual(2 * TEXT.length);
   });
 
-  test('a coding that only grows on the way is bounded as well', async () => {
+  test('the data between two codings is limited as well', async () => {
     // The outer layer inflates to much that the inner one makes nothing of.
     const named = Buffer.concat([zlib.gzipSync(TEXT), Buffer.alloc(4 * MIB)]);
     const body = await read('gzip, gzip', zlib.gzipSync(named), { maxBytes: MIB });
@@ -237,7 +237,7 @@ describe('limits', () => {
 });
 
 describe('ending early', () => {
-  test('destroy ends a write that waits', async () => {
+  test('destroy ends a waiting write', async () => {
     const reader = new BodyReader({
       contentEncoding: 'gzip',
       maxBytes: 100 * MIB,

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import {
-  decodeText,
-  storedBodyOf,
-} from '../../../../../../src/agent/probes/http/body/stored-body.ts';
+import { decodeText } from '../../../../../../src/agent/probes/http/body/decode-text.ts';
+import { storedBodyOf } from '../../../../../../src/agent/probes/http/body/stored-body.ts';
+import { NOT_SCRUBBED } from '../../../../../../src/agent/secrets/cut-scrubbed.ts';
 
 function stored(bytes: Buffer, contentType: string | null, more: { totalBytes?: number } = {}) {
-  return storedBodyOf({ bytes, totalBytes: bytes.length, truncated: false, ...more }, contentType);
+  return storedBodyOf(
+    { bytes, totalBytes: bytes.length, truncated: false, ...more },
+    contentType,
+    NOT_SCRUBBED,
+  );
 }
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452000001f4', 'hex');
@@ -50,7 +53,7 @@ describe('text', () => {
     expect(Buffer.byteLength(body ?? '')).toBeLessThanOrEqual(10_240);
   });
 
-  test('a body that was kept only in part is a cut text', () => {
+  test('a body that was retained only in part is a cut text', () => {
     const bytes = Buffer.from('short');
     expect(stored(bytes, 'text/plain', { totalBytes: 26_214_400 })).toMatchObject({
       body: 'short',
@@ -77,7 +80,7 @@ describe('binary', () => {
     });
   });
 
-  test('over 50 KB only its size is told', () => {
+  test('over 50 KB only its size is stored', () => {
     const bytes = Buffer.alloc(51_200);
     expect(stored(bytes, null).bodyEncoding).toBe('base64');
     expect(stored(Buffer.alloc(51_201), null)).toEqual({
@@ -89,9 +92,12 @@ describe('binary', () => {
     expect(stored(bytes, null, { totalBytes: 60_000 }).bodyEncoding).toBe('omitted');
   });
 
-  test('what was truncated says so', () => {
+  test('a truncated body is marked as truncated', () => {
     const body = { bytes: PNG, totalBytes: 26_214_400, truncated: true };
-    expect(storedBodyOf(body, 'image/png')).toMatchObject({ bodyTruncated: true, body: null });
+    expect(storedBodyOf(body, 'image/png', NOT_SCRUBBED)).toMatchObject({
+      bodyTruncated: true,
+      body: null,
+    });
   });
 });
 

@@ -4,7 +4,7 @@ import { requestHead } from '../../../../../../src/agent/probes/http/http1/reque
 const url = new URL('http://target.example:8080/a%20b?c=d');
 const request = { method: 'GET', url, headers: [], body: null };
 
-test('says where it goes, and that no second request comes', () => {
+test('a request head has its host and closes the connection', () => {
   const headers = [
     ['accept', '*/*'],
     ['x-latin', 'é'],
@@ -14,7 +14,7 @@ test('says where it goes, and that no second request comes', () => {
   );
 });
 
-test('takes a Host of its own, and the target that a proxy wants', () => {
+test('a request head has the Host of the check and the request target for a proxy', () => {
   const headers = [['Host', 'other.example']] as const;
   expect(requestHead({ ...request, headers, requestTarget: url.href })).toBe(
     `GET ${url.href} HTTP/1.1\r\nhost: other.example\r\nconnection: close\r\n\r\n`,

@@ -40,7 +40,7 @@ const RESPONSE =
   'HTTP/1.1 200 All r\xc3\xafght\r\nX-One: a\r\nEmpty:\r\nx-one:  b \r\nSet-Cookie: c=\xe9\r\n__proto__: d\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nX-Trailer: t\r\n\r\nHTTP/1.1 500 No\r\n\r\n';
 
 describe('a response', () => {
-  test('is read with its fields and body, and nothing behind it', () => {
+  test('is parsed with its fields and body, without the bytes behind it', () => {
     const { head, body, ended, error } = read([RESPONSE]);
     expect(error).toBeNull();
     expect(ended).toBe(true);
@@ -55,7 +55,7 @@ describe('a response', () => {
     ]);
   });
 
-  test('is the same however it is cut', () => {
+  test('is the same however it is segmented', () => {
     const whole = read([RESPONSE]);
     expect(read([...RESPONSE])).toEqual(whole);
     for (let at = 1; at < RESPONSE.length; at += 1) {
@@ -63,7 +63,7 @@ describe('a response', () => {
     }
   });
 
-  test('is read beyond what the parser holds at once', () => {
+  test('may be larger than the window of the parser', () => {
     const long = 'x'.repeat(200_000);
     const seen = read([`HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n${long}`]);
     expect(seen).toMatchObject({ ended: true, error: null });
@@ -122,7 +122,7 @@ describe('what is no response', () => {
   });
 });
 
-test('nothing is told once it was freed, also from within', () => {
+test('a freed parser calls nothing back, also if it is freed in a callback', () => {
   let pieces = 0;
   const parser: ResponseParser = new ResponseParser('GET', MAX_HEADER_BYTES, {
     head: () => parser.free(),

@@ -5,7 +5,6 @@ import type { CertificateFacts } from '../../../model/result/result.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { certificateFacts, type FactsOptions, type Leaf } from './certificate-facts.ts';
 
-/** What the verification of the chain found, by OpenSSL's code. */
 const CHAIN_CODES: Readonly<Record<string, ErrorCode>> = {
   CERT_HAS_EXPIRED: 'TLS_CERT_EXPIRED',
   CERT_NOT_YET_VALID: 'TLS_CERT_NOT_YET_VALID',
@@ -21,27 +20,27 @@ const MAX_NAMED = 10;
 /** The peer controls the chain, which may contain a loop. */
 const MAX_CHAIN = 20;
 
-export interface Judged extends FactsOptions {
+export interface CertificateTarget extends FactsOptions {
   /** How messages name the target. */
   readonly target: string;
   /** The name or address that the certificate must be for, without brackets. */
   readonly hostname: string;
 }
 
-/** What is wrong with the peer's certificate for this host; null where nothing is. */
-export function judgeCertificate(
+/** What is wrong with the peer's certificate for this host; null if nothing is. */
+export function certificateFailure(
   socket: TLSSocket,
   leaf: Leaf | null,
-  judged: Judged,
+  presentedFor: CertificateTarget,
 ): Failure | null {
-  const { target, hostname, wallMs } = judged;
+  const { target, hostname, wallMs } = presentedFor;
   if (leaf === null) {
     return { code: 'TLS_CERT_INVALID', message: `${target} showed no certificate` };
   }
   const chainCode = chainErrorCode(socket);
   if (chainCode !== null) {
     const code = CHAIN_CODES[chainCode] ?? 'TLS_CERT_INVALID';
-    const facts = certificateFacts(culprit(socket, leaf, code, wallMs), judged);
+    const facts = certificateFacts(culprit(socket, leaf, code, wallMs), presentedFor);
     return {
       code,
       message: `${target} ${CHAIN_WORDS[code]?.(facts) ?? invalid(facts, chainCode)}`,
@@ -49,7 +48,7 @@ export function judgeCertificate(
   }
   const identityCode = identityErrorCode(hostname, leaf);
   if (identityCode === null) return null;
-  const { subject, subjectAltNames } = certificateFacts(leaf, judged);
+  const { subject, subjectAltNames } = certificateFacts(leaf, presentedFor);
   const names = subjectAltNames.slice(0, MAX_NAMED).join(', ');
   const more =
     subjectAltNames.length > MAX_NAMED ? ` and ${subjectAltNames.length - MAX_NAMED} more` : '';
@@ -88,12 +87,12 @@ function chainErrorCode(socket: TLSSocket): string | null {
 }
 
 /**
- * RFC 9525 by Node's own check, which still takes the common name where there are no alternative
- * names, and throws for an alternative name that it cannot read.
+ * Node's check by RFC 9525. It still uses the common name if there are no alternative names, and
+ * throws on an alternative name that it cannot read.
  */
 function identityErrorCode(hostname: string, leaf: Leaf): string | null {
   try {
-    // It reads no more of the certificate than the subject and the alternative names.
+    // It reads only the subject and the alternative names.
     const error = checkServerIdentity(hostname, leaf as PeerCertificate);
     return error === undefined ? null : (systemCodeOf(error) ?? 'UNSPECIFIED');
   } catch (error) {

@@ -1,7 +1,72 @@
 import type { DnsProtocol } from '../../../model/check/request.ts';
+import type { DnsAnswer } from '../../../model/result/result.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { DnsMessage, DnsRecord } from '../../net/dns/message/message.ts';
-import { className, opcodeName, rcodeName, typeName } from '../../net/dns/message/parameters.ts';
+import {
+  className,
+  opcodeName,
+  rcodeName,
+  TYPE_NUMBERS,
+  typeName,
+} from '../../net/dns/message/parameters.ts';
+import { textOfStrings } from '../../net/dns/message/rdata.ts';
+
+/**
+ * Limit for the text of the records in a result. A message of 64 KiB can unfold to megabytes of
+ * text; no honest answer exceeds four times the size of the message.
+ */
+const MAX_SHOWN_CHARS = 262_144;
+
+export interface ShownMessage {
+  readonly message: DnsMessage;
+  readonly leftOut: number;
+}
+
+/** The message with the first records that fit into a result. */
+export function shownPartOf(message: DnsMessage): ShownMessage {
+  let left = MAX_SHOWN_CHARS;
+  let leftOut = 0;
+  const shown = (records: readonly DnsRecord[]): readonly DnsRecord[] =>
+    records.filter(({ name, data }) => {
+      left -= name.length + data.length;
+      if (left < 0) leftOut += 1;
+      return left >= 0;
+    });
+  const part = {
+    ...message,
+    answers: shown(message.answers),
+    authorities: shown(message.authorities),
+    additionals: shown(message.additionals),
+  };
+  return { message: part, leftOut };
+}
+
+/**
+ * JSON_ANSWER (src/model/README.md, "DNS: `request`"). Names have their trailing dot, as in the
+ * text form. Data has the form of a zone file, except for TXT: its strings are joined without
+ * quotes and escapes, which is what users compare with.
+ */
+export function jsonAnswerOf(message: DnsMessage): DnsAnswer {
+  return {
+    Status: message.rcode,
+    TC: message.truncated,
+    RD: message.recursionDesired,
+    RA: message.recursionAvailable,
+    AD: message.authenticData,
+    CD: message.checkingDisabled,
+    Question: message.questions.map(({ name, type }) => ({ name, type: typeName(type) })),
+    Answer: message.answers.map((record) => ({
+      name: record.name,
+      type: typeName(record.type),
+      TTL: record.ttlSeconds,
+      data: dataOf(record),
+    })),
+  };
+}
+
+function dataOf({ type, data, rdata }: DnsRecord): string {
+  return type === TYPE_NUMBERS.TXT || type === TYPE_NUMBERS.SPF ? textOfStrings(rdata) : data;
+}
 
 export interface TextFacts {
   readonly server: { readonly host: string; readonly address: string; readonly port: number };
@@ -97,7 +162,7 @@ function recordLine(record: DnsRecord): string {
   return `${owner}${record.ttlSeconds}\t${className(record.class)}\t${typeName(record.type)}\t${record.data}`;
 }
 
-/** With tabs up to the column, or with one where it is passed already. */
+/** Adds tabs up to the column, at least one. */
 function padded(text: string, column: number): string {
   return text + '\t'.repeat(Math.max(1, Math.ceil((column - text.length) / TAB)));
 }

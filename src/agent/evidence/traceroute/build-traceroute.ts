@@ -2,37 +2,40 @@ import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute
 import { latencyOf, packetLossPercent } from '../../probes/icmp/statistics.ts';
 import { roundMs } from '../../probes/probe.ts';
 import type { TraceTarget } from '../tracer.ts';
-import { type Answer, MAX_TTL, type Observed, type ProbeEnd } from './observed.ts';
+import { type Answer, MAX_TTL, type Observed, type ProbeEnd } from './engine.ts';
 import { type Unreachable, unreachableText } from './unreachable.ts';
 
 /**
  * The traceroute of src/agent/README.md, "When a check fails: the evidence", without the names of
- * its hops. Silent hops behind the last one that answered are left out but for the first.
+ * its hops. It includes only the first of the silent hops behind the last one that answered.
  * `truncationReason` is one of:
  * - `unreachable: WHAT by ADDRESS`, WHAT with traceroute's mark, `host (!H)`
- * - `no answer after hop N`, and `no answer` where there was none at all
+ * - `no answer after hop N`, and `no answer` if no hop answered
  * - `hop limit`: the last probed hop answered, and is not the destination
- * - `time limit`, `stopped` (the agent stops, or the program that traces was ended)
+ * - `time limit`, `stopped` (the agent stops, or the tracing program was ended)
  */
-export function assemble({ hostname, address }: TraceTarget, observed: Observed): Traceroute {
+export function buildTraceroute(
+  { hostname, address }: TraceTarget,
+  observed: Observed,
+): Traceroute {
   const { lastHop, destinationReached, truncationReason } = endOf(observed);
   const hops = observed.hops.slice(0, lastHop).map(hopOf);
   return { hostname, resolvedIp: address, hops, destinationReached, truncationReason };
 }
 
-interface WayEnd {
+interface RouteEnd {
   readonly lastHop: number;
   readonly destinationReached: boolean;
   readonly truncationReason: string | null;
 }
 
-function endOf({ hops, ended }: Observed): WayEnd {
+function endOf({ hops, ended }: Observed): RouteEnd {
   const reached = hops.findIndex((ends) => answersOf(ends).some(isDestination)) + 1;
   if (reached > 0) return { lastHop: reached, destinationReached: true, truncationReason: null };
   const refused = hops.findIndex((ends) => refusalIn(ends) !== null) + 1;
   const refusal = refusalIn(hops[refused - 1] ?? []);
   if (refusal !== null) {
-    const reason = `unreachable: ${unreachableText(refusal.says)} by ${refusal.address}`;
+    const reason = `unreachable: ${unreachableText(refusal.meaning)} by ${refusal.address}`;
     return { lastHop: refused, destinationReached: false, truncationReason: reason };
   }
   const last = hops.findLastIndex((ends) => answersOf(ends).length > 0) + 1;
@@ -46,7 +49,7 @@ function silenceReason(lastAnswering: number, ended: Observed['ended']): string 
   return lastAnswering === 0 ? 'no answer' : `no answer after hop ${lastAnswering}`;
 }
 
-/** Where several routers share a hop, the one that answered most often, then first, stands for it. */
+/** If several routers share a hop, uses the one that answered most often, or first. */
 function hopOf(ends: readonly ProbeEnd[], index: number): TracerouteHop {
   const answers = answersOf(ends);
   const rttsMs = answers.map(({ rttMs }) => rttMs);
@@ -81,13 +84,13 @@ function answersOf(ends: readonly ProbeEnd[]): readonly Answer[] {
   return ends.filter((end) => end !== null);
 }
 
-function isDestination({ says }: Answer): boolean {
-  return says === 'destination';
+function isDestination({ meaning }: Answer): boolean {
+  return meaning === 'destination';
 }
 
-function refusalIn(ends: readonly ProbeEnd[]): (Answer & { readonly says: Unreachable }) | null {
+function refusalIn(ends: readonly ProbeEnd[]): (Answer & { readonly meaning: Unreachable }) | null {
   for (const end of ends) {
-    if (end !== null && typeof end.says === 'object') return { ...end, says: end.says };
+    if (end !== null && typeof end.meaning === 'object') return { ...end, meaning: end.meaning };
   }
   return null;
 }

@@ -6,13 +6,13 @@ export const BODY_USES: readonly BodyUse[] = ['assertions', 'detail'];
 
 /** Memory of one attempt for a body beyond what its result stores. */
 export interface BodyMemory {
-  /** Whether so many more bytes may be retained; they then count until this memory is closed. */
+  /** Reserves more bytes until `close`; false if it cannot. */
   take(bytes: number, use: BodyUse): boolean;
-  /** Gives all back, when the body is stored or not wanted any more; nothing the second time. */
+  /** Releases all bytes; does nothing the second time. */
   close(): void;
 }
 
-export interface RoomWait {
+export interface MemoryWait {
   readonly clock: Pick<Clock, 'after'>;
   readonly waitMs: number;
   readonly signal: AbortSignal;
@@ -28,13 +28,12 @@ interface Waiter {
 const DETAIL_SHARE = 1 / 2;
 
 /**
- * The memory that the bodies of all attempts share. Most bodies are small; but a thousand runs at
- * once against targets that send 25 MB each must not end the agent. Bodies that are only to be shown
- * have at most half of it. While somebody waits for room, only who has waited before gets more: what
- * the others give back would else be taken bit by bit by new attempts, and a run that waits for much
- * of it would never be let in.
+ * The memory that the bodies of all attempts share: a thousand simultaneous bodies of 25 MB must
+ * not end the agent. Bodies only for display have at most half of it. While an attempt waits for
+ * memory, only attempts that have waited get more: new attempts would otherwise take what is
+ * released bit by bit, and a large request would never be granted.
  */
-export class SharedBodyRoom {
+export class SharedBodyMemory {
   readonly #maxBytes: number;
   readonly #waiting = new Set<Waiter>();
   #freeBytes: number;
@@ -50,15 +49,11 @@ export class SharedBodyRoom {
 
   /** @param keepsDetail whether a body that no assertion reads is wanted, too */
   open(keepsDetail: boolean): BodyMemory {
-    return this.#room(keepsDetail, 0);
+    return this.#memory(keepsDetail, 0);
   }
 
-  /**
-   * Waits for memory for a body, first come, first served.
-   *
-   * @returns null where the time is up or the signal aborts
-   */
-  reserve(bytes: number, { clock, waitMs, signal, keepsDetail }: RoomWait) {
+  /** Waits for memory, first come, first served; null if the time is up or the signal aborts. */
+  reserve(bytes: number, { clock, waitMs, signal, keepsDetail }: MemoryWait) {
     const wanted = Math.min(bytes, this.#maxBytes);
     return new Promise<BodyMemory | null>((resolve) => {
       const end = (memory: BodyMemory | null): void => {
@@ -74,7 +69,7 @@ export class SharedBodyRoom {
         bytes: wanted,
         grant: () => {
           this.#freeBytes -= wanted;
-          end(this.#room(keepsDetail, wanted));
+          end(this.#memory(keepsDetail, wanted));
         },
       };
       const cancel = clock.after(waitMs, giveUp);
@@ -92,7 +87,7 @@ export class SharedBodyRoom {
     }
   }
 
-  #room(keepsDetail: boolean, reservedBytes: number): BodyMemory {
+  #memory(keepsDetail: boolean, reservedBytes: number): BodyMemory {
     let heldBytes = reservedBytes;
     let unusedBytes = reservedBytes;
     return {

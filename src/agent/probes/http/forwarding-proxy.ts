@@ -8,14 +8,14 @@ import { requestText, shownUrl } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
 const AUTHENTICATION_REQUIRED = 407;
-/** What proxies answer themselves where they do not get through to the target. */
-const OF_GATEWAYS: ReadonlySet<number> = new Set([502, 503, 504]);
+/** By these, proxies report that they cannot reach the target. */
+const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
- * The request as a proxy passes it on without a tunnel: with the whole URL in its request line
- * (RFC 9112 3.2.2), and the proxy's credentials, in place of any that the check brings.
+ * The request for a proxy that forwards it without a tunnel: with the whole URL in its request line
+ * (RFC 9112 3.2.2), and with the proxy's credentials, which replace those of the check.
  */
-export function forwarded(
+export function requestForProxy(
   request: HopRequest,
   { authorization }: HttpProxy,
   log: JobLog,
@@ -23,7 +23,9 @@ export function forwarded(
   const { url, headers } = request;
   const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? url.host;
   if (host !== url.host) {
-    log.warn(`a proxy tells the target the host of the URL: the header Host (${host}) is lost`);
+    log.warn(
+      `the proxy sends the host of the URL to the target: the header Host (${host}) is lost`,
+    );
   }
   const others = headers.filter(
     ([name]) => authorization === null || name.toLowerCase() !== 'proxy-authorization',
@@ -42,14 +44,13 @@ export function planBehindProxy(
   return (head) => (head.status === AUTHENTICATION_REQUIRED ? { kind: 'none' } : planOf(head));
 }
 
-/** What of a hop a proxy may have made. */
 interface Answered {
   readonly exchange: ExchangeResult | null;
   readonly failure: Failure | null;
 }
 
 /** A 407 comes from the proxy, so it says nothing about the target. */
-export function forwardedHop<Hop extends Answered>(
+export function hopThroughProxy<Hop extends Answered>(
   hop: Hop,
   request: HopRequest,
   proxy: HttpProxy,
@@ -58,11 +59,11 @@ export function forwardedHop<Hop extends Answered>(
   const { exchange } = hop;
   const head = exchange?.head ?? null;
   if (exchange === null || head === null) return hop;
-  if (OF_GATEWAYS.has(head.status)) {
+  if (GATEWAY_STATUSES.has(head.status)) {
     log.warn(`the ${head.status} may be the proxy's own: it could not reach the target then`);
   }
   if (head.status === 401 && proxy.authorization !== null) {
-    log.warn("the 401 may be the proxy's own: some answer so to a wrong user or password");
+    log.warn("the 401 may be the proxy's own: some proxies answer 401 to a wrong user or password");
   }
   if (head.status !== AUTHENTICATION_REQUIRED) return hop;
   const answer = { status: head.status, reason: head.statusText };

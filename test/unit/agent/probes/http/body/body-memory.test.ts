@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { BodyReader } from '../../../../../../src/agent/probes/http/body/body-reader.ts';
 import {
   type BodyMemory,
-  SharedBodyRoom,
-} from '../../../../../../src/agent/probes/http/body/body-room.ts';
+  SharedBodyMemory,
+} from '../../../../../../src/agent/probes/http/body/body-memory.ts';
+import { BodyReader } from '../../../../../../src/agent/probes/http/body/body-reader.ts';
 import { FakeClock } from '../../../../../support/fake-clock.ts';
 
 const KIB = 1024;
 
-describe('SharedBodyRoom', () => {
-  it('gives what it has to all together, and no more', () => {
-    const shared = new SharedBodyRoom(100);
+describe('SharedBodyMemory', () => {
+  it('gives all bodies together no more than it has', () => {
+    const shared = new SharedBodyMemory(100);
     const [a, b] = [shared.open(true), shared.open(true)];
     const take = (room: BodyMemory, bytes: number) => room.take(bytes, 'assertions');
     expect([take(a, 60), take(b, 41), take(b, 40), take(a, 1)]).toEqual([true, false, true, false]);
@@ -22,14 +22,14 @@ describe('SharedBodyRoom', () => {
   });
 });
 
-describe('room that is waited for', () => {
+describe('memory that is waited for', () => {
   const wait = (clock: FakeClock, signal = new AbortController().signal) => {
     return { clock, waitMs: 1_000, signal, keepsDetail: true };
   };
 
-  it('goes to whoever came first, and nothing of it to bodies that are only to be shown', async () => {
+  it('goes to the first waiter, and not to bodies for display', async () => {
     const clock = new FakeClock();
-    const shared = new SharedBodyRoom(100);
+    const shared = new SharedBodyMemory(100);
     const taken = shared.open(true);
     expect(taken.take(80, 'assertions')).toBe(true);
     const first = shared.reserve(90, wait(clock));
@@ -43,9 +43,9 @@ describe('room that is waited for', () => {
     expect(shared.freeBytes).toBe(100);
   });
 
-  it('is kept for who waits, whatever new attempts and those under way would take', async () => {
+  it('is reserved for the waiters, whatever other attempts request', async () => {
     const clock = new FakeClock();
-    const shared = new SharedBodyRoom(100);
+    const shared = new SharedBodyMemory(100);
     const [older, newer] = [shared.open(true), shared.open(true)];
     const take = (room: BodyMemory) => room.take(30, 'assertions');
     expect([take(older), take(newer)]).toEqual([true, true]);
@@ -60,9 +60,9 @@ describe('room that is waited for', () => {
     expect([take(shared.open(true)), shared.freeBytes]).toEqual([true, 70]);
   });
 
-  it('lets a body grow that waited and is longer now, while others wait', async () => {
+  it('lets a body with a reservation grow while others wait', async () => {
     const clock = new FakeClock();
-    const shared = new SharedBodyRoom(100);
+    const shared = new SharedBodyMemory(100);
     const first = await shared.reserve(50, wait(clock));
     const second = shared.reserve(90, wait(clock));
     expect(first?.take(60, 'assertions')).toBe(true);
@@ -70,9 +70,9 @@ describe('room that is waited for', () => {
     expect(await second).not.toBe(null);
   });
 
-  it('is given up when the time is up or nobody wants it, which lets the next one in', async () => {
+  it('goes to the next waiter when the time is up or the signal aborts', async () => {
     const clock = new FakeClock();
-    const shared = new SharedBodyRoom(100);
+    const shared = new SharedBodyMemory(100);
     shared.open(true).take(60, 'assertions');
     const stop = new AbortController();
     const [large, next] = [
@@ -88,8 +88,8 @@ describe('room that is waited for', () => {
     expect(shared.freeBytes).toBe(0);
   });
 
-  it('is half of all for bodies that are only to be shown', () => {
-    const shared = new SharedBodyRoom(100);
+  it('is limited to half of all for bodies for display', () => {
+    const shared = new SharedBodyMemory(100);
     expect(shared.open(false).take(1, 'detail')).toBe(false);
     const room = shared.open(true);
     expect([room.take(50, 'detail'), room.take(1, 'detail'), room.take(50, 'assertions')]).toEqual([
@@ -100,13 +100,13 @@ describe('room that is waited for', () => {
   });
 });
 
-describe('a body reader with a room', () => {
-  function readerIn(shared: SharedBodyRoom, ownBytes = 50 * KIB) {
+describe('a body reader with shared memory', () => {
+  function readerIn(shared: SharedBodyMemory, ownBytes = 50 * KIB) {
     const room = shared.open(true);
     const limits = { contentEncoding: null, maxBytes: 1000 * KIB, keepBytes: 1000 * KIB };
     return {
       room,
-      reader: new BodyReader({ ...limits, room: { ownBytes, shared: room, use: 'assertions' } }),
+      reader: new BodyReader({ ...limits, memory: { ownBytes, shared: room, use: 'assertions' } }),
     };
   }
 
@@ -122,7 +122,7 @@ describe('a body reader with a room', () => {
   it.each([1000, 64 * KIB, body.length])(
     'keeps all while there is room (%i bytes a piece)',
     async (pieceBytes) => {
-      const shared = new SharedBodyRoom(1000 * KIB);
+      const shared = new SharedBodyMemory(1000 * KIB);
       const { room, reader } = readerIn(shared);
       const { bytes, totalBytes } = await read(reader, body, pieceBytes);
       expect(bytes.equals(body)).toBe(true);
@@ -137,15 +137,15 @@ describe('a body reader with a room', () => {
   it.each([1000, 64 * KIB, body.length])(
     'keeps its own bytes where there is none (%i bytes a piece)',
     async (pieceBytes) => {
-      const { reader } = readerIn(new SharedBodyRoom(0));
+      const { reader } = readerIn(new SharedBodyMemory(0));
       const { bytes, totalBytes, truncated } = await read(reader, body, pieceBytes);
       expect(bytes.equals(body.subarray(0, 50 * KIB))).toBe(true);
       expect({ totalBytes, truncated }).toEqual({ totalBytes: body.length, truncated: false });
     },
   );
 
-  it('stops keeping where the room ends', async () => {
-    const shared = new SharedBodyRoom(100 * KIB);
+  it('retains no more when the memory is used up', async () => {
+    const shared = new SharedBodyMemory(100 * KIB);
     const { reader } = readerIn(shared);
     const { bytes } = await read(reader, body, 1000);
     expect(bytes.length).toBeGreaterThanOrEqual(50 * KIB);
@@ -153,8 +153,8 @@ describe('a body reader with a room', () => {
     expect(bytes.equals(body.subarray(0, bytes.length))).toBe(true);
   });
 
-  it('asks for nothing while a body is short', async () => {
-    const shared = new SharedBodyRoom(100 * KIB);
+  it('requests nothing while a body is short', async () => {
+    const shared = new SharedBodyMemory(100 * KIB);
     const { reader } = readerIn(shared);
     await read(reader, body.subarray(0, 50 * KIB), 100);
     expect(shared.freeBytes).toBe(100 * KIB);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { assemble } from '../../../../../src/agent/evidence/traceroute/assemble.ts';
+import { buildTraceroute } from '../../../../../src/agent/evidence/traceroute/build-traceroute.ts';
 import type {
+  Meaning,
   Observed,
   ProbeEnd,
-  Says,
-} from '../../../../../src/agent/evidence/traceroute/observed.ts';
+} from '../../../../../src/agent/evidence/traceroute/engine.ts';
 import { unreachableByCode } from '../../../../../src/agent/evidence/traceroute/unreachable.ts';
 import type { Traceroute } from '../../../../../src/model/result/traceroute.ts';
 
@@ -31,7 +31,7 @@ describe('a traceroute', () => {
     ]);
   });
 
-  it('names the router of a hop that answers most, and of equals the first', () => {
+  it('has the router of a hop that answers most often, or first', () => {
     const hops = [
       [answer('10.0.0.1', 1), answer('10.0.0.2', 1), answer('10.0.0.2', 1)],
       [answer('10.0.1.7', 1), null, answer('10.0.1.2', 1)],
@@ -39,7 +39,7 @@ describe('a traceroute', () => {
     expect(assembled(hops).hops.map(({ address }) => address)).toEqual(['10.0.0.2', '10.0.1.7']);
   });
 
-  it('ends where the destination first answers', () => {
+  it('ends at the first hop where the destination answers', () => {
     const traceroute = assembled([
       SILENT,
       [answer('10.0.1.1', 1), answer('10.0.1.1', 1), answer('10.0.9.9', 1, 'destination')],
@@ -90,10 +90,10 @@ describe('a traceroute', () => {
   });
 });
 
-function answer(address: string, rttMs: number, says: Says = 'on the way'): ProbeEnd {
-  return { address, rttMs, says };
+function answer(address: string, rttMs: number, meaning: Meaning = 'on the way'): ProbeEnd {
+  return { address, rttMs, meaning };
 }
 
 function assembled(hops: Observed['hops'], ended: Observed['ended'] = 'complete'): Traceroute {
-  return assemble(TARGET, { hops, ended });
+  return buildTraceroute(TARGET, { hops, ended });
 }
