@@ -2,6 +2,7 @@ import { artifactIdOf } from '../../model/ids.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import {
   type ArtifactBegin,
   artifactBeginSchema,
@@ -79,7 +80,6 @@ interface Content {
 
 /** Each has a note in the spool, which is gone through at every start. */
 const MAX_ARTIFACTS = 10_000;
-const SAY_AGAIN_MS = 60_000;
 const WITHOUT_DIGEST = artifactBeginSchema.omit({ sha256: true });
 
 /**
@@ -104,14 +104,15 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
   readonly #keep: ArtifactFiles;
   /** Bytes by id, oldest first. */
   readonly #held = new Map<string, number>();
+  readonly #throttled: ThrottledLog;
   readonly #adding = new Map<string, Promise<AddedArtifact>>();
   #bytes = 0;
   #isOpen: boolean = true;
-  #saidMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: Required<OutboxOptions>, keep: ArtifactFiles) {
     this.#options = options;
     this.#keep = keep;
+    this.#throttled = new ThrottledLog(options.clock, options.log, { repeats: false });
   }
 
   get bytes(): number {
@@ -175,7 +176,12 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
       this.#options.spool.discard('artifact-note', oldest[0], 'space');
       await this.remove(oldest[0]);
     }
-    if (this.#held.size < before) this.#sayFull();
+    if (this.#held.size === before) return;
+    this.#throttled.warn(
+      'full',
+      {},
+      'there is no room for all artifacts: the oldest are dropped (vedette_spool_dropped_total counts them)',
+    );
   }
 
   #addOnce(
@@ -242,17 +248,6 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
   #hold(id: string, bytes: number): void {
     this.#held.set(id, bytes);
     this.#bytes += bytes;
-  }
-
-  #sayFull(): void {
-    const { clock, log } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const isNews = nowMs - this.#saidMs >= SAY_AGAIN_MS;
-    this.#saidMs = nowMs;
-    if (!isNews) return;
-    log.warn(
-      'there is no room for all artifacts: the oldest are dropped (vedette_spool_dropped_total counts them)',
-    );
   }
 }
 

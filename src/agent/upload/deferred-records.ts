@@ -1,12 +1,13 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import type { Deferred } from './batch.ts';
 
 /** Deferred records are tried again so soon at the latest: one of the clocks may have been set. */
 const MAX_WAIT_MS = 60_000;
 /** However little they are ahead: a service that defers without a reason is not asked without a rest. */
 const MIN_WAIT_MS = 1_000;
-const LOG_EVERY_MS = 600_000;
+const LOG_PERIOD_MS = 600_000;
 
 /**
  * Records that the service will take later, as they are ahead of its clock. They stay in the spool, and
@@ -14,16 +15,15 @@ const LOG_EVERY_MS = 600_000;
  */
 export class DeferredRecords {
   readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #throttled: ThrottledLog;
   /** The first of them in the spool, and when to send from there again (monotonic). */
   #first: { readonly key: number; readonly dueMs: number } | null = null;
   /** Up to where the spool was read when the uploader came back; null where it has not. */
   #resumeAfter: number | null = null;
-  #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, log: Logger) {
     this.#clock = clock;
-    this.#log = log;
+    this.#throttled = new ThrottledLog(clock, log, { periodMs: LOG_PERIOD_MS });
   }
 
   /** Milliseconds until it is time to come back; null where there are none. */
@@ -40,10 +40,9 @@ export class DeferredRecords {
     const waitMs = Math.max(MIN_WAIT_MS, aheadMs);
     const dueMs = Math.min(nowMs + waitMs, this.#first?.dueMs ?? Number.POSITIVE_INFINITY);
     this.#first = { key, dueMs };
-    if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return;
-    this.#loggedAtMs = nowMs;
     const mostMs = deferred.reduce((most, one) => Math.max(most, one.aheadMs), 0);
-    this.#log.warn(
+    this.#throttled.warn(
+      'ahead',
       { records: deferred.length, aheadMs: mostMs },
       `results are up to ${Math.round(mostMs / 1000)} s ahead of the service's clock, and wait until it takes them: see that both machines keep their time (NTP)`,
     );

@@ -1,6 +1,7 @@
 import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { type BackoffRange, REACTIONS } from './fault-reactions.ts';
 import type { ServiceClient } from './service-client.ts';
@@ -18,19 +19,20 @@ export interface ServiceBackoffOptions {
 }
 
 const KEY_CHECK_MS = 1_000;
-/** A fault that goes on is logged again after this long. */
-const LOG_AGAIN_MS = 600_000;
+const LOG_PERIOD_MS = 600_000;
 
 /** Waits after a fault as its kind has it, and logs when the service is lost and found. */
 export class ServiceBackoff {
   readonly #options: ServiceBackoffOptions;
   readonly #backoff: Backoff;
+  readonly #throttled: ThrottledLog;
   #faults = 0;
-  #logged: { readonly kind: ServiceFaultKind; readonly atMs: number } | null = null;
+  #lastKind: ServiceFaultKind | null = null;
 
   constructor(options: ServiceBackoffOptions) {
     this.#options = options;
     this.#backoff = new Backoff({ ...options.backoff, random: options.random });
+    this.#throttled = new ThrottledLog(options.clock, options.log, { periodMs: LOG_PERIOD_MS });
   }
 
   /** Faults since the last success. */
@@ -58,8 +60,7 @@ export class ServiceBackoff {
 
   succeeded(): void {
     this.restart();
-    if (this.#logged === null) return;
-    this.#logged = null;
+    if (!this.#throttled.clear()) return;
     const { log, what } = this.#options;
     log.info(`${what} reach the service again`);
   }
@@ -73,11 +74,10 @@ export class ServiceBackoff {
   }
 
   #logFault({ kind, message }: ServiceFault): void {
-    const { clock, log, what } = this.#options;
-    const nowMs = clock.monotonicMs();
-    if (this.#logged?.kind === kind && nowMs - this.#logged.atMs < LOG_AGAIN_MS) return;
-    this.#logged = { kind, atMs: nowMs };
-    const isForPeople = !REACTIONS[kind].healsByItself;
-    log[isForPeople ? 'error' : 'warn']({ fault: kind }, `${what} wait: ${message}`);
+    // The last line has to name the problem that there is now.
+    if (kind !== this.#lastKind) this.#throttled.clear();
+    this.#lastKind = kind;
+    const level = REACTIONS[kind].healsByItself ? 'warn' : 'error';
+    this.#throttled[level](kind, { fault: kind }, `${this.#options.what} wait: ${message}`);
   }
 }
