@@ -94,7 +94,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     const watched = secrets.watch(watching.signal);
     try {
       const captures = looking.then(({ budget }) => budget?.captures ?? false);
-      const opening = parts.openLink({ clock, log, metrics, runs, captures, reports });
+      const opening = parts.openLink({ clock, log, metrics, runs, captures, reports, secrets });
       // Stops even while a large spool or a folder on a dead mount is read.
       if (!(await isInTime(opening, stop.stopping))) {
         void opening.then((late) => late.close(AbortSignal.abort())).catch(() => {});

@@ -20,7 +20,7 @@ export interface HealthStatus {
   readonly spoolDepth: number | null;
   /** How long the oldest of them has waited, whole seconds; null where none waits. */
   readonly spoolOldestSeconds: number | null;
-  /** ISO 8601, of the last answer of the service; null where there is none. */
+  /** ISO 8601; see `LinkStatus.lastContactMs`. */
   readonly lastContact: string | null;
   /** Whether the check file could be used when it was last read; null where there is none. */
   readonly checkFileUsable: boolean | null;

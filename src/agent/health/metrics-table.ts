@@ -121,7 +121,8 @@ export const METRIC_TABLE = {
     name: 'vedette_service_last_contact_timestamp_seconds',
     type: 'gauge',
     labels: [],
-    meaning: 'When the service last answered, in seconds since the epoch.',
+    meaning:
+      'When the service last answered, in seconds since the epoch. Refusals of the key or of the protocol version do not count.',
   },
   healthConnectionsClosed: {
     name: 'vedette_health_connections_closed_total',

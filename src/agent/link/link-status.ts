@@ -7,7 +7,7 @@ export interface LinkStatus {
     /** Milliseconds; null where none waits. */
     readonly oldestAgeMs: number | null;
   } | null;
-  /** Epoch milliseconds of the service's last answer; null where there is none. */
+  /** Epoch milliseconds; null where there is no service, or it has not answered. See ServiceClient. */
   readonly lastContactMs: number | null;
   /**
    * How far this machine's clock is ahead of the service's, milliseconds; below 0 it is behind. null

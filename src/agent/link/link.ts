@@ -7,6 +7,7 @@ import type { FaultReports } from '../observability/fault-reports.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import type { Handover } from '../run/handover.ts';
 import type { OneOffOutcome } from '../scheduler/one-offs.ts';
+import type { SecretsVault } from '../secrets/vault.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import type { CheckSource } from '../source/check-source.ts';
 import type { ArtifactOutbox } from '../upload/artifact-outbox.ts';
@@ -67,6 +68,7 @@ export interface LinkParts {
   /** Whether packets can be captured here. */
   readonly captures: Promise<boolean>;
   readonly reports: Pick<FaultReports, 'run' | 'flush'>;
+  readonly secrets: Pick<SecretsVault, 'scrubber'>;
 }
 
 export type OpenLink = (parts: LinkParts) => Promise<Link>;

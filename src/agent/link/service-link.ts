@@ -50,7 +50,7 @@ const DISK_LIMIT_MS = 2_000;
  */
 export async function openServiceLink(
   { work, concurrency, alsoTo }: ServiceLinkOptions,
-  { clock, log, metrics, runs, captures, reports }: LinkParts,
+  { clock, log, metrics, runs, captures, reports, secrets }: LinkParts,
 ): Promise<Link> {
   const { dataDir, key, serviceUrl, spoolMaxBytes: maxBytes, spoolMaxAgeMs: maxAgeMs } = work;
   if (dataDir !== null) await closeDataFolder(dataDir, DATA_NAMES, log);
@@ -66,6 +66,7 @@ export async function openServiceLink(
     artifactOrigins: work.artifactOrigins,
     clock,
     version: VERSION,
+    scrub: (text) => secrets.scrubber.text(text),
   });
   const letGo = async (): Promise<void> => {
     try {

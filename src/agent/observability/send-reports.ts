@@ -1,7 +1,7 @@
 import { type ErrorsRequest, errorsAnswerSchema } from '../../wire/v1/error-report.ts';
 import { PATHS } from '../../wire/v1/limits.ts';
 import type { RequestOptions, ServiceClient } from '../upload/service-client.ts';
-import type { ServiceFaultKind } from '../upload/service-faults.ts';
+import type { ServiceFaultKind } from '../upload/service-fault.ts';
 
 export interface Sent {
   /** The service has the reports, or will never take them. */

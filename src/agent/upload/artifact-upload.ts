@@ -10,7 +10,8 @@ import {
 import { PATHS } from '../../wire/v1/limits.ts';
 import type { Pieces } from './file-pieces.ts';
 import type { PartDenial } from './part-denial.ts';
-import type { Answer, PutAnswer, ServiceClient, ServiceFault } from './service-client.ts';
+import type { PutAnswer, ServiceClient } from './service-client.ts';
+import { type Answer, faultOf, type ServiceFault } from './service-fault.ts';
 
 /**
  * How an upload ended:
@@ -137,6 +138,5 @@ function broken(fault: ServiceFault, partsSent: number): UploadEnd {
 }
 
 function again(message: string): UploadEnd {
-  const fault = { status: null, message, retryAfterMs: null, attributes: {} };
-  return { end: 'again', fault: { kind: 'failed', ...fault } };
+  return { end: 'again', fault: faultOf('failed', message) };
 }

@@ -6,16 +6,16 @@ import { artifactBeginSchema } from '../../wire/v1/artifacts.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { uploadArtifact } from './artifact-upload.ts';
-import { REACTIONS } from './fault-reactions.ts';
-import type { ServiceBackoff } from './service-backoff.ts';
-import type { ServiceClient, ServiceFault } from './service-client.ts';
+import { REACTIONS, type RetryPolicy } from './retry-policy.ts';
+import type { ServiceClient } from './service-client.ts';
+import { faultOf, type ServiceFault } from './service-fault.ts';
 
 export interface ArtifactUploaderOptions {
   readonly spool: Spool;
   readonly outbox: ArtifactContents;
   readonly client: Pick<ServiceClient, 'post' | 'put'>;
   readonly log: Logger;
-  readonly patience: ServiceBackoff;
+  readonly retries: RetryPolicy;
   /** Told of parts that may not go where the service wants them. */
   readonly deniedLog: ThrottledLog;
   readonly onUploaded: (count: number) => void;
@@ -61,7 +61,7 @@ export class ArtifactUploader {
           continue;
         }
         if (fault.kind === 'stopped') return;
-        await this.#options.patience.wait(fault, signal);
+        await this.#options.retries.wait(fault, signal);
       }
     } finally {
       signal.removeEventListener('abort', onAbort);
@@ -70,12 +70,12 @@ export class ArtifactUploader {
 
   /** Sends what waits, until nothing does, the signal aborts, or only people can help. */
   async flush(signal: AbortSignal): Promise<void> {
-    this.#options.patience.restart();
+    this.#options.retries.restart();
     while (!signal.aborted && this.#waiting.size > 0) {
       const fault = await this.#sendNext(signal);
       if (fault === null) continue;
       if (!REACTIONS[fault.kind].healsByItself) return;
-      await this.#options.patience.wait(fault, signal);
+      await this.#options.retries.wait(fault, signal);
     }
   }
 
@@ -95,7 +95,7 @@ export class ArtifactUploader {
     if (next === undefined) return null;
     const begin = readNote(next.record);
     if (begin === null) return this.#lose(next);
-    const { client, outbox, patience, deniedLog } = this.#options;
+    const { client, outbox, retries, deniedLog } = this.#options;
     try {
       const { id } = next.record;
       if (!(await outbox.isWhole(id, begin.bytes))) return await this.#lose(next);
@@ -107,7 +107,7 @@ export class ArtifactUploader {
       });
       switch (ended.end) {
         case 'complete':
-          patience.succeeded();
+          retries.succeeded();
           return await this.#sent(next);
         case 'refused':
           return await this.#refused(next, ended.fault.message);
@@ -115,7 +115,7 @@ export class ArtifactUploader {
           return await this.#again(next, ended.fault);
         case 'fault':
           // A line that is cut again and again still gets there, if part by part.
-          if (ended.partsSent > 0) patience.restart();
+          if (ended.partsSent > 0) retries.restart();
           // Another may get through: a store that fails does so for one object, sometimes.
           this.#toTheEnd(next);
           return ended.fault;
@@ -123,7 +123,7 @@ export class ArtifactUploader {
     } catch (error) {
       // The disk cannot be read for now.
       this.#toTheEnd(next);
-      return { ...UNREADABLE, message: messageOf(error) };
+      return faultOf('failed', messageOf(error));
     }
   }
 
@@ -178,11 +178,3 @@ function readNote({ body }: SpooledRecord): ArtifactBegin | null {
     return null;
   }
 }
-
-const UNREADABLE: ServiceFault = {
-  kind: 'failed',
-  status: null,
-  message: '',
-  retryAfterMs: null,
-  attributes: {},
-};

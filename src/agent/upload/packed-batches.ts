@@ -1,7 +1,8 @@
 import { messageOf } from '../../runtime/errors.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
 import { BATCH_BYTES, BatchMemory, batchOf } from './batch.ts';
-import { type Answer, packJson } from './service-client.ts';
+import { packJson } from './service-client.ts';
+import { type Answer, faultOf } from './service-fault.ts';
 
 /** What was read of the spool for one request, and the request's body. */
 export interface PackedBatch {
@@ -88,17 +89,9 @@ export class PackedBatches {
       const body = sent === 0 ? NOTHING : await packJson(batch.json);
       return { ok: true, value: { after, epoch, read, records, sent, body } };
     } catch (error) {
-      const message = messageOf(error);
-      return { ok: false, fault: { ...UNREADABLE, message } };
+      return { ok: false, fault: faultOf('failed', messageOf(error)) };
     }
   }
 }
 
 const NOTHING = Buffer.alloc(0);
-
-const UNREADABLE = {
-  kind: 'failed',
-  status: null,
-  retryAfterMs: null,
-  attributes: {},
-} as const;

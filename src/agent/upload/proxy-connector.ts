@@ -4,9 +4,8 @@ import { buildConnector } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Limits, limitedWait } from '../net/limited-wait.ts';
 import type { ChosenProxy } from '../net/proxy/choose-proxy.ts';
-import { openTunnel } from '../net/proxy/open-tunnel.ts';
+import { type NoTunnel, openTunnel } from '../net/proxy/open-tunnel.ts';
 import { withoutBrackets } from '../net/text.ts';
-import { ProxyFault } from './proxy-fault.ts';
 
 export interface ProxyConnectorOptions {
   readonly proxy: ChosenProxy;
@@ -15,6 +14,25 @@ export interface ProxyConnectorOptions {
   readonly timeoutMs: number;
   /** Ends what is being connected. */
   readonly signal: AbortSignal;
+}
+
+/** Why there is no connection through a proxy. */
+export type ProxyProblem =
+  /** Its name, TCP or TLS: the error that Node has for it. */
+  | { readonly kind: 'unreachable'; readonly error: unknown }
+  | { readonly kind: 'no-tunnel'; readonly end: NoTunnel };
+
+/** The HTTP library's connector can only fail with an Error. */
+export class ProxyFault extends Error {
+  readonly code = 'VEDETTE_PROXY';
+  readonly proxy: ChosenProxy;
+  readonly problem: ProxyProblem;
+
+  constructor(proxy: ChosenProxy, problem: ProxyProblem) {
+    super(`no connection through the proxy ${proxy.shown}`);
+    this.proxy = proxy;
+    this.problem = problem;
+  }
 }
 
 /**

@@ -8,21 +8,14 @@ import { errorAnswerIn } from '../../wire/v1/error-answer.ts';
 import { HEADERS, MAX_POLL_ANSWER_BYTES, PROTOCOL_VERSION } from '../../wire/v1/limits.ts';
 import { problemOf } from '../../wire/v1/tolerant-parse.ts';
 import type { Proxies } from '../net/proxy/choose-proxy.ts';
+import type { Scrub } from '../secrets/cut-scrubbed.ts';
 import { readAnswerBody } from './answer-body.ts';
+import { faultOfStatus, unreadable } from './answer-faults.ts';
+import { faultOfError, faultOfTimeout } from './connection-faults.ts';
 import { Dispatchers, type Route } from './dispatchers.ts';
 import type { Pieces } from './file-pieces.ts';
 import { denialOf, type PartDenial } from './part-denial.ts';
-import {
-  type Answer,
-  faultOfError,
-  faultOfStatus,
-  faultOfTimeout,
-  type Peer,
-  STOPPED,
-  unreadable,
-} from './service-faults.ts';
-
-export type { Answer, ServiceFault } from './service-faults.ts';
+import { type Answer, type Peer, type ServiceFaultKind, STOPPED } from './service-fault.ts';
 
 export interface ServiceClientOptions {
   /** Where the service is; a path in it goes before the protocol's own. */
@@ -36,6 +29,8 @@ export interface ServiceClientOptions {
   readonly clock: Clock;
   /** The agent's, for the user-agent header. */
   readonly version: string;
+  /** Masks secrets in what an answer says. */
+  readonly scrub: Scrub;
 }
 
 export interface RequestOptions {
@@ -67,6 +62,8 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Results are JSON with many repetitions: it packs nearly as well, in a quarter of the time. */
 const GZIP_LEVEL = constants.Z_BEST_SPEED;
+
+const REFUSES_AGENT: ReadonlySet<ServiceFaultKind> = new Set(['unauthorized', 'mismatch']);
 
 const gzipBytes = promisify(gzip);
 
@@ -104,7 +101,10 @@ export class ServiceClient {
     });
   }
 
-  /** When the service itself last answered, whatever it said; epoch milliseconds. Null before. */
+  /**
+   * When the service itself last answered, epoch milliseconds; null before. A refusal of the key or
+   * of the protocol version does not count: the agent cannot work with the service until it is mended.
+   */
   get lastContactMs(): number | null {
     return this.#lastContactMs;
   }
@@ -184,12 +184,12 @@ export class ServiceClient {
   }
 
   #addressOf(pathOrUrl: string): { readonly peer: Peer; readonly url: URL } {
-    const { serviceUrl } = this.#options;
+    const { serviceUrl, scrub } = this.#options;
     const isService = pathOrUrl.startsWith('/');
     const url = isService
       ? new URL(serviceUrl.pathname.replace(/\/+$/, '') + pathOrUrl, serviceUrl.origin)
       : new URL(pathOrUrl);
-    return { peer: { isService, origin: url.origin }, url };
+    return { peer: { isService, origin: url.origin, scrub }, url };
   }
 
   #ownHeaders(): Record<string, string> {
@@ -251,14 +251,15 @@ export class ServiceClient {
     }
     const error =
       peer.isService && answer.ok ? errorAnswerIn(status, parseJson(answer.bytes)) : null;
-    if (error !== null) this.#contact();
     const described = {
       status,
       retryAfter: header('retry-after'),
       location: header('location'),
       answer: error,
     };
-    return { ok: false, fault: faultOfStatus(peer, described, this.#options.clock.wallMs()) };
+    const fault = faultOfStatus(peer, described, this.#options.clock.wallMs());
+    if (error !== null && !REFUSES_AGENT.has(fault.kind)) this.#contact();
+    return { ok: false, fault };
   }
 
   #read<T>(peer: Peer, { status, bytes }: Received, schema: z.ZodType<T>): PostAnswer<T> {

@@ -8,12 +8,13 @@ import type { Spool, SpooledRecord, SpoolKind } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { ArtifactUploader } from './artifact-uploader.ts';
 import { BATCH_BYTES, batchOf, type Rejected, settle } from './batch.ts';
-import { BatchLimit } from './batch-limit.ts';
-import { DeferredRecords } from './deferred-records.ts';
-import { type BackoffRange, DEFAULT_BACKOFF, REACTIONS } from './fault-reactions.ts';
+import { BatchSize } from './batch-size.ts';
+import { FailingRecords } from './failing-records.ts';
 import { PackedBatches } from './packed-batches.ts';
-import { ServiceBackoff } from './service-backoff.ts';
-import { type Answer, packJson, type ServiceClient, type ServiceFault } from './service-client.ts';
+import { RecordsAheadOfClock } from './records-ahead-of-clock.ts';
+import { REACTIONS, RetryPolicy } from './retry-policy.ts';
+import { packJson, type ServiceClient } from './service-client.ts';
+import { type Answer, faultOf, type ServiceFault } from './service-fault.ts';
 
 export interface UploaderOptions {
   readonly spool: Spool;
@@ -28,8 +29,6 @@ export interface UploaderOptions {
   readonly onUploaded: (count: number) => void;
   /** Records that the service will never take. */
   readonly onRejected: (kind: SpoolKind, count: number) => void;
-  /** A second at first, up to a minute, where left out. */
-  readonly backoff?: BackoffRange;
   /** The next process finds what is left here: so none of it is worth the wait for a service that is away. */
   readonly outlivesProcess?: boolean;
   /** How long a few results wait for others to go with them, milliseconds; 500 where left out. */
@@ -55,10 +54,11 @@ type Step = 'sent' | 'empty' | ServiceFault;
 export class Uploader {
   readonly #options: UploaderOptions;
   readonly #artifacts: ArtifactUploader;
-  readonly #patience: ServiceBackoff;
+  readonly #retries: RetryPolicy;
   readonly #rejectionLog: ThrottledLog;
-  readonly #limit = new BatchLimit();
-  readonly #deferred: DeferredRecords;
+  readonly #size = new BatchSize();
+  readonly #failing = new FailingRecords();
+  readonly #deferred: RecordsAheadOfClock;
   readonly #batches: PackedBatches;
   /** What left the spool and is not noted on disk yet, oldest first. */
   readonly #noting: Promise<void>[] = [];
@@ -66,19 +66,19 @@ export class Uploader {
   #after = -1;
 
   constructor(options: UploaderOptions) {
-    const { clock, log, client, backoff = DEFAULT_BACKOFF, random = Math.random } = options;
-    const patience = { clock, log, client, backoff, random };
+    const { clock, log, client, random = Math.random } = options;
+    const retry = { clock, log, client, random };
     this.#options = options;
     this.#batches = new PackedBatches(options);
-    this.#patience = new ServiceBackoff({ ...patience, what: 'results' });
+    this.#retries = new RetryPolicy({ ...retry, what: 'results' });
     this.#rejectionLog = new ThrottledLog(clock, log);
-    this.#deferred = new DeferredRecords(clock, log);
+    this.#deferred = new RecordsAheadOfClock(clock, log);
     this.#artifacts = new ArtifactUploader({
       spool: options.spool,
       outbox: options.outbox,
       client,
       log,
-      patience: new ServiceBackoff({ ...patience, what: 'artifacts' }),
+      retries: new RetryPolicy({ ...retry, what: 'artifacts' }),
       deniedLog: new ThrottledLog(clock, log),
       onUploaded: options.onUploaded,
       onRejected: (count) => options.onRejected('artifact-note', count),
@@ -97,7 +97,7 @@ export class Uploader {
         if (typeof step === 'string') continue;
         // The client was closed, so nothing will be sent any more.
         if (step.kind === 'stopped') break;
-        await this.#patience.wait(step, signal);
+        await this.#retries.wait(step, signal);
       }
       await this.#noted(0);
     } finally {
@@ -113,7 +113,7 @@ export class Uploader {
    * give it (a key, an upgrade), or it is away and what is left outlives the process.
    */
   async flush(signal: AbortSignal): Promise<void> {
-    this.#patience.restart();
+    this.#retries.restart();
     if (await this.#flushResults(signal)) await this.#artifacts.flush(signal);
     await this.#batches.end();
     await this.#noted(0);
@@ -134,7 +134,7 @@ export class Uploader {
       faults += 1;
       // One may be a connection that had just ended: two say that the service is away.
       if (this.#options.outlivesProcess === true && act === 'back-off' && faults > 1) return false;
-      await this.#patience.wait(step, signal);
+      await this.#retries.wait(step, signal);
     }
     return true;
   }
@@ -164,20 +164,25 @@ export class Uploader {
   async #step(signal: AbortSignal): Promise<Step> {
     if (signal.aborted) return 'empty';
     const { clock } = this.#options;
-    this.#after = this.#limit.cursor(this.#deferred.cursor(this.#after), clock.monotonicMs());
-    const next = await this.#batches.next(this.#after, this.#limit.maxRecords);
+    this.#after = this.#deferred.cursor(this.#after);
+    const failedBefore = this.#failing.takeDue(this.#after, clock.monotonicMs());
+    if (failedBefore !== null) {
+      this.#after = failedBefore - 1;
+      this.#size.sendOne();
+    }
+    const next = await this.#batches.next(this.#after, this.#size.maxRecords);
     if (!next.ok) return next.fault;
     const { read, records, sent: count, body } = next.value;
     const sent = records.slice(0, count);
     let left = records.slice(count);
     let wasTaken = false;
     if (count > 0) {
-      this.#batches.makeAfter(next.value, this.#limit.maxRecords);
+      this.#batches.makeAfter(next.value, this.#size.maxRecords);
       const answer = await this.#post(body, signal);
       if (!answer.ok) return this.#onFault(answer.fault, sent, signal);
       const { open, taken } = await this.#onAnswer(sent, answer.value);
       if (open.length === count) {
-        return { ...FAILED, message: 'the service answered, but of none of the records' };
+        return faultOf('failed', 'the service answered, but about none of the records');
       }
       left = [...open, ...left];
       wasTaken = taken > 0;
@@ -209,8 +214,9 @@ export class Uploader {
   ): Promise<{ readonly open: readonly SpooledRecord[]; readonly taken: number }> {
     const { accepted, rejected, deferred, open } = settle(sent, answer);
     if (open.length === sent.length) return { open, taken: 0 };
-    this.#patience.succeeded();
-    this.#limit.succeeded(sent.map(({ key }) => key));
+    this.#retries.succeeded();
+    this.#size.succeeded();
+    this.#failing.settled(sent.map(({ key }) => key));
     if (accepted.length > 0) this.#options.onUploaded(accepted.length);
     this.#count(rejected);
     this.#deferred.add(deferred);
@@ -225,22 +231,22 @@ export class Uploader {
     signal: AbortSignal,
   ): Promise<Step> {
     const [first] = sent;
-    const isAgain = this.#patience.faults > 0;
+    const isAgain = this.#retries.faults > 0;
     if (fault.kind === 'refused') {
       if (first === undefined || sent.length > 1) {
-        this.#limit.refused(sent.length);
+        this.#size.refused(sent.length);
         return 'sent';
       }
       return this.#refusedAlone(fault, first, signal);
     }
-    if (fault.kind === 'offline' && isAgain) this.#limit.offline(sent.length);
+    if (fault.kind === 'offline' && isAgain) this.#size.offline(sent.length);
     if (fault.kind !== 'failed') return fault;
     if (first === undefined || sent.length > 1) {
-      if (isAgain) this.#limit.failed(sent.length);
+      if (isAgain) this.#size.failed(sent.length);
       return fault;
     }
     const { clock, log } = this.#options;
-    if (!this.#limit.failedAlone(first.key, clock.monotonicMs())) return fault;
+    if (!this.#failing.failed(first.key, clock.monotonicMs())) return fault;
     log.warn(
       { kind: first.kind, id: first.id },
       `a result is passed over for now: ${fault.message}`,
@@ -259,7 +265,8 @@ export class Uploader {
     const nothing = batchOf([], 0, { agentId, epoch: epoch() });
     const answer = await this.#post(await packJson(nothing.json), signal);
     if (!answer.ok) return answer.fault;
-    this.#limit.found(record.key);
+    this.#size.foundRefused();
+    this.#failing.settled([record.key]);
     this.#count([{ record, code: 'refused', message: fault.message }]);
     await this.#note([record.key]);
     return 'sent';
@@ -293,11 +300,3 @@ export class Uploader {
     }
   }
 }
-
-const FAILED: ServiceFault = {
-  kind: 'failed',
-  status: null,
-  message: '',
-  retryAfterMs: null,
-  attributes: {},
-};

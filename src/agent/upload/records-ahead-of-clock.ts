@@ -13,7 +13,7 @@ const LOG_PERIOD_MS = 600_000;
  * Records that the service will take later, as they are ahead of its clock. They stay in the spool, and
  * the uploader goes on with those behind them until it is time to come back.
  */
-export class DeferredRecords {
+export class RecordsAheadOfClock {
   readonly #clock: Clock;
   readonly #throttled: ThrottledLog;
   /** The first of them in the spool, and when to send from there again (monotonic). */

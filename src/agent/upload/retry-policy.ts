@@ -3,36 +3,64 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
-import { type BackoffRange, REACTIONS } from './fault-reactions.ts';
 import type { ServiceClient } from './service-client.ts';
-import type { ServiceFault, ServiceFaultKind } from './service-faults.ts';
+import type { ServiceFault, ServiceFaultKind } from './service-fault.ts';
 
-export interface ServiceBackoffOptions {
+/**
+ * What follows a fault, whatever was being sent:
+ * - `back-off`: the same again, later and later, not before a Retry-After
+ * - `wait`: the same again after so long; nothing that the agent does heals it
+ * - `wait-for-key`: the same, and at once when the key has changed
+ * - `divide`: smaller requests show which record is bad, if one is
+ * - `stop`: nothing more
+ */
+type Reaction =
+  | { readonly act: 'back-off'; readonly healsByItself: true }
+  | {
+      readonly act: 'wait' | 'wait-for-key';
+      readonly waitMs: number;
+      readonly healsByItself: false;
+    }
+  | { readonly act: 'divide'; readonly healsByItself: true }
+  | { readonly act: 'stop'; readonly healsByItself: false };
+
+export const REACTIONS: Readonly<Record<ServiceFaultKind, Reaction>> = {
+  offline: { act: 'back-off', healsByItself: true },
+  busy: { act: 'back-off', healsByItself: true },
+  failed: { act: 'back-off', healsByItself: true },
+  refused: { act: 'divide', healsByItself: true },
+  unauthorized: { act: 'wait-for-key', waitMs: 60_000, healsByItself: false },
+  mismatch: { act: 'wait', waitMs: 300_000, healsByItself: false },
+  stopped: { act: 'stop', healsByItself: false },
+};
+
+export interface RetryPolicyOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly client: Pick<ServiceClient, 'key'>;
   /** What cannot be sent, for the log: `results`. */
   readonly what: string;
-  readonly backoff: BackoffRange;
   /** From 0 to under 1. */
   readonly random: () => number;
 }
 
+const BACKOFF = { minMs: 1_000, maxMs: 60_000 } as const;
 const KEY_CHECK_MS = 1_000;
 const LOG_PERIOD_MS = 600_000;
 
-/** Waits after a fault as its kind has it, and logs when the service is lost and found. */
-export class ServiceBackoff {
-  readonly #options: ServiceBackoffOptions;
+/** Waits after a fault as its kind requires, and logs when the service is lost and found. */
+export class RetryPolicy {
+  readonly #options: RetryPolicyOptions;
   readonly #backoff: Backoff;
   readonly #throttled: ThrottledLog;
-  #faults = 0;
   #lastKind: ServiceFaultKind | null = null;
+  #faults = 0;
 
-  constructor(options: ServiceBackoffOptions) {
+  constructor(options: RetryPolicyOptions) {
+    const { clock, log, random } = options;
     this.#options = options;
-    this.#backoff = new Backoff({ ...options.backoff, random: options.random });
-    this.#throttled = new ThrottledLog(options.clock, options.log, { periodMs: LOG_PERIOD_MS });
+    this.#backoff = new Backoff({ ...BACKOFF, random });
+    this.#throttled = new ThrottledLog(clock, log, { periodMs: LOG_PERIOD_MS });
   }
 
   /** Faults since the last success. */
@@ -60,9 +88,8 @@ export class ServiceBackoff {
 
   succeeded(): void {
     this.restart();
-    if (!this.#throttled.clear()) return;
     const { log, what } = this.#options;
-    log.info(`${what} reach the service again`);
+    if (this.#throttled.clear()) log.info(`${what} reach the service again`);
   }
 
   async #waitForKey(waitMs: number, signal: AbortSignal): Promise<void> {
@@ -74,7 +101,7 @@ export class ServiceBackoff {
   }
 
   #logFault({ kind, message }: ServiceFault): void {
-    // The last line has to name the problem that there is now.
+    // The last line has to name the current problem.
     if (kind !== this.#lastKind) this.#throttled.clear();
     this.#lastKind = kind;
     const level = REACTIONS[kind].healsByItself ? 'warn' : 'error';
