@@ -22,7 +22,7 @@ export interface ErrorStatus {
 
 const FORBIDDEN = 403;
 
-/** Whatever the form of the answer: a proxy that turns a request away does it by the same numbers. */
+/** For any form of answer: a proxy that refuses a request uses the same statuses. */
 const KIND_OF_STATUS: Readonly<Record<number, ServiceFaultKind>> = {
   401: 'unauthorized',
   403: 'unauthorized',
@@ -33,7 +33,7 @@ const KIND_OF_STATUS: Readonly<Record<number, ServiceFaultKind>> = {
   429: 'busy',
   503: 'busy',
 };
-/** What a store means by a number is not what the service does: a signature that is over is 403. */
+/** An object store uses statuses differently: 403 is an expired signature. */
 const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 const MAX_RETRY_AFTER_MS = 3_600_000;
@@ -65,7 +65,7 @@ export function faultOfStatus(peer: Peer, error: ErrorStatus, wallMs: number): S
 function serviceKind({ status, answer }: ErrorStatus): ServiceFaultKind {
   const known = KIND_OF_STATUS[status];
   if (known !== undefined) return known;
-  // A page of a proxy that knows no such path must not cost a single result.
+  // A proxy's page for an unknown path must not cost a single result.
   return status >= 400 && status < 500 && answer !== null ? 'refused' : 'failed';
 }
 
@@ -81,12 +81,12 @@ function answeredText(
       ? `answered ${status}, a redirect to ${target}: set SERVICE_URL to the service's own address`
       : `answered ${status}, a redirect to ${target}, which is not followed: see S3_REGION and S3_DIRECT_ENDPOINT of the service`;
   }
-  // The service's own text tells already which of the two is to be upgraded.
+  // The service's own text says which of the two to upgrade.
   if (answer !== null && mismatchIn(answer) !== null)
     return `answered ${status}: ${answer.message}`;
-  // Our own service names what it does not have; only an address that is off names nothing.
-  const isAstray = status === 404 && typeof answer?.attributes.resource !== 'string';
-  const advice = isAstray
+  // Our service names the missing resource; a 404 without one means a wrong address.
+  const isWrongAddress = status === 404 && typeof answer?.attributes.resource !== 'string';
+  const advice = isWrongAddress
     ? 'see that SERVICE_URL is the address of the service, without the /v1 of its API'
     : ADVICE[kind];
   const own =
@@ -96,12 +96,12 @@ function answeredText(
   return `answered ${status}${own}${advice === undefined ? '' : `; ${advice}`}`;
 }
 
-/** A redirect may carry what nobody should log. */
+/** The path of a redirect may contain secrets. */
 function redirectTarget(location: string): string {
   return URL.canParse(location) ? new URL(location).origin : 'another path';
 }
 
-/** For an answer of a good status that cannot be made sense of. */
+/** For an answer with a 2xx status that cannot be parsed. */
 export function unreadable(peer: Peer, status: number, problem: string): ServiceFault {
   const settings = peer.proxy
     ? 'SERVICE_URL and the proxy are right'

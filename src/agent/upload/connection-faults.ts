@@ -4,7 +4,7 @@ import { ASKS_FOR_CREDENTIALS } from '../net/proxy/proxy-failures.ts';
 import { ProxyFault } from './proxy-connector.ts';
 import { faultOf, messageAbout, type Peer, type ServiceFault } from './service-fault.ts';
 
-/** What is wrong, by the codes of Node, OpenSSL and undici. */
+/** Reasons by the codes of Node, OpenSSL and undici. */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'it refused the connection',
   ECONNRESET: 'the connection was reset',
@@ -29,7 +29,7 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** For an error of the connection: no answer came, or not all of it. */
+/** For an error of the connection: there is no complete answer. */
 export function faultOfError(peer: Peer, error: unknown): ServiceFault {
   if (error instanceof ProxyFault) return offline(peer, proxyText(error));
   return offline(peer, reasonOf(error));
@@ -65,9 +65,9 @@ function proxyText({ proxy, problem }: ProxyFault): string {
     case 'answered': {
       const { status, reason } = end;
       if (ASKS_FOR_CREDENTIALS.has(status)) return credentialsText(proxy, status);
-      // Left out where it would have to be cut: it may hold the proxy's credentials, unmasked here.
-      const said = SHORT_LINE.test(reason) ? ` (${reason})` : '';
-      const answer = `the proxy answered ${status}${said} to CONNECT`;
+      // Left out where it is long: it may contain the proxy's credentials.
+      const text = SHORT_LINE.test(reason) ? ` (${reason})` : '';
+      const answer = `the proxy answered ${status}${text} to CONNECT`;
       return status >= 500
         ? `${answer}: it could not reach it, or not find its name`
         : `${answer}; ${rulesText(proxy)}`;

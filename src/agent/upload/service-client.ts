@@ -18,23 +18,23 @@ import { denialOf, type PartDenial } from './part-denial.ts';
 import { type Answer, type Peer, type ServiceFaultKind, STOPPED } from './service-fault.ts';
 
 export interface ServiceClientOptions {
-  /** Where the service is; a path in it goes before the protocol's own. */
+  /** Its path is the prefix of the protocol's own. */
   readonly serviceUrl: URL;
-  /** The location key as it is now: it may change while the agent runs. */
+  /** The current location key: it may change while the agent runs. */
   readonly key: () => string;
   /** For the service, and for the object store behind it. */
   readonly proxies: Proxies;
-  /** Where parts of artifacts may go beside the origin of the service (ARTIFACT_ORIGINS). */
+  /** Allowed for parts of artifacts, beside the origin of the service (ARTIFACT_ORIGINS). */
   readonly artifactOrigins: readonly string[];
   readonly clock: Clock;
-  /** The agent's, for the user-agent header. */
+  /** Of the agent, for the user-agent header. */
   readonly version: string;
   /** Masks secrets in what an answer says. */
   readonly scrub: Scrub;
 }
 
 export interface RequestOptions {
-  /** From the call until the answer is whole, milliseconds. */
+  /** From the call to the complete answer, milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -45,7 +45,7 @@ export interface PostOptions<T> extends RequestOptions {
   readonly packed?: boolean;
 }
 
-/** With the bytes of the body that was read, unpacked. */
+/** `bytes`: of the body, unpacked. */
 export type PostAnswer<T> =
   | { readonly ok: true; readonly value: T; readonly bytes: number }
   | Extract<Answer<T>, { readonly ok: false }>;
@@ -54,11 +54,11 @@ export type PutAnswer =
   | Answer<void>
   | { readonly ok: false; readonly fault: null; readonly denied: PartDenial };
 
-/** A poll that is held, results, an artifact's parts, a release, and a few to spare. */
+/** A held poll, results, an artifact's parts, a release, and a few spare ones. */
 const MAX_CONNECTIONS = 8;
-/** Of one connection; the time limit of each request covers it as well. */
+/** Of one connection; the time limit of each request includes it. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** An answer that is an error has a few hundred bytes; of a proxy's page this much is looked at. */
+/** Error answers have a few hundred bytes; of a proxy's page this much is read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Results are JSON with many repetitions: it packs nearly as well, in a quarter of the time. */
 const GZIP_LEVEL = constants.Z_BEST_SPEED;
@@ -82,9 +82,8 @@ interface Received {
 }
 
 /**
- * The agent's side of the agent protocol (src/service/README.md, "Versions of the agent protocol"):
- * one request, and its answer or what went wrong, as a value. It neither tries again nor logs; that
- * is for who sends.
+ * The agent's side of the agent protocol (src/service/README.md, "Versions of the agent protocol").
+ * Faults are values. It neither retries nor logs: callers do.
  */
 export class ServiceClient {
   readonly #options: ServiceClientOptions;
@@ -109,16 +108,16 @@ export class ServiceClient {
     return this.#lastContactMs;
   }
 
-  /** The location key as it is now. */
+  /** The current location key. */
   get key(): string {
     return this.#options.key();
   }
 
   /**
-   * Sends JSON, and reads an answer of at most MAX_POLL_ANSWER_BYTES by the schema.
+   * Sends JSON, and parses an answer of at most MAX_POLL_ANSWER_BYTES by the schema.
    *
-   * @param path as PATHS has them
-   * @param body what is to be sent, or a Buffer of JSON text, packed or not
+   * @param path of PATHS
+   * @param body a value to serialize, or a Buffer of JSON text, packed or not
    */
   async post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<PostAnswer<T>> {
     const json = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
@@ -141,12 +140,10 @@ export class ServiceClient {
   }
 
   /**
-   * Sends one part of an artifact. To a path of the service it goes with the key; to an address
-   * that is signed already it goes with nothing but the part's own headers. No redirect is followed.
-   * What `denialOf` does not allow is not sent at all (`denied`).
+   * Sends one part of an artifact: to a path of the service with the key, to a signed address with
+   * the part's own headers only. Follows no redirect, and sends nothing that `denialOf` does not allow.
    *
-   * @param body has exactly so many bytes; it is ended in any case. That it cannot be read counts as
-   *   `offline`, too
+   * @param body of exactly `bytes`; it is ended in any case. A failure to read it is `offline`, too
    */
   async put(
     part: ArtifactPart,
@@ -173,12 +170,11 @@ export class ServiceClient {
       },
       options,
     );
-    // Whatever became of the connection, nobody asks it for more.
     await body.return();
     return received.ok ? { ok: true, value: undefined } : received;
   }
 
-  /** Ends what is under way, as if its signal had aborted. */
+  /** Ends requests in progress as if their signals had aborted. */
   async close(): Promise<void> {
     await this.#dispatchers.destroy();
   }
@@ -233,7 +229,7 @@ export class ServiceClient {
       path: route.path,
       method,
       headers: { ...headers, ...route.headers },
-      // It takes an AsyncIterable by its documentation, though not by its types.
+      // Its documentation allows an AsyncIterable, its types do not.
       body: body as NonNullable<Dispatcher.RequestOptions['body']>,
       signal,
     });
@@ -280,7 +276,7 @@ export class ServiceClient {
   }
 }
 
-/** For a body of JSON text, which must not be changed meanwhile. */
+/** Compresses JSON text, which must not change meanwhile. */
 export function packJson(json: Buffer): Promise<Buffer> {
   return gzipBytes(json, { level: GZIP_LEVEL });
 }
@@ -290,7 +286,7 @@ function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | 
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
-/** Undefined, which no JSON is, where the bytes are none. */
+/** Undefined where the bytes are no JSON. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));

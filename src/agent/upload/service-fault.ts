@@ -41,7 +41,7 @@ export interface Peer {
   readonly isService: boolean;
   /** Scheme, host and port: the rest of a signed address is a secret. */
   readonly origin: string;
-  /** What is between; left out for nothing. */
+  /** Default: none. */
   readonly proxy?: RouteProxy | null;
   /** For what the peer wrote: it may contain secrets that it was sent. */
   readonly scrub: Scrub;
@@ -49,7 +49,7 @@ export interface Peer {
 
 const MAX_MESSAGE_CHARS = 500;
 
-/** One line about the peer. What it wrote must neither forge lines of the log nor fill it. */
+/** One line about the peer. Text of the peer must neither forge lines of the log nor fill it. */
 export function messageAbout({ isService, origin, proxy, scrub }: Peer, what: string): string {
   const name = isService ? 'service' : 'object store';
   const between = proxy ? ` (through the proxy ${proxy.shown})` : '';
@@ -61,7 +61,6 @@ export function messageAbout({ isService, origin, proxy, scrub }: Peer, what: st
   );
 }
 
-/** A fault of which no more is known than its kind and message. */
 export function faultOf(kind: ServiceFaultKind, message: string): ServiceFault {
   return { kind, status: null, message, retryAfterMs: null, attributes: {} };
 }
