@@ -1,10 +1,10 @@
-/** How the agent stands with those it works for, at the moment of a request. */
+/** The state of the link, for metrics and health. */
 export interface LinkStatus {
-  /** What waits for the service; null where there is none. */
+  /** Records for the service; null without a service. */
   readonly spool: {
     readonly records: number;
     readonly bytes: number;
-    /** Milliseconds; null where none waits. */
+    /** Milliseconds; null where there are none. */
     readonly oldestAgeMs: number | null;
   } | null;
   /** Epoch milliseconds; null where there is no service, or it has not answered. See ServiceClient. */
