@@ -5,11 +5,11 @@ import { hostHasIpv6 } from './net/host-families.ts';
 import { openTransport } from './probes/icmp/open-transport.ts';
 import type { EchoReceiver } from './probes/icmp/ping-transport.ts';
 
-/** For a socket that is closed again before anything can come. */
+/** For a socket that is closed again at once. */
 const NOBODY: EchoReceiver = { reply() {}, error() {}, broken() {} };
 
 /**
- * What this process can do on this machine, so that the service gives it nothing else.
+ * What this process can do on this machine: the service assigns only such checks.
  *
  * @param capture whether packets can be captured
  */

@@ -19,7 +19,7 @@ import type { ConnectivityTarget } from './run/connectivity.ts';
 
 export type { Environment };
 
-/** What running checks needs, with or without the daemon around it. */
+/** For running checks, with or without the daemon. */
 export interface RunConfig {
   /** Runs at once, 1..1000. */
   readonly concurrency: number;
@@ -28,16 +28,15 @@ export interface RunConfig {
   readonly logLevel: LogLevel;
   /** The certificates of NODE_EXTRA_CA_CERTS, which Node itself trusts already; null for none. */
   readonly extraRootsPem: string | null;
-  /** What templates of checks may use of the agent's own. */
+  /** The agent's own variables for templates of checks. */
   readonly operatorVariables: OperatorVariables;
 }
 
-/** What any daemon needs. */
 export interface DaemonConfig extends RunConfig {
   /** 0..65535; 0 takes any free port. */
   readonly healthPort: number;
   readonly externalObservability: boolean;
-  /** Whether failures of the network are traced and captured. */
+  /** Whether network failures are traced and captured. */
   readonly evidence: EvidenceMode;
   readonly shutdownGraceMs: number;
 }
@@ -48,14 +47,14 @@ export interface FileWork {
   readonly checksFile: string;
 }
 
-/** For a service: it gives the checks, and results wait in the spool until it has them. */
+/** For a service: it sends the checks, and results wait for it in the spool. */
 export interface ServiceWork {
   readonly kind: 'service';
   readonly serviceUrl: URL;
   readonly key: KeySource;
   /** For the agent's own traffic. */
   readonly proxies: Proxies;
-  /** Where parts of artifacts may go beside the service's own origin. */
+  /** Allowed for parts of artifacts, beside the service's own origin. */
   readonly artifactOrigins: readonly string[];
   /** null: everything stays in memory. */
   readonly dataDir: string | null;
@@ -73,7 +72,7 @@ type VariableRow = Pick<Variable<unknown>, 'name' | 'default' | 'meaning' | 'all
 export const ENVIRONMENT: readonly VariableRow[] = Object.values(VARIABLES);
 
 const RUN_ROWS: readonly VariableRow[] = [
-  // `run` shows results: by default only log lines from `warn` on are shown beside them.
+  // `run` prints results: by default it shows only log lines from `warn` on.
   { ...VARIABLES.logLevel, default: 'warn' },
   VARIABLES.concurrency,
   VARIABLES.deniedNetworks,
@@ -84,26 +83,24 @@ const RUN_ROWS: readonly VariableRow[] = [
   VARIABLES.extraCaCerts,
 ];
 
-/** The commands that read variables, each with exactly those that it reads. */
+/** The variables that each command reads. */
 export const ENVIRONMENT_OF = {
   run: RUN_ROWS,
   agent: ENVIRONMENT,
 } as const satisfies Record<string, readonly VariableRow[]>;
 
-type Command = keyof typeof ENVIRONMENT_OF;
-
-/** Without a service they would be read by nobody. */
+/** Not read without a service. */
 const FOR_A_SERVICE = [VARIABLES.apiKey, VARIABLES.apiKeyFile];
 
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 const OWN_NAMES = ENVIRONMENT.map(({ name }) => name);
-/** The proxies' names are everybody's, and near to many (FTP_PROXY, GOPROXY). */
+/** The proxies' names are similar to many others (FTP_PROXY, GOPROXY). */
 const GUARDED_NAMES = OWN_NAMES.filter((name) => !name.endsWith('_PROXY'));
 
 /**
- * Reads the daemon's configuration. Empty values count as unset, as compose files write them.
+ * Reads the daemon's configuration. Empty values count as unset, as in Compose files.
  *
  * @throws VedetteError of kind `config` and code CONFIG_MISSING, CONFIG_INVALID, CONFIG_CONFLICT or
  *   CONFIG_UNKNOWN, with one line that names the variable, its value (unless secret) and what is
@@ -162,12 +159,13 @@ function readKey(env: Environment): KeySource {
 }
 
 /**
- * Reads only what running checks needs: no CHECKS_FILE, and no daemon's variable can be off.
+ * Reads the configuration for running checks, without the daemon's variables.
  *
  * @throws VedetteError like loadConfig
  */
 export function loadRunConfig(env: Environment): RunConfig {
-  refuseNearMiss(env, 'run');
+  const names = RUN_ROWS.map(({ name }) => name);
+  refuseSlips(env, names, namesThatAreNoSlips(env));
   return readRunConfig(env);
 }
 
@@ -196,7 +194,7 @@ function readOperatorVariables(env: Environment): OperatorVariables {
   const names = readVariable(env, VARIABLES.variablesFromEnv);
   const folder = readVariable(env, VARIABLES.variablesDir);
   const targets = targetsByName(readVariable(env, VARIABLES.variableTargets));
-  // A folder may get the file of any name later.
+  // A folder may get a file of any name later.
   const stray = folder === null ? [...targets.keys()].find((name) => !names.includes(name)) : null;
   if (stray !== null && stray !== undefined) {
     throw invalid(
@@ -210,13 +208,7 @@ function readOperatorVariables(env: Environment): OperatorVariables {
   };
 }
 
-/** A slip matters only where the command would have read what was meant. */
-function refuseNearMiss(env: Environment, command: Command): void {
-  const names = ENVIRONMENT_OF[command].map(({ name }) => name);
-  refuseSlips(env, names, namesThatAreNoSlips(env));
-}
-
-/** What the operator names is meant as it stands, however near to one of ours. */
+/** Names in VARIABLES_FROM_ENV are no typos, however similar to one of ours. */
 function namesThatAreNoSlips(env: Environment): readonly string[] {
   return [...OWN_NAMES, ...readVariable(env, VARIABLES.variablesFromEnv)];
 }

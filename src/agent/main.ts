@@ -40,7 +40,7 @@ export interface AgentParts {
  * | running | the first check set | 200 |
  * | draining | `stop.stopping`, or the source cannot go on | 503 |
  *
- * @throws VedetteError where the health port or the link is not to be had, the first check set is
+ * @throws VedetteError where the health port or the link cannot be opened, the first check set is
  *   invalid, or the source cannot go on
  */
 export async function runAgent(parts: AgentParts): Promise<void> {
@@ -59,7 +59,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
   try {
     log.info({ port: server.port, version: VERSION }, 'health and metrics are served');
     parts.onListening(server.port);
-    // Each of the two needs the other: the link asks for the runs once there are some.
+    // Link and daemon need each other: the link reads the runs only later.
     let daemon: Daemon | null = null;
     const runs: LinkedRuns = {
       get running() {
@@ -86,22 +86,22 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     const { resolver } = tools;
     const capturesSecrets = config.evidence === 'with-secrets';
     const onPass = metrics.evidence;
-    const looking =
+    const openingEvidence =
       config.evidence === 'off'
         ? endOrphans({ log }).then(() => NO_EVIDENCE)
         : openEvidence({ clock, log, resolver, capturesSecrets, onPass, signal: stop.now });
     const watching = new AbortController();
     const watched = secrets.watch(watching.signal);
     try {
-      const captures = looking.then(({ budget }) => budget?.captures ?? false);
-      const opening = parts.openLink({ clock, log, metrics, runs, captures, reports });
-      // Stops even while a large spool or a folder on a dead mount is read.
+      const captures = openingEvidence.then(({ budget }) => budget?.captures ?? false);
+      const opening = parts.openLink({ clock, log, metrics, runs, captures, reports, secrets });
+      // Stops even while it reads a large spool or a folder on a dead mount.
       if (!(await isInTime(opening, stop.stopping))) {
         void opening.then((late) => late.close(AbortSignal.abort())).catch(() => {});
         return;
       }
       const link = await opening;
-      const opened = await looking;
+      const opened = await openingEvidence;
       opened.logAvailability(link.artifacts !== null);
       const { budget: evidence } = opened;
       const { parts: toolParts } = tools;
@@ -123,7 +123,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     } finally {
       watching.abort();
       await watched;
-      (await looking).close();
+      (await openingEvidence).close();
       await tools.close();
     }
   } finally {

@@ -20,19 +20,19 @@ export interface RunOnceOptions {
   readonly retries: boolean;
   readonly location: string;
   readonly log: Logger;
-  /** It has taken the set's variables. */
+  /** Has the set's variables. */
   readonly secrets: SecretsVault;
-  /** Ends what runs at once, as missed (`agent_stopped`). */
+  /** Ends active runs at once, as missed (`agent_stopped`). */
   readonly signal: AbortSignal;
   readonly onStarted: (check: Check) => void;
-  /** Every attempt's result as it comes, the FINAL ones among them. */
+  /** Receives every attempt's result, FINAL ones included. */
   readonly onResult: (result: CheckResult) => void;
   readonly onMissed: (missed: MissedSlots) => void;
 }
 
 /**
- * Runs each check of the set once, at most `config.concurrency` of them at work at a time. It warms
- * up first and paces the starts, so that no check's times have the work of the others in them.
+ * Runs each check of the set once, at most `config.concurrency` of them at work at a time. Warms up
+ * first and paces the starts: no check's times include the work of others.
  */
 export async function runOnce(options: RunOnceOptions): Promise<void> {
   const { set, config, retries, location, log, secrets, signal } = options;
@@ -59,7 +59,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     onStarved: () => log.warn('an attempt was repeated: this process was short of CPU in it'),
     onShed: () => {},
     onBodyWithoutRoom: () => {},
-    // Each check is asked for, once.
+    // No run is shed: each check runs only once.
     pressure: {
       sheds: (what: 'evidence' | 'detail') => tools.parts.pressure.sheds(what),
       shedsRunOf: () => false,
@@ -73,7 +73,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
         if (!signal.aborted) options.onStarted(check);
         const slotMs = clock.wallMs();
         const once = retries ? check : { ...check, retryStrategy: null };
-        // A signal of its own: hundreds of runs would leave as many listeners on one.
+        // A signal of its own: hundreds of runs would add as many listeners to one.
         const run = {
           check: once,
           slotMs,

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
 interface Waiting<Item, Answer> {
   readonly item: Item;
@@ -7,38 +7,41 @@ interface Waiting<Item, Answer> {
 }
 
 /**
- * Answers together what many ask at once: a change wakes all held polls of a location, and one
- * statement of the database for all of them costs about as much as for one.
+ * Batches concurrent calls (the loader pattern): a change wakes all held polls of a location, and one
+ * database statement for all of them costs about as much as for one.
  *
- * An answer is of a moment after its question. Questions with the same key are answered one lot after
- * the other: those that come while a lot is being answered wait for the next.
+ * An answer is read after its call. Batches with the same key run one after the other: calls during a
+ * batch wait for the next one.
  *
- * @param run answers a lot, in its order; where it throws, each of the lot is told so
+ * @param run returns the answers in the order of the items; where it throws, each call rejects
  */
 export function batched<Item, Answer>(
   run: (key: string, items: readonly Item[]) => Promise<readonly Answer[]>,
 ): (key: string, item: Item) => Promise<Answer> {
-  /** By key. There while a lot is being answered. */
+  /** By key, while a batch is running: the next batch. */
   const waiting = new Map<string, Waiting<Item, Answer>[]>();
 
-  const answerBatch = async (key: string, lot: readonly Waiting<Item, Answer>[]): Promise<void> => {
+  const answerBatch = async (
+    key: string,
+    batch: readonly Waiting<Item, Answer>[],
+  ): Promise<void> => {
     try {
-      const items = lot.map(({ item }) => item);
+      const items = batch.map(({ item }) => item);
       const answers = await run(key, items);
-      for (const [at, { resolve }] of lot.entries()) resolve(answers[at] as Answer);
+      for (const [at, { resolve }] of batch.entries()) resolve(answers[at] as Answer);
     } catch (thrown) {
-      for (const { reject } of lot) reject(thrown);
+      for (const { reject } of batch) reject(thrown);
     }
   };
 
   const answerAll = async (key: string): Promise<void> => {
     for (;;) {
-      // Those who were woken by the same word ask one after the other in this turn.
-      await nextTurn();
-      const lot = waiting.get(key) ?? [];
-      if (lot.length === 0) break;
+      // Callers that the same change woke call one after the other before this yield ends.
+      await yieldToEventLoop();
+      const batch = waiting.get(key) ?? [];
+      if (batch.length === 0) break;
       waiting.set(key, []);
-      await answerBatch(key, lot);
+      await answerBatch(key, batch);
     }
     waiting.delete(key);
   };
@@ -46,9 +49,9 @@ export function batched<Item, Answer>(
   return (key, item) =>
     new Promise((resolve, reject) => {
       const one = { item, resolve, reject };
-      const lot = waiting.get(key);
-      if (lot !== undefined) {
-        lot.push(one);
+      const batch = waiting.get(key);
+      if (batch !== undefined) {
+        batch.push(one);
         return;
       }
       waiting.set(key, [one]);

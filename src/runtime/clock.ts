@@ -18,8 +18,8 @@ export interface Clock {
    */
   suspendedMs(): number;
   /**
-   * Calls `callback` once, when `delayMs` of monotonic time have passed and never before (values
-   * below 0 count as 0).
+   * Calls `callback` once, after `delayMs` of monotonic time and never before (values below 0 count
+   * as 0).
    */
   after(delayMs: number, callback: () => void): CancelTimer;
 }
@@ -30,11 +30,11 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   wallMs: () => Date.now(),
   monotonicMs: () => performance.now(),
-  // The uptime of the machine goes on while it sleeps (CLOCK_BOOTTIME on Linux).
+  // The uptime includes sleep (CLOCK_BOOTTIME on Linux).
   suspendedMs: () => uptime() * 1000 - performance.now(),
   after(delayMs, callback) {
     const dueMs = performance.now() + delayMs;
-    // Node counts in whole milliseconds and fires up to one too early: what is left is waited for.
+    // Node counts in whole milliseconds and may fire up to one too early.
     const onTimer = (): void => {
       const leftMs = dueMs - performance.now();
       if (leftMs > 0) timer = setTimeout(onTimer, Math.min(Math.ceil(leftMs), MAX_TIMER_MS));

@@ -1,8 +1,8 @@
 /**
- * What a thrown error means to whoever catches it at a boundary:
- * - `usage`: the command line is off
- * - `input`: a file or document given by the user is off
- * - `config`: an environment variable is off
+ * What a thrown error means where it is caught:
+ * - `usage`: the command line is wrong
+ * - `input`: a file or document of the user is wrong
+ * - `config`: an environment variable is wrong
  * - `permission`: the process lacks a right it needs
  * - `environment`: the machine refused something (port taken, disk full)
  * - `internal`: a fault of our own
@@ -10,8 +10,8 @@
 export type ErrorKind = 'usage' | 'input' | 'config' | 'permission' | 'environment' | 'internal';
 
 /**
- * The only error that our own code throws on purpose. Its message is one line that names what is
- * wrong, where, and what to do, so that it can be printed as it stands.
+ * The only error that our own code throws on purpose. Its message is one line for users: what is
+ * wrong, where, and what to do.
  */
 export class VedetteError extends Error {
   readonly kind: ErrorKind;
@@ -31,7 +31,7 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** The `code` of a Node system or OpenSSL error, or null where there is none. */
+/** The `code` of a Node system or OpenSSL error; null where there is none. */
 export function systemCodeOf(thrown: unknown): string | null {
   if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return null;
   return typeof thrown.code === 'string' ? thrown.code : null;

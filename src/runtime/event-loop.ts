@@ -3,8 +3,8 @@ import type { Clock } from './clock.ts';
 const waiting: (() => void)[] = [];
 
 /**
- * Lets sockets and timers go on. Of all who wait, one goes on in each turn of the event loop: however
- * many do long work at once, a turn takes as long as one piece of it.
+ * Lets sockets and timers run. One waiting caller resumes per iteration of the event loop: an iteration
+ * takes as long as one piece of work, however many callers do long work at once.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
@@ -13,10 +13,10 @@ export function yieldToEventLoop(): Promise<void> {
   });
 }
 
-/** Work that one may do before others go on. */
+/** Work between two yields. */
 const YIELD_AFTER_MS = 5;
 
-/** Called after each piece of some work: lets others go on where it is time for that. */
+/** Call after each piece of work: yields to the event loop when it is time. */
 export type YieldWhenDue = () => Promise<void>;
 
 export function createYielder(clock: Pick<Clock, 'monotonicMs'>): YieldWhenDue {

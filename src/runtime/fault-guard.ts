@@ -3,24 +3,24 @@ import type { StopSignals } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 
 export interface FaultGuard {
-  /** How many errors nobody caught. Above 0, the exit code must not be 0. */
+  /** The number of uncaught errors. Above 0, the exit code must not be 0. */
   readonly faults: number;
   dispose(): void;
 }
 
 export interface FaultGuardOptions {
-  /** Emits uncaughtException and unhandledRejection: `process`, or an emitter of a test's. */
+  /** Emits uncaughtException and unhandledRejection: `process`, or a test's emitter. */
   readonly emitter: EventEmitter;
   readonly log: Logger;
   readonly stop: Pick<StopSignals, 'request'>;
-  /** Told of the first of them, before it is logged. Never throws. */
+  /** Receives the first of them, before it is logged. Must not throw. */
   readonly onFault?: (error: Error) => void;
 }
 
 /**
- * For errors that nobody caught, which are always faults of our own. After one, the state of the
- * process is unknown, so it must end; but the results that it holds are still good, so it drains
- * as on SIGTERM. Only the first is logged, since what follows is mostly its echo.
+ * Handles uncaught errors, which are always faults of our own. The state of the process is unknown
+ * after one, so it must end; its results are still good, so it drains as on SIGTERM. Logs only the
+ * first: later ones are mostly its consequences.
  */
 export function guardAgainstFaults(options: FaultGuardOptions): FaultGuard {
   const { emitter, log, stop } = options;

@@ -7,12 +7,12 @@ type Signal = (typeof SIGNALS)[number];
 
 /**
  * Ctrl-C under `npm start` arrives twice at once: from the terminal, which signals the whole
- * process group, and from npm, which passes it on. So close together they count as one.
+ * process group, and from npm, which forwards it. Two this close count as one.
  */
 const ONE_KEYPRESS_MS = 200;
 
 export interface StopOptions {
-  /** Emits the signals: `process`, or an emitter of a test's. */
+  /** Emits the signals: `process`, or a test's emitter. */
   readonly emitter: EventEmitter;
   readonly clock: Clock;
   /** From the first request to stop until `now`; 0 is both at once. */
@@ -29,8 +29,8 @@ export interface StopOptions {
  * | stopping | first SIGTERM or SIGINT, or `request` | aborted | no |
  * | now | second signal, or the grace is over | aborted | aborted |
  *
- * `dispose` removes the listeners and the timer in any mode: call it when all has ended, or the
- * timer of the grace keeps the process alive.
+ * `dispose` removes the listeners and the timer in any mode. Call it at the end, or the timer of the
+ * grace keeps the process alive.
  */
 export class StopSignals {
   readonly #options: StopOptions;
@@ -46,12 +46,12 @@ export class StopSignals {
     for (const [signal, listener] of this.#listeners) options.emitter.on(signal, listener);
   }
 
-  /** Start nothing new; let what runs come to its end. */
+  /** Start nothing new; let active work finish. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** End what still runs at once. */
+  /** End active work at once. */
   get now(): AbortSignal {
     return this.#now.signal;
   }

@@ -1,15 +1,15 @@
 import { createRequire } from 'node:module';
 
 /**
- * Loads a module of ours, and all that it imports, one file after the other, so that an `import()`
- * after it finds all of them loaded. `import()` alone opens the files of a whole level of imports at
- * once, some 100 for the languages of zod, which is more than a process with few descriptors has.
+ * Loads one of our modules with all its imports, one file after the other, before an `import()` of it.
+ * `import()` alone opens all files of one level of imports at once, some 100 for the languages of zod:
+ * too many for a process with few file descriptors.
  *
- * @param importer its `import.meta.url`
- * @param path from there, as it is compiled
+ * @param importer the caller's `import.meta.url`
+ * @param path relative to it, of the compiled file
  */
 export function loadOneByOne(importer: string, path: `./${string}.js` | `../${string}.js`): void {
-  // Sources are run by tests, which load them in their own way.
+  // Tests run the sources, with a loader of their own.
   if (!importer.endsWith('.js') || !hasRequireOfModules()) return;
   createRequire(importer)(path);
 }

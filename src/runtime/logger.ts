@@ -18,21 +18,21 @@ export interface LoggerOptions {
   /** ANSI colours, for `pretty` only. The caller knows of NO_COLOR and whether it is a terminal. */
   readonly colour?: boolean;
   readonly clock?: Clock;
-  /** Takes out of an object of JSON, without level and time, what nobody may see. */
+  /** Masks secrets in a JSON object, which has no level and time. */
   readonly scrub?: (json: string) => string;
-  /** Told of what is logged as `err` at the levels error and fatal: our own faults. Never throws. */
+  /** Receives each `err` that is logged at the levels error and fatal: our own faults. Must not throw. */
   readonly onError?: (error: unknown) => void;
 }
 
 /** pino's number of the level error. */
 const ERROR_LEVEL = 50;
 
-/** Lines that wait for a reader of the log. A pipe that nobody reads must not eat the memory. */
+/** Lines that wait for a reader of the log. A pipe without a reader must not fill the memory. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * The agent's own log. Never throws and never waits: where the destination is gone the log is
- * silent, where it is not read, lines are left out and their number is told once it is read again.
+ * The log of this process. Never throws and never waits: without a destination it is silent; where
+ * nobody reads it, it drops lines and logs their number once it is read again.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const { level, destination, format, colour = false, clock = systemClock, onError } = options;
@@ -80,14 +80,14 @@ export function createLogger(options: LoggerOptions): Logger {
   );
 }
 
-/** Level and time, which are ours: a secret that happens to be `info`, or a year, is none there. */
+/** Level and time are ours and not scrubbed: a secret may be `info`, or a year. */
 const HEAD = /^\{"level":"[a-z]+","time":"[^"\\]*",/;
 
-/** Ends with a line feed, like what is given. */
+/** Ends with a line feed, like the given line. */
 function scrubbedLine(line: string, scrub: (json: string) => string): string {
   const head = HEAD.exec(line)?.[0] ?? '{';
   const rest = scrub(`{${line.slice(head.length).trimEnd()}`);
-  // A scrubber that cannot read an object gives back something else.
+  // A scrubber that cannot parse the object returns something else.
   return rest.startsWith('{') ? `${head}${rest.slice(1)}\n` : `${rest}\n`;
 }
 

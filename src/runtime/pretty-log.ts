@@ -12,7 +12,7 @@ const OWN_FIELDS: ReadonlySet<string> = new Set(['level', 'time', 'msg']);
 
 /**
  * One log record (a line of JSON) as a line for people: `HH:MM:SS LEVEL message key=value`, in
- * local time. What cannot be parsed comes out as it is. Ends with a line feed.
+ * local time. Returns text that cannot be parsed as it is. Ends with a line feed.
  */
 export function prettyLine(json: string, colour: boolean): string {
   const record = parse(json);
@@ -69,13 +69,13 @@ function isError(value: unknown): value is { message: string; stack: string } {
   );
 }
 
-/** A whole stack would break the line; where the error was thrown is what is looked for first. */
+/** Where the error was thrown; a whole stack would break the line. */
 function firstFrame(stack: string): string {
   const frame = /\n\s+at (.+)/.exec(stack)?.[1];
   return frame === undefined ? '' : ` at ${quoted(frame)}`;
 }
 
-/** Control characters, which could forge lines or drive the terminal, come out as escapes. */
+/** Escapes control characters, which could forge lines or control the terminal. */
 function printable(text: string): string {
   return text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is escaped

@@ -12,32 +12,31 @@ const HEAD_BYTES = 1 + KEY_NAME_BYTES + NONCE_BYTES + TAG_BYTES;
 /** The length of a key in bytes. */
 export const KEY_BYTES = 32;
 
-/** Encrypts what is stored of others' secrets, so that the database or the disk alone tells nothing. */
+/** Encrypts stored secrets: the database or the disk alone reveals nothing. */
 export interface SecretBox {
   /** The public names of its keys, the newest first: each sealed text starts with that of its own. */
   readonly keyNames: readonly string[];
   /**
-   * Has another key of its own encrypt from now on, where not everybody has the newest yet.
+   * Encrypts with another key from now on, while not every replica has the newest.
    *
    * @param keyName of `keyNames`
    */
   sealBy(keyName: string): void;
   /**
-   * @param place where it is kept, for example the table, the account and the row: bytes that were
-   *   moved to another place do not open there
+   * @param place where it is stored, for example the table, the account and the row: it cannot be
+   *   decrypted in any other place
    */
   seal(text: string, place: readonly string[]): Buffer;
-  /** @throws VedetteError `environment` SECRET_UNREADABLE where no key that we have opens it */
+  /** @throws VedetteError `environment` SECRET_UNREADABLE where none of the keys decrypts it */
   open(sealed: Uint8Array, place: readonly string[]): string;
-  /** Whether a key that we have encrypted it, by what it says of itself: where not, nothing opens it. */
+  /** Whether its key name is known; if not, no key decrypts it. */
   hasKeyOf(sealed: Uint8Array): boolean;
-  /** Whether it was the key that encrypts now, by the same: the newest, or that of `sealBy`. */
+  /** Whether its key name is that of the current key: the newest, or that of `sealBy`. */
   isOfNewestKey(sealed: Uint8Array): boolean;
 }
 
 /**
- * @param keys the first one encrypts, every one opens what it encrypted once: so a key is replaced
- *   by putting the new one before it
+ * @param keys the first one encrypts, all of them decrypt: to replace a key, put the new one before it
  */
 export function createSecretBox(keys: readonly [Buffer, ...(readonly Buffer[])]): SecretBox {
   let [current] = keys;
@@ -92,7 +91,7 @@ function keyNameIn(sealed: Buffer): string {
   return sealed.subarray(1, 1 + KEY_NAME_BYTES).toString('hex');
 }
 
-/** Which key it was, without a word of the key itself. */
+/** Identifies a key without revealing it. */
 function nameOf(key: Buffer): Buffer {
   return createHash('sha256')
     .update('vedette key name')
@@ -101,7 +100,7 @@ function nameOf(key: Buffer): Buffer {
     .subarray(0, KEY_NAME_BYTES);
 }
 
-/** JSON keeps the borders between parts. */
+/** JSON separates the parts unambiguously. */
 function boundTo(place: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(place));
 }

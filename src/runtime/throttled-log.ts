@@ -1,42 +1,82 @@
 import type { Clock } from './clock.ts';
 import type { Logger } from './logger.ts';
 
-const INTERVAL_MS = 60_000;
-/** Whoever chooses the keys could choose new ones without end. */
-const MAX_KEYS = 32;
-const OTHER = 'other';
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface ThrottleOptions {
+  /** Default: a minute. */
+  readonly periodMs?: number;
+  /** Default: 32. Kinds beyond it share one line per period. */
+  readonly maxKinds?: number;
+  /** False: a problem that goes on is logged again only after a period without it. Default: true. */
+  readonly repeats?: boolean;
+  /** The fields for how often the kind occurred since its last line. Default: `count`. */
+  readonly countFields?: (count: number) => Fields;
+}
 
 interface Entry {
   atMs: number;
   unlogged: number;
 }
 
-/** Logs at once for each key, then at most once a minute, with the count since the line before. */
+/** A log with a rate limit: logs a kind of problem at once, then at most once per period, with a count. */
 export class ThrottledLog {
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #options: Required<ThrottleOptions>;
+  /** By kind; the one that was logged longest ago is the first. */
   readonly #entries = new Map<string, Entry>();
 
-  constructor(clock: Clock, log: Logger) {
+  constructor(clock: Clock, log: Logger, options: ThrottleOptions = {}) {
     this.#clock = clock;
     this.#log = log;
+    this.#options = {
+      periodMs: 60_000,
+      maxKinds: 32,
+      repeats: true,
+      countFields: (count) => ({ count }),
+      ...options,
+    };
   }
 
-  /** Keys beyond the first 32 share one minute. */
-  warn(key: string, fields: Readonly<Record<string, unknown>>, message: string): void {
-    const entry = this.#entryOf(key);
-    entry.unlogged += 1;
+  warn(kind: string, fields: Fields, message: string): void {
+    this.#write('warn', kind, fields, message);
+  }
+
+  error(kind: string, fields: Fields, message: string): void {
+    this.#write('error', kind, fields, message);
+  }
+
+  /** The problems are over: the next is logged at once. True where one was logged. */
+  clear(): boolean {
+    const wasLogged = this.#entries.size > 0;
+    this.#entries.clear();
+    return wasLogged;
+  }
+
+  #write(level: 'warn' | 'error', kind: string, fields: Fields, message: string): void {
+    const { periodMs, repeats, countFields } = this.#options;
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs - entry.atMs < INTERVAL_MS) return;
-    this.#log.warn({ ...fields, count: entry.unlogged }, message);
-    entry.atMs = nowMs;
-    entry.unlogged = 0;
+    const key = this.#keyOf(kind, nowMs);
+    const known = this.#entries.get(key);
+    const count = (known?.unlogged ?? 0) + 1;
+    if (known !== undefined && nowMs - known.atMs < periodMs) {
+      known.unlogged = count;
+      if (!repeats) known.atMs = nowMs;
+      return;
+    }
+    this.#entries.delete(key);
+    this.#entries.set(key, { atMs: nowMs, unlogged: 0 });
+    this.#log[level]({ ...fields, ...countFields(count) }, message);
   }
 
-  #entryOf(key: string): Entry {
-    const known = this.#entries.has(key) || this.#entries.size < MAX_KEYS ? key : OTHER;
-    const entry = this.#entries.get(known) ?? { atMs: Number.NEGATIVE_INFINITY, unlogged: 0 };
-    this.#entries.set(known, entry);
-    return entry;
+  /** A peer that chooses the kinds could choose new ones without end. */
+  #keyOf(kind: string, nowMs: number): string {
+    const { periodMs, maxKinds } = this.#options;
+    if (this.#entries.has(kind) || this.#entries.size < maxKinds) return kind;
+    const [oldest] = this.#entries;
+    if (oldest === undefined || nowMs - oldest[1].atMs < periodMs) return 'other';
+    this.#entries.delete(oldest[0]);
+    return kind;
   }
 }

@@ -1,15 +1,15 @@
 import type { Clock } from './clock.ts';
 
 /**
- * Whole milliseconds on a clock that only goes forward, with the time that the machine slept. Ages and
- * leases are told by it, so that a wall clock that is set forward by a week makes nothing too old.
+ * Whole milliseconds on a monotonic clock that includes the sleep of the machine. Ages and leases use
+ * it: setting the wall clock a week forward makes nothing too old.
  */
 export function upTimeMs(clock: Clock): number {
   const monotonicMs = clock.monotonicMs();
   return Math.floor(monotonicMs + suspendedMs(clock, monotonicMs));
 }
 
-/** An instant by the two clocks of which at least one goes on while this process stands still. */
+/** An instant on two clocks: at least one of them runs on while this process is suspended. */
 export interface Moment {
   readonly upMs: number;
   readonly wallMs: number;
@@ -20,8 +20,8 @@ export function momentOf(clock: Clock): Moment {
 }
 
 /**
- * How long it was between two moments, in milliseconds; at the most, where somebody set the wall clock. A
- * virtual machine that is paused loses all its clocks, and is told by its wall clock being set forward.
+ * The milliseconds between two moments, or more where the wall clock was set. After a pause of a
+ * virtual machine, which stops all its clocks, only the corrected wall clock shows it.
  */
 export function passedMs(from: Moment, to: Moment): number {
   return Math.max(to.upMs - from.upMs, to.wallMs - from.wallMs);
@@ -29,23 +29,23 @@ export function passedMs(from: Moment, to: Moment): number {
 
 interface Slept {
   readonly ms: number;
-  /** When the machine was asked. */
+  /** When `suspendedMs` was read. */
   readonly monotonicMs: number;
   readonly wallMs: number;
 }
 
 const slept = new WeakMap<Clock, Slept>();
-const ASKED_AGAIN_MS = 1_000;
+const MAX_AGE_MS = 1_000;
 const SAME_MS = 20;
 
-/** To ask takes a system call, so it is asked once a second, and where the wall clock went ahead. */
+/** A system call: read once a second, and when the wall clock jumped. */
 function suspendedMs(clock: Clock, monotonicMs: number): number {
   const known = slept.get(clock);
   const wallMs = clock.wallMs();
   if (known !== undefined) {
     const passedMs = monotonicMs - known.monotonicMs;
     const isStill = Math.abs(wallMs - known.wallMs - passedMs) <= SAME_MS;
-    if (isStill && passedMs <= ASKED_AGAIN_MS) return known.ms;
+    if (isStill && passedMs <= MAX_AGE_MS) return known.ms;
   }
   const ms = clock.suspendedMs();
   slept.set(clock, { ms, monotonicMs, wallMs });

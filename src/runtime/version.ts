@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-// package.json stands at the same distance from src and from dist.
+// At the same relative path from src and from dist.
 const PACKAGE = new URL('../../package.json', import.meta.url);
 
 /** Vedette's own version (Semantic Versioning). */

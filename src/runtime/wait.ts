@@ -22,7 +22,7 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   });
 }
 
-/** Whether the promise resolves before the signal aborts; rejects as it does. Leaves no listener behind. */
+/** Whether the promise resolves before the signal aborts; rejects like it. Leaves no listener behind. */
 export function isInTime(promise: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => resolve(false);

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import { sleep } from './wait.ts';
 
-/** Ends a wait early. A ring while nobody waits ends the next wait at once. */
+/** Ends a wait early. A ring outside of a wait ends the next one at once. */
 export class WakeSignal {
   #ring = new AbortController();
 

@@ -9,19 +9,19 @@ export type CaFile =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * The text of the file of NODE_EXTRA_CA_CERTS, or why Node would not use it. Node itself prints a
- * warning and goes on, and then every check of a host under that authority fails.
+ * Reads the file of NODE_EXTRA_CA_CERTS, or says why Node would not use it. Node itself only prints a
+ * warning, and then every check of a host with a certificate of that authority fails.
  */
 export function readCaFile(path: string): CaFile {
   const refuse = (problem: string): CaFile => ({ ok: false, problem });
   try {
     const stats = statSync(path);
     if (stats.isDirectory()) return refuse('is a directory');
-    // A pipe would be empty when Node comes to read it, and a device has no end.
+    // A pipe would be empty when Node reads it, and a device has no end.
     if (!stats.isFile()) return refuse('is no regular file');
     if (stats.size > MAX_FILE_BYTES) return refuse('is larger than 16 MiB');
     const bytes = readFileSync(path);
-    if (!holdsCertificate(bytes)) return refuse('holds no PEM certificate');
+    if (!hasCertificate(bytes)) return refuse('holds no PEM certificate');
     return { ok: true, pem: bytes.toString('utf8') };
   } catch (error) {
     const code = systemCodeOf(error);
@@ -31,8 +31,8 @@ export function readCaFile(path: string): CaFile {
   }
 }
 
-function holdsCertificate(bytes: Buffer): boolean {
-  // The parser would take DER as well, which Node does not here.
+function hasCertificate(bytes: Buffer): boolean {
+  // The parser accepts DER, too; Node does not here.
   if (!bytes.includes('-----BEGIN ')) return false;
   try {
     new X509Certificate(bytes);

@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import { locationKey } from './parsers.ts';
 
-/** The key of the private location, which may be changed while the agent runs. */
+/** The key of the private location, which may change while the agent runs. */
 export interface KeySource {
   readonly current: string;
   /**
-   * Reads the file again. One that cannot be read, or contains no key, is `unusable`: the last key
-   * stays in use.
+   * Reads the file again. `unusable`: it cannot be read or contains no key, and the last key stays in
+   * use.
    */
   refresh(): Promise<KeyChange>;
 }
@@ -18,7 +18,6 @@ export type KeyChange = 'same' | 'changed' | 'unusable';
 /** A key file contains one line; a larger file is something else. */
 const MAX_FILE_BYTES = 4096;
 
-/** A key that never changes. */
 export function fixedKey(key: string): KeySource {
   return { current: key, refresh: async () => 'same' };
 }

@@ -7,16 +7,16 @@ import type { Environment } from '../../runtime/config/variable.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { VariableTarget } from './variable-targets.ts';
 
-/** Of either kind. */
+/** From the environment, and from VARIABLES_DIR. */
 export const MAX_OPERATOR_VARIABLES = 500;
 
 /** Variables that the operator gives to the templates of checks; the service never gets them. */
 export interface OperatorVariables {
-  /** By name, as they were at the start. */
+  /** By name, from the start. */
   readonly fromEnv: ReadonlyMap<string, string>;
-  /** One file a value; null for none. */
+  /** With one file per value; null for none. */
   readonly folder: string | null;
-  /** By name: the only targets to which a value may be sent; one whose name is not in it, to any. */
+  /** By name: the only targets of a value; a value without an entry may be sent to any. */
   readonly targets: ReadonlyMap<string, readonly VariableTarget[]>;
 }
 
@@ -26,14 +26,14 @@ export const NO_OPERATOR_VARIABLES: OperatorVariables = {
   targets: new Map(),
 };
 
-/** An entry that is a slip in a name, and no value: `DB-PASSWORD`. */
+/** An entry that is a misspelt name, not a value: `DB-PASSWORD`. */
 const NEARLY_NAME = /^[\w.-]+$/;
-/** What sets a value where only its name belongs. */
+/** `NAME=value` where only the name belongs. */
 const SETTING = /^([\w.-]+[=:]).+$/s;
 
 /**
- * One entry of VARIABLES_FROM_ENV. A refused entry may be a value, by `NAME=value` or by a shell
- * that replaced `$NAME` with it, so only the part that is a name is shown.
+ * One entry of VARIABLES_FROM_ENV. A refused entry may contain a value (`NAME=value`, or a shell
+ * expanded `$NAME`): only the part that is a name is shown.
  */
 export function variableName(text: string): Parsed<string> {
   if (variableKeySchema.safeParse(text).success) return { ok: true, value: text };
@@ -44,7 +44,7 @@ export function variableName(text: string): Parsed<string> {
 /**
  * The values of the named variables. Empty ones count as unset.
  *
- * @param settings names of what configures the agent itself, which no check is to read
+ * @param settings names of the agent's own settings, which no check may read
  * @throws VedetteError of kind `config` and code CONFIG_INVALID, with one line that never contains
  *   a value
  */
@@ -70,7 +70,7 @@ export function readFromEnv(
   return values;
 }
 
-/** @throws VedetteError of kind `config` and code CONFIG_INVALID where it is no folder to be read */
+/** @throws VedetteError of kind `config` and code CONFIG_INVALID where it is no readable folder */
 export function readableFolder(path: string): string {
   try {
     if (!statSync(path).isDirectory()) throw invalidFolder(path, 'is no folder');

@@ -6,7 +6,7 @@ import type { ConnectivityTarget } from '../run/connectivity.ts';
 
 const { hostname: hostnameSchema, port: portSchema } = tcpRequestSchema.shape;
 
-/** `host:port`, where an IPv6 address stands in brackets (RFC 3986 3.2.2). */
+/** `host:port`, with an IPv6 address in brackets (RFC 3986 3.2.2). */
 export function hostAndPort(text: string): Parsed<ConnectivityTarget> {
   const refused = { ok: false, culprit: text } as const;
   const parts = /^(?:\[([^\]]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text);
@@ -18,14 +18,14 @@ export function hostAndPort(text: string): Parsed<ConnectivityTarget> {
     return isIPv6(bracketed) ? { ok: true, value: { hostname: bracketed, port } } : refused;
   }
   const hostname = plain ?? '';
-  // Dotted numbers that are no address (10.0.0.256) would be asked of the name servers as a name.
+  // Dotted numbers that are no address (10.0.0.256) would be resolved as a name.
   const isMistyped = /^[\d.]+$/.test(hostname) && isIP(hostname) === 0;
   return isMistyped || !hostnameSchema.safeParse(hostname).success
     ? refused
     : { ok: true, value: { hostname, port } };
 }
 
-/** The service's address: http or https, perhaps with a path, and nothing that would be lost or leak. */
+/** The service's address: http or https, perhaps with a path, without credentials, query and fragment. */
 export function serviceUrl(text: string): Parsed<URL> {
   const refused = { ok: false, culprit: text } as const;
   if (!URL.canParse(text)) return refused;
@@ -41,12 +41,11 @@ export function serviceUrl(text: string): Parsed<URL> {
 
 const LOCATION_KEY = /^pl_[0-9a-f]{32}$/;
 
-/** The key of a private location. */
 export function locationKey(text: string): Parsed<string> {
   return LOCATION_KEY.test(text) ? { ok: true, value: text } : { ok: false, culprit: text };
 }
 
-/** The URL of an HTTP proxy. What is refused is shown without its credentials. */
+/** The URL of an HTTP proxy. A refused one is shown without its credentials. */
 export function proxyUrl(text: string): Parsed<HttpProxy> {
   const value = parseProxy(text);
   return value === null ? { ok: false, culprit: withoutCredentials(text) } : { ok: true, value };

@@ -27,8 +27,8 @@ const ENTRY = /^([^@]*)@(\*\.)?(\[[^\]]+\]|[^:[\]*@/\s]+)(?::(\d{1,5}))?$/;
 const { hostname: hostnameSchema, port: portSchema } = tcpRequestSchema.shape;
 
 /**
- * `NAME@host`, `NAME@host:port`, `NAME@*.host`: see VARIABLE_TARGETS. What is refused may begin with
- * a value (a shell's `$NAME@host`), so that it is shown only where it begins with a name.
+ * `NAME@host`, `NAME@host:port`, `NAME@*.host`: see VARIABLE_TARGETS. A refused entry may begin with a
+ * value (a shell expanded `$NAME@host`): it is shown only where it begins with a name.
  */
 export function variableTarget(text: string): Parsed<VariableTarget> {
   const at = text.indexOf('@');
@@ -40,7 +40,7 @@ export function variableTarget(text: string): Parsed<VariableTarget> {
   const [, name = '', wildcard, host = '', portText] = parts;
   const bare = withoutBrackets(host);
   const isAddress = isIP(bare) !== 0;
-  // Dotted numbers that are no address (10.0.0.256) would never be a target.
+  // Dotted numbers that are no address (10.0.0.256) can be no target.
   const isMistyped = !isAddress && (/^[\d.]+$/.test(bare) || bare !== host);
   const port = portText === undefined ? null : Number(portText);
   const isValid =

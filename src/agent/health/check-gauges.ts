@@ -6,18 +6,17 @@ import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
 type CheckLabels = Record<'check_id' | 'check_name' | 'check_type', string>;
 type CheckGauge = Gauge<keyof CheckLabels>;
 
-/** What the gauges need to know of a check. */
 export type GaugedCheck = Pick<Check, 'id' | 'name' | 'checkType'>;
 
-/** How each check stands, by its last judged run. */
+/** The state of each check by its last judged run. */
 export interface CheckGauges {
-  /** Forgets the series of checks that are gone, or that go by another name or type now. */
+  /** Removes the series of checks that are gone or have another name or type now. */
   setChecks(checks: readonly GaugedCheck[]): void;
   /** Takes a FINAL result that judges its target. */
   judged(result: CheckResult): void;
 }
 
-/** Series exist only for checks of the current set: a late result brings no removed one back. */
+/** Series exist only for checks of the current set: a late result does not restore a removed one. */
 export function createCheckGauges(registry: Registry): CheckGauges {
   const gaugeOf = ({ name, meaning, labels }: MetricRow): CheckGauge =>
     new Gauge({ name, help: meaning, labelNames: [...labels], registers: [registry] });
@@ -28,14 +27,14 @@ export function createCheckGauges(registry: Registry): CheckGauges {
   const packetLoss = gaugeOf(METRIC_TABLE.packetLoss);
 
   let known: ReadonlyMap<string, GaugedCheck> = new Map();
-  /** Ids of checks that have them: most have none, and to remove what is not there is not free. */
+  /** Ids of checks with a value: removing a missing one is not free, and most have none. */
   const withCertificate = new Set<string>();
   const withLoss = new Set<string>();
   return {
     setChecks(checks) {
       const next = new Map(checks.map((check) => [check.id, check]));
       for (const [id, check] of known) {
-        if (isShownAlike(next.get(id), check)) continue;
+        if (hasSameLabels(next.get(id), check)) continue;
         const labels = labelsOf(check);
         for (const gauge of [up, responseTime, certificateDays, lastRun, packetLoss]) {
           gauge.remove(labels);
@@ -62,11 +61,11 @@ function labelsOf({ id, name, checkType }: GaugedCheck): CheckLabels {
   return { check_id: id, check_name: name, check_type: checkType };
 }
 
-function isShownAlike(one: GaugedCheck | undefined, other: GaugedCheck): boolean {
+function hasSameLabels(one: GaugedCheck | undefined, other: GaugedCheck): boolean {
   return one?.name === other.name && one.checkType === other.checkType;
 }
 
-/** undefined leaves the last value: nothing was learnt. null: there is no such value any more. */
+/** undefined: unknown, the last value stays. null: there is no value any more. */
 function setOrRemove(
   gauge: CheckGauge,
   having: Set<string>,
@@ -80,7 +79,7 @@ function setOrRemove(
   } else if (having.delete(labels.check_id)) gauge.remove(labels);
 }
 
-/** An expiry that is near stays in sight while the target does not answer at all. */
+/** While the target does not answer, the last expiry stays visible. */
 function certificateDaysOf({ apiCheckResult }: CheckResult): number | null | undefined {
   const tls = apiCheckResult?.response?.tls ?? apiCheckResult?.tls;
   if (tls?.certificate) return tls.certificate.daysRemaining;

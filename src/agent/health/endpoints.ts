@@ -1,11 +1,11 @@
 /**
  * - `starting`: before the first checks are in
- * - `running`: runs what is due
- * - `draining`: starts nothing new, lets what runs come to its end
+ * - `running`: runs checks when they are due
+ * - `draining`: starts no runs, and lets active ones finish
  */
 export type AgentState = 'starting' | 'running' | 'draining';
 
-/** How the agent stands at the moment of a request. */
+/** The agent at the moment of a request. */
 export interface HealthStatus {
   readonly state: AgentState;
   readonly checks: number;
@@ -16,19 +16,18 @@ export interface HealthStatus {
   readonly missedSlots: number;
   /** Result lines that were lost. */
   readonly droppedLines: number;
-  /** Records that wait in the spool; null where there is none. */
+  /** Records in the spool; null without a spool. */
   readonly spoolDepth: number | null;
-  /** How long the oldest of them has waited, whole seconds; null where none waits. */
+  /** Age of the oldest of them in whole seconds; null where there is none. */
   readonly spoolOldestSeconds: number | null;
-  /** ISO 8601, of the last answer of the service; null where there is none. */
+  /** ISO 8601; see `LinkStatus.lastContactMs`. */
   readonly lastContact: string | null;
-  /** Whether the check file could be used when it was last read; null where there is none. */
+  /** Whether the last read of the check file succeeded; null without a check file. */
   readonly checkFileUsable: boolean | null;
   /** Monotonic instant of the scheduler's last tick; null before its first. */
   readonly lastTickMs: number | null;
 }
 
-/** Before there is anything to tell. */
 export const HEALTH_OF_START: HealthStatus = {
   state: 'starting',
   checks: 0,

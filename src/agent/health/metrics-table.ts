@@ -1,4 +1,4 @@
-/** One metric of the agent, as the README's table tells it. */
+/** One metric of the agent: a row of the README's table. */
 export interface MetricRow {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -121,7 +121,8 @@ export const METRIC_TABLE = {
     name: 'vedette_service_last_contact_timestamp_seconds',
     type: 'gauge',
     labels: [],
-    meaning: 'When the service last answered, in seconds since the epoch.',
+    meaning:
+      'When the service last answered, in seconds since the epoch. Refusals of the key or of the protocol version do not count.',
   },
   healthConnectionsClosed: {
     name: 'vedette_health_connections_closed_total',
@@ -215,5 +216,5 @@ export const METRIC_TABLE = {
   },
 } as const satisfies Record<string, MetricRow>;
 
-/** The README's table of metrics is held to these rows by a test. */
+/** A test compares the README's table of metrics with these rows. */
 export const METRICS: readonly MetricRow[] = Object.values(METRIC_TABLE);

@@ -26,7 +26,7 @@ import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
 
 export { METRICS } from './metrics-table.ts';
 
-/** The load at the moment of a scrape; a Scheduler fits. */
+/** The load at a scrape; a Scheduler has these fields. */
 interface Load {
   readonly running: number;
   readonly waiting: number;
@@ -34,9 +34,9 @@ interface Load {
   readonly queued: number;
 }
 
-/** Whether the check file can be used at the moment of a scrape; a CheckSource fits. */
+/** The check file at a scrape; a CheckSource has this field. */
 interface CheckFileState {
-  /** null: not known, and then there is no such series. */
+  /** null: unknown, without a series. */
   readonly checkFileUsable: boolean | null;
 }
 
@@ -48,40 +48,39 @@ export interface AgentMetrics {
   missed(missed: MissedSlots): void;
   /** A slot was left out for a maintenance window. */
   paused(): void;
-  /** A diagnostic pass about a failed run. */
+  /** The diagnosis of a failed run. */
   evidence(outcome: 'made' | 'busy'): void;
   starved(): void;
-  /** Something was left out for want of CPU. */
+  /** Left out because the agent was short of CPU. */
   shed(what: Sheddable): void;
   /** A body for which there was no memory. */
   bodyWithoutRoom(use: BodyUse): void;
   dropped(kind: LineKind, count: number): void;
   /** The spool lost records before the service had them. */
   spoolDropped(kind: SpoolKind, count: number, reason: SpoolDropReason): void;
-  /** The service took records over. */
+  /** The service accepted records. */
   uploaded(count: number): void;
   /** The service refused records for good. */
   rejected(kind: SpoolKind, count: number): void;
   /** A connection to the health port was closed by its bounds. */
   connectionClosed(state: ClosedState): void;
   setChecks(checks: readonly GaugedCheck[]): void;
-  /** Reads the load, how the check file stands and what waits from here at each scrape. */
+  /** Reads these at each scrape. */
   bind(load: Load, checkFile: CheckFileState, link: () => LinkStatus): void;
   /** Slots missed and lines lost since the start. */
   readonly totals: { readonly missedSlots: number; readonly droppedLines: number };
-  /** The exposition of everything (Prometheus text format 0.0.4). Calls at once share one. */
+  /** All metrics (Prometheus text format 0.0.4). Concurrent calls share one rendering. */
   text(): Promise<string>;
   readonly contentType: string;
 }
 
-/** Seconds; from a timer's resolution to far beyond what an agent with time to spare shows. */
+/** Seconds; from a timer's resolution to far beyond the lateness of an agent without load. */
 const LATENESS_BUCKETS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
-/** How often the event loop's lag is sampled, in milliseconds. */
 const LAG_SAMPLING_MS = 20;
 
-/** A registry of its own: two agents in one process would not meet in it. */
+/** With a registry of its own: two agents in one process are possible. */
 export function createMetrics({ version }: { readonly version: string }): AgentMetrics {
   const registry = new Registry();
   const options = ({ name, meaning, labels }: MetricRow) => ({
@@ -94,7 +93,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     ...options(METRIC_TABLE.startLateness),
     buckets: LATENESS_BUCKETS,
   });
-  // Counted here and set at a scrape: finding a series by its labels takes longer than counting.
+  // Set at a scrape: finding a series by its labels takes longer than counting.
   const counted = { attempts: 0, retries: 0, runs: startingRuns() };
   readCounter(options(METRIC_TABLE.attempts), (counter) => counter.inc(counted.attempts));
   readCounter(options(METRIC_TABLE.retries), (counter) => counter.inc(counted.retries));
@@ -144,7 +143,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   const gauges = createCheckGauges(registry);
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
 
-  // A counter that is first seen at 1 shows no increase: each one starts at 0.
+  // Each counter starts at 0: one that appears at 1 shows no increase.
   for (const reason of Object.keys(MISSED_REASONS)) missedSlots.inc({ reason }, 0);
   for (const outcome of ['made', 'busy']) evidence.inc({ outcome }, 0);
   for (const what of SHEDDABLE) shed.inc({ what }, 0);

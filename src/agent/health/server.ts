@@ -18,7 +18,7 @@ export interface HealthServerOptions {
 }
 
 export interface HealthServer {
-  /** The port it really listens on. */
+  /** The port on which it listens. */
   readonly port: number;
   /**
    * Takes no more connections, ends the idle ones, and gives requests in progress one second.
@@ -55,9 +55,9 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
 ]);
 
 /**
- * Health and metrics over HTTP (src/agent/README.md, "Health"). A hostile client costs little: few
- * connections, short headers, bodies discarded, each with a time limit. A new connection is always
- * accepted: where there are too many, the one that was idle for longest is closed.
+ * Health and metrics over HTTP (src/agent/README.md, "Health"). Hostile clients cost little: few
+ * connections, short headers, no bodies, and time limits. A new connection is always accepted: over
+ * the bound, the one that was idle for longest is closed.
  *
  * @throws VedetteError `environment` HEALTH_PORT_TAKEN, `permission` HEALTH_PORT_FORBIDDEN, or
  * `environment` HEALTH_PORT_FAILED
@@ -83,7 +83,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     max: MAX_CONNECTIONS,
     maxPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
     addressOf: ({ remoteAddress }) => remoteAddress ?? '',
-    // Every response is ready at once, so a connection that stays busy is not reading it.
+    // Responses are ready at once: a busy connection does not read its response.
     closesBusy: true,
     onClosed: (state) => options.metrics.connectionClosed(state),
   });
@@ -182,7 +182,7 @@ function send(
   clock: Clock,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  // From here on, since a starved agent may take long to make the response: that is not the reader's fault.
+  // From here on: the time that the agent takes for the response is not the reader's fault.
   response.once(
     'close',
     clock.after(RESPONSE_TIMEOUT_MS, () => response.destroy()),

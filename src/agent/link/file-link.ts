@@ -2,7 +2,7 @@ import type { ResultSink } from '../output/result-sink.ts';
 import type { CheckSource } from '../source/check-source.ts';
 import type { Link } from './link.ts';
 
-/** Stand-alone: checks from a file, results to a sink, and nobody else to ask. */
+/** Stand-alone: checks from a file, results to a sink. */
 export function createFileLink({
   source,
   sink,

@@ -1,13 +1,13 @@
-/** How the agent stands with those it works for, at the moment of a request. */
+/** The state of the link, for metrics and health. */
 export interface LinkStatus {
-  /** What waits for the service; null where there is none. */
+  /** Records for the service; null without a service. */
   readonly spool: {
     readonly records: number;
     readonly bytes: number;
-    /** Milliseconds; null where none waits. */
+    /** Milliseconds; null where there are none. */
     readonly oldestAgeMs: number | null;
   } | null;
-  /** Epoch milliseconds of the service's last answer; null where there is none. */
+  /** Epoch milliseconds; null where there is no service, or it has not answered. See ServiceClient. */
   readonly lastContactMs: number | null;
   /**
    * How far this machine's clock is ahead of the service's, milliseconds; below 0 it is behind. null

@@ -7,52 +7,53 @@ import type { FaultReports } from '../observability/fault-reports.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import type { Handover } from '../run/handover.ts';
 import type { OneOffOutcome } from '../scheduler/one-offs.ts';
+import type { SecretsVault } from '../secrets/vault.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import type { CheckSource } from '../source/check-source.ts';
 import type { ArtifactOutbox } from '../upload/artifact-outbox.ts';
 import type { LinkStatus } from './link-status.ts';
 
-/** What an agent works for: where its checks come from, and where its results go. */
+/** Where the agent's checks come from, and where its results go. */
 export interface Link {
   readonly source: CheckSource;
   readonly sink: ResultSink;
-  /** null: every retry is made here. */
+  /** null: the agent makes every retry itself. */
   readonly handover: Handover | null;
-  /** null: no artifacts are saved, only results. */
+  /** null: no artifacts are saved. */
   readonly artifacts: Pick<ArtifactOutbox, 'add'> | null;
   readonly account: SlotObserver;
-  /** What is not delivered when the process ends waits on disk for the next one. */
+  /** Undelivered results are on disk for the next process. */
   readonly outlivesProcess: boolean;
   readonly status: () => LinkStatus;
   /**
-   * What the process before this one left without an answer, up to the instant (epoch milliseconds)
-   * from which the plan is run here. Called once, after the first set.
+   * The slots that the previous process left unanswered, up to the instant (epoch milliseconds) from
+   * which this one runs the plan. Called once, after the first set.
    */
   leftBefore(startMs: number): readonly MissedSlots[];
-  /** All of that is reported to the sink: from now on the ledger has only this process's slots. */
+  /** All of them are reported to the sink: from now on the ledger has only this process's slots. */
   ledgerIsOurs(): void;
   /**
-   * The process did not run from this moment to now: polls for its assignments where other agents may
-   * have the checks by now. null where there is nothing to ask.
+   * The process did not run from this moment to now: polls for its assignments if other agents may have
+   * the checks by now. null where it need not ask.
    *
-   * @returns resolves when the source has answered, or the service has refused to; may never resolve
+   * @returns resolves when the source has answered or the service has refused; may never resolve
    */
   askAnew(since: Moment): Promise<void> | null;
   /** The outcome of a run that the source passed on with `onRun`. */
   runEnded(runId: string, outcome: OneOffOutcome): void;
   /** Works beside the runs, until the signal aborts. */
   work(signal: AbortSignal): Promise<void>;
-  /** No new run begins here from now on: other agents may have the checks. Never rejects. */
+  /** No run begins here from now on: releases the checks to other agents. Never rejects. */
   release(signal: AbortSignal): Promise<void>;
-  /** The last run has ended, and `work` too: delivers what can be by the signal, and lets go. */
+  /** After the last run and `work`: delivers what it can until the signal aborts, and closes all. */
   close(signal: AbortSignal): Promise<void>;
 }
 
-/** The runs, as a link needs to know of them. */
+/** The current runs. */
 export interface LinkedRuns {
   readonly running: number;
   readonly queued: number;
-  /** Epoch milliseconds up to which every slot was taken up or reported. */
+  /** Epoch milliseconds up to which every slot was taken or reported. */
   readonly reachedMs: number;
 }
 
@@ -67,6 +68,7 @@ export interface LinkParts {
   /** Whether packets can be captured here. */
   readonly captures: Promise<boolean>;
   readonly reports: Pick<FaultReports, 'run' | 'flush'>;
+  readonly secrets: Pick<SecretsVault, 'scrubber'>;
 }
 
 export type OpenLink = (parts: LinkParts) => Promise<Link>;

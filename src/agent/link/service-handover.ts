@@ -8,10 +8,10 @@ import { PATHS } from '../../wire/v1/limits.ts';
 import type { Handover } from '../run/handover.ts';
 import type { ServiceClient } from '../upload/service-client.ts';
 
-/** A retry without a delay waits for the answer, so it must not take long. */
+/** Short: a retry without a delay waits for the answer. */
 const LIMIT_MS = 5_000;
 
-/** Gives retries to other locations through the service; where it does not answer, to nobody. */
+/** Offers retries to other locations through the service. */
 export function createServiceHandover(parts: {
   readonly client: Pick<ServiceClient, 'post'>;
   readonly agentId: string;
@@ -29,7 +29,7 @@ export function createServiceHandover(parts: {
         slot: slotMs,
         sequenceId,
         retriesMade,
-        // Clocks that slew may leave fractions.
+        // A slewed clock may have fractions.
         firstStartedAt: Math.round(firstStartedAtMs),
         notBefore: Math.round(notBeforeMs),
       };

@@ -38,9 +38,8 @@ const DATA_NAMES = [
 ];
 /** Yields to the event loop after this many. */
 const MISSED_PER_YIELD = 100;
-/** How soon a changed key file is noticed. */
 const KEY_REFRESH_MS = 10_000;
-/** At the end: a disk that refuses must not take the time in which the service would take results. */
+/** At the end: a failing disk must not use up the time for uploads. */
 const DISK_LIMIT_MS = 2_000;
 
 /**
@@ -50,7 +49,7 @@ const DISK_LIMIT_MS = 2_000;
  */
 export async function openServiceLink(
   { work, concurrency, alsoTo }: ServiceLinkOptions,
-  { clock, log, metrics, runs, captures, reports }: LinkParts,
+  { clock, log, metrics, runs, captures, reports, secrets }: LinkParts,
 ): Promise<Link> {
   const { dataDir, key, serviceUrl, spoolMaxBytes: maxBytes, spoolMaxAgeMs: maxAgeMs } = work;
   if (dataDir !== null) await closeDataFolder(dataDir, DATA_NAMES, log);
@@ -66,6 +65,7 @@ export async function openServiceLink(
     artifactOrigins: work.artifactOrigins,
     clock,
     version: VERSION,
+    scrub: (text) => secrets.scrubber.text(text),
   });
   const letGo = async (): Promise<void> => {
     try {
@@ -148,9 +148,9 @@ export async function openServiceLink(
       ledgerIsOurs: () => markReported(),
       askAnew: (since) => source.askAnew(since),
       runEnded(runId, outcome) {
-        // Another agent may still make it.
+        // Another agent may still run it.
         if (outcome === 'stopped') return;
-        // The service must not forget it before its result is safe.
+        // The service may forget the run only when its result is on disk.
         void spool.committed().then(() => source.done(runId));
       },
       async work(signal) {
@@ -203,7 +203,7 @@ export async function openServiceLink(
     let before: KeyChange = 'same';
     while (await sleep(clock, KEY_REFRESH_MS, signal)) {
       const refreshed = from.refresh();
-      // The file may be on a mount that does not answer.
+      // The file may be on a dead mount.
       if (!(await isInTime(refreshed, signal))) return;
       const change = await refreshed;
       if (change === 'changed') {

@@ -4,8 +4,8 @@ import { getSystemErrorMap } from 'node:util';
 import { VedetteError } from '../../runtime/errors.ts';
 
 /**
- * Classes and codes by their names. A name that is not known here may hold anything (a class can
- * be made at run time, a code can come from a peer), so it does not leave the agent.
+ * The names of classes and codes that may leave the agent. Any other may contain anything: a class
+ * can be made at run time, a code can come from a peer.
  */
 const CLASSES: ReadonlySet<string> = new Set([
   ...['Error', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError'],
@@ -35,7 +35,7 @@ const CODES: ReadonlySet<string> = new Set([
 const CODE_OF_A_LIBRARY = /^(ERR|UND_ERR|HPE)_[A-Z0-9_]{1,50}$/;
 const OWN_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** What stands for the class where something else than an error was thrown. */
+/** The class of a thrown value that is no error. */
 const NO_ERROR = 'NotAnError';
 const MAX_PROTOTYPES = 20;
 

@@ -22,7 +22,7 @@ const senderSchema = errorsRequestSchema.pick({
   platform: true,
   arch: true,
 });
-/** What an error was thrown in. The process that reports it may be of another release. */
+/** The process in which an error was thrown. The one that reports it may be of another release. */
 export type Sender = z.output<typeof senderSchema>;
 
 const crashSchema = z.object({ sender: senderSchema, report: errorReportSchema });
@@ -42,8 +42,8 @@ export interface CrashFileOptions {
 }
 
 /**
- * What ended the process, and those before it that could not tell: DATA_DIR/crash-reports.json,
- * until the service has taken it.
+ * The errors that ended this process and earlier ones, until the service has taken them:
+ * DATA_DIR/crash-reports.json.
  */
 export class CrashFile {
   readonly #file: string;
@@ -57,28 +57,28 @@ export class CrashFile {
     this.#file = join(options.dataDir, NAME);
   }
 
-  /** Oldest first; those of before, too, once they are read. */
+  /** Oldest first; those of earlier processes once they are read. */
   get crashes(): readonly Crash[] {
     return this.#crashes ?? [];
   }
 
-  /** Resolves when what was to be written or removed so far is. Never rejects. */
+  /** Resolves when all changes so far are on disk. Never rejects. */
   get written(): Promise<void> {
     return this.#writing;
   }
 
-  /** Reads what the processes before left. A file that is damaged is removed. */
+  /** Reads the crashes of earlier processes. Removes a damaged file. */
   async read(): Promise<void> {
     let left: readonly Crash[];
     try {
-      const isUsable = hasRightForm(await stat(this.#file));
+      const isUsable = isReadable(await stat(this.#file));
       left = this.#readable(crashesIn(isUsable ? await readFile(this.#file, 'utf8') : ''));
     } catch (error) {
       this.#crashes ??= [];
       this.#cannot('read', error);
       return;
     }
-    // A crash meanwhile has read it already.
+    // A crash meanwhile has read the file already.
     this.#crashes ??= left;
     if (left.length === 0) await this.#write();
   }
@@ -97,7 +97,7 @@ export class CrashFile {
       try {
         unlinkSync(next);
       } catch {
-        // It was not begun, or the disk refuses that as well.
+        // It was not created, or the disk refuses this as well.
       }
     }
   }
@@ -110,7 +110,7 @@ export class CrashFile {
 
   #readNow(): readonly Crash[] {
     try {
-      const isUsable = hasRightForm(statSync(this.#file));
+      const isUsable = isReadable(statSync(this.#file));
       return this.#readable(crashesIn(isUsable ? readFileSync(this.#file, 'utf8') : ''));
     } catch (error) {
       this.#cannot('read', error);
@@ -129,7 +129,7 @@ export class CrashFile {
     return this.#writing;
   }
 
-  /** Until the file is what is here, also where a crash comes between. */
+  /** Repeats until the file has the current crashes: one may be added meanwhile. */
   async #writeOnce(): Promise<void> {
     let crashes: readonly Crash[];
     do {
@@ -150,7 +150,7 @@ export class CrashFile {
   }
 }
 
-/** For an agent that reports nothing: what one before it left is not to be sent later either. */
+/** For an agent that reports nothing: crashes of earlier processes must not be sent later either. */
 export async function removeCrashReports({ dataDir, log }: CrashFileOptions): Promise<void> {
   const file = join(dataDir, NAME);
   try {
@@ -168,8 +168,8 @@ async function removeFile(file: string): Promise<void> {
   }
 }
 
-/** To read a pipe would take until somebody writes to it. */
-function hasRightForm(file: Stats): boolean {
+/** Reading a pipe would wait until somebody writes to it. */
+function isReadable(file: Stats): boolean {
   return file.isFile() && file.size <= MAX_FILE_BYTES;
 }
 
@@ -186,13 +186,12 @@ function textOf(crashes: readonly Crash[]): string {
   return `${JSON.stringify({ format: FORMAT, crashes })}\n`;
 }
 
-/** The same crash, start after start, is one; of too many kinds the latest are kept. */
+/** Counts a crash that repeats at each start as one kind, and retains the latest kinds. */
 function merged(crashes: readonly Crash[]): readonly Crash[] {
   const kinds = new Map<string, Crash>();
   for (const { sender, report } of crashes) {
     const key = JSON.stringify([sender, keyOfReport(report)]);
     const known = kinds.get(key)?.report;
-    // What came again is among the latest.
     kinds.delete(key);
     kinds.set(key, { sender, report: known === undefined ? report : together(known, report) });
   }

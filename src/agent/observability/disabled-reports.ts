@@ -2,7 +2,7 @@ import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
 import { isInTime } from '../../runtime/wait.ts';
 import type { FaultReports, FaultReportsOptions } from './reporting.ts';
 
-/** Nobody is told of anything: where there is no service, or nothing yet to tell by. */
+/** Reports nothing: there is no service, or no connection to it yet. */
 export const NO_REPORTS: FaultReports = {
   note: () => {},
   recordCrash: () => {},
@@ -10,7 +10,7 @@ export const NO_REPORTS: FaultReports = {
   flush: async () => {},
 };
 
-/** EXTERNAL_OBSERVABILITY=off: also what a process before has left is not reported, but removed. */
+/** EXTERNAL_OBSERVABILITY=off: removes the crashes of earlier processes and reports nothing. */
 export function discardReports({
   dataDir,
   log,

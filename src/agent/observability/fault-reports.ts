@@ -1,6 +1,8 @@
 import { messageOf } from '../../runtime/errors.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
-import { MAX_ERROR_REPORTS, MAX_REQUEST_BYTES } from '../../wire/v1/limits.ts';
+import { type ErrorsRequest, errorsAnswerSchema } from '../../wire/v1/error-report.ts';
+import { MAX_ERROR_REPORTS, MAX_REQUEST_BYTES, PATHS } from '../../wire/v1/limits.ts';
+import type { ServiceFault } from '../upload/service-fault.ts';
 import { sourcesNow, sourcesOf } from './confirmed-frames.ts';
 import { type Crash, CrashFile, type Sender } from './crash-file.ts';
 import {
@@ -13,18 +15,17 @@ import {
 } from './fault.ts';
 import { HourlyAllowance } from './hourly-allowance.ts';
 import type { FaultReports, FaultReportsOptions, ReportingParts } from './reporting.ts';
-import { sendReports } from './send-reports.ts';
 import { WaitingFaults } from './waiting-faults.ts';
 
 export { discardReports } from './disabled-reports.ts';
 export type { FaultReports } from './reporting.ts';
 
-/** From an error to its report: what comes with it is in the same one. */
+/** From an error to its report: errors that follow are in the same request. */
 const GATHER_MS = 5_000;
 /** From one request to the next. */
 const PACE_MS = 60_000;
 const TIMEOUT_MS = 15_000;
-/** Of the reports in a request; a single one cannot double it. */
+/** Of the reports in a request, before the last one; that one cannot double it. */
 const MAX_BYTES = MAX_REQUEST_BYTES / 2;
 /** For all of the last requests. */
 const FLUSH_LIMIT_MS = 2_000;
@@ -34,7 +35,7 @@ export function createFaultReports(options: FaultReportsOptions): FaultReports {
   return new Reporter(options);
 }
 
-/** What goes into one request; `settled` when the service has it or never will, else `putBack`. */
+/** One request. `settled`: the service has taken or refused it for good; else `putBack`. */
 interface Batch {
   readonly sender: Sender;
   readonly reports: readonly ErrorReport[];
@@ -48,11 +49,11 @@ class Reporter implements FaultReports {
   readonly #waiting = new WaitingFaults();
   readonly #crashes: CrashFile | null;
   readonly #allowance: HourlyAllowance;
-  /** The keys of errors that were noted. */
+  /** Keys by noted error. */
   readonly #noted = new WeakMap<object, string>();
   readonly #recorded = new WeakSet<object>();
   #parts: ReportingParts | null = null;
-  /** The last try, which is a minute ago or less while something waits. */
+  /** Whether the last request failed: a minute ago or less while something waits. */
   #hasFailed = false;
   #wake = (): void => {};
 
@@ -66,7 +67,7 @@ class Reporter implements FaultReports {
   }
 
   note(error: unknown): void {
-    // It came once, however often it is logged; and what ends the process is logged as well.
+    // An error occurs once, however often it is logged, and a crash is logged as well.
     if (isObject(error) && (this.#noted.has(error) || this.#recorded.has(error))) return;
     const fault = this.#read(error);
     if (fault === null) return;
@@ -94,7 +95,7 @@ class Reporter implements FaultReports {
     try {
       await this.#report(parts, signal);
     } catch (error) {
-      // To work without them is better than not to work.
+      // The agent works without them.
       const { log } = this.#options;
       log.debug({ reason: messageOf(error) }, 'errors of the agent are not reported any more');
     }
@@ -117,7 +118,7 @@ class Reporter implements FaultReports {
     if (this.#crashes !== null && !(await isInTime(this.#crashes.read(), signal))) return;
     const { clock } = this.#options;
     let notBeforeMs = Number.NEGATIVE_INFINITY;
-    while (await this.#something(signal)) {
+    while (await this.#waitForSome(signal)) {
       const pauseMs = Math.max(GATHER_MS, notBeforeMs - clock.monotonicMs());
       if (!(await sleep(clock, pauseMs, signal))) return;
       const { waitMs } = await this.#send(parts, TIMEOUT_MS, signal);
@@ -127,7 +128,7 @@ class Reporter implements FaultReports {
 
   async #sendRest(signal: AbortSignal): Promise<void> {
     const parts = this.#parts;
-    // Another try so soon would only hold up the end.
+    // Another try so soon would only delay the end.
     if (parts === null || this.#hasFailed) return;
     for (let request = 0; request < MAX_LAST_REQUESTS && this.#hasSome; request += 1) {
       if (!(await this.#send(parts, FLUSH_LIMIT_MS, signal)).isTaken) return;
@@ -139,7 +140,7 @@ class Reporter implements FaultReports {
   }
 
   /** Resolves true when there is something to report, false when the signal aborts. */
-  async #something(signal: AbortSignal): Promise<boolean> {
+  async #waitForSome(signal: AbortSignal): Promise<boolean> {
     if (this.#hasSome) return !signal.aborted;
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
@@ -147,7 +148,7 @@ class Reporter implements FaultReports {
     return await isInTime(woken, signal);
   }
 
-  /** Null where what was thrown breaks whoever looks at it. */
+  /** Null where the thrown value itself throws when it is read. */
   #read(error: unknown): Fault | null {
     try {
       return faultOf(error);
@@ -157,7 +158,7 @@ class Reporter implements FaultReports {
     }
   }
 
-  /** What the crash is reported with; null where it was reported already. */
+  /** Null where it was reported already. */
   #countedOf(error: unknown): CountedFault | null {
     const key = isObject(error) ? this.#noted.get(error) : undefined;
     if (key !== undefined) return this.#waiting.take(key);
@@ -179,35 +180,33 @@ class Reporter implements FaultReports {
     const dropped = this.#waiting.takeDropped();
     if (dropped > 0) log.debug({ errors: dropped }, 'too many kinds of errors to report them all');
     const { sender, reports } = batch;
-    const sent = await sendReports(
-      client,
-      { agentId, ...sender, reports: [...reports] },
-      {
-        timeoutMs,
-        signal,
-      },
+    const answer = await client.post(
+      PATHS.errors,
+      { agentId, ...sender, reports: [...reports] } satisfies ErrorsRequest,
+      { timeoutMs, signal, schema: errorsAnswerSchema },
     );
-    // What the end broke off did not fail.
-    this.#hasFailed = !sent.isSettled && !signal.aborted;
-    if (sent.isSettled) {
+    const isTaken = answer.ok || isRefusedForGood(answer.fault);
+    // A request that the end of the agent cut off did not fail.
+    this.#hasFailed = !isTaken && !signal.aborted;
+    if (isTaken) {
       this.#allowance.take(reports.length);
       log.debug({ errors: reports.length }, 'errors of the agent were reported');
       await batch.settled();
     } else {
-      log.debug({ errors: reports.length }, `errors of the agent wait: ${sent.problem}`);
+      log.debug({ errors: reports.length }, `errors of the agent wait: ${answer.fault.message}`);
       batch.putBack();
     }
-    return { isTaken: sent.isSettled, waitMs: sent.waitMs };
+    return { isTaken, waitMs: answer.ok ? 0 : (answer.fault.retryAfterMs ?? 0) };
   }
 
-  /** Those of one process, or of several of the same release. */
+  /** The crashes of one process, or of several of the same release. */
   #crashBatch(maxReports: number): Batch | null {
     const file = this.#crashes;
     const [first] = file?.crashes ?? [];
     if (file === null || first === undefined) return null;
     const { sender } = first;
-    const isSame = (other: Crash): boolean =>
-      JSON.stringify(other.sender) === JSON.stringify(sender);
+    const key = JSON.stringify(sender);
+    const isSame = (other: Crash): boolean => JSON.stringify(other.sender) === key;
     const crashes = file.crashes.filter(isSame).slice(0, maxReports);
     return {
       sender,
@@ -235,6 +234,11 @@ class Reporter implements FaultReports {
       putBack: () => this.#waiting.putBack(taken),
     };
   }
+}
+
+/** Not where the agent's first poll is still to come, or is refused for now. */
+function isRefusedForGood({ kind, attributes }: ServiceFault): boolean {
+  return kind === 'refused' && attributes.reason !== 'unknown_agent';
 }
 
 function isObject(value: unknown): value is object {

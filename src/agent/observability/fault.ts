@@ -5,14 +5,14 @@ import { framesIn, type ReportedFrame, slashed } from './stack-frames.ts';
 
 export type ErrorReport = ErrorsRequest['reports'][number];
 
-/** The recorded parts of an error: nothing of its message. */
+/** The recorded parts of an error, without its message. */
 export interface Fault {
   readonly class: string;
   readonly code: string | null;
   readonly frames: readonly ReportedFrame[];
 }
 
-/** The same error, so many times; epoch milliseconds. */
+/** An error that occurred `count` times; epoch milliseconds. */
 export interface CountedFault extends Fault {
   readonly count: number;
   readonly firstAtMs: number;

@@ -1,10 +1,10 @@
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Reports an hour: also an agent in which everything breaks is a small load on the service. */
+/** An agent in which everything breaks is a small load on the service, too. */
 const REPORTS_AN_HOUR = 240;
 const HOUR_MS = 3_600_000;
 
-/** How many reports may be sent still. The hour begins with the first of them. */
+/** Limits the reports per hour. The hour begins with the first of them. */
 export class HourlyAllowance {
   readonly #clock: Clock;
   #beganMs: number | null = null;
@@ -19,7 +19,7 @@ export class HourlyAllowance {
     return Math.max(0, REPORTS_AN_HOUR - this.#sent);
   }
 
-  /** Milliseconds until there are as many as ever again; 0 where there are. */
+  /** Milliseconds until the next hour may begin; 0 where it may. */
   get renewedInMs(): number {
     if (this.#beganMs === null) return 0;
     return Math.max(0, this.#beganMs + HOUR_MS - this.#clock.monotonicMs());

@@ -7,16 +7,16 @@ import type { ServiceClient } from '../upload/service-client.ts';
  * agent's own errors").
  */
 export interface FaultReports {
-  /** Whatever was thrown: it is reported within a minute or so. Cheap, and never throws. */
+  /** Reports anything thrown, within a minute or so. Cheap, and never throws. */
   note(error: unknown): void;
   /**
-   * The same for what ends the process. It is on disk when this returns, so that the next process
-   * reports it where this one does not come to it.
+   * The same for an error that ends the process. It is on disk when this returns: the next process
+   * reports it where this one cannot.
    */
   recordCrash(error: unknown): void;
-  /** Reports what the process before left, and what comes, until the signal aborts. */
+  /** Reports the crashes of earlier processes and all new errors until the signal aborts. */
   run(parts: ReportingParts, signal: AbortSignal): Promise<void>;
-  /** After `run`: reports what waits, in the little time that it is worth. Never rejects. */
+  /** After `run`: reports what waits, for 2 s at most. Never rejects. */
   flush(signal: AbortSignal): Promise<void>;
 }
 
@@ -27,9 +27,9 @@ export interface ReportingParts {
 
 export interface FaultReportsOptions {
   readonly clock: Clock;
-  /** null: nothing outlives the process. */
+  /** null: crashes are in memory only. */
   readonly dataDir: string | null;
-  /** The agent's own. */
+  /** Of the agent. */
   readonly version: string;
   readonly log: Logger;
 }

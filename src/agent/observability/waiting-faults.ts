@@ -3,7 +3,7 @@ import { type CountedFault, type Fault, keyOf } from './fault.ts';
 /** Kinds of errors that wait to be reported. */
 const MAX_KINDS = 100;
 
-/** Errors that wait to be reported, each kind once with how often it came. Bounded. */
+/** Errors that wait to be reported, each kind once with its count. Bounded. */
 export class WaitingFaults {
   #kinds = new Map<string, CountedFault>();
   #dropped = 0;
@@ -12,12 +12,12 @@ export class WaitingFaults {
     return this.#kinds.size;
   }
 
-  /** A kind that is new when MAX_KINDS wait is dropped, and counted. */
+  /** Drops and counts a new kind where MAX_KINDS wait. */
   add(fault: Fault, atMs: number): void {
     this.#merge({ ...fault, count: 1, firstAtMs: atMs, lastAtMs: atMs });
   }
 
-  /** Takes out a kind: the one of this key, or the oldest. Null where there is none. */
+  /** Removes and returns the kind of this key, or the oldest. Null where there is none. */
   take(key: string | undefined = this.#kinds.keys().next().value): CountedFault | null {
     if (key === undefined) return null;
     const fault = this.#kinds.get(key) ?? null;
@@ -25,7 +25,7 @@ export class WaitingFaults {
     return fault;
   }
 
-  /** What was taken could not be reported: it is the first again. */
+  /** These could not be reported: they are the first again. */
   putBack(faults: readonly CountedFault[]): void {
     const since = this.#kinds;
     this.#kinds = new Map(faults.map((fault) => [keyOf(fault), fault]));

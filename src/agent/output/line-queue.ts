@@ -18,8 +18,8 @@ interface Waiting {
 const DROP_ORDER: readonly LineKind[] = ['attempt', 'result', 'missed'];
 
 /**
- * Lines in the order they came, bounded by their bytes. Over the bound the oldest attempts go
- * first, then the oldest results, then the oldest lines about missed slots.
+ * Lines in the order of arrival, bounded in bytes. Over the bound it drops the oldest attempts first,
+ * then the oldest results, then the oldest missed slots.
  */
 export class LineQueue {
   readonly #maxBytes: number;

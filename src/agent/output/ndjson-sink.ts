@@ -13,7 +13,7 @@ export interface NdjsonSinkOptions {
   /** Called for lost lines, with their number (always 1 or more). */
   readonly onDropped: (kind: LineKind, count: number) => void;
   readonly log: Logger;
-  /** How much may wait for a slow reader; 16 MiB where left out. */
+  /** Lines that wait for a slow reader. Default: 16 MiB. */
   readonly maxBufferBytes?: number;
 }
 
@@ -28,8 +28,8 @@ const DEFAULT_MAX_BUFFER_BYTES = 16 * 1024 * 1024;
  * | waiting | waits in the queue, bounded | the output takes no more for now |
  * | broken | is dropped and counted | the output failed or was closed; for good |
  *
- * A line is written only while the output's buffer is not full, so hardly more than one line waits
- * in it, and a line is always written whole or not at all.
+ * It writes while the output's buffer is not full: hardly more than one line waits there. A line is
+ * written whole or not at all.
  */
 export class NdjsonSink implements ResultSink {
   readonly #output: Writable;
@@ -37,7 +37,7 @@ export class NdjsonSink implements ResultSink {
   readonly #queue: LineQueue;
   readonly #idle = new Set<() => void>();
   #mode: 'flowing' | 'waiting' | 'broken' = 'flowing';
-  /** What the output has taken but not confirmed; it confirms in order. */
+  /** Lines that the output has taken but not confirmed; it confirms in order. */
   readonly #unconfirmed = new Fifo<LineKind>();
   #lostToSlowness = 0;
 
@@ -110,7 +110,7 @@ export class NdjsonSink implements ResultSink {
 
   #confirmed(error: Error | null | undefined): void {
     if (error) this.#break(messageOf(error));
-    // What was unconfirmed when the output broke is counted already.
+    // Lines that were unconfirmed when the output broke are counted already.
     if (this.#mode === 'broken') return;
     this.#unconfirmed.shift();
     this.#wakeIfIdle();
@@ -132,7 +132,7 @@ export class NdjsonSink implements ResultSink {
       { reason },
       'stdout cannot be written any more: results go on as metrics only (vedette_results_dropped_total counts the lost lines)',
     );
-    // An output that is destroyed may never say what became of the lines it had taken.
+    // A destroyed output may never confirm the lines that it had taken.
     for (let kind = this.#unconfirmed.shift(); kind !== null; kind = this.#unconfirmed.shift()) {
       this.#options.onDropped(kind, 1);
     }

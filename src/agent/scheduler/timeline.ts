@@ -2,11 +2,11 @@ import type { SlotRule } from '../../model/schedule/frequency.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import {
   type ClockInterval,
+  intervalBetween,
   type Reading,
   readClock,
-  stretchBetween,
 } from '../slots/clock-interval.ts';
-import { LivedTime, type SlotRange } from '../slots/lived-time.ts';
+import { type SlotRange, TimeCoverage } from '../slots/time-coverage.ts';
 
 /**
  * Cuts the wall clock's time into stretches, each from the end of the one before up to now, and
@@ -14,7 +14,7 @@ import { LivedTime, type SlotRange } from '../slots/lived-time.ts';
  */
 export class Timeline {
   readonly #clock: Clock;
-  readonly #coverage = new LivedTime();
+  readonly #coverage = new TimeCoverage();
   /** All slots up to here are done. */
   #reached: Reading;
   #suspendedMs: number;
@@ -56,18 +56,17 @@ export class Timeline {
 
   open(): ClockInterval {
     const now = readClock(this.#clock);
-    let stretch = stretchBetween(this.#reached, now, 0);
+    let stretch = intervalBetween(this.#reached, now, 0);
     if (stretch.isNotable) {
       // A system call, so only after a step: did the machine sleep?
       const suspendedMs = this.#clock.suspendedMs();
       const sleptMs = Math.max(0, suspendedMs - this.#suspendedMs);
       this.#suspendedMs = suspendedMs;
-      stretch = stretchBetween(this.#reached, now, sleptMs);
+      stretch = intervalBetween(this.#reached, now, sleptMs);
     }
     const wallReachedMs = this.#reached.wallMs;
     this.#isRewound =
-      stretch.fromMs < wallReachedMs &&
-      !this.#coverage.isLivedThrough(stretch.fromMs, wallReachedMs);
+      stretch.fromMs < wallReachedMs && !this.#coverage.isAllCovered(stretch.fromMs, wallReachedMs);
     this.#stretch = stretch;
     return stretch;
   }
@@ -80,7 +79,7 @@ export class Timeline {
   }
 
   isLived(instantMs: number): boolean {
-    return this.#coverage.isLived(instantMs);
+    return this.#coverage.isCovered(instantMs);
   }
 
   isReported(instantMs: number): boolean {

@@ -2,7 +2,7 @@ import type { Check } from '../../model/check/check.ts';
 import { lastSlotAt, nextSlotAfter, type SlotRule } from '../../model/schedule/frequency.ts';
 import { compilePauses, NEVER_PAUSED, type PauseTimes } from '../../model/schedule/pause.ts';
 import type { CheckSet } from '../source/check-source.ts';
-import type { SlotRange } from './lived-time.ts';
+import type { SlotRange } from './time-coverage.ts';
 
 /** The parts of a set of checks that define pauses. */
 export type Pausing = Pick<CheckSet, 'pauses' | 'groupTags'>;

@@ -9,7 +9,7 @@ export interface Reading {
 
 /** The instants of the wall clock that one tick of the scheduler accounts for. */
 export interface ClockInterval {
-  /** Slots after this instant are due in the stretch … */
+  /** Slots after this instant are due in the interval … */
   readonly fromMs: number;
   /** … up to and including this one, which was the wall clock's time at `atMonotonicMs`. */
   readonly toMs: number;
@@ -18,7 +18,7 @@ export interface ClockInterval {
   readonly stepMs: number;
   /** The step is larger than the corrections of time daemons. */
   readonly isNotable: boolean;
-  /** Why slots of the stretch that are too late now were not run in time. */
+  /** Why slots of the interval that are too late now were not run in time. */
   readonly reason: Extract<MissedReason, 'agent_asleep' | 'clock_jump'>;
 }
 
@@ -29,11 +29,11 @@ export function readClock(clock: Clock): Reading {
 }
 
 /**
- * The stretch between two readings.
+ * The interval between two readings.
  *
  * @param suspendedMs how long the machine slept in between, which the monotonic clock leaves out
  */
-export function stretchBetween(before: Reading, now: Reading, suspendedMs: number): ClockInterval {
+export function intervalBetween(before: Reading, now: Reading, suspendedMs: number): ClockInterval {
   const movedMs = now.wallMs - before.wallMs;
   const passedMs = now.monotonicMs - before.monotonicMs + suspendedMs;
   const stepMs = movedMs - passedMs;
@@ -44,7 +44,7 @@ export function stretchBetween(before: Reading, now: Reading, suspendedMs: numbe
     atMonotonicMs: now.monotonicMs,
     stepMs,
     isNotable: Math.abs(stepMs) >= NOTABLE_STEP_MS,
-    // A stretch may contain a sleep and a step, in unknown order: the larger is the reason.
+    // The interval may contain a sleep and a step, in unknown order: the larger is the reason.
     reason: stepMs > passedMs ? 'clock_jump' : 'agent_asleep',
   };
 }

@@ -1,4 +1,5 @@
 import type { MissedSlots } from '../../model/result/result.ts';
+import { groupBy } from '../../runtime/group-by.ts';
 import type { SpoolSlots } from '../spool/spool.ts';
 
 /** No check runs more often, and the service accepts no closer ones as a range. */
@@ -9,19 +10,13 @@ const MIN_GAP_MS = 1_000;
  * one record.
  */
 export function damagedSlots(lost: readonly SpoolSlots[]): readonly MissedSlots[] {
-  const ofCheck = new Map<string, SpoolSlots[]>();
-  const missed: MissedSlots[] = [];
-  for (const slots of lost) {
-    const others = ofCheck.get(slots.checkId) ?? [];
-    others.push(slots);
-    ofCheck.set(slots.checkId, others);
-  }
-  for (const own of ofCheck.values()) {
-    for (const slots of joined(own.sort((one, other) => one.slot - other.slot))) {
-      missed.push({ ...slots, reason: 'spool_damaged' });
-    }
-  }
-  return missed;
+  const ofChecks = [...groupBy(lost, ({ checkId }) => checkId).values()];
+  return ofChecks.flatMap((own) =>
+    joined([...own].sort((one, other) => one.slot - other.slot)).map((slots) => ({
+      ...slots,
+      reason: 'spool_damaged' as const,
+    })),
+  );
 }
 
 function joined(sorted: readonly SpoolSlots[]): readonly SpoolSlots[] {

@@ -8,12 +8,13 @@ import type { Logger } from '../../runtime/logger.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import { type LedgerState, ledgerText, readLedger } from './ledger-file.ts';
 import { missedSince, type PlannedChecks } from './missed-since.ts';
+import type { SlotObserver } from './slot-observer.ts';
 import { UnfinishedSlots } from './unfinished-slots.ts';
 
 /** Between two writings. */
 const SAVE_EVERY_MS = 1_000;
 
-export interface SlotAccountOptions {
+export interface SlotLedgerOptions {
   /** null: nothing is saved, so nothing is known after a restart. */
   readonly dataDir: string | null;
   readonly clock: Clock;
@@ -36,11 +37,7 @@ export interface SlotAccountOptions {
  * Where this is not exact, slots that were run are reported as missed, never the reverse: the
  * service ignores missed slots that have a FINAL.
  */
-export interface SlotLedger {
-  /** The plan's slot runs, or waits for a permit. */
-  began(checkId: string, slotMs: number): void;
-  /** Its result was passed to the sink, or another location has it. */
-  ended(checkId: string, slotMs: number): void;
+export interface SlotLedger extends SlotObserver {
   /**
    * The slots up to `startMs` that the process before this one left without an answer, at most
    * 7 days back. None at a first start.
@@ -56,7 +53,7 @@ export interface SlotLedger {
 }
 
 /** Reads what the process before this one left. */
-export async function openSlotLedger(options: SlotAccountOptions): Promise<SlotLedger> {
+export async function openSlotLedger(options: SlotLedgerOptions): Promise<SlotLedger> {
   const { dataDir, log } = options;
   if (dataDir === null) {
     return {
@@ -68,11 +65,11 @@ export async function openSlotLedger(options: SlotAccountOptions): Promise<SlotL
     };
   }
   const file = join(dataDir, 'accounted.json');
-  return new FileAccount(options, dataDir, file, await readLedger(file, log));
+  return new FileLedger(options, dataDir, file, await readLedger(file, log));
 }
 
-class FileAccount implements SlotLedger {
-  readonly #options: SlotAccountOptions;
+class FileLedger implements SlotLedger {
+  readonly #options: SlotLedgerOptions;
   readonly #dataDir: string;
   readonly #file: string;
   readonly #before: LedgerState | null;
@@ -83,7 +80,7 @@ class FileAccount implements SlotLedger {
   #loggedProblem: string | null = null;
 
   constructor(
-    options: SlotAccountOptions,
+    options: SlotLedgerOptions,
     dataDir: string,
     file: string,
     before: LedgerState | null,

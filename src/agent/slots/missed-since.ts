@@ -11,7 +11,7 @@ import { ownSlotsOf } from '../../model/schedule/rotation.ts';
 import type { CheckSet } from '../source/check-source.ts';
 import { pauseTimesOf, unpausedSlots } from './check-pauses.ts';
 import type { LedgerState } from './ledger-file.ts';
-import type { SlotRange } from './lived-time.ts';
+import type { SlotRange } from './time-coverage.ts';
 
 /** As long as undelivered results are saved. */
 const MAX_BACK_MS = 7 * 86_400_000;

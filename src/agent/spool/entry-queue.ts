@@ -1,9 +1,9 @@
 import type { Entry } from './entry.ts';
 
-/** Entries that left are cut out once there are this many, and more than those that wait. */
+/** Removes entries that left once there are this many, and more than waiting ones. */
 const MIN_CUT = 1024;
 
-/** Entries of one lot by their keys, at constant cost however many there are. */
+/** Entries of one log by key, at constant cost however many there are. */
 export class EntryQueue {
   #entries: Entry[] = [];
   #head = 0;
@@ -18,7 +18,6 @@ export class EntryQueue {
     this.#entries.push(entry);
   }
 
-  /** Tells the queue that this entry is gone. */
   left(entry: Entry): void {
     entry.gone = true;
     this.#gone += 1;
@@ -38,7 +37,7 @@ export class EntryQueue {
     return entry?.key === key && !entry.gone ? entry : null;
   }
 
-  /** Those with a key above `after`, oldest first. Nothing may leave while this is gone through. */
+  /** Entries with a key above `after`, oldest first. Nothing may be removed during the iteration. */
   *after(after: number): Generator<Entry, void, undefined> {
     for (let index = this.#indexFrom(after + 1); ; index += 1) {
       const entry = this.#entries[index];
@@ -47,7 +46,7 @@ export class EntryQueue {
     }
   }
 
-  /** The first place with that key or a higher one. */
+  /** The first index with that key or a higher one. */
   #indexFrom(key: number): number {
     let low = this.#head;
     let high = this.#entries.length;

@@ -7,11 +7,11 @@ export interface Segment {
   /** Of its manifest. */
   manifestBytes: number;
   live: number;
-  /** Has bytes that are not what was written: kept aside when it is done with, for a look. */
+  /** Has bytes that are not what was written: it is moved aside, not deleted, when no record waits in it. */
   damaged: boolean;
 }
 
-/** What the index need not know of a record, so that it is in memory only until it is on disk. */
+/** The part of a record that is in memory only until it is on disk. */
 export interface Content {
   readonly atMs: number;
   readonly body: Uint8Array;
@@ -19,7 +19,7 @@ export interface Content {
   readonly slots?: SpoolSlots | undefined;
 }
 
-/** A record that waits. There may be hundreds of thousands, so it is as small as can be. */
+/** A waiting record. There may be hundreds of thousands: keep it small. */
 export interface Entry {
   readonly kind: SpoolKind;
   readonly id: string;
@@ -34,14 +34,14 @@ export interface Entry {
   segment: Segment | null;
   /** Where in the file it begins. */
   offset: number;
-  /** Left the spool; only the queue may still hold it. */
+  /** Left the spool; only the queue may still contain it. */
   gone: boolean;
 }
 
 /**
- * The two logs, by what goes first when there is no room: losing an attempt or the note of an
- * artifact loses no run's outcome. Each has files of its own, so that the oldest of a lot can be
- * dropped with its file and nothing is ever copied.
+ * The two logs. `spare` is dropped first when there is no room: losing an attempt or an artifact
+ * loses no run's outcome. Each has files of its own: the oldest records are dropped with their file,
+ * and nothing is ever copied.
  */
 export const LOG_PRIORITIES = ['spare', 'main'] as const;
 export type LogPriority = (typeof LOG_PRIORITIES)[number];

@@ -4,13 +4,13 @@ import { storableText } from '../../wire/v1/fields.ts';
 import { MAX_BATCH_BYTES } from '../../wire/v1/limits.ts';
 import { fitsBySize } from './fits-by-size.ts';
 
-/** Of the JSON of one result: several fit into a batch, and into the spool's memory. */
+/** The JSON of one result: several fit into a batch, and into the spool's memory. */
 export const MAX_RESULT_BYTES = MAX_BATCH_BYTES / 4;
 
 export interface Fitted {
   /** The JSON that goes to the service. */
   readonly body: Buffer;
-  /** False where the service will refuse it whatever is cut, which is a fault of the agent's. */
+  /** False where the service refuses it whatever is cut: a fault of the agent. */
   readonly isValid: boolean;
 }
 
@@ -30,14 +30,13 @@ const LEVELS: readonly Level[] = [
   { maxChars: 256, maxItems: 20 },
 ];
 
-/** As the schema bounds them; at the top of a result, where nothing else is cut. */
+/** The schema's bounds; nothing else at the top of a result is cut. */
 const MAX_NAME_CHARS = 1024;
 const MAX_JOB_LOG = 256;
 
 /**
- * The result as the service takes it: of at most MAX_RESULT_BYTES and within the bounds of the
- * protocol, which a target that answers with megabytes of headers, redirects or records may pass. What
- * is too long is cut, and the job log says so; the verdict and the ids are never touched.
+ * Cuts a result to MAX_RESULT_BYTES and the bounds of the protocol: a target may answer with
+ * megabytes of headers, redirects or records. The job log says so; verdict and ids stay as they are.
  *
  * @throws TypeError where the result is no JSON at all
  */
@@ -100,7 +99,7 @@ function changed(
   return { ...result, name, [field]: { ...rest, jobLog: log } };
 }
 
-/** The start of a text is still worth reading, the start of bytes in base64 is not. */
+/** The start of a text is worth reading, the start of base64 is not. */
 function withFittingBody(response: Fields, maxChars: number): Fields {
   const { body, bodyEncoding } = response;
   if (typeof body !== 'string' || body.length <= maxChars) return response;

@@ -2,12 +2,9 @@ import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import { DETAIL_FIELDS } from '../../wire/v1/check-result.ts';
 
-/**
- * Bounds that hold for every field of their kind in the protocol's schema, which has a bound of
- * its own for each and takes fifty times as long to go through.
- */
+/** Bounds that all fields of a kind meet in the protocol's schema, which takes fifty times as long to check. */
 const MAX_CHARS = 1_024;
-/** Of the fields below, whose bounds are smaller. */
+/** For SHORT_TEXTS, whose bounds are smaller. */
 const MAX_SHORT_CHARS = 32;
 const MAX_ITEMS = 20;
 const MAX_KEYS = 100;
@@ -16,7 +13,7 @@ const MAX_LOCATION_CHARS = 255;
 /** `2026-01-31T12:00:00.000Z`: years of more digits are written with a sign. */
 const ISO_CHARS = 24;
 
-/** Texts that are often longer, with a bound that their schema has, too. */
+/** Texts that are often longer, with the bound of their schema. */
 const LONG_TEXTS: ReadonlyMap<string, number> = new Map([
   ['body', 70_000],
   ['msg', 8_192],
@@ -41,10 +38,7 @@ const LARGE_NUMBERS: ReadonlySet<string> = new Set(['bodyBytes', 'time', 'TTL'])
 /** A digest is of 64 digits in pairs with colons between. */
 const FINGERPRINT_CHARS = 95;
 
-/**
- * Whether the service's schema certainly takes the result, told from the sizes in it: what they
- * are sizes of the type settles already. False where that takes a closer look.
- */
+/** Whether the service's schema certainly accepts the result, by its sizes. False: check the schema. */
 export function fitsBySize(result: CheckResult): boolean {
   const { name, runLocation, startedAt, stoppedAt, responseTime, sequenceId, attempts } = result;
   return (

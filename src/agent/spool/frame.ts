@@ -9,7 +9,7 @@ import { SPOOL_KINDS, type SpoolKind } from './spool.ts';
  * | 0..3 | mark; no part of any UTF-8 text, so no body of JSON can be taken for a frame |
  * | 4..7 | bytes of the whole frame |
  * | 8..11 | CRC-32 of all that follows |
- * | 12 | type: place of the kind in SPOOL_KINDS, or 255 for a removal |
+ * | 12 | type: index of the kind in SPOOL_KINDS, or 255 for a removal |
  * | 13 | 0 |
  * | 14..15 | bytes of the id |
  * | 16..23 | key, as a double |
@@ -71,7 +71,7 @@ function writeFrame(target: Buffer, frame: Frame): void {
   target.writeUInt32LE(crc32(target.subarray(CRC_FROM)), 8);
 }
 
-/** The frame that begins there, whole and unharmed, and its size; else null. */
+/** The undamaged frame at this offset, and its size; else null. */
 export function readFrame(
   bytes: Buffer,
   offset: number,
@@ -99,7 +99,7 @@ function hasMark(bytes: Buffer, offset: number): boolean {
   return bytes.compare(MARK, 0, MARK.length, offset, offset + MARK.length) === 0;
 }
 
-/** Where the next unharmed frame begins, at `from` or later; null where there is none. */
+/** The offset of the next undamaged frame, at `from` or later; null where there is none. */
 export function findFrame(bytes: Buffer, from: number): number | null {
   let at = bytes.indexOf(MARK, from);
   while (at !== -1) {
@@ -123,7 +123,7 @@ export function isTornWrite(bytes: Buffer, offset: number): boolean {
   return rest.length < HEADER_BYTES || rest.readUInt32LE(4) > rest.length;
 }
 
-/** What a removal has for a frame that is lost and needs to be counted no more: −1 − its number. */
+/** The key that a removal has for a lost frame that was reported: −1 − its number. */
 export function lostKeyOf(number: number): number {
   return -1 - number;
 }

@@ -21,7 +21,7 @@ export interface MemorySpoolOptions {
   readonly maxAgeMs: number;
 }
 
-/** The spool of an agent without a folder: the same rules, but gone with the process. */
+/** The spool of an agent without DATA_DIR: the same rules, but lost with the process. */
 export class MemorySpool implements Spool {
   readonly #options: MemorySpoolOptions;
   readonly #index: SpoolIndex;
@@ -103,10 +103,8 @@ export class MemorySpool implements Spool {
     if (entry !== null) this.#index.drop(entry, reason);
   }
 
-  /** There is nothing that could be damaged. */
   forgetDamage(): void {}
 
-  /** There is no folder to share. */
   share(_beside: BesideSpool): void {}
 
   available(signal: AbortSignal, after = -1): Promise<boolean> {

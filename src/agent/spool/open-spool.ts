@@ -32,8 +32,8 @@ const MIN_BYTES = MIB / 2;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The agent's queue of results: in DATA_DIR/spool, or in memory where there is no DATA_DIR, which
- * is said once.
+ * The agent's queue of results: in DATA_DIR/spool, or in memory where there is no DATA_DIR, with a
+ * warning in the log.
  *
  * @throws VedetteError of kind `config` and code DATA_DIR_UNUSABLE where the folder cannot be
  *   made, written or read, of kind `environment` and code DATA_DIR_IN_USE where another agent has it

@@ -6,22 +6,22 @@ import type { SpoolDropReason } from './spool.ts';
 import type { SpoolIndex } from './spool-index.ts';
 import type { SpoolLog } from './spool-log.ts';
 
-/** How many records may go for their age at once, so that the event loop is not held. */
+/** Records that expire at once, at most: more would block the event loop. */
 const MAX_EXPIRED = 2_000;
 
 export interface SpoolBoundsParts {
   readonly index: SpoolIndex;
   readonly pending: PendingWrites;
-  readonly voice: SpoolLog;
+  readonly spoolLog: SpoolLog;
   readonly clock: Clock;
   /** Of the files together. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
-  /** What may wait in memory for the disk. */
+  /** For records that wait for the disk. */
   readonly maxMemoryBytes: number;
 }
 
-/** What has to leave although nobody accepted it, for its age or for want of room; it is counted and told. */
+/** Drops, counts and logs records that were not accepted: they are too old, or there is no room. */
 export class SpoolBounds {
   readonly #parts: SpoolBoundsParts;
 
@@ -29,9 +29,9 @@ export class SpoolBounds {
     this.#parts = parts;
   }
 
-  /** Whether some left for their age; they may not be all. */
+  /** Drops records that are too old, not always all at once. True where there were some. */
   expire(): boolean {
-    const { index, clock, maxAgeMs, voice } = this.#parts;
+    const { index, clock, maxAgeMs, spoolLog } = this.#parts;
     const nowMs = upTimeMs(clock);
     let expired = 0;
     for (let oldest = index.oldest; oldest !== null; oldest = index.oldest) {
@@ -39,49 +39,50 @@ export class SpoolBounds {
       this.drop(oldest, 'age');
       expired += 1;
     }
-    if (expired > 0) voice.expired(expired);
+    if (expired > 0) spoolLog.expired(expired);
     return expired > 0;
   }
 
   /**
-   * What waits for the disk must not eat the memory.
+   * Bounds the memory of records that wait for the disk.
    *
-   * @param isSlow the disk takes what comes, if late: then that is told
+   * @param isSlow the disk accepts writes, but too slowly: log it
    */
   boundMemory(isSlow: boolean): void {
-    const { index, pending, maxMemoryBytes, voice } = this.#parts;
+    const { index, pending, maxMemoryBytes, spoolLog } = this.#parts;
     const { takenKey } = pending;
     while (pending.bytes > maxMemoryBytes) {
       const victim =
         index.firstInMemory('spare', takenKey) ?? index.firstInMemory('main', takenKey);
       if (victim === null) return;
       this.drop(victim, 'memory');
-      if (isSlow) voice.slow(maxMemoryBytes);
+      if (isSlow) spoolLog.slow(maxMemoryBytes);
     }
   }
 
-  /** Before the oldest file of a lot goes for want of room. */
-  dropFile(lot: LogPriority, victim: Segment): void {
-    const { index, voice, maxBytes } = this.#parts;
-    if (victim.live > 0) voice.full(maxBytes);
-    for (let first = index.firstOf(lot); first?.segment === victim; first = index.firstOf(lot)) {
+  /** Drops the records of a log's oldest file, which is about to be removed to make room. */
+  dropFile(priority: LogPriority, victim: Segment): void {
+    const { index, spoolLog, maxBytes } = this.#parts;
+    if (victim.live > 0) spoolLog.full(maxBytes);
+    for (
+      let first = index.firstOf(priority);
+      first?.segment === victim;
+      first = index.firstOf(priority)
+    ) {
       index.drop(first, 'space');
     }
   }
 
-  /** At the end, what is still not on disk. */
+  /** At the end: drops what is still not on disk. */
   dropWaiting(): void {
-    const { index, pending, voice } = this.#parts;
+    const { index, pending, spoolLog } = this.#parts;
     const after = [...index.after(pending.committedKey)];
     const lost = after.filter(({ segment }) => segment === null);
     for (const entry of lost) index.drop(entry, 'memory');
-    if (lost.length > 0) voice.lost(lost.length);
+    if (lost.length > 0) spoolLog.lost(lost.length);
   }
 
-  /**
-   * Takes an entry out for good, and off the disk. Where its file goes with it, or nothing is written
-   * any more, there is nothing to keep in the books.
-   */
+  /** Removes an entry for good, and from the disk with the next group commit. */
   drop(entry: Entry, reason: SpoolDropReason): void {
     this.#parts.index.drop(entry, reason);
     this.#parts.pending.left(entry);

@@ -3,7 +3,7 @@ import { EntryQueue } from './entry-queue.ts';
 import { frameBytes } from './frame.ts';
 import type { SpoolDropped, SpoolDropReason, SpoolKind, SpoolRecord } from './spool.ts';
 
-/** What waits, by id and in order, and the count of what was dropped. Costs about 220 bytes a record. */
+/** The waiting records, by id and in order, and the counts of dropped ones. About 220 bytes a record. */
 export class SpoolIndex {
   readonly #onDropped: SpoolDropped;
   readonly #queues: Readonly<Record<LogPriority, EntryQueue>> = {
@@ -33,7 +33,7 @@ export class SpoolIndex {
     return { records: this.#records, bytes: this.#bytes };
   }
 
-  /** The one that has waited longest. */
+  /** The record that has waited longest. */
   get oldest(): Entry | null {
     const { spare, main } = this.#queues;
     if (spare.first === null || main.first === null) return spare.first ?? main.first;
@@ -52,14 +52,14 @@ export class SpoolIndex {
     return Object.values(this.dropped).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Adds one that just came and is in memory only. */
+  /** Adds a new record, which is in memory only. */
   admit({ kind, id, atMs, body, slots }: SpoolRecord, key: number, bornMs: number): void {
     const bytes = frameBytes(id, body.length);
     const content = { atMs, body, slots };
     this.add({ kind, id, key, bornMs, bytes, content, segment: null, offset: 0, gone: false });
   }
 
-  /** Keys must grow from call to call, in each lot. */
+  /** Keys must grow from call to call, in each log. */
   add(entry: Entry): void {
     this.#queues[PRIORITY_OF_KIND[entry.kind]].push(entry);
     this.#ids[entry.kind].set(entry.id, entry);
@@ -67,7 +67,7 @@ export class SpoolIndex {
     this.#bytes += entry.bytes;
   }
 
-  /** Takes out one that waits. */
+  /** Removes a waiting record. */
   remove(entry: Entry): void {
     this.#queues[PRIORITY_OF_KIND[entry.kind]].left(entry);
     this.#ids[entry.kind].delete(entry.id);
@@ -76,13 +76,13 @@ export class SpoolIndex {
     entry.content = null;
   }
 
-  /** Takes out one that nobody accepted. */
+  /** Removes a record that was not accepted, and counts it. */
   drop(entry: Entry, reason: SpoolDropReason): void {
     this.remove(entry);
     this.refuse(entry.kind, reason);
   }
 
-  /** Counts those that were not even let in. */
+  /** Counts records that were never added. */
   refuse(kind: SpoolKind, reason: SpoolDropReason, count = 1): void {
     this.dropped[kind] += count;
     this.#onDropped(kind, count, reason);
@@ -92,18 +92,18 @@ export class SpoolIndex {
     return this.#queues.main.find(key) ?? this.#queues.spare.find(key);
   }
 
-  /** The oldest of the lot. */
-  firstOf(lot: LogPriority): Entry | null {
-    return this.#queues[lot].first;
+  firstOf(priority: LogPriority): Entry | null {
+    return this.#queues[priority].first;
   }
 
-  /** The oldest of the lot that is not on disk, and whose key is above `after`. */
-  firstInMemory(lot: LogPriority, after: number): Entry | null {
-    for (const entry of this.#queues[lot].after(after)) if (entry.segment === null) return entry;
+  /** The oldest of the log that is not on disk and has a key above `after`. */
+  firstInMemory(priority: LogPriority, after: number): Entry | null {
+    for (const entry of this.#queues[priority].after(after))
+      if (entry.segment === null) return entry;
     return null;
   }
 
-  /** Both lots together, oldest first. Nothing may leave while this is gone through. */
+  /** Both logs together, oldest first. Nothing may be removed during the iteration. */
   *after(after: number): Generator<Entry, void, undefined> {
     const spares = this.#queues.spare.after(after);
     const mains = this.#queues.main.after(after);

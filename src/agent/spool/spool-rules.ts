@@ -3,7 +3,7 @@ import { upTimeMs } from '../../runtime/up-time.ts';
 
 const MAX_ID_BYTES = 1024;
 
-/** Since when records of an earlier process wait: the age of such a one tells only the wall clock. */
+/** Maps the wall time of an earlier process's record to up time; only the wall clock tells its age. */
 export function bornBefore(clock: Clock): (atMs: number) => number {
   const nowMs = upTimeMs(clock);
   const wallMs = clock.wallMs();

@@ -19,9 +19,8 @@ export interface SpoolSinkOptions {
 }
 
 /**
- * Puts results into the spool, each as the JSON that goes to the service. A result's id is the
- * same for the same attempt of the same run, so one that is told twice is kept once; the same
- * holds for missed slots.
+ * Puts results into the spool, each as the JSON that goes to the service. The same attempt of the
+ * same run always has the same id, and so have the same missed slots: duplicates are ignored.
  */
 export class SpoolSink implements ResultSink {
   readonly #options: SpoolSinkOptions;
@@ -68,7 +67,7 @@ export class SpoolSink implements ResultSink {
     else this.#put('result', id, fitted.body, slotsOf(result));
   }
 
-  /** Resolves when all is on disk, which is as far as it must be: the next start sends it. */
+  /** Resolves when all is on disk: the next start sends it. */
   async #flushSpool(signal: AbortSignal): Promise<void> {
     const { spool, log } = this.#options;
     const isOnDisk = await isInTime(spool.committed(), signal);
@@ -83,7 +82,7 @@ export class SpoolSink implements ResultSink {
   }
 }
 
-/** Runs beside the plan, and those of another location's slots, are no slots of this one. */
+/** Undefined for runs on request and retries of another location: they have no slot here. */
 function slotsOf({ checkId, checkRunId, runLocation, sequenceId }: CheckResult) {
   if (sequenceIdOf(checkId, runLocation, checkRunId) !== sequenceId) return undefined;
   return { checkId, slot: checkRunId, lastSlot: checkRunId, count: 1 };

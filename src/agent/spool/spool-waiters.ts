@@ -8,13 +8,13 @@ interface Reader {
   readonly resolve: (isThere: boolean) => void;
 }
 
-/** Those who wait for a commit, or for something to read. */
+/** Callers that wait for a commit, or for a record to read. */
 export class SpoolWaiters {
   #commits: Waiter[] = [];
   #removals: Waiter[] = [];
   readonly #readers = new Set<Reader>();
 
-  /** Resolves when all up to this key is on disk. */
+  /** Resolves when all records up to this key are on disk. */
   committed(key: number): Promise<void> {
     return new Promise((resolve) => this.#commits.push({ key, resolve }));
   }
@@ -51,7 +51,7 @@ export class SpoolWaiters {
     this.#removals = release(this.#removals, upToKey);
   }
 
-  /** The removals are as good as they can be for now. */
+  /** The disk refuses: removals do not wait for it. */
   onRemoved(): void {
     this.#removals = release(this.#removals, Number.POSITIVE_INFINITY);
   }

@@ -1,6 +1,6 @@
 import type { MissedSlots } from '../../model/result/result.ts';
 
-/** What a record is: a FINAL result, an ATTEMPT, missed slots, or a note of an artifact to send. */
+/** A FINAL result, an ATTEMPT, missed slots, or a note of an artifact to send. */
 export const SPOOL_KINDS = ['result', 'attempt', 'missed', 'artifact-note'] as const;
 export type SpoolKind = (typeof SPOOL_KINDS)[number];
 
@@ -11,16 +11,16 @@ export interface SpoolRecord {
   readonly kind: SpoolKind;
   /** Unique within its kind; at most 1,024 bytes of UTF-8. */
   readonly id: string;
-  /** When it came to be, epoch milliseconds. */
+  /** Epoch milliseconds of its creation. */
   readonly atMs: number;
-  /** The spool keeps the very bytes: whoever puts them must not change them any more. */
+  /** Not copied: the caller must not change the bytes any more. */
   readonly body: Uint8Array;
-  /** Those that it answers for, which are reported as missed where damage loses it; not read back. */
+  /** The slots of the record, reported as missed if damage loses it; not read back. */
   readonly slots?: SpoolSlots | undefined;
 }
 
 export interface SpooledRecord extends SpoolRecord {
-  /** Names the record to `accepted`, and grows from record to record. Good for this process. */
+  /** For `accepted`. Grows from record to record; valid in this process only. */
   readonly key: number;
 }
 
@@ -35,76 +35,74 @@ export const SPOOL_DROP_REASONS = ['space', 'age', 'memory', 'damage'] as const;
 export type SpoolDropReason = (typeof SPOOL_DROP_REASONS)[number];
 
 /**
- * - `durable`: what is put is on disk after the next group commit
- * - `failing`: the disk refuses writes for now; what is put waits in memory, bounded
- * - `memory`: there is no folder; everything waits in memory, bounded
+ * - `durable`: new records are on disk after the next group commit
+ * - `failing`: the disk refuses writes for now; new records wait in memory, bounded
+ * - `memory`: there is no folder; all records wait in memory, bounded
  */
 export type SpoolState = 'durable' | 'failing' | 'memory';
 
-/** What is kept beside the spool's own files and counts toward the same bound: artifacts. */
+/** Artifacts: they are stored beside the spool's own files and share its bound in bytes. */
 export interface BesideSpool {
   readonly bytes: number;
-  /** Gives up the oldest of it until so many bytes are free, as far as there are any. Never throws. */
+  /** Drops the oldest until so many bytes are free, or none is left. Never throws. */
   shed(bytes: number): Promise<void>;
 }
 
 /**
- * The queue of what is on its way to the service. Records leave it in the order they came, and
- * only when they are accepted; what its bounds take away is counted by kind. The order is that of
- * arrival, so a clock that is set back or forward puts nothing before its time.
+ * The queue of records for the service. They leave it when the service has accepted them; records
+ * that its bounds drop are counted by kind. The order is that of arrival, whatever the clock does.
  */
 export interface Spool {
-  /** Takes a record over, on disk after the next group commit. Ignores one that it holds already. Never throws. */
+  /** Adds a record; it is on disk after the next group commit. Ignores one that it already has. Never throws. */
   put(record: SpoolRecord): void;
-  /** Resolves when all that was put so far is on disk (or gone); waits while the disk refuses. */
+  /** Resolves when all records so far are on disk or have left; waits while the disk refuses. */
   committed(): Promise<void>;
   /**
-   * The oldest records that are on disk, after the one with the key `after` where it is given:
-   * as many as have at most `maxBytes` together, but one at least. They stay until accepted, so
-   * the same call gives the same records again. While the disk refuses writes, and without a
-   * folder, records in memory count too. Empty where there is none.
+   * The oldest records on disk with a key above `after`, of `maxBytes` together or a single one. They
+   * stay until accepted: the same call returns the same records again. Includes records in memory
+   * while the disk refuses writes and where there is no folder.
    *
    * @throws VedetteError of kind `environment` and code SPOOL_UNREADABLE where the disk cannot be
-   *   read for now (too many open files, for example): nothing is lost, ask again later
+   *   read for now (too many open files, for example): nothing is lost, try again later
    */
   batch(maxBytes: number, after?: number): Promise<readonly SpooledRecord[]>;
   /**
-   * Takes records out for good; unknown keys are ignored. Resolves when that is on disk, or at once
-   * while the disk refuses: a crash then brings them back, and the service knows them by their ids.
+   * Removes records; ignores unknown keys. Resolves when that is on disk, or at once while the disk
+   * refuses: after a crash they are sent again, and the service recognizes their ids.
    */
   accepted(keys: readonly number[]): Promise<void>;
-  /** Resolves true once `batch` would give something after that key; false when the signal aborts or the spool is closed. */
+  /** Resolves true once `batch` returns records after that key; false when the signal aborts or the spool is closed. */
   available(signal: AbortSignal, after?: number): Promise<boolean>;
   has(kind: SpoolKind, id: string): boolean;
-  /** Takes a record out that will never be accepted, and counts it as dropped. Ignores unknown ones. */
+  /** Drops a record that will never be accepted, and counts it. Ignores unknown ones. */
   discard(kind: SpoolKind, id: string, reason: SpoolDropReason): void;
-  /** From now on this counts toward the bound in bytes too, and goes before any record. */
+  /** Counts these toward the bound in bytes from now on, and drops them before any record. */
   share(beside: BesideSpool): void;
-  /** What is left of the bound in bytes for what is kept beside; infinite without a folder. */
+  /** What the bound in bytes leaves for artifacts; infinite without a folder. */
   readonly freeBytes: number;
   readonly state: SpoolState;
-  /** What waits: records, and their bytes with what surrounds them. */
+  /** Waiting records, and the bytes of their frames. */
   readonly depth: { readonly records: number; readonly bytes: number };
   /** How long the oldest record has waited, milliseconds; null where none waits. */
   readonly oldestAgeMs: number | null;
   /** Records that left without being accepted, since the start. */
   readonly dropped: Readonly<Record<SpoolKind, number>>;
   /**
-   * To be called once the slots that `onLost` told of before are reported and committed: the next
-   * start counts and tells what it found damaged no more.
+   * Call once the slots that `onLost` reported are committed as missed: the next start does not
+   * report the same damage again.
    */
   forgetDamage(): void;
-  /** Files with damage found since the start; each is kept aside for a look. */
+  /** Files with damage found since the start; each is moved aside for inspection. */
   readonly damagedFiles: number;
   /**
-   * Commits what waits, as far as the disk allows, and lets the folder go. From then on nothing is
-   * taken, read or accepted any more.
+   * Commits what waits, as far as the disk allows, and unlocks the folder. The spool takes, reads and
+   * accepts nothing afterwards.
    */
   close(): Promise<void>;
 }
 
-/** Told of the slots of every record that damage lost, at the start and later. */
+/** Receives the slots of every record that damage lost, at the start and later. */
 export type SpoolLost = (slots: SpoolSlots) => void;
 
-/** Told of every record that left without being accepted; `count` is 1 or more. */
+/** Receives every record that left without being accepted; `count` is 1 or more. */
 export type SpoolDropped = (kind: SpoolKind, count: number, reason: SpoolDropReason) => void;

@@ -8,8 +8,8 @@ export type AnswerBody =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * The whole body, unpacked, or what is wrong with it: longer than `maxBytes` before or after
- * unpacking, or of an encoding that was not asked for. The rest of one that is too long is not read.
+ * Reads the whole body and unpacks it. A problem is a body of more than `maxBytes`, before or after
+ * unpacking, or an encoding that was not requested. Does not read the rest of one that is too long.
  *
  * @throws the error of the connection
  */
@@ -22,7 +22,7 @@ export async function readAnswerBody(
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    // To leave the loop ends the connection, too.
+    // Leaving the loop ends the connection, too.
     if (bytes > maxBytes) return tooLong(maxBytes);
     chunks.push(chunk);
   }

@@ -1,47 +1,47 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import { type Disk, type DiskFile, systemDisk } from '../spool/disk/disk.ts';
 import { syncNames } from '../spool/disk/durable-folder.ts';
 import { type Pieces, piecesOfFile } from './file-pieces.ts';
 
-/** Where the bytes of artifacts wait: files, or memory. Ids are those of `artifactIdOf`. */
+/** Stores the bytes of waiting artifacts in files or memory. Ids are those of `artifactIdOf`. */
 export interface ArtifactFiles {
-  /** The most that may wait together, beside what the spool's own bound says. */
+  /** For all together, beside the spool's own bound. */
   readonly maxBytes: number;
-  /** What was there before this process, oldest first; what is left of writes cut short is removed. */
+  /** Artifacts of earlier processes, oldest first. Removes unfinished writes. */
   found(): Promise<readonly { readonly id: string; readonly bytes: number }[]>;
   /**
-   * Resolves with the SHA-256, in hex, when all of it is on disk.
+   * Resolves with the SHA-256, in hex, when the artifact is on disk.
    *
-   * @throws the system's error; then nothing of it is left
+   * @throws the system's error, after removing what was written
    */
   write(id: string, bytes: Uint8Array): Promise<string>;
-  /** The same with the first so many bytes of a file. */
+  /** The same with the first `bytes` of a file. */
   copy(id: string, path: string, bytes: number): Promise<string>;
-  /** How long it is; null where it is not there. @throws the system's error */
+  /** In bytes; null where there is none. @throws the system's error */
   size(id: string): Promise<number | null>;
-  /** So many of its bytes from there on. The pieces throw the system's error. */
+  /** The `bytes` from that offset on. The pieces throw the system's error. */
   read(id: string, from: number, bytes: number): Pieces;
-  /** Never throws: what cannot be removed is found at the next start. */
+  /** Never throws: the next start finds a file that could not be removed. */
   remove(id: string): Promise<void>;
 }
 
 const MAX_MEMORY_BYTES = 32 * 1024 * 1024;
-/** Hashed and written at once; more would hold the event loop for too long. */
+/** Hashed and written at once: more would block the event loop. */
 const PIECE_BYTES = 1024 * 1024;
-/** Read at once to be sent; more than any socket takes before it has to be waited for. */
+/** Read at once for sending: more than the buffer of any socket. */
 const SENT_PIECE_BYTES = 256 * 1024;
 const ID = /^[0-9a-f-]{36}$/;
 const UNFINISHED = /^[0-9a-f-]{36}\.part$/;
 
-/** Artifacts of an agent without DATA_DIR: 32 MiB together, gone with the process. */
+/** Artifacts of an agent without DATA_DIR: 32 MiB together, lost with the process. */
 export function memoryArtifactFiles(disk: Disk = systemDisk): ArtifactFiles {
-  const kept = new Map<string, Uint8Array>();
+  const contents = new Map<string, Uint8Array>();
   async function write(id: string, bytes: Uint8Array): Promise<string> {
-    const sha256 = await digestOf(inPieces(bytes, PIECE_BYTES), () => nextTurn());
-    kept.set(id, bytes);
+    const sha256 = await digestOf(inPieces(bytes, PIECE_BYTES), () => yieldToEventLoop());
+    contents.set(id, bytes);
     return sha256;
   }
   return {
@@ -57,31 +57,31 @@ export function memoryArtifactFiles(disk: Disk = systemDisk): ArtifactFiles {
       }
       return await write(id, copied);
     },
-    size: (id) => Promise.resolve(kept.get(id)?.length ?? null),
+    size: (id) => Promise.resolve(contents.get(id)?.length ?? null),
     read(id, from, bytes) {
-      const all = kept.get(id) ?? new Uint8Array();
+      const all = contents.get(id) ?? new Uint8Array();
       return inPieces(all.subarray(from, from + bytes), SENT_PIECE_BYTES);
     },
     remove(id) {
-      kept.delete(id);
+      contents.delete(id);
       return Promise.resolve();
     },
   };
 }
 
-/** Artifacts in DATA_DIR/artifacts, each in a file that is whole or not there at all. */
+/** Artifacts in DATA_DIR/artifacts, each as a whole file or not at all. */
 export function diskArtifactFiles(dataDir: string, disk: Disk = systemDisk): ArtifactFiles {
   const folder = join(dataDir, 'artifacts');
   const pathOf = (id: string): string => join(folder, id);
   async function write(id: string, content: Pieces): Promise<string> {
-    // Only when there is something for it: a disk that is full at the start is no reason not to.
+    // Not at the start: the agent starts on a full disk, too.
     const made = await disk.mkdir(folder, { recursive: true, mode: 0o700 });
     if (made !== undefined) await syncNames(dataDir, disk);
     const part = `${pathOf(id)}.part`;
     try {
       const sha256 = await writeFile(part, content, disk);
       await disk.rename(part, pathOf(id));
-      // The name must be on disk before the spool tells of it.
+      // The name must be on disk before the note is in the spool.
       await syncNames(folder, disk);
       return sha256;
     } catch (error) {

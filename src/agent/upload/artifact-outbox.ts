@@ -2,6 +2,7 @@ import { artifactIdOf } from '../../model/ids.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import {
   type ArtifactBegin,
   artifactBeginSchema,
@@ -18,74 +19,72 @@ interface AboutArtifact {
   readonly checkId: string;
   /** A plain file name: `response-body`. */
   readonly name: string;
-  /** As the target gave it; one that is no media type becomes application/octet-stream. */
+  /** From the target; application/octet-stream replaces an invalid media type. */
   readonly contentType: string;
 }
 
 export interface NewArtifact extends AboutArtifact {
-  /** Must not be changed any more. */
+  /** Not copied: the caller must not change them any more. */
   readonly bytes: Uint8Array;
 }
 
 export interface NewFileArtifact extends AboutArtifact {
-  /** A file that is whole. It is copied, and the caller's to remove. */
+  /** A complete file, which is copied; the caller removes it. */
   readonly path: string;
 }
 
 export type AddedArtifact =
-  /** A path of the service, where the artifact is found once it is sent. */
+  /** The artifact's path at the service, once it is sent. */
   | { readonly ok: true; readonly asset: string }
-  /** For the job log: why it is not kept. */
+  /** For the job log: why it is not saved. */
   | { readonly ok: false; readonly note: string };
 
-/** Where runs put what is too long for a result. */
+/** Takes data of runs that is too long for a result. */
 export interface ArtifactOutbox {
-  /** Resolves when it is kept, as safely as results are. Never throws. */
+  /** Resolves when it is saved, as durably as results are. Never throws. */
   add(artifact: NewArtifact): Promise<AddedArtifact>;
-  /** The same for what is a file already, which need not fit into memory. */
+  /** The same for a file, which need not fit into memory. */
   addFile(artifact: NewFileArtifact): Promise<AddedArtifact>;
-  /** Takes nothing more, and resolves when all that was added is written. */
+  /** Takes no more artifacts, and resolves when all are written. */
   close(): Promise<void>;
 }
 
-/** The same for those who send. */
+/** The waiting artifacts, for the uploader. */
 export interface ArtifactContents {
-  /** Of all that waits together. */
+  /** Of all waiting artifacts. */
   readonly bytes: number;
-  /** Whether all of it is still there. @throws the system's error */
+  /** Whether the artifact still has all its bytes. @throws the system's error */
   isWhole(id: string, bytes: number): Promise<boolean>;
-  /** So many of its bytes from there on. The pieces throw the system's error. */
+  /** The `bytes` from that offset on. The pieces throw the system's error. */
   read(id: string, from: number, bytes: number): Pieces;
-  /** It was sent, or never will be. */
+  /** After it was sent or given up. */
   remove(id: string): Promise<void>;
 }
 
 export interface OutboxOptions {
-  /** DATA_DIR; null keeps artifacts in memory. */
+  /** DATA_DIR; null: artifacts are in memory. */
   readonly dataDir: string | null;
-  /** The opened spool: it holds the notes of what waits, and its bound holds for both. */
+  /** Contains the notes of waiting artifacts; its bound in bytes includes theirs. */
   readonly spool: Spool;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Where the files are; the machine's own where left out. */
+  /** Default: the machine's own. */
   readonly disk?: Disk;
 }
 
-/** The bytes of an artifact, wherever they are, and how they are put into the keep. */
+/** The bytes of a new artifact, in memory or in a file. */
 interface Content {
   readonly bytes: number;
   write(id: string): Promise<string>;
 }
 
-/** Each has a note in the spool, which is gone through at every start. */
+/** Each has a note in the spool, which every start reads. */
 const MAX_ARTIFACTS = 10_000;
-const SAY_AGAIN_MS = 60_000;
 const WITHOUT_DIGEST = artifactBeginSchema.omit({ sha256: true });
 
 /**
  * Artifacts that wait for the service: their bytes in files (or in memory), and for each a note in
- * the spool, which is written when the file is whole. So after any end of the process there is
- * either both, or a file without a note, which the next start removes.
+ * the spool, which is written when the file is complete. The next start removes a file without a note.
  *
  * @throws VedetteError of code DATA_DIR_UNUSABLE where the folder cannot be read
  */
@@ -93,43 +92,44 @@ export async function openArtifactOutbox(
   options: OutboxOptions,
 ): Promise<ArtifactOutbox & ArtifactContents> {
   const { dataDir, disk = systemDisk } = options;
-  const keep = dataDir === null ? memoryArtifactFiles(disk) : diskArtifactFiles(dataDir, disk);
-  const outbox = new Outbox({ ...options, disk }, keep);
-  await outbox.takeOver();
+  const files = dataDir === null ? memoryArtifactFiles(disk) : diskArtifactFiles(dataDir, disk);
+  const outbox = new Outbox({ ...options, disk }, files);
+  await outbox.readExisting();
   return outbox;
 }
 
 class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
   readonly #options: Required<OutboxOptions>;
-  readonly #keep: ArtifactFiles;
+  readonly #files: ArtifactFiles;
   /** Bytes by id, oldest first. */
-  readonly #held = new Map<string, number>();
+  readonly #sizes = new Map<string, number>();
+  readonly #throttled: ThrottledLog;
   readonly #adding = new Map<string, Promise<AddedArtifact>>();
   #bytes = 0;
   #isOpen: boolean = true;
-  #saidMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: Required<OutboxOptions>, keep: ArtifactFiles) {
+  constructor(options: Required<OutboxOptions>, files: ArtifactFiles) {
     this.#options = options;
-    this.#keep = keep;
+    this.#files = files;
+    this.#throttled = new ThrottledLog(options.clock, options.log, { repeats: false });
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  async takeOver(): Promise<void> {
+  async readExisting(): Promise<void> {
     const { spool } = this.#options;
-    for (const { id, bytes } of await this.#keep.found()) {
-      if (spool.has('artifact-note', id)) this.#hold(id, bytes);
-      else await this.#keep.remove(id);
+    for (const { id, bytes } of await this.#files.found()) {
+      if (spool.has('artifact-note', id)) this.#addSize(id, bytes);
+      else await this.#files.remove(id);
     }
     spool.share(this);
   }
 
   add(artifact: NewArtifact): Promise<AddedArtifact> {
     const { bytes } = artifact;
-    const write = (id: string): Promise<string> => this.#keep.write(id, bytes);
+    const write = (id: string): Promise<string> => this.#files.write(id, bytes);
     return this.#addOnce(artifact, (id) => this.#add(id, artifact, { bytes: bytes.length, write }));
   }
 
@@ -142,7 +142,7 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
       } catch (error) {
         return refusal(`The artifact ${name}`, messageOf(error));
       }
-      const write = (): Promise<string> => this.#keep.copy(id, path, bytes);
+      const write = (): Promise<string> => this.#files.copy(id, path, bytes);
       return await this.#add(id, artifact, { bytes, write });
     });
   }
@@ -153,29 +153,34 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
   }
 
   async isWhole(id: string, bytes: number): Promise<boolean> {
-    return (await this.#keep.size(id)) === bytes;
+    return (await this.#files.size(id)) === bytes;
   }
 
   read(id: string, from: number, bytes: number): Pieces {
-    return this.#keep.read(id, from, bytes);
+    return this.#files.read(id, from, bytes);
   }
 
   async remove(id: string): Promise<void> {
-    this.#bytes -= this.#held.get(id) ?? 0;
-    this.#held.delete(id);
-    await this.#keep.remove(id);
+    this.#bytes -= this.#sizes.get(id) ?? 0;
+    this.#sizes.delete(id);
+    await this.#files.remove(id);
   }
 
   async shed(bytes: number): Promise<void> {
-    const before = this.#held.size;
+    const before = this.#sizes.size;
     for (let shed = 0; shed < bytes; ) {
-      const [oldest] = this.#held;
+      const [oldest] = this.#sizes;
       if (oldest === undefined) break;
       shed += oldest[1];
       this.#options.spool.discard('artifact-note', oldest[0], 'space');
       await this.remove(oldest[0]);
     }
-    if (this.#held.size < before) this.#sayFull();
+    if (this.#sizes.size === before) return;
+    this.#throttled.warn(
+      'full',
+      {},
+      'there is no room for all artifacts: the oldest are dropped (vedette_spool_dropped_total counts them)',
+    );
   }
 
   #addOnce(
@@ -183,7 +188,7 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
     add: (id: string) => Promise<AddedArtifact>,
   ): Promise<AddedArtifact> {
     const id = artifactIdOf(resultId, name);
-    if (this.#held.has(id)) return Promise.resolve(assetOf(id));
+    if (this.#sizes.has(id)) return Promise.resolve(assetOf(id));
     const adding = this.#adding.get(id) ?? add(id);
     this.#adding.set(id, adding);
     return adding.finally(() => this.#adding.delete(id));
@@ -197,7 +202,7 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
     if (isOverArtifactLimit({ bytes })) return refused(`the limit is ${MAX_ARTIFACT_BYTES} bytes`);
     const begin = beginOf(about, bytes);
     if (begin === null) return refused('it is empty, or its name has no valid form');
-    await this.#forgetLost();
+    await this.#removeLost();
     if (!(await this.#reserve(bytes))) return refused('there is no room for it');
     let sha256: string;
     try {
@@ -207,52 +212,38 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
     } finally {
       this.#bytes -= bytes;
     }
-    this.#hold(id, bytes);
+    this.#addSize(id, bytes);
     const { spool, clock } = this.#options;
     const body = Buffer.from(JSON.stringify({ ...begin, sha256 } satisfies ArtifactBegin));
     spool.put({ kind: 'artifact-note', id, atMs: clock.wallMs(), body });
     return assetOf(id);
   }
 
-  /**
-   * Takes the room before the bytes are written, or what is added meanwhile would take it as well.
-   * False where it is not to be had even if nothing else waited.
-   */
+  /** Reserves room for the bytes before they are written. False where dropping all others is not enough. */
   async #reserve(bytes: number): Promise<boolean> {
     const free = (): number =>
-      Math.min(this.#options.spool.freeBytes, this.#keep.maxBytes - this.#bytes);
-    const held = [...this.#held.values()].reduce((sum, each) => sum + each, 0);
-    if (bytes > free() + held) return false;
-    while (bytes > free() || this.#held.size >= MAX_ARTIFACTS) {
-      if (this.#held.size === 0) return false;
+      Math.min(this.#options.spool.freeBytes, this.#files.maxBytes - this.#bytes);
+    const waiting = [...this.#sizes.values()].reduce((sum, each) => sum + each, 0);
+    if (bytes > free() + waiting) return false;
+    while (bytes > free() || this.#sizes.size >= MAX_ARTIFACTS) {
+      if (this.#sizes.size === 0) return false;
       await this.shed(1);
     }
     this.#bytes += bytes;
     return true;
   }
 
-  /** The spool drops notes for their age or for damage, and does not know of the files. */
-  async #forgetLost(): Promise<void> {
+  /** Removes the files of notes that the spool dropped for their age or for damage. */
+  async #removeLost(): Promise<void> {
     const { spool } = this.#options;
-    for (const id of [...this.#held.keys()]) {
+    for (const id of [...this.#sizes.keys()]) {
       if (!spool.has('artifact-note', id)) await this.remove(id);
     }
   }
 
-  #hold(id: string, bytes: number): void {
-    this.#held.set(id, bytes);
+  #addSize(id: string, bytes: number): void {
+    this.#sizes.set(id, bytes);
     this.#bytes += bytes;
-  }
-
-  #sayFull(): void {
-    const { clock, log } = this.#options;
-    const nowMs = clock.monotonicMs();
-    const isNews = nowMs - this.#saidMs >= SAY_AGAIN_MS;
-    this.#saidMs = nowMs;
-    if (!isNews) return;
-    log.warn(
-      'there is no room for all artifacts: the oldest are dropped (vedette_spool_dropped_total counts them)',
-    );
   }
 }
 
@@ -264,7 +255,7 @@ function refusal(what: string, why: string): AddedArtifact {
   return { ok: false, note: `${what} is not kept: ${why}` };
 }
 
-/** What the upload begins with, but for the digest; null where the service would never take it. */
+/** The begin message without the digest; null where the service would never accept it. */
 function beginOf(about: AboutArtifact, bytes: number): Omit<ArtifactBegin, 'sha256'> | null {
   const { resultId, checkId, name } = about;
   for (const contentType of [about.contentType, 'application/octet-stream']) {

@@ -10,13 +10,14 @@ import {
 import { PATHS } from '../../wire/v1/limits.ts';
 import type { Pieces } from './file-pieces.ts';
 import type { PartDenial } from './part-denial.ts';
-import type { Answer, PutAnswer, ServiceClient, ServiceFault } from './service-client.ts';
+import type { PutAnswer, ServiceClient } from './service-client.ts';
+import { type Answer, faultOf, type ServiceFault } from './service-fault.ts';
 
 /**
  * How an upload ended:
  * - `refused`: this artifact will never be taken
- * - `again`: the service misses parts that it had, or has let go of the upload
- * - `fault`: nothing about the artifact; what was sent whole need not be sent again
+ * - `again`: the service lost parts, or the upload no longer exists
+ * - `fault`: not about the artifact; complete parts need not be sent again
  */
 export type UploadEnd =
   | { readonly end: 'complete' }
@@ -25,22 +26,22 @@ export type UploadEnd =
 
 export interface UploadTools {
   readonly client: Pick<ServiceClient, 'post' | 'put'>;
-  /** So many of the artifact's bytes from there on. The pieces throw the system's error. */
+  /** The artifact's `bytes` from that offset on. The pieces throw the system's error. */
   readonly read: (from: number, bytes: number) => Pieces;
   readonly signal: AbortSignal;
-  /** Told of each part that is not sent where the service wants it, but through the service. */
+  /** Receives each part that goes through the service, because its own address is not allowed. */
   readonly onDenied: (denied: PartDenial) => void;
 }
 
-/** The service may compare the digest of all of it before it answers. */
+/** The service may compute the digest of the whole artifact before it answers. */
 const REQUEST_TIMEOUT_MS = 120_000;
-/** A part may take as long as a line of this speed needs for it, and a minute more. */
+/** The time limit of a part: what a line of this speed needs, and a minute more. */
 const MIN_BYTES_PER_S = 16 * 1024;
 const PART_TIMEOUT_MS = 60_000;
 
 /**
- * One try to bring an artifact up: asks what is missing, sends those parts, and completes. So a
- * try after one that was cut goes on with the first part that is not whole.
+ * Tries once to upload an artifact: asks which parts are missing, sends them, and completes. After an
+ * interruption the next try continues with the first incomplete part.
  *
  * @throws the system's error where the artifact cannot be read
  */
@@ -78,10 +79,7 @@ export async function uploadArtifact(begin: ArtifactBegin, tools: UploadTools): 
   return again('the service has not all of the artifact, or not as it was noted');
 }
 
-/**
- * The service names what it does not have. A 404 that names nothing is of an address where no
- * service of ours is, or an older one: nothing is lost for that.
- */
+/** The service names a missing resource. A 404 without one is of another server, or an older service. */
 function isAboutTheArtifact({ status, attributes }: ServiceFault): boolean {
   return status !== 404 || typeof attributes.resource === 'string';
 }
@@ -91,7 +89,7 @@ interface Range {
   readonly bytes: number;
 }
 
-/** The service takes each part itself, too, whatever store it names. */
+/** Sends a part to the store, or through the service where the store's address is not allowed. */
 async function putAnyWay(
   part: ArtifactPart,
   uploadId: string,
@@ -116,12 +114,12 @@ async function putPart(
   const timeoutMs = PART_TIMEOUT_MS + (bytes / MIN_BYTES_PER_S) * 1000;
   const body = watched(read(from, bytes), failure);
   const put = await client.put(part, body, bytes, { timeoutMs, signal });
-  // That it could not be read is nothing to blame the connection for.
+  // The file could not be read: no fault of the connection.
   if (!put.ok && failure.error !== null) throw failure.error;
   return put;
 }
 
-/** What it gives is what the source gives; its own failure alone is kept, not the receiver's. */
+/** Passes the pieces on, and notes a failure of the source, not of the receiver. */
 async function* watched(source: Pieces, failure: { error: unknown }): Pieces {
   try {
     yield* source;
@@ -131,12 +129,11 @@ async function* watched(source: Pieces, failure: { error: unknown }): Pieces {
   }
 }
 
-/** Past the beginning, what the service refuses is no artifact, but an upload that it let go of. */
+/** After the begin, a refusal means that the upload no longer exists. */
 function broken(fault: ServiceFault, partsSent: number): UploadEnd {
   return fault.kind === 'refused' ? { end: 'again', fault } : { end: 'fault', fault, partsSent };
 }
 
 function again(message: string): UploadEnd {
-  const fault = { status: null, message, retryAfterMs: null, attributes: {} };
-  return { end: 'again', fault: { kind: 'failed', ...fault } };
+  return { end: 'again', fault: faultOf('failed', message) };
 }

@@ -6,36 +6,36 @@ import { artifactBeginSchema } from '../../wire/v1/artifacts.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { uploadArtifact } from './artifact-upload.ts';
-import { REACTIONS } from './fault-reactions.ts';
-import type { ServiceBackoff } from './service-backoff.ts';
-import type { ServiceClient, ServiceFault } from './service-client.ts';
+import { REACTIONS, type RetryPolicy } from './retry-policy.ts';
+import type { ServiceClient } from './service-client.ts';
+import { faultOf, type ServiceFault } from './service-fault.ts';
 
 export interface ArtifactUploaderOptions {
   readonly spool: Spool;
   readonly outbox: ArtifactContents;
   readonly client: Pick<ServiceClient, 'post' | 'put'>;
   readonly log: Logger;
-  readonly patience: ServiceBackoff;
-  /** Told of parts that may not go where the service wants them. */
+  readonly retries: RetryPolicy;
+  /** For parts whose address the operator did not allow. */
   readonly deniedLog: ThrottledLog;
   readonly onUploaded: (count: number) => void;
-  /** The service will never take them. */
+  /** The service refused them for good. */
   readonly onRejected: (count: number) => void;
 }
 
-/** An artifact that came apart so often will not come together: its bytes are not what was noted. */
+/** After so many incomplete uploads the artifact is given up: its bytes differ from its note. */
 const MAX_ROUNDS = 5;
 
 interface Waiting {
   readonly record: SpooledRecord;
-  /** Uploads that ended with the service missing something, or not knowing the upload any more. */
+  /** Uploads of which the service lost parts, or that no longer existed. */
   rounds: number;
 }
 
-/** Sends artifacts, one after the other, as their notes come out of the spool. */
+/** Sends artifacts one after the other, in the order of their notes in the spool. */
 export class ArtifactUploader {
   readonly #options: ArtifactUploaderOptions;
-  /** By the key in the spool; the first is the next. */
+  /** By key in the spool; the first is sent next. */
   readonly #waiting = new Map<number, Waiting>();
   #wake = (): void => {};
 
@@ -43,7 +43,7 @@ export class ArtifactUploader {
     this.#options = options;
   }
 
-  /** Takes a note to be sent. It stays in the spool until it is; one that waits already is ignored. */
+  /** Takes the note of an artifact to send, which stays in the spool meanwhile. Ignores duplicates. */
   take(record: SpooledRecord): void {
     if (this.#waiting.has(record.key)) return;
     this.#waiting.set(record.key, { record, rounds: 0 });
@@ -61,21 +61,21 @@ export class ArtifactUploader {
           continue;
         }
         if (fault.kind === 'stopped') return;
-        await this.#options.patience.wait(fault, signal);
+        await this.#options.retries.wait(fault, signal);
       }
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
   }
 
-  /** Sends what waits, until nothing does, the signal aborts, or only people can help. */
+  /** Sends all waiting artifacts, until the signal aborts or a fault does not heal by itself. */
   async flush(signal: AbortSignal): Promise<void> {
-    this.#options.patience.restart();
+    this.#options.retries.restart();
     while (!signal.aborted && this.#waiting.size > 0) {
       const fault = await this.#sendNext(signal);
       if (fault === null) continue;
       if (!REACTIONS[fault.kind].healsByItself) return;
-      await this.#options.patience.wait(fault, signal);
+      await this.#options.retries.wait(fault, signal);
     }
   }
 
@@ -89,13 +89,13 @@ export class ArtifactUploader {
     });
   }
 
-  /** What keeps the next one from being sent; null where it was, or is out of the way. */
+  /** Sends the next artifact or gives it up. Returns the fault where neither was possible. */
   async #sendNext(signal: AbortSignal): Promise<ServiceFault | null> {
     const [next] = this.#waiting.values();
     if (next === undefined) return null;
     const begin = readNote(next.record);
     if (begin === null) return this.#lose(next);
-    const { client, outbox, patience, deniedLog } = this.#options;
+    const { client, outbox, retries, deniedLog } = this.#options;
     try {
       const { id } = next.record;
       if (!(await outbox.isWhole(id, begin.bytes))) return await this.#lose(next);
@@ -107,23 +107,23 @@ export class ArtifactUploader {
       });
       switch (ended.end) {
         case 'complete':
-          patience.succeeded();
+          retries.succeeded();
           return await this.#sent(next);
         case 'refused':
           return await this.#refused(next, ended.fault.message);
         case 'again':
           return await this.#again(next, ended.fault);
         case 'fault':
-          // A line that is cut again and again still gets there, if part by part.
-          if (ended.partsSent > 0) patience.restart();
-          // Another may get through: a store that fails does so for one object, sometimes.
-          this.#toTheEnd(next);
+          // A bad line makes progress part by part.
+          if (ended.partsSent > 0) retries.restart();
+          // The next may succeed: a store may fail for one object only.
+          this.#moveToEnd(next);
           return ended.fault;
       }
     } catch (error) {
       // The disk cannot be read for now.
-      this.#toTheEnd(next);
-      return { ...UNREADABLE, message: messageOf(error) };
+      this.#moveToEnd(next);
+      return faultOf('failed', messageOf(error));
     }
   }
 
@@ -139,7 +139,7 @@ export class ArtifactUploader {
   async #again(waiting: Waiting, fault: ServiceFault): Promise<ServiceFault | null> {
     waiting.rounds += 1;
     if (waiting.rounds >= MAX_ROUNDS) return this.#refused(waiting, fault.message);
-    this.#toTheEnd(waiting);
+    this.#moveToEnd(waiting);
     return fault;
   }
 
@@ -153,17 +153,17 @@ export class ArtifactUploader {
     return null;
   }
 
-  /** Its file was given up for room, or is not what was written. */
+  /** The file was dropped for room, or is not what was written. */
   async #lose({ record }: Waiting): Promise<null> {
     const { spool, outbox } = this.#options;
     this.#waiting.delete(record.key);
-    // One that was given up has been counted already, with its note.
+    // The note of a dropped file has left already: it is not counted twice.
     spool.discard('artifact-note', record.id, 'damage');
     await outbox.remove(record.id);
     return null;
   }
 
-  #toTheEnd(waiting: Waiting): void {
+  #moveToEnd(waiting: Waiting): void {
     const { key } = waiting.record;
     this.#waiting.delete(key);
     this.#waiting.set(key, waiting);
@@ -178,11 +178,3 @@ function readNote({ body }: SpooledRecord): ArtifactBegin | null {
     return null;
   }
 }
-
-const UNREADABLE: ServiceFault = {
-  kind: 'failed',
-  status: null,
-  message: '',
-  retryAfterMs: null,
-  attributes: {},
-};

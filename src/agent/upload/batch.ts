@@ -3,8 +3,8 @@ import type { ResultsAnswer } from '../../wire/v1/results.ts';
 import type { SpooledRecord } from '../spool/spool.ts';
 
 /**
- * Asked of the spool for one batch; a record that is larger alone goes alone. A quarter of what a
- * request may have: longer ones bring nothing more over the line, and each is in memory three times.
+ * Of the records of one batch; a larger record goes alone. A quarter of the bound of a request: larger
+ * batches are not faster, and each is in memory three times.
  */
 export const BATCH_BYTES = MAX_BATCH_BYTES / 4;
 
@@ -14,11 +14,11 @@ export interface Batch {
   readonly json: Buffer;
 }
 
-/** Memory for one batch after the other; garbage of that size would wait long for its collector. */
+/** Reuses memory for one batch after the other: garbage of that size would stay for long. */
 export class BatchMemory {
   #bytes = Buffer.alloc(0);
 
-  /** So many bytes, which are those of the call before. */
+  /** A buffer of so many bytes, which overwrites that of the call before. */
   take(bytes: number): Buffer {
     if (this.#bytes.length < bytes) this.#bytes = Buffer.allocUnsafeSlow(bytes);
     return this.#bytes.subarray(0, bytes);
@@ -26,11 +26,10 @@ export class BatchMemory {
 }
 
 /**
- * As many of the first records as one request may have. Each body is JSON already: nothing is
- * parsed, and what one holds cannot break the others apart.
+ * As many of the first records as one request may have. The bodies are JSON: nothing is parsed.
  *
  * @param records no artifact notes
- * @param memory holds the batch's JSON until the next one is made in it
+ * @param memory contains the batch's JSON until the next call
  */
 export function batchOf(
   records: readonly SpooledRecord[],
@@ -79,30 +78,30 @@ export interface Deferred {
 export interface Settled {
   readonly accepted: readonly SpooledRecord[];
   readonly rejected: readonly Rejected[];
-  /** Ahead of the service's clock: to be sent again when their time comes. */
+  /** Ahead of the service's clock: sent again when their time comes. */
   readonly deferred: readonly Deferred[];
-  /** The answer says nothing of them. */
+  /** Not in the answer. */
   readonly open: readonly SpooledRecord[];
 }
 
-/** What the service said of each record. */
+/** Sorts the records by the service's answer. */
 export function settle(records: readonly SpooledRecord[], answer: ResultsAnswer): Settled {
   const acceptedIds = new Set(answer.accepted);
   const rejections = new Map(
     answer.rejected.map((rejection) => [`${rejection.list} ${rejection.index}`, rejection]),
   );
   const aheadMs = new Map(answer.deferred.map((one) => [`${one.list} ${one.index}`, one.aheadMs]));
-  const places = { results: 0, missed: 0 };
+  const next = { results: 0, missed: 0 };
   const deferred: Deferred[] = [];
   const accepted: SpooledRecord[] = [];
   const rejected: Rejected[] = [];
   const open: SpooledRecord[] = [];
   for (const record of records) {
     const list = listOf(record);
-    const place = `${list} ${places[list]}`;
-    const rejection = rejections.get(place);
-    const ahead = aheadMs.get(place);
-    places[list] += 1;
+    const position = `${list} ${next[list]}`;
+    const rejection = rejections.get(position);
+    const ahead = aheadMs.get(position);
+    next[list] += 1;
     if (rejection !== undefined) {
       rejected.push({ record, code: rejection.code, message: rejection.message });
     } else if (ahead !== undefined) deferred.push({ record, aheadMs: ahead });

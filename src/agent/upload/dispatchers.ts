@@ -13,35 +13,35 @@ export interface DispatchersOptions {
   readonly connectTimeoutMs: number;
 }
 
-/** How a request to a URL goes. */
+/** The route of a request to a URL. */
 export interface Route {
   readonly dispatcher: Dispatcher;
   /** For the request line. */
   readonly path: string;
-  /** Beside the request's own. */
+  /** In addition to the request's own. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What is between; null for nothing. */
+  /** null: direct. */
   readonly proxy: RouteProxy | null;
 }
 
 export interface RouteProxy extends ChosenProxy {
-  /** It passes single requests on, so that it may answer in place of the peer. */
+  /** It forwards single requests, so it may answer in place of the peer. */
   readonly forwards: boolean;
 }
 
 /**
- * Connections of our own to services, kept for further requests: direct ones and through proxies.
- * None of them has a time limit for answers; each request has one of its own.
+ * Connection pools to services, direct and through proxies. They have no time limit for answers:
+ * each request has its own.
  */
 export class Dispatchers {
   readonly #options: DispatchersOptions;
   readonly #ended = new AbortController();
-  /** By the way: directly, or through the proxy that a variable names. */
+  /** Direct, or through the proxy of a variable. */
   readonly #agents = new Map<ChosenProxy['variable'] | 'direct', Agent>();
 
   constructor(options: DispatchersOptions) {
     this.#options = options;
-    // One listener for each connection that is being made, whose number is bounded.
+    // One listener for each connection in progress, whose number is bounded.
     setMaxListeners(0, this.#ended.signal);
   }
 
@@ -49,7 +49,7 @@ export class Dispatchers {
     return this.#ended.signal.aborted;
   }
 
-  /** The way to a URL of http or https. */
+  /** For a URL of http or https. */
   routeTo(url: URL): Route {
     const chosen = chooseProxy(this.#options.proxies, url);
     const dispatcher = this.#agentFor(chosen);
@@ -65,7 +65,7 @@ export class Dispatchers {
     return { dispatcher, path: `${url.origin}${path}`, headers, proxy };
   }
 
-  /** Ends all connections, and what is being connected or asked. */
+  /** Ends all connections and requests. */
   async destroy(): Promise<void> {
     this.#ended.abort();
     await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));

@@ -1,21 +1,20 @@
 import { VedetteError } from '../../runtime/errors.ts';
 import { closeQuietly, type Disk, type DiskFile, systemDisk } from '../spool/disk/disk.ts';
 
-/** Bytes in pieces, each of them good until the next one is asked for. */
+/** Bytes in pieces, each valid until the next one is requested. */
 export type Pieces = AsyncGenerator<Uint8Array, void, undefined>;
 
 export interface FileRange {
   readonly fromByte: number;
   readonly bytes: number;
-  /** Of each piece but the last. */
+  /** Of each piece except the last. */
   readonly pieceBytes: number;
 }
 
 /**
- * So many bytes of a file, through one buffer. Buffers of their own would wait for the collector,
- * which comes for tens of megabytes of them, and not for fewer.
+ * Reads a range of a file through one buffer: new ones would be collected only after tens of megabytes.
  *
- * @throws the system's error, or VedetteError of code ARTIFACT_CHANGED where the file ends before
+ * @throws the system's error, or VedetteError of code ARTIFACT_CHANGED where the file is shorter
  */
 export async function* piecesOfFile(
   path: string,

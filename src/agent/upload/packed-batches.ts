@@ -1,17 +1,18 @@
 import { messageOf } from '../../runtime/errors.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
 import { BATCH_BYTES, BatchMemory, batchOf } from './batch.ts';
-import { type Answer, packJson } from './service-client.ts';
+import { packJson } from './service-client.ts';
+import { type Answer, faultOf } from './service-fault.ts';
 
-/** What was read of the spool for one request, and the request's body. */
+/** The records read from the spool for one request, and the request's body. */
 export interface PackedBatch {
-  /** Up to where the spool was passed over. */
+  /** The key after which the spool was read. */
   readonly after: number;
   /** Of the lease that the request names. */
   readonly epoch: number;
-  /** What came after that, artifacts' notes among them. */
+  /** All records after that, including artifacts' notes. */
   readonly read: readonly SpooledRecord[];
-  /** Those without the notes, of which the request has the first so many. */
+  /** Without the notes; the request has the first `sent` of them. */
   readonly records: readonly SpooledRecord[];
   readonly sent: number;
   /** JSON in gzip. */
@@ -31,8 +32,8 @@ interface Ahead {
 }
 
 /**
- * Makes the bodies of requests out of the spool, one at a time. While one is on its way the next can
- * be made already: reading and packing take about as long as a service takes for a batch.
+ * Makes the bodies of requests from the spool, one at a time. The next can be made while one is being
+ * sent: reading and packing take about as long as a service takes for a batch.
  */
 export class PackedBatches {
   readonly #options: PackedBatchesOptions;
@@ -44,8 +45,8 @@ export class PackedBatches {
   }
 
   /**
-   * The next batch of at most so many records after that key; nothing leaves the spool by it. Where
-   * the disk cannot be read for now, that is waited for like a service that cannot be reached.
+   * The next batch of at most so many records after that key; they stay in the spool. A disk that
+   * cannot be read for now is a fault like a service that cannot be reached.
    */
   async next(after: number, maxRecords: number): Promise<Answer<PackedBatch>> {
     const ahead = this.#ahead;
@@ -60,8 +61,8 @@ export class PackedBatches {
   }
 
   /**
-   * Begins to make the batch that follows this one, where there is enough in the spool to fill it.
-   * It is used if it turns out to be the next.
+   * Begins to make the batch after this one, where the spool can fill it. It is used only if it is
+   * the next one.
    */
   makeAfter({ read, records, sent }: PackedBatch, maxRecords: number): void {
     const last = read.at(-1);
@@ -70,7 +71,7 @@ export class PackedBatches {
     this.#ahead = { after: last.key, packed: this.#pack(last.key, maxRecords) };
   }
 
-  /** Resolves when nothing is being made; with what was. */
+  /** Resolves with the batch that was being made, or null. */
   async end(): Promise<Answer<PackedBatch> | null> {
     const ahead = this.#ahead;
     this.#ahead = null;
@@ -88,17 +89,9 @@ export class PackedBatches {
       const body = sent === 0 ? NOTHING : await packJson(batch.json);
       return { ok: true, value: { after, epoch, read, records, sent, body } };
     } catch (error) {
-      const message = messageOf(error);
-      return { ok: false, fault: { ...UNREADABLE, message } };
+      return { ok: false, fault: faultOf('failed', messageOf(error)) };
     }
   }
 }
 
 const NOTHING = Buffer.alloc(0);
-
-const UNREADABLE = {
-  kind: 'failed',
-  status: null,
-  retryAfterMs: null,
-  attributes: {},
-} as const;

@@ -1,17 +1,17 @@
 import type { ArtifactPart } from '../../wire/v1/artifacts.ts';
 
-/** A part is not sent as the service wants it, for the agent's own settings. */
+/** The agent's settings do not allow the address or a header of a part. */
 export interface PartDenial {
   readonly code: 'ARTIFACT_ORIGIN_DENIED' | 'ARTIFACT_HEADER_DENIED';
-  /** Where it was to go, as the log shows it. */
+  /** Of the address, for the log. */
   readonly origin: string;
   /** One line for the log: what, where, what to do. */
   readonly message: string;
 }
 
 /**
- * What a signed PUT to an object store may need. Connection, framing, Host and credentials are the
- * agent's own: with those, the service could make the agent speak for it to anybody.
+ * Headers that a signed PUT to an object store may need. The service must not set connection, framing,
+ * Host and credentials: it could send requests to anybody in the agent's name.
  */
 const STORE_HEADERS: ReadonlySet<string> = new Set([
   'content-length',
@@ -22,8 +22,8 @@ const STORE_PREFIX = 'x-amz-';
 const MAX_ORIGIN_CHARS = 300;
 
 /**
- * Why a part must not be sent as the service wants it: to an origin that nobody allowed, or with a
- * header that no store needs. Null where it may. The service's own paths are always allowed.
+ * Why a part must not be sent to its address: the origin is not allowed, or no store needs one of its
+ * headers. Null where it may. The service's own paths are always allowed.
  *
  * @param origins those of SERVICE_URL and ARTIFACT_ORIGINS
  */

@@ -4,23 +4,41 @@ import { buildConnector } from 'undici';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Limits, limitedWait } from '../net/limited-wait.ts';
 import type { ChosenProxy } from '../net/proxy/choose-proxy.ts';
-import { openTunnel } from '../net/proxy/open-tunnel.ts';
+import { type NoTunnel, openTunnel } from '../net/proxy/open-tunnel.ts';
 import { withoutBrackets } from '../net/text.ts';
-import { ProxyFault } from './proxy-fault.ts';
 
 export interface ProxyConnectorOptions {
   readonly proxy: ChosenProxy;
   readonly clock: Clock;
-  /** For the connection to the proxy with its answer, and again for TLS with the peer behind it. */
+  /** For the connection and tunnel through the proxy, and again for TLS with the peer behind it. */
   readonly timeoutMs: number;
-  /** Ends what is being connected. */
+  /** Ends connections in progress. */
   readonly signal: AbortSignal;
 }
 
+/** Why there is no connection through a proxy. */
+export type ProxyProblem =
+  /** Its name, TCP or TLS: the error that Node has for it. */
+  | { readonly kind: 'unreachable'; readonly error: unknown }
+  | { readonly kind: 'no-tunnel'; readonly end: NoTunnel };
+
+/** The HTTP library's connector can only fail with an Error. */
+export class ProxyFault extends Error {
+  readonly code = 'VEDETTE_PROXY';
+  readonly proxy: ChosenProxy;
+  readonly problem: ProxyProblem;
+
+  constructor(proxy: ChosenProxy, problem: ProxyProblem) {
+    super(`no connection through the proxy ${proxy.shown}`);
+    this.proxy = proxy;
+    this.problem = problem;
+  }
+}
+
 /**
- * A connector of the HTTP library that goes to a proxy: for https it opens a tunnel and shakes
- * hands with the peer behind it; for http the connection to the proxy is all, and requests go over
- * it with their whole URL. Its own failures come as ProxyFault.
+ * A connector of the HTTP library through a proxy. For https it opens a tunnel and does the TLS
+ * handshake with the peer behind it; for http it connects to the proxy, which gets requests with their
+ * whole URL. Its own failures are ProxyFaults.
  */
 export function proxyConnector(options: ProxyConnectorOptions): buildConnector.connector {
   const secure = buildConnector({ timeout: options.timeoutMs });
@@ -60,7 +78,7 @@ type Opened =
   | { readonly ok: true; readonly socket: Socket }
   | { readonly ok: false; readonly error: unknown };
 
-/** As the library itself connects: by the system's resolver, over either family. */
+/** Like the library: by the system's resolver, over either IP family. */
 function openConnection(
   { hostname: host, port, isTls }: ChosenProxy,
   limits: Limits,
@@ -83,7 +101,7 @@ function openConnection(
     socket.once(ready, onReady);
     socket.once('error', onError);
     socket.once('close', onClose);
-    // Whoever has the socket next may let it be for a moment.
+    // The socket may have no other listener for a moment.
     socket.on('error', () => {});
     return () => {
       socket.off(ready, onReady);
@@ -94,7 +112,7 @@ function openConnection(
   });
 }
 
-/** As the library has it for direct connections. */
+/** The library's value for direct connections. */
 const KEEP_ALIVE_DELAY_MS = 60_000;
 
 function connectSecurely(host: string, port: number): TLSSocket {

@@ -8,38 +8,33 @@ import { errorAnswerIn } from '../../wire/v1/error-answer.ts';
 import { HEADERS, MAX_POLL_ANSWER_BYTES, PROTOCOL_VERSION } from '../../wire/v1/limits.ts';
 import { problemOf } from '../../wire/v1/tolerant-parse.ts';
 import type { Proxies } from '../net/proxy/choose-proxy.ts';
+import type { Scrub } from '../secrets/cut-scrubbed.ts';
 import { readAnswerBody } from './answer-body.ts';
+import { faultOfStatus, unreadable } from './answer-faults.ts';
+import { faultOfError, faultOfTimeout } from './connection-faults.ts';
 import { Dispatchers, type Route } from './dispatchers.ts';
 import type { Pieces } from './file-pieces.ts';
 import { denialOf, type PartDenial } from './part-denial.ts';
-import {
-  type Answer,
-  faultOfError,
-  faultOfStatus,
-  faultOfTimeout,
-  type Peer,
-  STOPPED,
-  unreadable,
-} from './service-faults.ts';
-
-export type { Answer, ServiceFault } from './service-faults.ts';
+import { type Answer, type Peer, type ServiceFaultKind, STOPPED } from './service-fault.ts';
 
 export interface ServiceClientOptions {
-  /** Where the service is; a path in it goes before the protocol's own. */
+  /** Its path is the prefix of the protocol's own. */
   readonly serviceUrl: URL;
-  /** The location key as it is now: it may change while the agent runs. */
+  /** The current location key: it may change while the agent runs. */
   readonly key: () => string;
   /** For the service, and for the object store behind it. */
   readonly proxies: Proxies;
-  /** Where parts of artifacts may go beside the origin of the service (ARTIFACT_ORIGINS). */
+  /** Allowed for parts of artifacts, beside the origin of the service (ARTIFACT_ORIGINS). */
   readonly artifactOrigins: readonly string[];
   readonly clock: Clock;
-  /** The agent's, for the user-agent header. */
+  /** Of the agent, for the user-agent header. */
   readonly version: string;
+  /** Masks secrets in what an answer says. */
+  readonly scrub: Scrub;
 }
 
 export interface RequestOptions {
-  /** From the call until the answer is whole, milliseconds. */
+  /** From the call to the complete answer, milliseconds. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -50,7 +45,7 @@ export interface PostOptions<T> extends RequestOptions {
   readonly packed?: boolean;
 }
 
-/** With the bytes of the body that was read, unpacked. */
+/** `bytes`: of the body, unpacked. */
 export type PostAnswer<T> =
   | { readonly ok: true; readonly value: T; readonly bytes: number }
   | Extract<Answer<T>, { readonly ok: false }>;
@@ -59,14 +54,16 @@ export type PutAnswer =
   | Answer<void>
   | { readonly ok: false; readonly fault: null; readonly denied: PartDenial };
 
-/** A poll that is held, results, an artifact's parts, a release, and a few to spare. */
+/** A held poll, results, an artifact's parts, a release, and a few spare ones. */
 const MAX_CONNECTIONS = 8;
-/** Of one connection; the time limit of each request covers it as well. */
+/** Of one connection; the time limit of each request includes it. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** An answer that is an error has a few hundred bytes; of a proxy's page this much is looked at. */
+/** Error answers have a few hundred bytes; of a proxy's page this much is read. */
 const MAX_ERROR_BYTES = 64 * 1024;
 /** Results are JSON with many repetitions: it packs nearly as well, in a quarter of the time. */
 const GZIP_LEVEL = constants.Z_BEST_SPEED;
+
+const REFUSES_AGENT: ReadonlySet<ServiceFaultKind> = new Set(['unauthorized', 'mismatch']);
 
 const gzipBytes = promisify(gzip);
 
@@ -85,9 +82,8 @@ interface Received {
 }
 
 /**
- * The agent's side of the agent protocol (src/service/README.md, "Versions of the agent protocol"):
- * one request, and its answer or what went wrong, as a value. It neither tries again nor logs; that
- * is for who sends.
+ * The agent's side of the agent protocol (src/service/README.md, "Versions of the agent protocol").
+ * Faults are values. It neither retries nor logs: callers do.
  */
 export class ServiceClient {
   readonly #options: ServiceClientOptions;
@@ -104,21 +100,24 @@ export class ServiceClient {
     });
   }
 
-  /** When the service itself last answered, whatever it said; epoch milliseconds. Null before. */
+  /**
+   * When the service itself last answered, epoch milliseconds; null before. A refusal of the key or
+   * of the protocol version does not count: the agent cannot work with the service until it is mended.
+   */
   get lastContactMs(): number | null {
     return this.#lastContactMs;
   }
 
-  /** The location key as it is now. */
+  /** The current location key. */
   get key(): string {
     return this.#options.key();
   }
 
   /**
-   * Sends JSON, and reads an answer of at most MAX_POLL_ANSWER_BYTES by the schema.
+   * Sends JSON, and parses an answer of at most MAX_POLL_ANSWER_BYTES by the schema.
    *
-   * @param path as PATHS has them
-   * @param body what is to be sent, or a Buffer of JSON text, packed or not
+   * @param path of PATHS
+   * @param body a value to serialize, or a Buffer of JSON text, packed or not
    */
   async post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<PostAnswer<T>> {
     const json = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
@@ -141,12 +140,10 @@ export class ServiceClient {
   }
 
   /**
-   * Sends one part of an artifact. To a path of the service it goes with the key; to an address
-   * that is signed already it goes with nothing but the part's own headers. No redirect is followed.
-   * What `denialOf` does not allow is not sent at all (`denied`).
+   * Sends one part of an artifact: to a path of the service with the key, to a signed address with
+   * the part's own headers only. Follows no redirect, and sends nothing that `denialOf` does not allow.
    *
-   * @param body has exactly so many bytes; it is ended in any case. That it cannot be read counts as
-   *   `offline`, too
+   * @param body of exactly `bytes`; it is ended in any case. A failure to read it is `offline`, too
    */
   async put(
     part: ArtifactPart,
@@ -173,23 +170,22 @@ export class ServiceClient {
       },
       options,
     );
-    // Whatever became of the connection, nobody asks it for more.
     await body.return();
     return received.ok ? { ok: true, value: undefined } : received;
   }
 
-  /** Ends what is under way, as if its signal had aborted. */
+  /** Ends requests in progress as if their signals had aborted. */
   async close(): Promise<void> {
     await this.#dispatchers.destroy();
   }
 
   #addressOf(pathOrUrl: string): { readonly peer: Peer; readonly url: URL } {
-    const { serviceUrl } = this.#options;
+    const { serviceUrl, scrub } = this.#options;
     const isService = pathOrUrl.startsWith('/');
     const url = isService
       ? new URL(serviceUrl.pathname.replace(/\/+$/, '') + pathOrUrl, serviceUrl.origin)
       : new URL(pathOrUrl);
-    return { peer: { isService, origin: url.origin }, url };
+    return { peer: { isService, origin: url.origin, scrub }, url };
   }
 
   #ownHeaders(): Record<string, string> {
@@ -233,7 +229,7 @@ export class ServiceClient {
       path: route.path,
       method,
       headers: { ...headers, ...route.headers },
-      // It takes an AsyncIterable by its documentation, though not by its types.
+      // Its documentation allows an AsyncIterable, its types do not.
       body: body as NonNullable<Dispatcher.RequestOptions['body']>,
       signal,
     });
@@ -251,14 +247,15 @@ export class ServiceClient {
     }
     const error =
       peer.isService && answer.ok ? errorAnswerIn(status, parseJson(answer.bytes)) : null;
-    if (error !== null) this.#contact();
     const described = {
       status,
       retryAfter: header('retry-after'),
       location: header('location'),
       answer: error,
     };
-    return { ok: false, fault: faultOfStatus(peer, described, this.#options.clock.wallMs()) };
+    const fault = faultOfStatus(peer, described, this.#options.clock.wallMs());
+    if (error !== null && !REFUSES_AGENT.has(fault.kind)) this.#contact();
+    return { ok: false, fault };
   }
 
   #read<T>(peer: Peer, { status, bytes }: Received, schema: z.ZodType<T>): PostAnswer<T> {
@@ -279,7 +276,7 @@ export class ServiceClient {
   }
 }
 
-/** For a body of JSON text, which must not be changed meanwhile. */
+/** Compresses JSON text, which must not change meanwhile. */
 export function packJson(json: Buffer): Promise<Buffer> {
   return gzipBytes(json, { level: GZIP_LEVEL });
 }
@@ -289,7 +286,7 @@ function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | 
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
-/** Undefined, which no JSON is, where the bytes are none. */
+/** Undefined where the bytes are no JSON. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));

@@ -8,84 +8,84 @@ import type { Spool, SpooledRecord, SpoolKind } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { ArtifactUploader } from './artifact-uploader.ts';
 import { BATCH_BYTES, batchOf, type Rejected, settle } from './batch.ts';
-import { BatchLimit } from './batch-limit.ts';
-import { DeferredRecords } from './deferred-records.ts';
-import { type BackoffRange, DEFAULT_BACKOFF, REACTIONS } from './fault-reactions.ts';
+import { BatchSize } from './batch-size.ts';
+import { FailingRecords } from './failing-records.ts';
 import { PackedBatches } from './packed-batches.ts';
-import { ServiceBackoff } from './service-backoff.ts';
-import { type Answer, packJson, type ServiceClient, type ServiceFault } from './service-client.ts';
+import { RecordsAheadOfClock } from './records-ahead-of-clock.ts';
+import { REACTIONS, RetryPolicy } from './retry-policy.ts';
+import { packJson, type ServiceClient } from './service-client.ts';
+import { type Answer, faultOf, type ServiceFault } from './service-fault.ts';
 
 export interface UploaderOptions {
   readonly spool: Spool;
   readonly outbox: ArtifactContents;
   readonly client: Pick<ServiceClient, 'post' | 'put' | 'key'>;
   readonly agentId: string;
-  /** Of the agent's lease, as it is now. */
+  /** Of the agent's current lease. */
   readonly epoch: () => number;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Records that the service has taken over. */
+  /** Records that the service has accepted. */
   readonly onUploaded: (count: number) => void;
-  /** Records that the service will never take. */
+  /** Records that the service refused for good. */
   readonly onRejected: (kind: SpoolKind, count: number) => void;
-  /** A second at first, up to a minute, where left out. */
-  readonly backoff?: BackoffRange;
-  /** The next process finds what is left here: so none of it is worth the wait for a service that is away. */
+  /** Unsent records wait on disk for the next process: `flush` does not wait for an absent service. */
   readonly outlivesProcess?: boolean;
-  /** How long a few results wait for others to go with them, milliseconds; 500 where left out. */
+  /** How long a few results wait for others to be sent with them, milliseconds. Default: 500. */
   readonly lingerMs?: number;
-  /** From 0 to under 1; for the jitter of the back-off. */
+  /** From 0 to under 1, for jitter. */
   readonly random?: () => number;
 }
 
-/** A record alone may have 4 MiB, and takes this long at 15 KB/s, packed. */
+/** A single record of 4 MiB takes this long at 15 KB/s, packed. */
 const TIMEOUT_MS = 60_000;
 
-/** Batches that a crash may bring back; each is noted within a group commit of the spool. */
-const MAX_NOTING = 16;
+/** Batches whose removal is not on disk yet: after a crash they are sent again. */
+const MAX_REMOVING = 16;
 
-/** `sent`: there may be more. `empty`: all that can be sent was. */
+/** `sent`: there may be more. `empty`: everything that can be sent was sent. */
 type Step = 'sent' | 'empty' | ServiceFault;
 
 /**
- * Brings the spool's records to the service, oldest first and one batch at a time, each until it
- * is accepted or refused for good. While the service is at one, the next is made ready, and what
- * the one before gave is noted on disk. Artifacts go beside, so that a long one holds up no results.
+ * Sends the spool's records to the service, oldest first and one batch at a time, until each is
+ * accepted or refused for good. Meanwhile it prepares the next batch, and removes the last one from
+ * the disk. Artifacts are sent in parallel: a long one delays no results.
  */
 export class Uploader {
   readonly #options: UploaderOptions;
   readonly #artifacts: ArtifactUploader;
-  readonly #patience: ServiceBackoff;
+  readonly #retries: RetryPolicy;
   readonly #rejectionLog: ThrottledLog;
-  readonly #limit = new BatchLimit();
-  readonly #deferred: DeferredRecords;
+  readonly #size = new BatchSize();
+  readonly #failing = new FailingRecords();
+  readonly #deferred: RecordsAheadOfClock;
   readonly #batches: PackedBatches;
-  /** What left the spool and is not noted on disk yet, oldest first. */
-  readonly #noting: Promise<void>[] = [];
-  /** All up to this key is sent, but for artifacts' notes and what was passed over. */
+  /** Removals from the spool that are not on disk yet, oldest first. */
+  readonly #removing: Promise<void>[] = [];
+  /** All up to this key is sent, except artifacts' notes and skipped records. */
   #after = -1;
 
   constructor(options: UploaderOptions) {
-    const { clock, log, client, backoff = DEFAULT_BACKOFF, random = Math.random } = options;
-    const patience = { clock, log, client, backoff, random };
+    const { clock, log, client, random = Math.random } = options;
+    const retry = { clock, log, client, random };
     this.#options = options;
     this.#batches = new PackedBatches(options);
-    this.#patience = new ServiceBackoff({ ...patience, what: 'results' });
+    this.#retries = new RetryPolicy({ ...retry, what: 'results' });
     this.#rejectionLog = new ThrottledLog(clock, log);
-    this.#deferred = new DeferredRecords(clock, log);
+    this.#deferred = new RecordsAheadOfClock(clock, log);
     this.#artifacts = new ArtifactUploader({
       spool: options.spool,
       outbox: options.outbox,
       client,
       log,
-      patience: new ServiceBackoff({ ...patience, what: 'artifacts' }),
+      retries: new RetryPolicy({ ...retry, what: 'artifacts' }),
       deniedLog: new ThrottledLog(clock, log),
       onUploaded: options.onUploaded,
       onRejected: (count) => options.onRejected('artifact-note', count),
     });
   }
 
-  /** Sends what is there and what comes, until the signal aborts or the spool is closed. */
+  /** Sends all records, until the signal aborts or the spool is closed. */
   async run(signal: AbortSignal): Promise<void> {
     const ended = new AbortController();
     const both = AbortSignal.any([signal, ended.signal]);
@@ -95,11 +95,11 @@ export class Uploader {
         await this.#linger(signal);
         const step = await this.#step(signal);
         if (typeof step === 'string') continue;
-        // The client was closed, so nothing will be sent any more.
+        // The client was closed.
         if (step.kind === 'stopped') break;
-        await this.#patience.wait(step, signal);
+        await this.#retries.wait(step, signal);
       }
-      await this.#noted(0);
+      await this.#waitForRemovals(0);
     } finally {
       ended.abort();
       await artifacts;
@@ -108,18 +108,18 @@ export class Uploader {
   }
 
   /**
-   * For the drain, when `run` has ended and the spool has committed what came: sends what waits,
-   * artifacts too, until nothing does, the signal aborts, the service wants what only people can
-   * give it (a key, an upgrade), or it is away and what is left outlives the process.
+   * For the drain, when `run` has ended and the spool has committed all records: sends them and the
+   * artifacts. Stops early when the signal aborts, when a fault needs people (a key, an upgrade), or
+   * when the service is away and the rest is on disk for the next process.
    */
   async flush(signal: AbortSignal): Promise<void> {
-    this.#patience.restart();
+    this.#retries.restart();
     if (await this.#flushResults(signal)) await this.#artifacts.flush(signal);
     await this.#batches.end();
-    await this.#noted(0);
+    await this.#waitForRemovals(0);
   }
 
-  /** Whether it is worth while to go on with artifacts. */
+  /** False where sending artifacts has no chance either. */
   async #flushResults(signal: AbortSignal): Promise<boolean> {
     let faults = 0;
     while (!signal.aborted) {
@@ -132,14 +132,14 @@ export class Uploader {
       const { act, healsByItself } = REACTIONS[step.kind];
       if (!healsByItself) return false;
       faults += 1;
-      // One may be a connection that had just ended: two say that the service is away.
+      // The first may be an idle connection that had just ended.
       if (this.#options.outlivesProcess === true && act === 'back-off' && faults > 1) return false;
-      await this.#patience.wait(step, signal);
+      await this.#retries.wait(step, signal);
     }
     return true;
   }
 
-  /** Resolves with true when there is something to send, new or deferred; false at the end. */
+  /** Resolves true when there are records to send, new or deferred; false at the end. */
   async #isThereMore(signal: AbortSignal): Promise<boolean> {
     const { spool, clock } = this.#options;
     const { dueInMs } = this.#deferred;
@@ -154,7 +154,7 @@ export class Uploader {
     }
   }
 
-  /** Each request costs both ends about the same, with one result or with hundreds. */
+  /** Waits for more records: a request costs about the same with one result or with hundreds. */
   async #linger(signal: AbortSignal): Promise<void> {
     const { spool, clock, lingerMs = 500 } = this.#options;
     const isLong = this.#deferred.dueInMs === null && spool.depth.bytes >= BATCH_BYTES / 4;
@@ -164,25 +164,30 @@ export class Uploader {
   async #step(signal: AbortSignal): Promise<Step> {
     if (signal.aborted) return 'empty';
     const { clock } = this.#options;
-    this.#after = this.#limit.cursor(this.#deferred.cursor(this.#after), clock.monotonicMs());
-    const next = await this.#batches.next(this.#after, this.#limit.maxRecords);
+    this.#after = this.#deferred.cursor(this.#after);
+    const failedBefore = this.#failing.takeDue(this.#after, clock.monotonicMs());
+    if (failedBefore !== null) {
+      this.#after = failedBefore - 1;
+      this.#size.sendOne();
+    }
+    const next = await this.#batches.next(this.#after, this.#size.maxRecords);
     if (!next.ok) return next.fault;
     const { read, records, sent: count, body } = next.value;
     const sent = records.slice(0, count);
     let left = records.slice(count);
     let wasTaken = false;
     if (count > 0) {
-      this.#batches.makeAfter(next.value, this.#limit.maxRecords);
+      this.#batches.makeAfter(next.value, this.#size.maxRecords);
       const answer = await this.#post(body, signal);
       if (!answer.ok) return this.#onFault(answer.fault, sent, signal);
       const { open, taken } = await this.#onAnswer(sent, answer.value);
       if (open.length === count) {
-        return { ...FAILED, message: 'the service answered, but of none of the records' };
+        return faultOf('failed', 'the service answered, but about none of the records');
       }
       left = [...open, ...left];
       wasTaken = taken > 0;
     }
-    // What was settled has left the spool: of the rest, only notes may be passed.
+    // Settled records have left the spool. Of the rest, only notes may be skipped.
     const [first] = left;
     const upTo = first === undefined ? read.at(-1)?.key : first.key - 1;
     if (upTo === undefined) return 'empty';
@@ -202,20 +207,21 @@ export class Uploader {
     });
   }
 
-  /** Returns the records that the answer says nothing of, and how many left the spool. */
+  /** Returns the records that are not in the answer, and how many left the spool. */
   async #onAnswer(
     sent: readonly SpooledRecord[],
     answer: ResultsAnswer,
   ): Promise<{ readonly open: readonly SpooledRecord[]; readonly taken: number }> {
     const { accepted, rejected, deferred, open } = settle(sent, answer);
     if (open.length === sent.length) return { open, taken: 0 };
-    this.#patience.succeeded();
-    this.#limit.succeeded(sent.map(({ key }) => key));
+    this.#retries.succeeded();
+    this.#size.succeeded();
+    this.#failing.settled(sent.map(({ key }) => key));
     if (accepted.length > 0) this.#options.onUploaded(accepted.length);
     this.#count(rejected);
     this.#deferred.add(deferred);
     const settled = [...accepted, ...rejected.map(({ record }) => record)];
-    await this.#note(settled.map(({ key }) => key));
+    await this.#remove(settled.map(({ key }) => key));
     return { open, taken: settled.length };
   }
 
@@ -225,61 +231,59 @@ export class Uploader {
     signal: AbortSignal,
   ): Promise<Step> {
     const [first] = sent;
-    const isAgain = this.#patience.faults > 0;
+    const isAgain = this.#retries.faults > 0;
     if (fault.kind === 'refused') {
       if (first === undefined || sent.length > 1) {
-        this.#limit.refused(sent.length);
+        this.#size.refused(sent.length);
         return 'sent';
       }
       return this.#refusedAlone(fault, first, signal);
     }
-    if (fault.kind === 'offline' && isAgain) this.#limit.offline(sent.length);
+    if (fault.kind === 'offline' && isAgain) this.#size.offline(sent.length);
     if (fault.kind !== 'failed') return fault;
     if (first === undefined || sent.length > 1) {
-      if (isAgain) this.#limit.failed(sent.length);
+      if (isAgain) this.#size.failed(sent.length);
       return fault;
     }
     const { clock, log } = this.#options;
-    if (!this.#limit.failedAlone(first.key, clock.monotonicMs())) return fault;
-    log.warn(
-      { kind: first.kind, id: first.id },
-      `a result is passed over for now: ${fault.message}`,
-    );
+    if (!this.#failing.failed(first.key, clock.monotonicMs())) return fault;
+    log.warn({ kind: first.kind, id: first.id }, `a result is skipped for now: ${fault.message}`);
     this.#after = first.key;
     return 'sent';
   }
 
-  /** Where a batch of nothing is refused as well, the record is not to blame, and is kept. */
+  /** Where an empty batch is refused as well, the record is not the reason, and stays. */
   async #refusedAlone(
     fault: ServiceFault,
     record: SpooledRecord,
     signal: AbortSignal,
   ): Promise<Step> {
     const { agentId, epoch } = this.#options;
-    const nothing = batchOf([], 0, { agentId, epoch: epoch() });
-    const answer = await this.#post(await packJson(nothing.json), signal);
+    const empty = batchOf([], 0, { agentId, epoch: epoch() });
+    const answer = await this.#post(await packJson(empty.json), signal);
     if (!answer.ok) return answer.fault;
-    this.#limit.found(record.key);
+    this.#size.foundRefused();
+    this.#failing.settled([record.key]);
     this.#count([{ record, code: 'refused', message: fault.message }]);
-    await this.#note([record.key]);
+    await this.#remove([record.key]);
     return 'sent';
   }
 
   /**
-   * Takes them out of the spool. That is on disk later, as no batch needs to wait for it: the
-   * service knows those again that come once more after a crash.
+   * Removes records from the spool. No batch waits for the disk: after a crash they are sent again,
+   * and the service recognizes them.
    */
-  async #note(keys: readonly number[]): Promise<void> {
-    const noted = this.#options.spool.accepted(keys);
-    // What it throws is thrown where it is waited for.
-    noted.catch(() => {});
-    this.#noting.push(noted);
-    await this.#noted(MAX_NOTING);
+  async #remove(keys: readonly number[]): Promise<void> {
+    const removed = this.#options.spool.accepted(keys);
+    // `#waitForRemovals` throws its error.
+    removed.catch(() => {});
+    this.#removing.push(removed);
+    await this.#waitForRemovals(MAX_REMOVING);
   }
 
-  /** Waits until no more than so many are left. */
-  async #noted(left: number): Promise<void> {
-    while (this.#noting.length > left) await this.#noting.shift();
+  /** Waits until at most so many removals are left. */
+  async #waitForRemovals(left: number): Promise<void> {
+    while (this.#removing.length > left) await this.#removing.shift();
   }
 
   #count(rejected: readonly Rejected[]): void {
@@ -293,11 +297,3 @@ export class Uploader {
     }
   }
 }
-
-const FAILED: ServiceFault = {
-  kind: 'failed',
-  status: null,
-  message: '',
-  retryAfterMs: null,
-  attributes: {},
-};

@@ -1,13 +1,10 @@
 import { NO_PROXIES } from '../../agent/net/proxy/choose-proxy.ts';
+import { NOT_SCRUBBED } from '../../agent/secrets/cut-scrubbed.ts';
 import { readAnswerBody } from '../../agent/upload/answer-body.ts';
+import { faultOfStatus, unreadable } from '../../agent/upload/answer-faults.ts';
+import { faultOfError, faultOfTimeout } from '../../agent/upload/connection-faults.ts';
 import { Dispatchers } from '../../agent/upload/dispatchers.ts';
-import {
-  faultOfError,
-  faultOfStatus,
-  faultOfTimeout,
-  type Peer,
-  unreadable,
-} from '../../agent/upload/service-faults.ts';
+import type { Peer } from '../../agent/upload/service-fault.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { VERSION } from '../../runtime/version.ts';
@@ -83,7 +80,7 @@ export class ApiClient {
     });
     const { origin } = serviceUrl;
     const { proxy } = this.#dispatchers.routeTo(serviceUrl);
-    this.#peer = { isService: true, origin, proxy };
+    this.#peer = { isService: true, origin, proxy, scrub: NOT_SCRUBBED };
   }
 
   /**

@@ -2,7 +2,7 @@ import { editDistance } from '../text/edit-distance.ts';
 
 const MAX_EDITS = 2;
 
-/** Names that others use and that happen to lie near one of ours. Upper case. */
+/** Names of other programs that are similar to one of ours. Upper case. */
 const NAMES_OF_OTHERS: ReadonlySet<string> = new Set([
   'TARGET_DEV',
   'TARGET_DNS',
@@ -11,7 +11,7 @@ const NAMES_OF_OTHERS: ReadonlySet<string> = new Set([
   'GLOG_LEVEL',
 ]);
 
-/** A variable that is set, and the one of ours that was probably meant. */
+/** A set variable, and the one of ours that was probably meant. */
 export interface NearMiss {
   readonly name: string;
   readonly meant: string;
@@ -19,7 +19,7 @@ export interface NearMiss {
 
 /**
  * The first variable that is not ours but at most two edits (letters added, left out or changed;
- * any case) from one that is: most likely a slip, and one that would go unnoticed.
+ * any case) from one that is: most likely a typo that would go unnoticed.
  */
 export function findNearMiss(
   names: readonly string[],

@@ -1,23 +1,20 @@
 import { isIP } from 'node:net';
 
-/**
- * What came of reading one value. `culprit` is the part of the text that is off, which in a list
- * is the one entry.
- */
+/** The result of parsing one value. `culprit` is the wrong part of the text: in a list, the entry. */
 export type Parsed<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly culprit: string };
 
 export type Parser<Value> = (text: string) => Parsed<Value>;
 
-/** An IP network as it was written and as it is: a bare address has all its bits in the prefix. */
+/** An IP network; the prefix of a bare address has all its bits. */
 export interface ParsedNetwork {
   readonly text: string;
   readonly address: string;
   readonly prefixBits: number;
 }
 
-/** A whole decimal number; no signs, exponents, hexadecimals or fractions. Both ends included. */
+/** A whole decimal number from `min` to `max`, without sign, exponent or fraction. */
 export function wholeNumber(min: number, max: number): Parser<number> {
   return (text) => {
     const value = Number(text);
@@ -40,12 +37,12 @@ export function onOrOff(text: string): Parsed<boolean> {
   return word.ok ? { ok: true, value: word.value === 'on' } : word;
 }
 
-/** Any path; whether there is a file is for its reader to say. NUL never is in a path. */
+/** Any path without NUL; the reader checks the file. */
 export function filePath(text: string): Parsed<string> {
   return text.includes('\0') ? { ok: false, culprit: text } : { ok: true, value: text };
 }
 
-/** Entries apart by commas, white space or both. */
+/** Entries separated by commas, white space or both. */
 export function listOf<Value>(entry: Parser<Value>, maxEntries: number): Parser<readonly Value[]> {
   return (text) => {
     const entries = text.split(/[\s,]+/).filter((part) => part !== '');
@@ -73,7 +70,7 @@ export function network(text: string): Parsed<ParsedNetwork> {
   return bits.ok ? { ok: true, value: { text, address, prefixBits: bits.value } } : refused;
 }
 
-/** An IP address without a zone, as a socket can be bound to it. */
+/** An IP address without a zone. */
 export function ipAddress(text: string): Parsed<string> {
   return isIP(text) === 0 || text.includes('%')
     ? { ok: false, culprit: text }
@@ -81,8 +78,8 @@ export function ipAddress(text: string): Parsed<string> {
 }
 
 /**
- * A URL of http or https to which paths are added, without a slash at its end. Credentials in it
- * would be logged; what is refused may have them, so it is not shown whole.
+ * A URL of http or https to which paths are added, without a slash at its end and without
+ * credentials, which would be logged. Masks the credentials in what it refuses.
  */
 export function baseUrl(text: string): Parsed<string> {
   const parsed = URL.canParse(text) ? new URL(text) : null;
@@ -98,11 +95,11 @@ export function baseUrl(text: string): Parsed<string> {
 
 /**
  * The origin of an http or https URL without credentials, path, query or fragment: credentials would
- * be logged, and all else would be lost. A host with a wildcard is none that could be reached.
+ * be logged, the rest would be lost. Refuses wildcards in the host.
  */
 export function webOrigin(text: string): Parsed<string> {
   const origin = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).origin : null;
-  // What else it holds makes the whole address longer.
+  // Anything else makes the address longer than its origin.
   const isPlain = origin !== null && new URL(text).href === `${origin}/` && !origin.includes('*');
   return isPlain ? { ok: true, value: origin } : { ok: false, culprit: withoutUserinfo(text) };
 }

@@ -3,17 +3,17 @@ import { findNearMiss } from './near-miss.ts';
 import type { Environment, Variable } from './variable.ts';
 
 const MAX_SHOWN_CHARS = 100;
-/** Shorter names lie near too many of other programs: HOME is two letters from HOST. */
+/** Shorter names are similar to too many others: HOME is two letters from HOST. */
 const SHORTEST_GUARDED_NAME = 8;
 
-/** The text of a variable without white space around it. Empty counts as unset, as compose files write it. */
+/** The trimmed text of a variable. Empty counts as unset, as in Compose files. */
 export function textOf(env: Environment, name: string): string | null {
   const text = env[name]?.trim() ?? '';
   return text === '' ? null : text;
 }
 
 /**
- * The value of one variable, or what stands for it when it is unset.
+ * The value of one variable, or its `whenUnset`.
  *
  * @throws VedetteError of kind `config` and code CONFIG_INVALID, with one line that names the
  *   variable, its value (unless secret) and what is allowed
@@ -30,10 +30,10 @@ export function readVariable<Value>(env: Environment, variable: Variable<Value>)
 }
 
 /**
- * Stops where a variable is set whose name is most likely a slip for one of those that are read.
+ * Refuses a set variable whose name is most likely a typo of one that is read.
  *
- * @param guarded the names that are read; short ones are left out
- * @param alsoKnown further names that are no slips
+ * @param guarded the names that are read; short ones are ignored
+ * @param alsoKnown further names that are no typos
  * @throws VedetteError of kind `config` and code CONFIG_UNKNOWN
  */
 export function refuseSlips(
@@ -52,7 +52,7 @@ export function refuseSlips(
   );
 }
 
-/** In quotes, on one line and not too long, whatever it holds. */
+/** In quotes, on one line and not too long. */
 export function quoted(text: string): string {
   return JSON.stringify(
     text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text,

@@ -1,9 +1,9 @@
 import type { Parser } from './parsers.ts';
 
-/** One environment variable: what the README's table tells, and how its text is read. */
+/** One environment variable: its row in the README's table, and its parser. */
 export interface Variable<Value> {
   readonly name: string;
-  /** As it would be written; null where there is none. */
+  /** As text; null where there is none. */
   readonly default: string | null;
   readonly whenUnset: Value;
   readonly meaning: string;
@@ -14,5 +14,5 @@ export interface Variable<Value> {
   readonly parse: Parser<Value>;
 }
 
-/** Environment variables by name, as `process.env` has them. */
+/** Environment variables by name, like `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;

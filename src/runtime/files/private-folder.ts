@@ -9,30 +9,28 @@ const OF_OTHER_USERS = 0o077;
 const OTHERS_WRITE = 0o002;
 const OTHERS_SEARCH = 0o001;
 const STICKY = 0o1000;
-/** Kubernetes gives a volume with `fsGroup` this way to a group. */
+/** Kubernetes sets this on a volume with `fsGroup`. */
 const SHARED_WITH_GROUP = 0o2020;
-/** At a start. What is not reached is inside folders that are closed by then. */
+/** Entries to visit at a start. Those beyond it are inside folders that are closed by then. */
 const MAX_ENTRIES = 100_000;
 
-/** What a walk has found and done. */
 interface Walk {
   entriesLeft: number;
   closed: number;
-  /** The first one that others can write and that cannot be closed. */
+  /** The first entry that others can write and that cannot be closed. */
   writable: string | null;
-  /** How many others can only read, and that cannot be closed. */
+  /** The number of entries that others can only read and that cannot be closed. */
   readable: number;
 }
 
 /**
- * Takes a data folder and what is in it away from other users. The folder itself is only changed
- * where all that is in it is ours: it may be one that others use, too. A folder that is not there
- * is left for whoever makes it.
+ * Closes a data folder and its entries to other users. Changes the folder itself only where all
+ * entries are ours: others may use it, too. Ignores a missing folder.
  *
- * @param names the entries that are ours, also with `.new` behind
+ * @param names our entries, also with the suffix `.new`
  * @throws VedetteError `environment` DATA_DIR_WRITABLE where others can write and that cannot be
- *   changed. For a volume this is only a warning: some are open to all (777) whatever is inside, and
- *   who can get to them is decided where they are mounted
+ *   changed. For a volume this is only a warning: some always have mode 777, and their mount
+ *   decides who has access
  */
 export async function closeDataFolder(
   folder: string,
@@ -63,7 +61,7 @@ export async function closeDataFolder(
       'files or folders of DATA_DIR were open to other users: now their owner alone can open them',
     );
   }
-  // What nobody else can get to does no harm.
+  // Nobody else can enter the folder.
   if ((root.mode & OTHERS_SEARCH) === 0) return;
   if (walk.writable !== null) refuse(walk.writable, await stat(walk.writable));
   if (walk.readable > 0) {
@@ -74,7 +72,7 @@ export async function closeDataFolder(
   }
 }
 
-/** Takes a new file or folder, and all below it, away from other users, as far as that is allowed. */
+/** Closes a new file or folder, with all its entries, to other users, as far as that is allowed. */
 export async function closeToOthers(path: string): Promise<void> {
   await closeEntries(path, newWalk(), true);
 }
@@ -83,7 +81,7 @@ function newWalk(): Walk {
   return { entriesLeft: MAX_ENTRIES, closed: 0, writable: null, readable: 0 };
 }
 
-/** null where it cannot be read: whoever uses it says why. */
+/** null where it cannot be read. */
 async function entriesOf(folder: string): Promise<readonly string[] | null> {
   return await readdir(folder).catch(() => null);
 }
@@ -98,8 +96,8 @@ async function closeRoot(folder: string, walk: Walk): Promise<Stats> {
 }
 
 /**
- * Whether others can put another file in the place of one of ours. A volume for the group of a pod
- * is open to all (2777) and belongs to root, but only the pod mounts it.
+ * Whether others can replace one of our files. A volume for the group of a pod has mode 2777 and
+ * belongs to root, but only the pod mounts it.
  */
 function isReplaceable({ mode, gid }: Stats): boolean {
   if ((mode & OTHERS_WRITE) === 0 || (mode & STICKY) !== 0) return false;
@@ -107,7 +105,7 @@ function isReplaceable({ mode, gid }: Stats): boolean {
   return !((mode & SHARED_WITH_GROUP) === SHARED_WITH_GROUP && isOfOurGroup);
 }
 
-/** Whether a file system is mounted right there (proc(5), mountinfo). */
+/** Whether the folder is a mount point (proc(5), mountinfo). */
 async function isMounted(folder: string): Promise<boolean> {
   try {
     const path = (await realpath(folder)).replaceAll(' ', '\\040');
@@ -118,13 +116,13 @@ async function isMounted(folder: string): Promise<boolean> {
   }
 }
 
-/** @param all also what is inside folders that are closed already */
+/** @param all also the entries of folders that are closed already */
 async function closeEntries(top: string, walk: Walk, all: boolean): Promise<void> {
   const paths = [top];
   for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
     if (walk.entriesLeft === 0) return;
     walk.entriesLeft -= 1;
-    // It may be gone by now: others work in the folder, too, such as a replica.
+    // Another process, such as a replica, may have removed it.
     const found = await lstat(path).catch(() => null);
     if (found === null || !(found.isFile() || found.isDirectory())) continue;
     const isOpen = (found.mode & OF_OTHER_USERS) !== 0;
@@ -139,9 +137,9 @@ async function closeEntries(top: string, walk: Walk, all: boolean): Promise<void
 }
 
 /**
- * Takes the bits away. By a handle, so that nobody can have the mode of another file changed.
+ * Removes bits of the mode. By a handle: nobody can redirect it to another file.
  *
- * @returns false where that is refused, or where it has no effect, as on some volumes
+ * @returns false where that is refused or has no effect, as on some volumes
  */
 async function changeMode(path: string, taken: number, flags: number): Promise<boolean> {
   try {

@@ -2,13 +2,13 @@ import { type FileHandle, open, rename, unlink, writeFile } from 'node:fs/promis
 import { dirname } from 'node:path';
 
 export interface ReplaceOptions {
-  /** Whether it is on disk when the promise resolves, so that it outlives a power cut, too. */
+  /** Whether it is on disk, safe from a power cut, when the promise resolves. */
   readonly durable: boolean;
 }
 
 /**
- * Puts the text in the place of what the file was, whole or not at all: whoever reads it meanwhile,
- * or after a crash, gets the old text or the new one. Only the owner may read it.
+ * Replaces the file atomically: a reader, also after a crash, gets the old text or the new one. Only
+ * the owner may read it.
  *
  * One call at a time for each file. Throws the system's error, which leaves the file as it was.
  */
@@ -28,7 +28,7 @@ export async function replaceFile(
     await unlink(next).catch(() => {});
     throw error;
   }
-  // The name is of the folder, which has to be put on disk on its own.
+  // The name is in the folder, which needs a sync of its own.
   if (durable) await using(await open(dirname(path), 'r'), (handle) => handle.sync());
 }
 

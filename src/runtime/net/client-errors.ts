@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 
 export interface ClientErrorOptions {
   readonly clock: Clock;
-  /** What is answered, by status and a sentence that says why. */
+  /** Makes the answer from its status and a sentence with the reason. */
   readonly answer: (status: number, message: string) => ClientErrorAnswer;
 }
 
@@ -21,12 +21,12 @@ const MEANINGS: Readonly<Record<string, readonly [number, string]>> = {
   [REQUEST_TIMEOUT]: [408, 'The request was not sent in time'],
 };
 
-/** So long a client may take to read why its connection ends. */
+/** For the client to read why its connection ends. */
 const LINGER_MS = 1_000;
 
 /**
- * For bytes that are no HTTP request: there is no request to answer, only a socket. It is always
- * destroyed in the end: the other side may leave its half open for as long as it likes.
+ * Handles bytes that are no HTTP request: there is no request to answer, only a socket. Always destroys
+ * the socket in the end: the other side may leave its half open forever.
  */
 export class ClientErrors {
   readonly #options: ClientErrorOptions;
@@ -36,7 +36,7 @@ export class ClientErrors {
     this.#options = options;
   }
 
-  /** Has to see the requests of the server whose errors it handles. */
+  /** Call for the server whose errors `handle` gets. */
   watch(server: Server): void {
     server.on('request', (request) => this.#lastRequests.set(request.socket, request));
   }
@@ -47,22 +47,22 @@ export class ClientErrors {
       this.#refuse(error, socket);
       return;
     }
-    // Node looks for late requests at its timers, before it reads. After a standstill of this process a
-    // request that has long arrived would be late: sockets are read between the timers and an immediate.
+    // Node checks for late requests in its timers, before it reads. After a standstill of this process,
+    // a request that has long arrived would be late: sockets are read between timers and immediates.
     const before = this.#lastWhole(socket);
     setImmediate(() => {
       if (this.#lastWhole(socket) === before) this.#refuse(error, socket);
     });
   };
 
-  /** The last request of the socket, if it is here as a whole. */
+  /** The last request of the socket, if it is complete. */
   #lastWhole(socket: Socket): IncomingMessage | null {
     const last = this.#lastRequests.get(socket);
     return last?.complete === true ? last : null;
   }
 
   #refuse({ code }: ClientError, socket: Socket): void {
-    // What comes in the middle of an answer would be taken for a part of it.
+    // In the middle of an answer it would be read as a part of it.
     if (!socket.writable || socket.bytesWritten > 0) {
       socket.destroy();
       return;
@@ -72,7 +72,7 @@ export class ClientErrors {
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     );
-    // To destroy it while the client sends would lose the answer.
+    // Destroying it while the client sends would lose the answer.
     const cancel = this.#options.clock.after(LINGER_MS, () => socket.destroy());
     socket.once('close', cancel);
   }

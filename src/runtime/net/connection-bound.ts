@@ -2,16 +2,16 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * What a connection was when it was closed: without a request (`idle`) or with one in progress (`busy`)
- * as it made way for a new one, or past MAX_UNANSWERED (`pipelining`).
+ * The state of a connection that was closed to make room for a new one: without a request (`idle`) or
+ * with one in progress (`busy`); or `pipelining`: beyond MAX_UNANSWERED.
  */
 export type ClosedState = 'idle' | 'busy' | 'pipelining';
 
 export const CLOSED_STATES: readonly ClosedState[] = ['idle', 'busy', 'pipelining'];
 
 /**
- * Requests of one connection whose answers it has not been sent, with the one in progress. Proxies and
- * most clients send one at a time (RFC 9112 9.3.2: whoever pipelines must be ready to be closed).
+ * Unanswered requests of one connection, with the one in progress. Proxies and most clients send one
+ * at a time (RFC 9112 9.3.2: a client that pipelines must be prepared for a closed connection).
  */
 export const MAX_UNANSWERED = 8;
 
@@ -20,17 +20,17 @@ export interface ConnectionBoundOptions {
   readonly max: number;
   /** Of these, from one address. */
   readonly maxPerAddress: number;
-  /** By what the connections of a peer are counted; null for one without a bound of its own. */
+  /** The key by which a peer's connections are counted; null for a peer without a bound of its own. */
   readonly addressOf: (socket: Socket) => string | null;
   /**
-   * Where every connection has a request in progress: whether the oldest of them makes way for a new
-   * one, or the new one is not taken.
+   * Where every connection has a request in progress: whether the oldest is closed for a new one, or
+   * the new one is refused.
    */
   readonly closesBusy: boolean;
   readonly onClosed: (state: ClosedState, socket: Socket) => void;
 }
 
-/** Each in the order in which its connections last became idle or busy. */
+/** Both in the order in which connections became idle or busy. */
 class Pool {
   readonly idle = new Set<Socket>();
   readonly busy = new Set<Socket>();
@@ -49,8 +49,8 @@ interface Entry {
 
 /**
  * Bounds the connections of an HTTP server. A new connection closes the one that has been without a
- * request for longest, so whoever opens many and sends nothing, or half a request, only loses their
- * own, and others get in.
+ * request for longest: a client that opens many and sends nothing, or half a request, only loses its
+ * own.
  */
 export class ConnectionBound {
   readonly #options: ConnectionBoundOptions;
@@ -73,7 +73,7 @@ export class ConnectionBound {
   /**
    * Takes a new connection, and makes room for it.
    *
-   * @returns false where there is no room: the connection is as it was
+   * @returns false where there is no room
    */
   take(socket: Socket): boolean {
     const { max, maxPerAddress, addressOf } = this.#options;
@@ -114,7 +114,7 @@ export class ConnectionBound {
 
   /** Closes one of its connections, and counts it. */
   close(socket: Socket, state: ClosedState): void {
-    // It is gone from the count at once: the socket tells of its end only later.
+    // Not counted from now on: the socket emits `close` only later.
     this.#remove(socket);
     socket.destroy();
     this.#options.onClosed(state, socket);
@@ -154,18 +154,17 @@ export class ConnectionBound {
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
- * Holds a server's connections to the bounds: each connection is taken by the first bound that has
- * room for it, and closed where none has. The handler gets one request of a connection at a time, and
- * the next one when the answer before has gone to the kernel: a client that does not read holds the
- * memory of one answer, however many requests it sends. To be called when the server has its handler,
- * and before it listens.
+ * Applies the bounds to a server: the first bound with room takes a new connection, which is closed
+ * where none has. The handler gets one request of a connection at a time, and the next when the last
+ * answer has gone to the kernel: a client that does not read occupies the memory of one answer. Call
+ * it when the server has its handler, and before it listens.
  */
 export function boundConnections(server: Server, bounds: readonly ConnectionBound[]): void {
   server.on('connection', (socket: Socket) => {
     if (!bounds.some((bound) => bound.take(socket))) socket.destroy();
   });
-  // In place of the handler: Node parses all requests of a chunk, 64 KiB, in one go, also those after
-  // the one that closed the connection.
+  // Replaces the handler: Node parses all requests of a chunk, 64 KiB, at once, also those after the one
+  // that closed the connection.
   const handlers = server.listeners('request') as Handler[];
   server.removeAllListeners('request');
   const handle: Handler = (request, response) => {
@@ -190,13 +189,13 @@ export function boundConnections(server: Server, bounds: readonly ConnectionBoun
       bound.end(socket);
       answers.shift();
       const [next] = answers;
-      // Nobody gets the answer where the one before was the connection's last.
+      // The last answer may have ended the connection.
       if (socket.writable) next?.();
     });
     if (answers.length === 1) answer();
   };
   server.on('request', (request, response) => inOrder(handle, request, response));
-  // Node answers these itself where nobody listens, past every bound.
+  // Without a listener Node answers these itself, outside of the bounds.
   server.on('checkExpectation', (request, response) => inOrder(refuse, request, response));
 }
 

@@ -1,23 +1,23 @@
 import { BlockList } from 'node:net';
 
-/** Where an IPv6 address of one kind has the bytes of an IPv4 address. */
+/** The position of an IPv4 address in one kind of IPv6 address. */
 interface Embedding {
   readonly prefix: string;
   readonly prefixBits: number;
   readonly at: readonly [number, number, number, number];
-  /** The bytes stand there inverted. */
+  /** The bytes are inverted. */
   readonly inverted?: true;
 }
 
 const LAST = [12, 13, 14, 15] as const;
 
 /**
- * Addresses of IPv6 that a translator, a tunnel or the operating system itself may turn into ones
- * of IPv4. IPv4-mapped ones are not among them: a BlockList knows those.
+ * IPv6 addresses that a translator, a tunnel or the operating system may turn into IPv4 addresses.
+ * Without IPv4-mapped ones, which a BlockList handles.
  */
 const EMBEDDINGS: readonly Embedding[] = [
   // NAT64 (RFC 6052 2.1), and its prefix for local use (RFC 8215), under which any layout of
-  // RFC 6052 2.2 may have been chosen; byte 8 stands free in all of them.
+  // RFC 6052 2.2 may have been chosen; byte 8 is unused in all of them.
   { prefix: '64:ff9b::', prefixBits: 96, at: LAST },
   { prefix: '64:ff9b:1::', prefixBits: 48, at: LAST },
   { prefix: '64:ff9b:1::', prefixBits: 48, at: [9, 10, 11, 12] },
@@ -57,7 +57,7 @@ export function embeddedIpv4(address: string): readonly string[] {
 
 /** The 16 bytes of an IPv6 address (RFC 4291 2.2). */
 function bytesOf(address: string): readonly number[] {
-  // The URL parser writes every form of it as groups of hex digits (RFC 5952 4).
+  // The URL parser writes every form as groups of hex digits (RFC 5952 4).
   const [head = '', tail = ''] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const groupsOf = (text: string): number[] =>
     text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));

@@ -1,4 +1,4 @@
-/** `1 check`, `2 checks`; nouns that do not end in s alone give their plural. */
+/** `1 check`, `2 checks`. Pass an irregular plural. */
 export function countText(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }

@@ -1,8 +1,8 @@
 const encoder = new TextEncoder();
 
 /**
- * The longest start of the text whose UTF-8 form has at most `maxBytes` bytes, cut between
- * characters. A lone surrogate counts as the three bytes of U+FFFD, which it is encoded as.
+ * The longest start of the text with at most `maxBytes` bytes of UTF-8, cut between characters. A lone
+ * surrogate counts as the three bytes of U+FFFD.
  */
 export function cutText(text: string, maxBytes: number): string {
   // No character takes more than three bytes per UTF-16 unit.

@@ -1,6 +1,6 @@
 /**
- * Levenshtein's distance: how many letters must be added, left out or changed to make one text of
- * the other. Takes time in the product of both lengths, so texts from outside are cut first.
+ * The Levenshtein distance: letters to add, remove or change to turn one text into the other. The time
+ * is the product of both lengths: cut texts from outside first.
  */
 export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -5,8 +5,8 @@ const SHORTEST_STEM = 3;
 const SHORTEST_ENDING = 4;
 
 /**
- * The known name that was most likely meant, or null where none is truly near. Letter case is free,
- * and so is one edit for every three letters: FETCH is not PATCH, nor ANY A.
+ * The known name that was most likely meant; null where none is similar. Ignores case, and allows one
+ * edit for every three letters: FETCH is not PATCH, nor ANY A.
  */
 export function nearestName(given: string, known: readonly string[]): string | null {
   if (given.length > LONGEST_NAME) return null;
@@ -23,7 +23,7 @@ export function nearestName(given: string, known: readonly string[]): string | n
   return best ?? known.find((name) => isPartOf(name.toLowerCase(), folded)) ?? null;
 }
 
-/** Two letters that changed places are one slip of the fingers. */
+/** Two swapped letters count as one edit. */
 function editsBetween(one: string, other: string): number {
   const first = [...one].findIndex((letter, index) => letter !== other[index]);
   if (first >= 0 && first + 1 < one.length) {
@@ -33,7 +33,7 @@ function editsBetween(one: string, other: string): number {
   return editDistance(one, other);
 }
 
-/** `STATUS` for STATUS_CODE, `certFile` for cert, `type` for checkType: too many edits to count. */
+/** `STATUS` for STATUS_CODE, `certFile` for cert, `type` for checkType: too many edits otherwise. */
 function isPartOf(name: string, given: string): boolean {
   if (Math.min(name.length, given.length) < SHORTEST_STEM) return false;
   if (name.startsWith(given) || given.startsWith(name)) return true;

@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import type { AgentLimits } from './agent-limits.ts';
 import type { AgentOfLocation } from './share.sql.ts';
@@ -8,22 +9,14 @@ import type { AgentOfLocation } from './share.sql.ts';
 export const REFUSAL_REASONS = ['too_many_agents', 'ended'] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
-const LOG_EVERY_MS = 600_000;
-/** Locations and reasons that are remembered; the one that was logged longest ago makes way. */
-const MAX_REMEMBERED = 1_000;
-
-interface Logged {
-  readonly atMs: number;
-  /** Refused since then. */
-  more: number;
-}
+const LOG_PERIOD_MS = 600_000;
+/** Locations and reasons with a log line of their own. */
+const MAX_LOGGED = 1_000;
 
 /** Counts refused polls, and logs them: once in ten minutes for each location and reason. */
 export class AgentRefusals {
-  readonly #clock: Clock;
-  readonly #log: Logger;
   readonly #limits: AgentLimits;
-  readonly #logged = new Map<string, Logged>();
+  readonly #throttled: ThrottledLog;
   readonly #counts: Record<RefusalReason, number> = { too_many_agents: 0, ended: 0 };
 
   constructor({
@@ -35,9 +28,12 @@ export class AgentRefusals {
     readonly log: Logger;
     readonly limits: AgentLimits;
   }) {
-    this.#clock = clock;
-    this.#log = log;
     this.#limits = limits;
+    this.#throttled = new ThrottledLog(clock, log, {
+      periodMs: LOG_PERIOD_MS,
+      maxKinds: MAX_LOGGED,
+      countFields: (count) => ({ refusedBefore: count - 1 }),
+    });
   }
 
   /** Polls refused since the start. */
@@ -49,19 +45,11 @@ export class AgentRefusals {
   refuse(reason: RefusalReason, agent: AgentOfLocation): ServiceError {
     this.#counts[reason] += 1;
     const error = this.#errorOf(reason, agent);
-    const key = `${reason} ${agent.locationId}`;
-    const nowMs = this.#clock.monotonicMs();
-    const last = this.#logged.get(key);
-    if (last !== undefined && nowMs - last.atMs < LOG_EVERY_MS) {
-      last.more += 1;
-      return error;
-    }
-    const fields = { reason, ...agent, refusedBefore: last?.more ?? 0 };
-    this.#log.warn(fields, `refused an agent's poll: ${error.message}`);
-    this.#logged.delete(key);
-    this.#logged.set(key, { atMs: nowMs, more: 0 });
-    const [oldest] = this.#logged.keys();
-    if (this.#logged.size > MAX_REMEMBERED && oldest !== undefined) this.#logged.delete(oldest);
+    this.#throttled.warn(
+      `${reason} ${agent.locationId}`,
+      { reason, ...agent },
+      `refused an agent's poll: ${error.message}`,
+    );
     return error;
   }
 

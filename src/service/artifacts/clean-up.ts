@@ -2,8 +2,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import { sleep } from '../../runtime/wait.ts';
 import type { Sql, Store } from '../database/port.ts';
+import { everyHour } from '../database/retention.ts';
 import { cleanUpArtifacts } from '../object-store/clean-up.ts';
 import type { ArtifactStore } from '../object-store/port.ts';
 import { deleteOldArtifacts, isContentUsed, listOldArtifactContents } from './ages.sql.ts';
@@ -24,7 +24,6 @@ export interface ArtifactCleanUpParts {
   readonly retentionDays: number;
 }
 
-const HOUR_MS = 3_600_000;
 /** An agent that was away so long begins again. */
 const UPLOAD_SECONDS = 86_400;
 /** An artifact may come before its result, but not that much. */
@@ -172,7 +171,7 @@ async function removeOf<T>(
   }
 }
 
-/** A pass now and then every hour or so, until the signal aborts. Logs what fails. */
+/** Removes old artifacts now and about every hour, until the signal aborts. Logs failures. */
 export async function runArtifactCleanUp(
   {
     clock,
@@ -183,18 +182,17 @@ export async function runArtifactCleanUp(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  do {
-    try {
+  await everyHour(
+    { clock, log },
+    'old artifacts could not be removed',
+    async () => {
       const { artifacts, unclaimed, uploads } = await cleanUp(signal);
-      if (artifacts + unclaimed + uploads > 0) {
-        log.info(
-          { artifacts, unclaimed, uploads },
-          `removed artifacts: ${artifacts} past RETENTION_DAYS, ${unclaimed} whose result did not arrive within a day, and ${countText(uploads, 'upload')} without progress`,
-        );
-      }
-    } catch (error) {
-      if (!signal.aborted) log.warn(`old artifacts could not be removed: ${messageOf(error)}`);
-    }
-    // Replicas that were started together need not come together each time.
-  } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+      if (artifacts + unclaimed + uploads === 0) return;
+      log.info(
+        { artifacts, unclaimed, uploads },
+        `removed artifacts: ${artifacts} past RETENTION_DAYS, ${unclaimed} whose result did not arrive within a day, and ${countText(uploads, 'upload')} without progress`,
+      );
+    },
+    signal,
+  );
 }

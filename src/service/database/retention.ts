@@ -1,26 +1,22 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { sleep } from '../../runtime/wait.ts';
+import { runEvery } from '../../runtime/run-every.ts';
 
-const HOUR_MS = 3_600_000;
+/** With its jitter, under an hour. */
+const EVERY_MS = 2_700_000;
+const MAX_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Does the work now and about every hour, until the signal aborts. Logs what fails, after `failure`. */
+/** Does the work now and about every hour, until the signal aborts. Logs failures, after `failure`. */
 export async function everyHour(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
   failure: string,
   work: () => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  do {
-    try {
-      await work();
-    } catch (error) {
-      log.warn(`${failure}: ${messageOf(error)}`);
-    }
-    // Replicas that were started together need not come together each time.
-  } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+  const options = { everyMs: EVERY_MS, maxMs: MAX_MS, failure, kindOf: messageOf, log };
+  await runEvery(clock, options, work, signal);
 }
 
 /**

@@ -1,8 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { sleep } from '../../runtime/wait.ts';
 import type { Sql, Store } from '../database/port.ts';
+import { everyHour } from '../database/retention.ts';
 import { StoreError } from '../database/store-errors.ts';
 
 const DAY_MS = 86_400_000;
@@ -10,7 +9,6 @@ const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 3;
 /** An agent's clock may be off, its time zone cannot: slots are UTC. */
 const MAX_FUTURE_MS = DAY_MS;
-const HOUR_MS = 3_600_000;
 /** A drop waits for whoever reads the table, and all others wait for it meanwhile. */
 const DROP_LOCK_WAIT_MS = 2000;
 
@@ -37,7 +35,7 @@ export interface ResultPartitions {
   ensure(slotsMs: Iterable<number>): Promise<void>;
   /** Makes the partitions ahead and drops those past the retention. Safe on several replicas. */
   makeAndDrop(): Promise<{ readonly made: number; readonly dropped: readonly string[] }>;
-  /** `makeAndDrop` now and then every hour or so, until the signal aborts. Logs what fails. */
+  /** `makeAndDrop` now and about every hour, until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
@@ -82,15 +80,15 @@ export function createResultPartitions(options: PartitionOptions): ResultPartiti
       return { made, dropped };
     },
     async maintain(signal) {
-      do {
-        try {
+      await everyHour(
+        { clock, log },
+        'the partitions of results could not be kept up',
+        async () => {
           const { dropped } = await partitions.makeAndDrop();
           if (dropped.length > 0) log.info({ dropped }, 'results past their retention are dropped');
-        } catch (error) {
-          log.warn(`the partitions of results could not be kept up: ${messageOf(error)}`);
-        }
-        // Replicas that were started together need not come together each time.
-      } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+        },
+        signal,
+      );
     },
   };
   return partitions;

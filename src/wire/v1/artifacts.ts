@@ -2,20 +2,20 @@ import { z } from 'zod';
 import { id, listOf } from './fields.ts';
 import { MAX_ARTIFACT_BYTES, MAX_ARTIFACT_PARTS } from './limits.ts';
 
-/** No folders, nothing hidden, nothing that a header or a file system reads in another way. */
+/** No folder, no hidden file, and no character with a meaning in a header or a file system. */
 const ARTIFACT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/;
 /** RFC 9110 8.3.1, without quoted parameters. */
 const MEDIA_TYPE =
   /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(; ?[\w!#$&^.+-]{1,40}=[\w!#$&^.+-]{1,100}){0,4}$/;
 
-/** Begins an upload, or takes one up again: by (resultId, name, sha256) it is the same one. */
+/** Begins an upload or resumes one: the same (resultId, name, sha256) is the same upload. */
 export const artifactBeginSchema = z.object({
   resultId: id,
-  /** Whose result it is: artifacts may come before their result, and results are found by check. */
+  /** Of the result: artifacts may come before it, and results are found by check. */
   checkId: id,
   name: z.string().max(128).regex(ARTIFACT_NAME, 'must be a plain file name'),
   contentType: z.string().max(400).regex(MEDIA_TYPE, 'must be a media type'),
-  /** One that is too large is answered 413, with the limit; hence no upper bound here. */
+  /** No upper bound: one that is too large is answered 413, with the limit. */
   bytes: z.int().min(1),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits'),
 });
@@ -26,9 +26,9 @@ export function isOverArtifactLimit({ bytes }: Pick<ArtifactBegin, 'bytes'>): bo
 }
 
 /**
- * Where a part goes: a path is the service's own and gets the location key; a whole address is an
- * object store's, already signed, and must never see the key. An agent goes to no origin but those
- * that its operator names; it sends the part to `partPath` instead.
+ * Where to send a part: to a path of the service with the location key, or to the signed address of
+ * an object store without it. If its operator did not allow that origin, the agent sends the part to
+ * `partPath` instead.
  */
 const partUrl = z
   .string()
@@ -37,7 +37,7 @@ const partUrl = z
     message: 'must be a path under /agent/v1/ or an http(s) address',
   });
 
-/** With dot segments (RFC 3986 5.2.4) it would be another path of the origin, which may be another service's. */
+/** Dot segments (RFC 3986 5.2.4) could lead to another service on the same origin. */
 function isOwnPath(url: string): boolean {
   return /^\/agent\/v1\/[^\s\\]+$/.test(url) && !/\/(\.|%2e){1,2}(?=[/?#]|$)/i.test(url);
 }
@@ -58,8 +58,8 @@ const part = z.object({
 export type ArtifactPart = z.output<typeof part>;
 
 /**
- * The parts that are still missing; none where only the completion is. A part that is answered 404
- * or 409 belongs to an upload that is no more: begin again.
+ * The parts that are still missing; none where only the completion is. After 404 or 409 to a part,
+ * the upload no longer exists: begin again.
  */
 export const artifactUploadSchema = z.object({
   uploadId: id,
@@ -69,8 +69,8 @@ export const artifactUploadSchema = z.object({
 export type ArtifactUpload = z.output<typeof artifactUploadSchema>;
 
 /**
- * The end of an upload: the service has compared the digest. `complete` false: these parts are
- * still missing (or were thrown away, as the digest was another), so begin again.
+ * The service has compared the digest. `complete` false: these parts are missing (or were deleted,
+ * as the digest differed), so begin again.
  */
 export const artifactCompletedSchema = z.object({
   complete: z.boolean(),
@@ -78,7 +78,7 @@ export const artifactCompletedSchema = z.object({
 });
 export type ArtifactCompleted = z.output<typeof artifactCompletedSchema>;
 
-/** Where the service itself takes part n, from 1. */
+/** The path at which the service itself takes part n, from 1. */
 export function partPath(uploadId: string, n: number): string {
   return `/agent/v1/artifacts/${encodeURIComponent(uploadId)}/parts/${n}`;
 }

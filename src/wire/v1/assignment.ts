@@ -9,27 +9,27 @@ const MAX_RETRIES = 10;
 const MAX_TAGS = 100;
 const MAX_TAG_CHARS = 255;
 
-/** Any object. To have each key looked at would hold the event loop, as thousands come at once. */
+/** Any object. Parsing each key would block the event loop: thousands come at once. */
 const body = z.custom<Readonly<Record<string, unknown>>>(
   (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   'must be an object',
 );
 
 /**
- * An assignment before its check is looked at: a check that this agent is too old for must not
- * cost it the others. `checkType` and all else stand in `check`, the API's own body.
+ * An assignment before its check is parsed: one check that this agent is too old for must not cost
+ * it the others. `check` is the API's own body.
  */
 export const assignmentEnvelope = z.object({
   checkId: id,
   slots: rotationRuleSchema,
   check: body,
   /**
-   * Epoch milliseconds up to which another agent answers for its slots, or of the first assignment
-   * where there was none; null where that is not known. An agent that is given the check answers
-   * for those after it, as missed where they are past; one that ran it before knows better.
+   * Epoch milliseconds up to which another agent reports the slots, or of the first assignment where
+   * there was no other; null where that is unknown. The agent reports the slots after it, past ones
+   * as missed. An agent that ran the check before ignores it.
    */
   answeredUntil: instant.nullable().default(null),
-  /** Of the check's group; pauses go by them as by the check's own. */
+  /** Of the check's group; pauses apply by them, too. */
   groupTags: listOf(text(MAX_TAG_CHARS), MAX_TAGS).default([]),
 });
 export type AssignmentMessage = z.infer<typeof assignmentEnvelope>;
@@ -41,14 +41,14 @@ export const oneOffEnvelope = z.object({
   runId: id,
   checkId: id,
   check: body,
-  /** `requested`: somebody asked for it. `retry`: another location handed it over. */
+  /** `requested` through the API; `retry` of a run in another location. */
   reason: z.enum(ONE_OFF_REASONS),
-  /** Epoch milliseconds; it names the run (`checkRunId`) and is no instant to wait for. */
+  /** Epoch milliseconds. Names the run (`checkRunId`); not the time at which it starts. */
   slot: instant,
   sequenceId: id,
   /** Epoch milliseconds of the service's clock; null for at once. */
   notBefore: instant.nullable(),
-  /** From then on it is not to be started any more: the service has taken it back. */
+  /** From then on it must not be started: the service has withdrawn it. */
   notAfter: instant,
   /** Retries made before it; 0 for a first attempt. */
   retriesMade: z.int().min(0).max(MAX_RETRIES),
@@ -61,7 +61,7 @@ export type OneOffMessage = z.infer<typeof oneOffEnvelope>;
 export interface Assignment {
   readonly check: Check;
   readonly slots: RotationRule;
-  /** Epoch milliseconds; see the message. */
+  /** Epoch milliseconds; see `assignmentEnvelope`. */
   readonly answeredUntil: number | null;
   readonly groupTags: readonly string[];
 }
@@ -69,7 +69,7 @@ export interface OneOff extends Omit<OneOffMessage, 'check' | 'checkId'> {
   readonly check: Check;
 }
 
-/** Why an assignment or a one-off cannot be run; the agent tells the service with its next poll. */
+/** Why an assignment or a one-off cannot be run; sent to the service with the next poll. */
 export interface Refusal {
   readonly checkId: string;
   readonly problem: string;
@@ -97,7 +97,7 @@ export function oneOffMessageOf({ check: { id: checkId, ...check }, ...rest }: O
   return { ...rest, checkId, check } satisfies OneOffMessage;
 }
 
-/** Fields of the check that a newer service added are left out and named in `ignored`. */
+/** Leaves out the check's fields that a newer service added, and names them in `ignored`. */
 export function readAssignment(message: AssignmentMessage): Read<Assignment> {
   const read = readCheck(message);
   if (!read.ok) return read;

@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../model/vocabulary.ts';
-import { duration, id, instant, isoTime, listOf, locationName, text } from './fields.ts';
+import type { Received } from './common-detail.ts';
+import { duration } from './durations.ts';
+import { id, instant, isoTime, listOf, locationName, text } from './fields.ts';
 import { dnsDetail, httpDetail, icmpDetail, tcpDetail } from './result-details.ts';
-import type { Received } from './result-parts.ts';
 
 /**
- * One attempt's result (src/model/README.md, "Results") as a service takes it from an agent it does
- * not trust: every text and list bounded, no field of the wrong form, an id that is its own, and
- * nothing that the database cannot store.
+ * One attempt's result (src/model/README.md, "Results") from an agent that the service does not
+ * trust: texts and lists are bounded, the id is computed from the run, and the database can store
+ * all of it.
  *
- * Fields that this build does not know, at any depth, are left out: a newer agent may send them,
- * and what nobody checked is not stored. Error codes that it does not know are kept.
+ * Unknown fields, which a newer agent may send, are left out at any depth. Unknown error codes stay.
  */
 export const checkResultSchema = z
   .object({
@@ -55,14 +55,14 @@ export const checkResultSchema = z
       const message = 'must not be before startedAt';
       context.addIssue({ code: 'custom', path: ['stoppedAt'], message });
     }
-    // So no agent can write over a result of another run.
+    // No agent can overwrite a result of another run.
     if (result.id !== resultIdOf(result.sequenceId, result.attempts + 1)) {
       const message = 'must be the id of its sequenceId and attempts';
       context.addIssue({ code: 'custom', path: ['id'], message });
     }
   });
 
-/** Which field has the details of which check type. */
+/** The field with the details of each check type. */
 export const DETAIL_FIELDS = {
   URL: 'apiCheckResult',
   API: 'apiCheckResult',
@@ -71,7 +71,7 @@ export const DETAIL_FIELDS = {
   ICMP: 'icmpCheckResult',
 } as const;
 
-/** The model's CheckResult, but for error codes, which a newer agent may have more of. */
+/** The model's CheckResult, but with any error code: a newer agent may have more. */
 export type ReceivedResult = Received<CheckResult>;
 
 // A field of the model that the schema lacks, has too many or in another type does not compile.

@@ -3,8 +3,7 @@ import { text } from './fields.ts';
 import { HEADERS, PROTOCOL_VERSION } from './limits.ts';
 
 /**
- * Every error of the service (src/service/README.md, "The API"). Attributes are unknown until their
- * status is looked at.
+ * Every error of the service (src/service/README.md, "The API"). The status defines the attributes.
  */
 export const errorAnswerSchema = z.object({
   statusCode: z.int().min(400).max(599),
@@ -22,21 +21,20 @@ export function errorAnswerIn(status: number, json: unknown): ErrorAnswer | null
 
 /** RFC 9110 15.5.22. */
 export const PROTOCOL_MISMATCH_STATUS = 426;
-/** That section wants the answer to name what would be taken instead, in an Upgrade header. */
+/** The same section requires an Upgrade header with the protocols that the server accepts. */
 export const UPGRADE_HEADER_VALUE = `vedette-agent/${PROTOCOL_VERSION}`;
 
 export const mismatchAttributesSchema = z.object({
   /** Versions that the service speaks. */
   supported: z.array(z.int().min(1)).min(1).max(32),
-  /** As it was sent, cut at 40 characters; null where the header was missing. */
+  /** Cut at 40 characters; null where the header was missing. */
   received: text(40).nullable(),
-  /** What has to be upgraded for the two to work together. */
   upgrade: z.enum(['agent', 'service']),
 });
 export type MismatchAttributes = z.output<typeof mismatchAttributesSchema>;
 
 /**
- * The answer to a request of another protocol version; null where the version is the right one.
+ * The answer to a request of another protocol version; null where the version is right.
  *
  * @param received the `x-agent-protocol` header; undefined where there was none
  */
@@ -61,7 +59,7 @@ export function protocolMismatchOf(received: string | undefined): ErrorAnswer | 
   };
 }
 
-/** What an agent makes of an error answer: the mismatch where it is one, null where it is not. */
+/** The protocol mismatch in an error answer; null where it is another error. */
 export function mismatchIn(answer: ErrorAnswer): MismatchAttributes | null {
   if (answer.statusCode !== PROTOCOL_MISMATCH_STATUS) return null;
   const parsed = mismatchAttributesSchema.safeParse(answer.attributes);

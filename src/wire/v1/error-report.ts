@@ -4,8 +4,8 @@ import { MAX_ERROR_REPORTS, MAX_STACK_FRAMES } from './limits.ts';
 
 /**
  * External observability (src/agent/README.md, "Reports of the agent's own errors"): the agent's
- * own errors, in a form that has no room for a URL, a host, a header, a key or a check's name.
- * There is no message, and a frame can only be of the package, of its dependencies or of Node.
+ * own errors, in a form that cannot contain a URL, a host, a header, a key or a check's name. There
+ * is no message, and frames are of the package, of its dependencies or of Node.
  */
 const frame = z.object({
   /** As in the source; spaces only as in `new Client` or `async run`. */
@@ -41,6 +41,6 @@ export const errorsRequestSchema = z.object({
 });
 export type ErrorsRequest = z.output<typeof errorsRequestSchema>;
 
-/** How many were stored: all of them, unless the location is gone by now. */
+/** All of them were stored, unless the location was deleted meanwhile. */
 export const errorsAnswerSchema = z.object({ stored: count });
 export type ErrorsAnswer = z.output<typeof errorsAnswerSchema>;

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 
-/** The fields that messages are made of. All of them are bounded. */
+/** Basic field types of messages, all of them bounded; durations have a file of their own. */
 
 /**
- * Text as PostgreSQL can store it, which takes neither U+0000 nor a lone surrogate, and which a
- * target may have sent either of: U+FFFD stands in for both. The length stays the same.
+ * Replaces what PostgreSQL cannot store in a text, U+0000 and lone surrogates, by U+FFFD. The length
+ * stays the same.
  */
 export function storableText(text: string): string {
-  // Hardly any text has one, and the two passes are what takes long in reading a result.
+  // Hardly any text has one, and the two passes would take most of the time of reading a result.
   if (!UNSTORABLE.test(text)) return text;
   return text.replaceAll('\0', '\ufffd').replaceAll(/\p{Surrogate}/gu, '\ufffd');
 }
 
-/** Halves of pairs too, which the passes then tell from lone ones. */
+/** Also halves of pairs, which the second pass does not replace. */
 const UNSTORABLE = /[\0\ud800-\udfff]/;
 
 /** Any text of at most so many UTF-16 units, made storable. */
@@ -26,12 +26,11 @@ export const id = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/, 'must be 1 to 128 letters, digits and _ . : -');
 
 /**
- * A location's name in results: a slug, an identifier of src/service/README.md, "Every endpoint",
- * or what the agent was told.
+ * A location's name in results: a slug, or an identifier of src/service/README.md, "Every endpoint".
  */
 export const locationName = text(255).min(1);
 
-/** Epoch milliseconds. Down to 0, so that a machine without a clock can be told of it. */
+/** Epoch milliseconds. Down to 0: a machine without a clock reports the time since 1970. */
 export const instant = z
   .int()
   .min(0)
@@ -40,27 +39,14 @@ export const instant = z
 /** ISO 8601 in UTC, as Date's own toISOString writes it. */
 export const isoTime = z.iso.datetime().max(40);
 
-const MAX_DURATION_MS = 7 * 86_400_000;
-
-/**
- * Milliseconds with a fraction. One below 0 counts as 0: a server may answer before it was sent
- * all of a request, and that is no reason to lose the result.
- */
-export const duration = z
-  .number()
-  .max(MAX_DURATION_MS)
-  .overwrite((ms) => Math.max(0, ms));
-
-export const durationOrNull = duration.nullable();
-
 export const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 /** Upper case and underscores: a code that programs branch on. A newer peer may have more of them. */
 export const openCode = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be a short code');
 
 /**
- * A list of at most so many items. They are counted before they are looked at: a million wrong ones
- * would take seconds to be told of.
+ * A list of at most so many items, which are counted before they are parsed: reporting a million
+ * wrong ones would take seconds.
  */
 export function listOf<Item extends z.ZodType>(item: Item, maxItems: number) {
   return z.array(z.unknown()).max(maxItems).pipe(z.array(item));
@@ -69,8 +55,8 @@ export function listOf<Item extends z.ZodType>(item: Item, maxItems: number) {
 /**
  * A record with at most so many keys, which are counted first, too.
  *
- * @param values a quick look at the kind of values, where to tell of thousands that do not fit the
- *   schema would take long: the first that does not fit is told alone
+ * @param values a quick test of the values: only the first wrong one is reported, as reporting
+ *   thousands that do not fit the schema would take long
  */
 export function recordOf<Value extends z.ZodType>(
   keyMaxChars: number,

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { id, instant, locationName } from './fields.ts';
 
 /**
- * Asks the service to have the next attempt of a run made in another of the check's locations
- * (`sameRegion` false). Until it says that it has found one, the retry is the agent's own.
+ * Asks the service to run the next attempt in another of the check's locations (`sameRegion` false).
+ * The agent makes the retry itself unless the answer names a location.
  */
 export const handoverRequestSchema = z.object({
   agentId: id,
@@ -11,7 +11,7 @@ export const handoverRequestSchema = z.object({
   checkId: id,
   slot: instant,
   sequenceId: id,
-  /** With the attempt that just failed: what the next one is to carry as its number of retries. */
+  /** Including the attempt that just failed: the number of retries of the next attempt. */
   retriesMade: z.int().min(1).max(10),
   firstStartedAt: instant,
   /** When the retry is due, after its back-off. */
@@ -19,7 +19,7 @@ export const handoverRequestSchema = z.object({
 });
 export type HandoverRequest = z.output<typeof handoverRequestSchema>;
 
-/** `location` null: nobody took it, so the agent makes the retry itself. */
+/** `location` null: no other location makes the retry. */
 export const handoverResponseSchema = z.object({
   runId: id.nullable(),
   location: locationName.nullable(),

@@ -1,9 +1,9 @@
 /**
- * What both ends of the agent protocol, version 1, go by (src/service/README.md, "Versions of the
- * agent protocol").
+ * Constants of the agent protocol, version 1 (src/service/README.md, "Versions of the agent
+ * protocol").
  */
 
-/** The only version that this build speaks. It stands in the header and in the path. */
+/** The only version that this build speaks. It is in the header and in the path. */
 export const PROTOCOL_VERSION = 1;
 
 /** Header names, in the lower case of HTTP/2. */
@@ -24,32 +24,29 @@ export const PATHS = {
 
 /** The longest that the service holds a poll where nothing changes. */
 export const LONG_POLL_MS = 25_000;
-/** An agent that was silent for so long has lost its checks to the others, unless told otherwise. */
+/** Without a poll for this long, the agent's checks move to other agents. */
 export const DEFAULT_LEASE_MS = 15_000;
 
-/**
- * How long a poll is held. Only its arrival shows that the agent lives, for a connection that was
- * cut says nothing; so three of them fit into a lease, however long the service might wait.
- */
+/** How long the service holds a poll. Only the arrival of a poll renews the lease: three fit into it. */
 export function pollHoldMs(leaseMs: number): number {
   return Math.min(LONG_POLL_MS, Math.floor(leaseMs / 3));
 }
 
-/** When an agent gives up on a poll: late enough for one that is held, and a third before the end. */
+/** When the agent gives up a poll: after a held one is answered, a third of the lease before its end. */
 export function pollTimeoutMs(leaseMs: number): number {
   return Math.floor((leaseMs * 2) / 3);
 }
 
-/** Of the JSON of a batch of results, before gzip; what is unpacked is never larger either. */
+/** The JSON of a batch of results, before gzip and after. */
 export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
-/** Of the JSON of every other request. */
+/** The JSON of every other request. */
 export const MAX_REQUEST_BYTES = 1024 * 1024;
-/** Of the JSON of an answer to a poll, unpacked; larger sets are cut into pages. */
+/** The JSON of an answer to a poll, unpacked; larger sets are split into pages. */
 export const MAX_POLL_ANSWER_BYTES = 16 * 1024 * 1024;
 /** 150 MB (src/model/README.md, "Fields of every check"). */
 export const MAX_ARTIFACT_BYTES = 157_286_400;
 
-/** Bounds on lists; each is past what an agent or a service of ours ever sends. */
+/** Bounds on lists, each above what an agent or a service of ours ever sends. */
 export const MAX_RESULTS = 5_000;
 export const MAX_MISSED = 10_000;
 /** Members of objects and items of lists in one record. A DNS answer of 64 KiB takes 33,000. */
@@ -64,6 +61,6 @@ export const MAX_REFUSALS = 100;
 export const MAX_ERROR_REPORTS = 100;
 export const MAX_STACK_FRAMES = 50;
 export const MAX_ARTIFACT_PARTS = 10_000;
-/** Locations that take turns in one check. */
+/** Locations in the rotation of one check. */
 export const MAX_STRIDE = 1_000;
 export const MAX_CONCURRENCY = 100_000;

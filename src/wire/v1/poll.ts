@@ -16,10 +16,7 @@ import {
 
 const MAX_TYPES = 32;
 
-/**
- * Types that the service does not know are left out, not refused: a newer agent can do more than
- * an older service asks of it.
- */
+/** Leaves out check types that the service does not know: a newer agent may have more. */
 const checkTypes = listOf(z.string().max(40), MAX_TYPES).transform((types) =>
   types.filter((type): type is RunnableCheckType =>
     (RUNNABLE_CHECK_TYPES as readonly string[]).includes(type),
@@ -37,35 +34,35 @@ export const capabilitiesSchema = z.object({
 });
 export type Capabilities = z.output<typeof capabilitiesSchema>;
 
-/** Milliseconds, either way. A machine without a clock may be off by decades. */
+/** Milliseconds, positive or negative. A machine without a clock may be off by decades. */
 const clockError = z.int().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
 
-/** Opaque to the agent: it sends back what it was given. */
+/** Opaque to the agent, which sends it back as it is. */
 const pageMarker = z.string().min(1).max(512);
 
-/** One poll: what the agent is, what it has, and what it did. It renews the agent's lease. */
+/** A poll describes the agent, its checks and its finished runs. It renews the agent's lease. */
 export const pollRequestSchema = z.object({
-  /** Chosen by the agent and kept in DATA_DIR, so that a restart is the same agent. */
+  /** Chosen by the agent and saved in DATA_DIR: after a restart it is the same agent. */
   agentId: id,
-  /** Chosen anew by each process, so that two with a copy of the same DATA_DIR are told apart. */
+  /** New in each process: distinguishes two with copies of the same DATA_DIR. */
   instanceId: id,
   version: z.string().min(1).max(64),
   capabilities: capabilitiesSchema,
   concurrency: z.int().min(1).max(MAX_CONCURRENCY),
   load: z.object({ running: count, queued: count }),
-  /** Of the last answer that was taken whole; 0 asks for all. */
+  /** Of the last complete answer; 0 requests all. */
   revision: count,
-  /** Of the lease that the agent believes to hold; 0 where it holds none. */
+  /** Of the agent's lease; 0 where it has none. */
   epoch: count,
-  /** The marker of the answer before, to get the page after it; null to begin. */
+  /** The marker of the previous page; null for the first. */
   page: pageMarker.nullable().default(null),
-  /** One-offs that need not be told again: their results are in the spool, or they were missed. */
+  /** One-offs not to be sent again: their results are in the spool, or they were missed. */
   done: listOf(id, MAX_ONE_OFFS),
-  /** Checks that this agent could not read; the service shows them. */
+  /** Checks that the agent could not parse, for the service to show. */
   refused: listOf(z.object({ checkId: id, problem: text(600) }), MAX_REFUSALS).default([]),
   /**
-   * How far the agent's clock is ahead of the service's, as the last answer showed; below 0 where it
-   * is behind. Agents of older releases do not say.
+   * How far the agent's clock is ahead of the service's by the last answer; below 0 it is behind.
+   * Older agents do not send it.
    */
   clockAheadMs: clockError.nullable().default(null),
 });
@@ -79,10 +76,7 @@ export const variableSchema = z.object({
 
 const pem = z.string().max(100_000);
 
-/**
- * Of a certificate and the hosts that it is shown to (src/model/README.md, "The check file", with
- * its private key).
- */
+/** A client certificate with its key, for one host pattern (src/model/README.md, "The check file"). */
 export const clientCertificateSchema = z.object({
   host: z.string().min(1).max(255),
   cert: pem,
@@ -91,38 +85,37 @@ export const clientCertificateSchema = z.object({
   passphrase: z.string().max(1_000).nullable(),
 });
 
-/** What holds for all checks of the agent's location. */
+/** Settings of the location, for all of its checks. */
 export const locationSettingsSchema = z.object({
   clientCertificates: listOf(clientCertificateSchema, MAX_CLIENT_CERTIFICATES).default([]),
-  /** When which checks are not to be run. */
+  /** Maintenance windows. */
   pauses: listOf(pauseSchema, MAX_PAUSES).default([]),
 });
 export type LocationSettings = z.output<typeof locationSettingsSchema>;
 
 export const pollResponseSchema = z.object({
-  /** The agent's when it has taken this answer and all pages after it. */
+  /** The agent's revision once it has this answer and all pages after it. */
   revision: count,
-  /** The lease's: higher than before where the agent had lost it meanwhile. */
+  /** Of the lease: higher than before where the agent had lost it. */
   epoch: count,
-  /** How long the lease lasts from the sending of the poll; the agent polls again well before. */
+  /** The lease, from the sending of the poll; the agent polls again well before its end. */
   leaseMs: z.int().min(1_000).max(3_600_000),
   /** Epoch milliseconds of the service's clock. */
   serverTime: instant,
   location: z.object({
     slug: locationName,
-    /** What checks of this location go through (src/agent/README.md, "Networks and proxies"). */
+    /** For the location's checks (src/agent/README.md, "Networks and proxies"). */
     proxyUrl: z.string().max(2048).nullable(),
-    /** null where the agent knows them, like `settings`. */
+    /** null where they have not changed since the agent's revision, like `settings`. */
     variables: listOf(variableSchema, MAX_VARIABLES).nullable().default(null),
-    /** null where the agent knows them: they did not change after the revision that it has. */
     settings: locationSettingsSchema.nullable().default(null),
   }),
-  /** `upsert`, with that of the pages after it, is the whole set: what is not in it is gone. */
+  /** `upsert` of this and the following pages is the whole set: other checks are removed. */
   full: z.boolean(),
   upsert: listOf(assignmentEnvelope, MAX_ASSIGNMENTS),
   remove: listOf(id, MAX_REMOVALS),
   runs: listOf(oneOffEnvelope, MAX_ONE_OFFS),
-  /** There is more of this answer: poll at once with this marker. null at its end. */
+  /** Poll at once with this marker for the next page. null on the last page. */
   nextPage: pageMarker.nullable(),
 });
 export type PollResponse = z.output<typeof pollResponseSchema>;

@@ -5,13 +5,13 @@ export type ReadRecord<T> =
   | { readonly kind: 'good'; readonly value: T }
   | { readonly kind: 'bad'; readonly issues: readonly z.core.$ZodIssue[] };
 
-/** Telling all that is wrong with more takes too long: then it is what is wrong first. */
-const MAX_FULLY_TOLD_VALUES = 2_000;
+/** Reporting all issues of larger records takes too long: only the first is reported. */
+const MAX_FULLY_REPORTED_VALUES = 2_000;
 
 /**
- * Judges one record of a batch by its schema, in some 20 ms at most, whatever it is.
+ * Parses one record of a batch, in some 20 ms at most, whatever it contains.
  *
- * @param reportInput whether the issues are to have what they are about
+ * @param reportInput whether the issues include the wrong values
  */
 export function readRecord<T>(
   schema: z.ZodType<T>,
@@ -23,8 +23,8 @@ export function readRecord<T>(
     const message = `must have at most ${MAX_RECORD_VALUES} values`;
     return { kind: 'bad', issues: [{ code: 'custom', path: [], message, input: undefined }] };
   }
-  // The library's own way to stop, of which its types do not tell.
-  const context = { reportInput, abortEarly: values > MAX_FULLY_TOLD_VALUES };
+  // The library has `abortEarly`, its types do not.
+  const context = { reportInput, abortEarly: values > MAX_FULLY_REPORTED_VALUES };
   const parsed = schema.safeParse(record, context);
   return parsed.success
     ? { kind: 'good', value: parsed.data }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { count, id, listOf } from './fields.ts';
 import { MAX_ONE_OFFS } from './limits.ts';
 
-/** Hands the lease back on drain, so that its checks move at once. */
+/** Returns the lease on drain: the agent's checks move at once. */
 export const releaseRequestSchema = z.object({
   agentId: id,
   epoch: count,
@@ -10,6 +10,6 @@ export const releaseRequestSchema = z.object({
 });
 export type ReleaseRequest = z.output<typeof releaseRequestSchema>;
 
-/** False where the lease was another's by then, or over; either way the agent is done. */
+/** False where the lease had already ended or moved; the agent is done either way. */
 export const releaseResponseSchema = z.object({ released: z.boolean() });
 export type ReleaseResponse = z.output<typeof releaseResponseSchema>;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { DNS_PROTOCOLS } from '../../model/check/request.ts';
 import { IP_FAMILIES } from '../../model/vocabulary.ts';
-import { count, duration, durationOrNull, listOf, text } from './fields.ts';
 import {
   commonDetail,
   echoedPairs,
@@ -13,7 +12,9 @@ import {
   tcpFacts,
   tlsFacts,
   url,
-} from './result-parts.ts';
+} from './common-detail.ts';
+import { duration, durationOrNull } from './durations.ts';
+import { count, listOf, text } from './fields.ts';
 
 const ipFamily = z.enum(IP_FAMILIES);
 const port = z.int().min(0).max(65_535);

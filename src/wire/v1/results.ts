@@ -8,7 +8,7 @@ import { MAX_MISSED, MAX_RESULTS } from './limits.ts';
 import { readRecord } from './read-record.ts';
 import { problemOf } from './tolerant-parse.ts';
 
-/** Consecutive slots that were not run. Reasons of a newer agent are taken as they are. */
+/** Consecutive slots that were not run. Reasons of a newer agent are accepted. */
 export const missedRecordSchema = z
   .object({
     id,
@@ -27,14 +27,14 @@ export const missedRecordSchema = z
   );
 export type MissedRecord = z.output<typeof missedRecordSchema>;
 
-/** The same slots missed for the same reason at the same location have one id, sent once or again. */
+/** The same slots, missed for the same reason at the same location, always have the same id. */
 export function missedRecordOf(missed: MissedSlots, location: string): MissedRecord {
   const { checkId, slot, lastSlot, count: slots, reason } = missed;
   const ownId = stableId('missed', checkId, location, slot, lastSlot, reason);
   return { id: ownId, checkId, slot, lastSlot, count: slots, reason };
 }
 
-/** A batch before its records are looked at: a bad one must not cost the agent the others. */
+/** A batch before its records are parsed: a bad one must not cost the agent the others. */
 export const resultsEnvelope = z.object({
   agentId: id,
   epoch: count,
@@ -44,8 +44,8 @@ export const resultsEnvelope = z.object({
 export type ResultsMessage = z.output<typeof resultsEnvelope>;
 
 /**
- * Why a record is refused for good: the agent drops, logs and counts it. All else that goes wrong
- * is an error answer to the whole batch, and the agent keeps it.
+ * Why a record is refused for good: the agent drops, logs and counts it. After an error answer to
+ * the whole batch, it retains the batch.
  */
 export const REJECTION_CODES = {
   invalid: 'The record is not of the form that this version of the protocol has.',
@@ -56,31 +56,31 @@ export const REJECTION_CODES = {
 export type RejectionCode = keyof typeof REJECTION_CODES;
 
 const rejection = z.object({
-  /** null where none could be read; then only the place tells which record it is. */
+  /** null where it is invalid; `list` and `index` identify the record. */
   id: text(128).nullable(),
   list: z.enum(['results', 'missed']),
   index: z.int().min(0),
-  /** Also codes that only a newer service knows; all of them are for good. */
+  /** Also codes that only a newer service knows; all of them are final. */
   code: openCode,
   message: text(1000),
 });
 export type Rejection = z.output<typeof rejection>;
 
-/** A record that is ahead of the service's clock: it stays with the agent until its time comes. */
+/** A record that is ahead of the service's clock: the agent sends it again when its time comes. */
 const deferral = z.object({
   id,
   list: z.enum(['results', 'missed']),
   index: z.int().min(0),
-  /** How far it is ahead, more than the minute that the service allows for. */
+  /** More than the minute that the service allows. */
   aheadMs: count,
 });
 export type Deferral = z.output<typeof deferral>;
 
 export const resultsAnswerSchema = z.object({
-  /** Stored now or before, or not needed any more; of results and missed records alike. */
+  /** Results and missed records that are stored, now or before, or not needed any more. */
   accepted: listOf(id, MAX_RESULTS + MAX_MISSED),
   rejected: listOf(rejection, MAX_RESULTS + MAX_MISSED),
-  /** To be sent again later. Agents of older releases find them unanswered, and do the same. */
+  /** To be sent again later. Older agents find them unanswered, and do the same. */
   deferred: listOf(deferral, MAX_RESULTS + MAX_MISSED).default([]),
 });
 export type ResultsAnswer = z.output<typeof resultsAnswerSchema>;
@@ -90,8 +90,8 @@ export interface ReadBatch {
   readonly epoch: number;
   readonly results: readonly ReceivedResult[];
   readonly missed: readonly MissedRecord[];
-  /** Where each of them stood in the list that was sent. */
-  readonly places: {
+  /** The index of each of them in the list that was sent. */
+  readonly indexes: {
     readonly results: readonly number[];
     readonly missed: readonly number[];
   };
@@ -99,16 +99,16 @@ export interface ReadBatch {
 }
 
 /**
- * Sorts the records of a batch into those that can be taken and those that never will be.
+ * Parses the records of a batch: sorts them into valid and rejected ones.
  *
- * @param turn called after each record, which takes some milliseconds where it is made for that
+ * @param yieldWhenDue called after each record: a hostile one takes some milliseconds
  */
 export async function readBatch(
   { agentId, epoch, results, missed }: ResultsMessage,
-  turn: YieldWhenDue = yieldToEventLoop,
+  yieldWhenDue: YieldWhenDue = yieldToEventLoop,
 ): Promise<ReadBatch> {
   const rejected: Rejection[] = [];
-  const read = { rejected, turn };
+  const read = { rejected, yieldWhenDue };
   const readResults = await readList('results', results, checkResultSchema, read);
   const readMissed = await readList('missed', missed, missedRecordSchema, read);
   return {
@@ -116,7 +116,7 @@ export async function readBatch(
     epoch,
     results: readResults.taken,
     missed: readMissed.taken,
-    places: { results: readResults.places, missed: readMissed.places },
+    indexes: { results: readResults.indexes, missed: readMissed.indexes },
     rejected,
   };
 }
@@ -125,22 +125,25 @@ async function readList<T>(
   list: Rejection['list'],
   records: readonly unknown[],
   schema: z.ZodType<T>,
-  { rejected, turn }: { readonly rejected: Rejection[]; readonly turn: YieldWhenDue },
-): Promise<{ readonly taken: readonly T[]; readonly places: readonly number[] }> {
+  {
+    rejected,
+    yieldWhenDue,
+  }: { readonly rejected: Rejection[]; readonly yieldWhenDue: YieldWhenDue },
+): Promise<{ readonly taken: readonly T[]; readonly indexes: readonly number[] }> {
   const taken: T[] = [];
-  const places: number[] = [];
+  const indexes: number[] = [];
   for (const [index, record] of records.entries()) {
     const read = readRecord(schema, record);
     if (read.kind === 'good') {
       taken.push(read.value);
-      places.push(index);
+      indexes.push(index);
     } else {
       const message = problemOf(read);
       rejected.push({ id: readableId(record), list, index, code: 'invalid', message });
     }
-    await turn();
+    await yieldWhenDue();
   }
-  return { taken, places };
+  return { taken, indexes };
 }
 
 function readableId(record: unknown): string | null {

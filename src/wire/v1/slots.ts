@@ -4,7 +4,7 @@ import { MAX_STRIDE } from './limits.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Which instants an assignment is due at: the slots k with k mod stride = index. */
+/** An assignment is due at the slots k with k mod stride = index. */
 export const rotationRuleSchema = z
   .object({
     periodMs: z.int().min(1000).max(DAY_MS),

@@ -4,20 +4,19 @@ export type TolerantParse<T> =
   | {
       readonly ok: true;
       readonly value: T;
-      /** Where fields stood that this build does not know, like `request.http3`; at most 20. */
+      /** Paths of unknown fields, like `request.http3`; at most 20. */
       readonly ignored: readonly string[];
     }
   | { readonly ok: false; readonly problem: string };
 
 const MAX_SHOWN = 20;
-/** Below a field that was left out nothing is looked at, so one round mostly does. */
+/** Nothing below a field that was left out is parsed: one round mostly suffices. */
 const MAX_ROUNDS = 4;
 const MAX_PROBLEM_CHARS = 500;
 
 /**
- * Parses with a strict schema, but leaves out the fields that it does not know: what people write
- * is held to the letter, while what a newer service sends may have more than this build knows. A
- * service fills in every default, so refusing them would stop all older agents at once.
+ * Parses with a strict schema, but leaves out unknown fields: a newer service may send more than this
+ * build knows. It fills in every default, so refusing them would stop all older agents at once.
  */
 export function parseTolerantly<T>(schema: z.ZodType<T>, value: unknown): TolerantParse<T> {
   const ignored: string[] = [];
@@ -39,7 +38,7 @@ export function parseTolerantly<T>(schema: z.ZodType<T>, value: unknown): Tolera
   }
 }
 
-/** The first issue in one line: where, and what is wrong. */
+/** The first issue in one line, with its path. */
 export function problemOf({ issues }: { readonly issues: readonly z.core.$ZodIssue[] }): string {
   const [first] = issues;
   if (first === undefined) return 'it is not valid';
@@ -50,8 +49,8 @@ export function problemOf({ issues }: { readonly issues: readonly z.core.$ZodIss
 }
 
 /**
- * Only what holds the keys is copied, and once: nothing of what was given changes, and a value that
- * is nested deeper than the stack is (JSON may be) is looked at no further than its schema is.
+ * Copies each level above the keys once: the input stays as it is, and a value that is nested deeper
+ * than the stack allows is followed no further than its schema.
  */
 function remove(
   root: unknown,
@@ -70,7 +69,7 @@ function remove(
   for (const key of keys) Reflect.deleteProperty(place, key);
 }
 
-/** Of this level alone; the value itself where it is a copy already. */
+/** A shallow copy; the value itself where it is one already. */
 function copyOf(value: unknown, copies: Set<object>): unknown {
   if (typeof value !== 'object' || value === null || copies.has(value)) return value;
   const copy = Array.isArray(value) ? [...value] : { ...value };

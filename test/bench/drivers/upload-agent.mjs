@@ -40,6 +40,7 @@ const client = new ServiceClient({
   artifactOrigins: [],
   clock,
   version: '1.2.3',
+  scrub: (text) => text,
 });
 let uploaded = 0;
 let onUploaded = () => {};

@@ -4,6 +4,7 @@ import {
   createFaultReports,
   type FaultReports,
 } from '../../../src/agent/observability/fault-reports.ts';
+import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
 import { ServiceClient } from '../../../src/agent/upload/service-client.ts';
 import { eventually } from '../eventually.ts';
 import { FakeClock } from '../fake-clock.ts';
@@ -55,6 +56,7 @@ function startReports(
     artifactOrigins: [],
     clock,
     version,
+    scrub: NOT_SCRUBBED,
   });
   let sending = 0;
   const post: ServiceClient['post'] = async (...request) => {

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
+import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
 import type { SpoolOptions } from '../../../src/agent/spool/open-spool.ts';
 import type { SpoolKind } from '../../../src/agent/spool/spool.ts';
 import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts';
@@ -68,6 +69,7 @@ async function startAgent(
     artifactOrigins,
     clock,
     version: '1.2.3',
+    scrub: NOT_SCRUBBED,
   });
   const uploader = new Uploader({
     spool,

@@ -30,6 +30,7 @@ const client = new ServiceClient({
   artifactOrigins: [],
   clock,
   version: '1.2.3',
+  scrub: (text) => text,
 });
 let settle = () => {};
 const uploader = new Uploader({

@@ -6,6 +6,7 @@ import { createServer, get } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
+import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
 import { SpoolSink } from '../../../src/agent/spool/spool-sink.ts';
 import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts';
 import { ServiceClient } from '../../../src/agent/upload/service-client.ts';
@@ -277,6 +278,7 @@ async function agentParts(options: {
     artifactOrigins: [],
     clock,
     version: '1.2.3',
+    scrub: NOT_SCRUBBED,
   });
   onTestFinished(async () => {
     await outbox.close();

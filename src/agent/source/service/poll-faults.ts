@@ -1,7 +1,7 @@
 import { Backoff, equalJitter } from '../../../runtime/backoff.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { mismatchAttributesSchema } from '../../../wire/v1/error-answer.ts';
-import type { ServiceFault, ServiceFaultKind } from '../../upload/service-faults.ts';
+import type { ServiceFault, ServiceFaultKind } from '../../upload/service-fault.ts';
 
 /** What a poll can fail of: all but the agent's own stopping. */
 type PollFaultKind = Exclude<ServiceFaultKind, 'stopped'> | 'ended';

@@ -1,10 +1,11 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import type { OneOff } from '../../../wire/v1/assignment.ts';
 
 /** The clocks of two machines with NTP may differ by this. */
 const TOLERANCE_MS = 5_000;
-const LOG_EVERY_MS = 3_600_000;
+const LOG_PERIOD_MS = 3_600_000;
 
 /**
  * How the service's clock and the agent's differ. Slots go by the agent's own, so one that is off
@@ -12,14 +13,13 @@ const LOG_EVERY_MS = 3_600_000;
  */
 export class ServiceClock {
   readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #throttled: ThrottledLog;
   #aheadMs = 0;
   #ownAheadMs: number | null = null;
-  #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, log: Logger) {
     this.#clock = clock;
-    this.#log = log;
+    this.#throttled = new ThrottledLog(clock, log, { periodMs: LOG_PERIOD_MS });
   }
 
   /** How far this machine's clock is ahead; below 0 it is behind. null before the first answer. */
@@ -39,11 +39,10 @@ export class ServiceClock {
     const aheadMs = Math.round(serverTimeMs - nearestMs);
     this.#ownAheadMs = 0 - aheadMs;
     this.#aheadMs = Math.abs(aheadMs) > TOLERANCE_MS ? aheadMs : 0;
-    const monotonicMs = this.#clock.monotonicMs();
-    if (this.#aheadMs === 0 || monotonicMs - this.#loggedAtMs < LOG_EVERY_MS) return;
-    this.#loggedAtMs = monotonicMs;
+    if (this.#aheadMs === 0) return;
     const side = aheadMs > 0 ? 'behind' : 'ahead of';
-    this.#log.warn(
+    this.#throttled.warn(
+      'clock',
       { offsetMs: -aheadMs },
       `this machine's clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${side} the service's; checks run by this machine's: see that both keep their time (NTP)`,
     );

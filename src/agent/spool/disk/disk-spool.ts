@@ -21,7 +21,7 @@ import { bornBefore, fits } from '../spool-rules.ts';
 import { SpoolWaiters } from '../spool-waiters.ts';
 import type { Disk } from './disk.ts';
 import { PendingWrites } from './pending-writes.ts';
-import type { RecoveredEntry } from './recover.ts';
+import type { RecoveredEntry } from './scan-file.ts';
 import { SegmentStore } from './segment-store.ts';
 import { isDiskFull } from './spool-folder.ts';
 import { SpoolReader } from './spool-reader.ts';
@@ -36,32 +36,32 @@ export interface DiskSpoolOptions {
   /** Of the files together. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
-  /** What may wait in memory for the disk. */
+  /** For records that wait for the disk. */
   readonly maxMemoryBytes: number;
-  /** From a put to the group commit that takes it. */
+  /** From a put to its group commit. */
   readonly commitDelayMs: number;
 }
 
-/** One write; longer ones would hold the event loop for too long. */
+/** Bytes of one write: longer ones would block the event loop. */
 const MAX_GROUP_BYTES = 1024 * 1024;
-/** So much less than nothing waits only when all is written, removals too. */
+/** `#commitAll` down to this writes everything, removals too. */
 const ALL_BYTES = -1;
 const RETRY_MS = 1_000;
-/** What is kept beside gives way to results on a full disk, so much of it with each new try. */
+/** Artifacts to drop with each new try on a full disk. */
 const SHED_BYTES = 8 * MAX_GROUP_BYTES;
 const NOTHING_BESIDE: BesideSpool = { bytes: 0, shed: () => Promise.resolve() };
-/** How many records are taken over at once at the start, so that the event loop is not held. */
+/** Records added at once at the start: more would block the event loop. */
 const MAX_TAKEN_OVER = 5_000;
 
 /**
  * The spool in a folder: segment files, an index in memory, and one group commit at a time.
  *
- * | state | what is put | entered by |
+ * | state | a new record | entered by |
  * |---|---|---|
- * | durable | is on disk after the next group commit | the start; a write that went well |
- * | failing | waits in memory, bounded; a new try each second | a write that failed |
+ * | durable | is on disk after the next group commit | the start; a successful write |
+ * | failing | waits in memory, bounded; a new try each second | a failed write |
  *
- * After `close`, in either state, what is put is counted as dropped.
+ * After `close`, in either state, new records count as dropped.
  */
 export class DiskSpool implements Spool {
   readonly #options: DiskSpoolOptions;
@@ -70,17 +70,17 @@ export class DiskSpool implements Spool {
   readonly #pending: PendingWrites;
   readonly #reader: SpoolReader;
   readonly #bounds: SpoolBounds;
-  readonly #voice: SpoolLog;
+  readonly #spoolLog: SpoolLog;
   readonly #waiters = new SpoolWaiters();
   #cancelCommit: CancelTimer | null = null;
-  /** The files are worked on by one after the other. */
-  #lastTurn: Promise<void> = Promise.resolve();
-  #turns = 0;
+  /** Work on the files runs one after the other. */
+  #lastWork: Promise<void> = Promise.resolve();
+  #queuedWork = 0;
   #state: 'durable' | 'failing' = 'durable';
   #isOpen: boolean = true;
-  /** What leaves from now on is told to nobody. */
+  /** Closed: records leave without a trace on disk. */
   #isEnded: boolean = false;
-  /** Before it could not be written; null while all is well. */
+  /** Dropped records before writing failed; null while it works. */
   #droppedBefore: number | null = null;
   #beside: BesideSpool = NOTHING_BESIDE;
 
@@ -92,14 +92,14 @@ export class DiskSpool implements Spool {
       spool.#index.refuse(kind, 'damage', count);
       if (slots !== null) options.onLost(slots);
     }
-    for (const lot of LOG_PRIORITIES) {
-      for (let from = 0; from < waiting[lot].length; from += MAX_TAKEN_OVER) {
-        spool.#takeOver(waiting[lot].slice(from, from + MAX_TAKEN_OVER));
+    for (const priority of LOG_PRIORITIES) {
+      for (let from = 0; from < waiting[priority].length; from += MAX_TAKEN_OVER) {
+        spool.#takeOver(waiting[priority].slice(from, from + MAX_TAKEN_OVER));
         await setImmediate();
       }
     }
     const { records, bytes } = spool.depth;
-    if (records > 0) spool.#voice.found(records, bytes);
+    if (records > 0) spool.#spoolLog.found(records, bytes);
     return spool;
   }
 
@@ -108,15 +108,15 @@ export class DiskSpool implements Spool {
     this.#store = store;
     const index = new SpoolIndex(options.onDropped);
     const pending = new PendingWrites(index, store.lastKey);
-    const voice = new SpoolLog(options.clock, options.log);
+    const spoolLog = new SpoolLog(options.clock, options.log);
     this.#index = index;
     this.#pending = pending;
-    this.#voice = voice;
+    this.#spoolLog = spoolLog;
     const { disk, clock, maxBytes, maxAgeMs, maxMemoryBytes } = options;
     const bounds = { maxBytes, maxAgeMs, maxMemoryBytes };
-    this.#bounds = new SpoolBounds({ index, pending, voice, clock, ...bounds });
+    this.#bounds = new SpoolBounds({ index, pending, spoolLog, clock, ...bounds });
     const { onLost } = options;
-    this.#reader = new SpoolReader({ index, bounds: this.#bounds, voice, disk, onLost });
+    this.#reader = new SpoolReader({ index, bounds: this.#bounds, spoolLog, disk, onLost });
   }
 
   get state(): 'durable' | 'failing' {
@@ -155,7 +155,7 @@ export class DiskSpool implements Spool {
 
   forgetDamage(): void {
     if (!this.#isOpen) return;
-    this.#store.forgetDamage((lot, number) => this.#pending.lost(lot, number));
+    this.#store.forgetDamage((priority, number) => this.#pending.lost(priority, number));
     if (!this.#pending.isEmpty) this.#schedule();
   }
 
@@ -179,11 +179,11 @@ export class DiskSpool implements Spool {
     this.#pending.added(bytes);
     this.#bounds.boundMemory(this.#state === 'durable');
     this.#schedule();
-    if (this.#state === 'failing') this.#tellReaders();
+    if (this.#state === 'failing') this.#wakeReaders();
   }
 
   committed(): Promise<void> {
-    if (this.#pending.isEmpty && this.#turns === 0) return Promise.resolve();
+    if (this.#pending.isEmpty && this.#queuedWork === 0) return Promise.resolve();
     const committed = this.#waiters.committed(this.#pending.lastKey);
     this.#schedule();
     return committed;
@@ -195,9 +195,9 @@ export class DiskSpool implements Spool {
       const entries = this.#reader.choose(maxBytes, after, this.#onlyDurable);
       if (entries.length === 0) return [];
       const records = await this.#reader.read(entries);
-      // What was damaged has left.
+      // Damaged records were removed.
       if (!this.#pending.isEmpty) this.#schedule();
-      // Where all of them were damaged or left meanwhile, there may be others.
+      // Where all of them were damaged or removed meanwhile, there may be others.
       if (records.length > 0) return records;
     }
     return [];
@@ -212,8 +212,8 @@ export class DiskSpool implements Spool {
       this.#pending.left(entry);
     }
     if (this.#state === 'failing') {
-      // What left makes room, which may be just what is missing.
-      await this.#inTurn(() => this.#store.sweep());
+      // The removals may make the room that is missing.
+      await this.#exclusively(() => this.#store.sweep());
       return;
     }
     if (!this.#pending.hasRemovals) return;
@@ -234,7 +234,7 @@ export class DiskSpool implements Spool {
     this.#isOpen = false;
     this.#cancelCommit?.();
     this.#cancelCommit = null;
-    await this.#inTurn(() => this.#commitAll(ALL_BYTES));
+    await this.#exclusively(() => this.#commitAll(ALL_BYTES));
     this.#isEnded = true;
     this.#bounds.dropWaiting();
     this.#waiters.end();
@@ -246,11 +246,11 @@ export class DiskSpool implements Spool {
     for (const { kind, id, key, atMs, bytes, segment, offset } of waiting) {
       if (this.#index.has(kind, id)) {
         segment.live -= 1;
-        // Nobody accepts this one, and it must not be there again when the other has left.
+        // A duplicate that nobody accepts: it must not reappear when the other has left.
         this.#pending.removed(kind, key);
         continue;
       }
-      // Written out, since an object that is made by spreading takes half as much again.
+      // No spread: such objects take half as much memory again.
       this.#index.add({
         kind,
         id,
@@ -266,36 +266,36 @@ export class DiskSpool implements Spool {
   }
 
   #schedule(): void {
-    if (!this.#isOpen || this.#cancelCommit !== null || this.#turns > 0) return;
+    if (!this.#isOpen || this.#cancelCommit !== null || this.#queuedWork > 0) return;
     const delayMs = this.#state === 'failing' ? RETRY_MS : this.#options.commitDelayMs;
     this.#cancelCommit = this.#options.clock.after(delayMs, () => {
       this.#cancelCommit = null;
-      void this.#inTurn(() => this.#commitAll(MAX_GROUP_BYTES));
+      void this.#exclusively(() => this.#commitAll(MAX_GROUP_BYTES));
     });
   }
 
-  async #inTurn(work: () => Promise<void>): Promise<void> {
-    this.#turns += 1;
-    const turn = this.#lastTurn.then(work);
-    this.#lastTurn = turn.catch(() => {});
+  async #exclusively(work: () => Promise<void>): Promise<void> {
+    this.#queuedWork += 1;
+    const done = this.#lastWork.then(work);
+    this.#lastWork = done.catch(() => {});
     try {
-      await turn;
+      await done;
     } finally {
-      this.#turns -= 1;
+      this.#queuedWork -= 1;
       if (!this.#pending.isEmpty) this.#schedule();
-      else if (this.#turns === 0) this.#waiters.onCommitted(this.#pending.lastKey);
+      else if (this.#queuedWork === 0) this.#waiters.onCommitted(this.#pending.lastKey);
     }
   }
 
-  /** Writes group after group until no more than this waits beside the last, or one fails. */
+  /** Writes group after group until at most `enoughBytes` wait, or one fails. */
   async #commitAll(enoughBytes: number): Promise<void> {
     this.#bounds.expire();
     const pending = this.#pending;
     while (!pending.isEmpty) {
       const group = pending.take(Math.min(MAX_GROUP_BYTES, this.#options.maxBytes / 4));
       try {
-        await this.#store.makeRoom(group.bytes, this.#beside, (lot, victim) =>
-          this.#bounds.dropFile(lot, victim),
+        await this.#store.makeRoom(group.bytes, this.#beside, (priority, victim) =>
+          this.#bounds.dropFile(priority, victim),
         );
         await this.#store.write(group.entries, group.removals, group.upToKey);
       } catch (error) {
@@ -309,12 +309,12 @@ export class DiskSpool implements Spool {
       pending.committed(group);
       this.#succeed();
       await this.#store.sweep();
-      if (pending.waitingBytes <= MAX_GROUP_BYTES) this.#sayRecovered();
+      if (pending.waitingBytes <= MAX_GROUP_BYTES) this.#logRecovered();
       if (pending.waitingBytes <= enoughBytes) return;
     }
   }
 
-  /** False where there was nothing to be had. */
+  /** False where there was nothing to drop. */
   async #shed(): Promise<boolean> {
     const beside = this.#beside;
     const { bytes } = beside;
@@ -325,31 +325,31 @@ export class DiskSpool implements Spool {
   #succeed(): void {
     this.#state = 'durable';
     this.#waiters.onCommitted(this.#pending.committedKey);
-    this.#tellReaders();
+    this.#wakeReaders();
   }
 
-  /** Only once what waited is written: a full disk may take a group now and then. */
-  #sayRecovered(): void {
+  /** Only when all waiting records are written: a full disk may take a group now and then. */
+  #logRecovered(): void {
     if (this.#droppedBefore === null) return;
-    this.#voice.recovered(this.#index.droppedInAll - this.#droppedBefore);
+    this.#spoolLog.recovered(this.#index.droppedInAll - this.#droppedBefore);
     this.#droppedBefore = null;
   }
 
   #fail(error: unknown): void {
     this.#droppedBefore ??= this.#index.droppedInAll;
     this.#state = 'failing';
-    this.#voice.failing(error, this.#options.maxMemoryBytes);
+    this.#spoolLog.failing(error, this.#options.maxMemoryBytes);
     this.#bounds.boundMemory(false);
     this.#waiters.onRemoved();
-    this.#tellReaders();
+    this.#wakeReaders();
   }
 
-  /** Results go on as soon as they are on disk; while nothing can be written, from memory. */
+  /** The service gets records that are on disk; while none can be written, from memory. */
   get #onlyDurable(): boolean {
     return this.#state === 'durable';
   }
 
-  #tellReaders(): void {
+  #wakeReaders(): void {
     this.#waiters.onReadable((after) => this.#reader.finds(after, this.#onlyDurable));
   }
 }

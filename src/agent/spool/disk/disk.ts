@@ -1,29 +1,26 @@
 import { mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 
-/** A file that is open. All of it throws the system's error, with its `code`. */
+/** An open file. All methods throw the system's error, with its `code`. */
 export interface DiskFile {
-  /** The process's number of it, for what the system offers beside: locks. */
+  /** The file descriptor, for locks. */
   readonly fd: number;
-  /**
-   * So many bytes, from `position` in the file on, to
-   * `offset` in the buffer. May be fewer; none at the end of the file.
-   */
+  /** Reads from `position` in the file to `offset` in the buffer. May read fewer bytes; none at the end. */
   read(
     buffer: Uint8Array,
     offset: number,
     length: number,
     position: number,
   ): Promise<{ readonly bytesRead: number }>;
-  /** The other way. May be fewer, too. */
+  /** May write fewer bytes. */
   write(
     buffer: Uint8Array,
     offset: number,
     length: number,
     position: number,
   ): Promise<{ readonly bytesWritten: number }>;
-  /** Returns when the contents are on disk, and as much of the rest as reading them needs. */
+  /** fdatasync(2). */
   datasync(): Promise<void>;
-  /** The same with all of the rest. For a folder: the names in it. */
+  /** fsync(2). For a folder: the names in it. */
   sync(): Promise<void>;
   truncate(bytes: number): Promise<void>;
   stat(): Promise<{ readonly size: number }>;
@@ -31,12 +28,12 @@ export interface DiskFile {
 }
 
 /**
- * All that the spool and the artifacts beside it ask of a file system, with the meaning that the
- * functions of these names have in `node:fs/promises`. Nothing goes past it but the lock of the folder.
+ * The file system of the spool and the artifacts, as in `node:fs/promises`. Only the folder's lock
+ * bypasses it.
  */
 export interface Disk {
   open(path: string, flags: 'r' | 'w', mode?: number): Promise<DiskFile>;
-  /** With `recursive`, resolves with the first folder that had to be made. */
+  /** With `recursive`, resolves with the first folder that was created. */
   mkdir(
     path: string,
     options: { readonly recursive?: boolean; readonly mode: number },
@@ -47,10 +44,9 @@ export interface Disk {
   stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }>;
 }
 
-/** The machine's own. */
 export const systemDisk: Disk = { open, mkdir, readdir, rename, unlink, stat };
 
-/** Closes a file of which nothing more is wanted: what was read or synced is so, whatever closing says. */
+/** Closes a file that was read or synced: an error of closing changes nothing. */
 export async function closeQuietly(file: DiskFile | null): Promise<void> {
   await file?.close().catch(() => {});
 }

@@ -3,16 +3,15 @@ import { systemCodeOf } from '../../../runtime/errors.ts';
 import { closeQuietly, type Disk } from './disk.ts';
 
 /**
- * Makes a folder, for the agent's user alone, and those above it as far as they are missing, and
- * returns when its name is on disk: files whose folder is lost with the power are lost, too, however
- * often they were synced.
+ * Creates a folder for the agent's user alone, with missing parents, and returns when its name is on
+ * disk: a power cut would otherwise lose the folder with all synced files in it.
  *
  * @throws the system's error
  */
 export async function makeDurableFolder(path: string, disk: Disk): Promise<void> {
   const whole = resolve(path);
   const highest = (await makeFolder(whole, disk)) ?? whole;
-  // Also for one that was there: the process that made it may have got no further.
+  // An existing one, too: the process that created it may have died before the sync.
   for (let each = whole; each !== dirname(each); each = dirname(each)) {
     await syncNames(dirname(each), disk);
     if (each === highest) return;
@@ -20,8 +19,8 @@ export async function makeDurableFolder(path: string, disk: Disk): Promise<void>
 }
 
 /**
- * Returns when the names in a folder are on disk. A folder that the agent may not read cannot be
- * synced by it, and is let pass.
+ * Returns when the names in a folder are on disk. Skips a folder that the agent may not read, as it
+ * cannot sync it.
  *
  * @throws the system's error
  */
@@ -37,7 +36,7 @@ export async function syncNames(folder: string, disk: Disk): Promise<void> {
   }
 }
 
-/** The first one that was missing; undefined where it is only the last one, or none. */
+/** Resolves with the first missing folder; undefined where it is `path` itself, or none. */
 async function makeFolder(path: string, disk: Disk): Promise<string | undefined> {
   try {
     return await disk.mkdir(path, { mode: 0o700 });

@@ -9,32 +9,32 @@ import {
   type NumberRange,
 } from './number-ranges.ts';
 
-/** What damage took. */
+/** Records that damage lost. */
 export interface LostRecords {
   readonly kind: SpoolKind;
   readonly count: number;
-  /** null where no manifest tells them, or where there are none. */
+  /** null where there are none, or no manifest has them. */
   readonly slots: SpoolSlots | null;
 }
 
-/** What is known of a log's numbers. Frames are numbered without gaps, from file to file. */
+/** The known frame numbers of a log. Frames are numbered without gaps, from file to file. */
 export interface KnownNumbers {
   /** Of whole frames; merged. */
   readonly seen: readonly NumberRange[];
-  /** All that were on disk once and whose files were not taken away since. */
+  /** Frames that were on disk and whose files were not removed since. */
   readonly expected: NumberRange;
-  /** Missing ones from here on are of a write that was cut short: nobody was told that they are on disk. */
+  /** Missing ones from here on belong to an unfinished write: they were never reported as committed. */
   readonly tornFrom: number;
-  /** Those that an earlier start found missing; merged. */
+  /** Found missing by an earlier start; merged. */
   readonly known: readonly NumberRange[];
 }
 
 export interface MissingNumbers {
-  /** Damage, whether it was found before or not. */
+  /** All damage, new or known. */
   readonly damaged: readonly NumberRange[];
-  /** Damage that was not known. */
+  /** New damage. */
   readonly news: readonly NumberRange[];
-  /** What the next start is not to take for news. */
+  /** Must not be new damage at the next start. */
   readonly toForget: readonly NumberRange[];
 }
 
@@ -51,19 +51,19 @@ export function missingNumbers(numbers: KnownNumbers): MissingNumbers {
 }
 
 /**
- * The records that had these numbers and left in no other way.
+ * The records that had these numbers, without those that were removed or are elsewhere.
  *
  * @param noted frames with such numbers, from the manifests
- * @param isThere whether the record is whole elsewhere, or left
+ * @param isThere whether the record is whole elsewhere, or was removed
  */
 export function lostRecords(
   ranges: readonly NumberRange[],
   {
-    lot,
+    priority,
     noted,
     isThere,
   }: {
-    readonly lot: LogPriority;
+    readonly priority: LogPriority;
     readonly noted: readonly NotedFrame[];
     readonly isThere: (key: number) => boolean;
   },
@@ -78,7 +78,7 @@ export function lostRecords(
     named.push({ kind: each.kind, count: 1, slots: each.slots });
   }
   const count = countNumbers(ranges) - own.size;
-  const [likely] = SPOOL_KINDS.filter((kind) => PRIORITY_OF_KIND[kind] === lot);
+  const [likely] = SPOOL_KINDS.filter((kind) => PRIORITY_OF_KIND[kind] === priority);
   return count === 0 || likely === undefined
     ? named
     : [...named, { kind: likely, count, slots: null }];

@@ -4,16 +4,16 @@ import { closeQuietly, type Disk, type DiskFile } from './disk.ts';
 import { encodeNotes, type NotableFrame } from './manifest.ts';
 
 /**
- * Writes the manifest of the segment that is open. It is written after its frames are on disk, and
- * synced only with its last line: a manifest that lost lines with the power says less, and never
- * anything that is not so. What it cannot write never keeps the segment from being written.
+ * Writes the manifest of the open segment: each line after its frames are on disk, with one sync at
+ * the end. After a power cut it may lack lines, but is never wrong. A failure does not affect the
+ * segment.
  */
 export class ManifestWriter {
   readonly #path: string;
   readonly #log: Logger;
   #handle: DiskFile | null = null;
   #bytes = 0;
-  /** Lines that the disk refused. No more than the segment has frames. */
+  /** Lines that the disk refused; at most one per frame of the segment. */
   #unwritten: Buffer[] = [];
   #isRefused: boolean = false;
 
@@ -22,17 +22,16 @@ export class ManifestWriter {
     this.#log = log;
   }
 
-  /** On disk. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Makes the file, empty. Its name is on disk with the next sync of the folder. */
+  /** Creates the empty file. Its name is on disk with the next sync of the folder. */
   async open(disk: Disk): Promise<void> {
     try {
       this.#handle = await disk.open(this.#path, 'w', 0o600);
     } catch (error) {
-      this.#sayRefused(error);
+      this.#logRefused(error);
     }
   }
 
@@ -48,9 +47,9 @@ export class ManifestWriter {
         done += bytesWritten;
       }
     } catch (error) {
-      // What was written of it is written over.
+      // The next write overwrites a part that was written.
       this.#unwritten = [lines];
-      this.#sayRefused(error);
+      this.#logRefused(error);
       return;
     }
     this.#unwritten = [];
@@ -60,11 +59,11 @@ export class ManifestWriter {
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = null;
-    await handle?.datasync().catch((error: unknown) => this.#sayRefused(error));
+    await handle?.datasync().catch((error: unknown) => this.#logRefused(error));
     await closeQuietly(handle);
   }
 
-  #sayRefused(error: unknown): void {
+  #logRefused(error: unknown): void {
     if (this.#isRefused) return;
     this.#isRefused = true;
     this.#log.warn(

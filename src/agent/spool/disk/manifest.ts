@@ -6,15 +6,14 @@ import { SPOOL_KINDS, type SpoolKind, type SpoolSlots } from '../spool.ts';
 import { closeQuietly, type Disk } from './disk.ts';
 
 /**
- * What a segment holds, in a file beside it (`main-….manifest`), so that it is known what is lost
- * when the segment is cut short, overwritten or gone. One line for each group of frames that is
- * on disk: the CRC-32 of the JSON in hex, a space, and
+ * The contents of a segment, in a file beside it (`main-….manifest`): it tells what is lost when the
+ * segment is cut short, overwritten or gone. One line per group of frames that is on disk: the CRC-32
+ * of the JSON in hex, a space, and
  *
  *     {"first":7,"frames":[["result",12,"a-check",1700000000000],["removal",[3,4]]]}
  *
- * `first` is the number of the first of the frames, which follow each other. A frame is its kind, its
- * key and the slots that it answers for: check, slot, and of several also the last slot and their
- * count. A line that is not whole counts for nothing.
+ * `first` is the number of the first frame; the others follow it. A frame is its kind, its key and its
+ * slots: check, slot, and for several also the last slot and their count. Damaged lines are ignored.
  */
 export interface NotedRecord {
   readonly kind: SpoolKind;
@@ -31,7 +30,7 @@ export interface NotedRemoval {
 
 export type NotedFrame = NotedRecord | NotedRemoval;
 
-/** What the manifest needs to know of a frame. */
+/** The part of a frame that goes into the manifest. */
 export type NotableFrame = Pick<Frame, 'type' | 'key' | 'number'> & {
   readonly slots?: SpoolSlots | undefined;
   /** Of a removal. */
@@ -64,7 +63,7 @@ function noteOf({ type, key, slots, keys = [] }: NotableFrame): Line['frames'][n
   return count === 1 ? [type, key, checkId, slot] : [type, key, checkId, slot, lastSlot, count];
 }
 
-/** All whole lines. Lines of no form that this release writes are left out. */
+/** Skips damaged lines and lines of an unknown form. */
 export function decodeManifest(text: string): NotedFrame[] {
   return text.split('\n').flatMap((line) => {
     const json = line.slice(CRC_DIGITS + 1);
@@ -92,7 +91,7 @@ function crcOf(json: string): string {
   return crc32(json).toString(16).padStart(CRC_DIGITS, '0');
 }
 
-/** Empty where the file is gone or beyond reading. @throws the system's error, of any other code */
+/** Empty where the file is gone or unreadable (EIO). @throws the system's error with any other code */
 export async function readManifest(path: string, disk: Disk): Promise<NotedFrame[]> {
   try {
     const handle = await disk.open(path, 'r');

@@ -15,7 +15,7 @@ export function mergeRanges(ranges: readonly NumberRange[]): readonly NumberRang
   return merged;
 }
 
-/** What of the range is in none of the merged ones. */
+/** The parts of the range that are in none of the merged ones. */
 export function missingFrom(
   merged: readonly NumberRange[],
   { from, end }: NumberRange,
@@ -35,7 +35,7 @@ export function countNumbers(ranges: readonly NumberRange[]): number {
   return ranges.reduce((sum, { from, end }) => sum + end - from, 0);
 }
 
-/** What both the merged ranges and the range have. */
+/** The intersection of the merged ranges with the range. */
 export function within(
   merged: readonly NumberRange[],
   { from, end }: NumberRange,

@@ -4,17 +4,17 @@ import type { SpoolKind } from '../spool.ts';
 import type { SpoolIndex } from '../spool-index.ts';
 import type { Removals } from './segment-store.ts';
 
-/** What one group commit writes. */
+/** One group commit. */
 export interface Group {
   readonly entries: readonly Entry[];
   readonly bytes: number;
   readonly removals: Removals;
-  /** Once it is written, all up to this key is on disk. */
+  /** Once the group is written, all up to this key is on disk. */
   readonly upToKey: number;
 }
 
 /**
- * What waits for the disk: entries of the index, and word of those that left.
+ * What waits for the disk: entries of the index, and removals of those that left.
  *
  * Keys are given in the order of arrival. Entries up to `committedKey` are on disk, those up to
  * `takenKey` are being written, and the rest waits in memory.
@@ -48,12 +48,12 @@ export class PendingWrites {
     return this.#committedKey;
   }
 
-  /** Of entries in memory that no group has taken. */
+  /** Bytes of entries in memory that are in no group. */
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
 
-  /** Of all entries that are in memory for the disk, those that are being written among them. */
+  /** Bytes of all entries that are not on disk, including the group that is being written. */
   get bytes(): number {
     return this.#waitingBytes + this.#takenBytes;
   }
@@ -67,31 +67,28 @@ export class PendingWrites {
     return this.bytes === 0 && !this.hasRemovals;
   }
 
-  /** A key of its own, for what arrives or leaves now. */
+  /** A new key, for a record or a removal. */
   nextKey(): number {
     this.#lastKey += 1;
     return this.#lastKey;
   }
 
-  /** An entry of so many bytes is in the index. */
+  /** An entry of so many bytes was added to the index. */
   added(bytes: number): void {
     this.#waitingBytes += bytes;
   }
 
-  /** One that is on disk has no entry any more, and must not be there after the next start. */
+  /** A record on disk has no entry any more, and must not reappear at the next start. */
   removed(kind: SpoolKind, key: number): void {
     this.#removals[PRIORITY_OF_KIND[kind]].push(key);
   }
 
-  /**
-   * The frame of this number is lost, which is known from now on. Told by its log like a removal,
-   * as a key below 0, which no record has.
-   */
-  lost(lot: LogPriority, number: number): void {
-    this.#removals[lot].push(lostKeyOf(number));
+  /** Notes a lost frame as known: a removal with a key below 0, which no record has. */
+  lost(priority: LogPriority, number: number): void {
+    this.#removals[priority].push(lostKeyOf(number));
   }
 
-  /** Keeps the books of an entry that left the index, wherever it is. */
+  /** Updates the counts for an entry that left the index, on disk or not. */
   left({ kind, key, bytes, segment }: Entry): void {
     if (segment !== null) segment.live -= 1;
     const waits = segment === null && key > this.#takenKey;
@@ -99,13 +96,13 @@ export class PendingWrites {
     else this.removed(kind, key);
   }
 
-  /** The next that is to be written, of `maxBytes` or a single entry; until it is settled no other may be taken. */
+  /** The next group, of `maxBytes` or a single entry. Settle it before the next call. */
   take(maxBytes: number): Group {
     const entries: Entry[] = [];
     let bytes = 0;
     let upToKey = this.#lastKey;
     for (const entry of this.#index.after(this.#takenKey)) {
-      // When one log refused, the other may have taken its part all the same.
+      // When one log failed, the other may have written its part.
       if (entry.segment !== null) continue;
       if (entries.length > 0 && bytes + entry.bytes > maxBytes) {
         upToKey = entries.at(-1)?.key ?? upToKey;
@@ -128,14 +125,14 @@ export class PendingWrites {
     this.#committedKey = upToKey;
   }
 
-  /** The group is not on disk, or only a part of it: what is not waits again. */
+  /** The group is not on disk, or only a part of it: the rest waits again. */
   putBack({ entries, removals }: Group): void {
     this.#takenKey = this.#committedKey;
     this.#takenBytes = 0;
     for (const { gone, segment, bytes } of entries) {
       if (!gone && segment === null) this.#waitingBytes += bytes;
     }
-    for (const lot of LOG_PRIORITIES)
-      this.#removals[lot] = [...removals[lot], ...this.#removals[lot]];
+    for (const priority of LOG_PRIORITIES)
+      this.#removals[priority] = [...removals[priority], ...this.#removals[priority]];
   }
 }

@@ -8,7 +8,7 @@ import { manifestPath } from './spool-folder.ts';
 
 /** Neighbours on disk are read at once as long as no more than this lies between them. */
 const MAX_GAP_BYTES = 64 * 1024;
-/** One read; what comes of longer ones would hold the event loop for too long. */
+/** Bytes of one read: longer ones would block the event loop. */
 const MAX_RUN_BYTES = 512 * 1024;
 
 interface Run {
@@ -18,8 +18,7 @@ interface Run {
 }
 
 /**
- * The contents of these entries, which are in memory or on disk; null for one whose bytes on disk
- * are not what was written.
+ * The contents of these entries, from memory or disk; null for a damaged one.
  *
  * @throws VedetteError of code SPOOL_UNREADABLE where the disk cannot be read for now
  */
@@ -40,7 +39,7 @@ export async function readContents(
   return contents;
 }
 
-/** Both logs take turns in a batch, but each keeps its own order. */
+/** The logs alternate in a batch, but the entries of each are in order. */
 function runsOf(entries: readonly Entry[]): ReadonlyMap<Segment, readonly Run[]> {
   const runs = new Map<Segment, Run[]>();
   for (const entry of entries) {
@@ -70,7 +69,7 @@ async function readRun(
   for (const entry of run.entries) {
     const { offset } = entry;
     let content = bytes === null ? null : contentAt(bytes, offset - run.from, entry);
-    // One bad sector must not cost its neighbours.
+    // One bad sector must not lose the other entries.
     if (bytes === null && handle !== null && run.entries.length > 1) {
       const own = await readRange(handle, offset, offset + entry.bytes);
       content = own === null ? null : contentAt(own, 0, entry);
@@ -85,16 +84,16 @@ function contentAt(bytes: Buffer, offset: number, entry: Entry): Content | null 
   return { atMs: frame.atMs, body: frame.body };
 }
 
-/** Null where the file is gone or beyond reading; that is for good. */
+/** Null where the file is gone or unreadable for good. */
 async function openFile(path: string, disk: Disk): Promise<DiskFile | null> {
   try {
     return await disk.open(path, 'r');
   } catch (error) {
-    return isGoneForGood(error);
+    return nullWhereGone(error);
   }
 }
 
-/** Shorter than asked for where the file is. */
+/** Shorter than requested where the file ends. */
 async function readRange(handle: DiskFile, from: number, end: number): Promise<Buffer | null> {
   const bytes = Buffer.allocUnsafe(end - from);
   try {
@@ -106,12 +105,12 @@ async function readRange(handle: DiskFile, from: number, end: number): Promise<B
     }
     return bytes.subarray(0, done);
   } catch (error) {
-    return isGoneForGood(error);
+    return nullWhereGone(error);
   }
 }
 
 /**
- * The slots that these entries on disk answer for, as far as the manifests of their segments tell.
+ * The slots of these entries on disk, from the manifests of their segments.
  *
  * @throws VedetteError of code SPOOL_UNREADABLE where the disk cannot be read for now
  */
@@ -124,7 +123,7 @@ export async function slotsOf(
     const byKey = new Map(
       entries.filter(({ segment }) => segment?.path === path).map((entry) => [entry.key, entry]),
     );
-    for (const noted of await readManifest(manifestPath(path), disk).catch(notNow)) {
+    for (const noted of await readManifest(manifestPath(path), disk).catch(throwUnreadable)) {
       const entry = noted.kind === 'removal' ? undefined : byKey.get(noted.key);
       if (entry !== undefined && noted.kind !== 'removal') slots.set(entry, noted.slots);
     }
@@ -132,13 +131,13 @@ export async function slotsOf(
   return slots;
 }
 
-function isGoneForGood(error: unknown): null {
+function nullWhereGone(error: unknown): null {
   const code = systemCodeOf(error);
   if (code === 'ENOENT' || code === 'EIO') return null;
-  return notNow(error);
+  return throwUnreadable(error);
 }
 
-function notNow(error: unknown): never {
+function throwUnreadable(error: unknown): never {
   throw new VedetteError(
     'environment',
     'SPOOL_UNREADABLE',

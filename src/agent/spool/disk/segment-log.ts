@@ -9,16 +9,16 @@ import { asidePath, manifestPath, type SpoolFolder } from './spool-folder.ts';
 
 export interface SegmentLogOptions {
   readonly folder: SpoolFolder;
-  /** What the files' names begin with. */
+  /** The prefix of the file names. */
   readonly name: string;
   /** A file takes no more frames once it has this many bytes. */
   readonly segmentBytes: number;
-  /** What was found on disk, oldest first; nothing is appended to these. */
+  /** Found on disk, oldest first; nothing is appended to these. */
   readonly segments: readonly Segment[];
   readonly nextNumber: number;
 }
 
-/** A frame whose number is still to be given, and what is noted of it beside. */
+/** A frame without its number, and its notes for the manifest. */
 export type NewFrame = Omit<Frame, 'number'> & Pick<NotableFrame, 'slots' | 'keys'>;
 
 interface OpenSegment {
@@ -34,24 +34,23 @@ export interface Appended {
 }
 
 /**
- * Frames in files of bounded size. A file goes away whole, and always the oldest first: so a
- * removal, which stands in the same file as its record or in a later one, never goes before it,
- * and nothing that left comes back. A file that cannot be taken away is tried again, and holds up
- * the others, but for those that must make room. Its manifest goes before it: one without its
- * segment means that the segment was lost.
+ * Frames in files of bounded size. Files are deleted whole, oldest first: a removal is in the same
+ * file as its record or in a later one, so no record reappears. A file that cannot be deleted is
+ * tried again, and later ones wait for it unless room is needed. Its manifest is deleted before it:
+ * one without its segment means that the segment was lost.
  *
  * | the last file | entered by |
  * |---|---|
  * | none is open | the start, a full file, a write that failed |
  * | open | the next append |
  *
- * After a failed write or sync nobody knows what of it is on disk, so nothing more is written
- * there; the same frames go to a new file and are known by their keys.
+ * After a failed write or sync the contents of the file are unknown, so nothing more is written to
+ * it: the same frames go to a new file, with the same keys.
  */
 export class SegmentLog {
   readonly #options: SegmentLogOptions;
   readonly #segments: Segment[];
-  /** Done with and still there, oldest first. */
+  /** Files without waiting records that could not be deleted, oldest first. */
   readonly #leftOver: Segment[] = [];
   #open: OpenSegment | null = null;
   #nextNumber: number;
@@ -64,7 +63,7 @@ export class SegmentLog {
     this.#bytes = this.#segments.reduce((sum, segment) => sum + sizeOf(segment), 0);
   }
 
-  /** On disk, with what left already. */
+  /** On disk, including records that left. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -74,8 +73,7 @@ export class SegmentLog {
   }
 
   /**
-   * Writes the frames to one file and returns when they are on disk; their numbers are given here.
-   * One call at a time.
+   * Numbers the frames, writes them to one file and returns when they are on disk. One call at a time.
    *
    * @throws the system's error; then none of them counts
    */
@@ -108,22 +106,22 @@ export class SegmentLog {
     return { segment, offsets: offsets.map((offset) => from + offset) };
   }
 
-  /** Takes away the oldest files as far as none of their records waits. Never throws. */
+  /** Deletes the oldest files in which no record waits. Never throws. */
   async sweep(): Promise<void> {
     for (const each of [...this.#leftOver]) {
-      // Those that come after it may tell which of its records left.
+      // Later files may contain the removals of its records.
       if ((await this.#discard(each)) !== null) return;
       this.#leftOver.shift();
     }
     for (let oldest = this.oldest; oldest !== null; oldest = this.oldest) {
       const isOpen = this.#open?.segment === oldest;
-      // An open file that is all but new is as good for what comes next as another one.
+      // An open file that is nearly empty can take the next frames.
       if (oldest.live > 0 || (isOpen && oldest.bytes < this.#options.segmentBytes / 8)) return;
       if (!(await this.removeOldest())) return;
     }
   }
 
-  /** Takes away the oldest file, whatever is in it. False where it cannot be for now. */
+  /** Deletes the oldest file, whatever is in it. False where it cannot be deleted for now. */
   async removeOldest(): Promise<boolean> {
     const oldest = this.#segments.shift();
     if (oldest === undefined) return true;
@@ -132,7 +130,7 @@ export class SegmentLog {
     const code = await this.#discard(oldest);
     if (code === null) return true;
     this.#leftOver.push(oldest);
-    this.#sayLeft(oldest, code);
+    this.#logLeftOver(oldest, code);
     return false;
   }
 
@@ -148,7 +146,7 @@ export class SegmentLog {
     }
     const { disk, log } = this.#options.folder;
     const path = this.#freePath();
-    // What has this name already is left of a write that failed, and has nothing that counts.
+    // An existing file of this name is left from a failed write and has no committed frame.
     const handle = await disk.open(path, 'w', 0o600);
     const segment = { path, bytes: 0, manifestBytes: 0, live: 0, damaged: false };
     const manifest = new ManifestWriter(manifestPath(path), log);
@@ -171,25 +169,25 @@ export class SegmentLog {
   async #seal(): Promise<void> {
     const sealed = this.#open;
     this.#open = null;
-    // All that counts was synced.
+    // All frames are synced.
     await closeQuietly(sealed?.handle ?? null);
     await sealed?.manifest.close();
   }
 
-  /** Gives the disk back what a failed write took, where that can be done. */
+  /** Frees the space of a failed write where possible. */
   async #abandon(keepBytes: number): Promise<void> {
     const left = this.#open;
     if (left === null) return;
     await left.handle.truncate(keepBytes).catch(() => {});
     await this.#seal();
-    // The next file begins with the same number, and so has the same name.
+    // The next file begins with the same number: it has the same name.
     if (keepBytes > 0) return;
     this.#segments.splice(this.#segments.indexOf(left.segment), 1);
     const code = await this.#discard(left.segment);
-    if (code !== null) this.#sayLeft(left.segment, code);
+    if (code !== null) this.#logLeftOver(left.segment, code);
   }
 
-  /** The system's code where it cannot be taken away now; null where it is gone. */
+  /** The system's code where it cannot be deleted now; null where it is gone. */
   async #discard({ path, damaged }: Segment): Promise<string | null> {
     const { disk } = this.#options.folder;
     try {
@@ -203,7 +201,7 @@ export class SegmentLog {
     }
   }
 
-  #sayLeft({ path }: Segment, code: string): void {
+  #logLeftOver({ path }: Segment, code: string): void {
     this.#options.folder.log.warn(
       { file: path, code },
       'a file of the spool that is done with cannot be taken away',

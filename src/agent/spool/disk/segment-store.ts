@@ -10,15 +10,16 @@ import { encodeKeys } from '../frame.ts';
 import type { BesideSpool } from '../spool.ts';
 import type { Disk } from './disk.ts';
 import type { LostRecords } from './lost-frames.ts';
-import { type RecoveredEntry, type RecoveredLog, recoverLog } from './recover.ts';
+import { type RecoveredLog, recoverLog } from './recover.ts';
+import type { RecoveredEntry } from './scan-file.ts';
 import { type NewFrame, SegmentLog } from './segment-log.ts';
 import { openSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 
 const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
-/** A lot is dropped in pieces that are no larger a part of the whole than this. */
+/** Records are dropped file by file: each has at most this fraction of the bound. */
 const SEGMENTS = 32;
 
-/** Keys of records that left, which their log must tell. */
+/** Keys of records that left, to be written to their log. */
 export type Removals = Record<LogPriority, number[]>;
 
 export interface StoreOptions {
@@ -30,13 +31,12 @@ export interface StoreOptions {
 
 export interface OpenedStore {
   readonly store: SegmentStore;
-  /** What was found, oldest first in each lot. */
+  /** Oldest first in each log. */
   readonly waiting: Readonly<Record<LogPriority, readonly RecoveredEntry[]>>;
-  /** What damage took. */
   readonly lost: readonly LostRecords[];
 }
 
-/** Numbers that one start forgets at most; the others are told of once more by the next. */
+/** Lost numbers that one start notes at most; the next start reports the others again. */
 const MAX_FORGOTTEN = 10_000;
 
 /** The two logs in their folder, bounded together. One call at a time. */
@@ -44,7 +44,7 @@ export class SegmentStore {
   readonly #folder: SpoolFolder;
   readonly #logs: Readonly<Record<LogPriority, SegmentLog>>;
   readonly #maxBytes: number;
-  /** Until damage is forgotten. */
+  /** null once the damage is forgotten. */
   #found: Readonly<Record<LogPriority, RecoveredLog>> | null;
   readonly damagedFiles: number;
   /** The highest key in use; -1 where there is none. */
@@ -85,99 +85,98 @@ export class SegmentStore {
     this.lastKey = Math.max(found.spare.lastKey, found.main.lastKey);
   }
 
-  /** Of all files, with what left already. */
+  /** Of all files, including records that left. */
   get bytes(): number {
     return this.#logs.spare.bytes + this.#logs.main.bytes;
   }
 
   /**
-   * Resolves when all of it is on disk and the entries know where. `key` is one that no record
-   * that comes later has.
+   * Resolves when all is on disk and the entries have their positions. No later record has `key`.
    *
-   * @throws the system's error. What the other log took all the same counts: its entries know where,
-   *   and its removals are taken out of `removals`
+   * @throws the system's error. The other log's part may be written: its entries have their positions,
+   *   and its removals are no longer in `removals`
    */
   async write(entries: readonly Entry[], removals: Removals, key: number): Promise<void> {
     const written = await Promise.allSettled(
-      LOG_PRIORITIES.map((lot) => {
-        const own = entries.filter(({ kind }) => PRIORITY_OF_KIND[kind] === lot);
-        return this.#writeLot(lot, own, removals, key);
+      LOG_PRIORITIES.map((priority) => {
+        const own = entries.filter(({ kind }) => PRIORITY_OF_KIND[kind] === priority);
+        return this.#writeLog(priority, own, removals, key);
       }),
     );
     for (const each of written) if (each.status === 'rejected') throw each.reason;
   }
 
   /**
-   * Makes so much more fit in the bound: what is kept beside goes first, then the oldest files, those
-   * of spare records before the others. `dropped` is told of each file before it goes.
+   * Makes room for so many bytes: drops artifacts first, then the oldest files of spare records, then
+   * of the others. Calls `dropped` before it deletes a file.
    */
   async makeRoom(
     bytes: number,
     beside: BesideSpool,
-    dropped: (lot: LogPriority, segment: Segment) => void,
+    dropped: (priority: LogPriority, segment: Segment) => void,
   ): Promise<void> {
     const missing = (): number => this.bytes + beside.bytes + bytes - this.#maxBytes;
     if (missing() <= 0) return;
     await this.sweep();
     if (missing() > 0) await beside.shed(missing());
     while (missing() > 0) {
-      const lot = this.#logs.spare.oldest === null ? 'main' : 'spare';
-      const { oldest } = this.#logs[lot];
+      const priority = this.#logs.spare.oldest === null ? 'main' : 'spare';
+      const { oldest } = this.#logs[priority];
       if (oldest === null) return;
-      dropped(lot, oldest);
-      await this.#logs[lot].removeOldest();
+      dropped(priority, oldest);
+      await this.#logs[priority].removeOldest();
     }
   }
 
   /**
-   * The damage that was found at the start is told: what is left of those files may go as soon as
-   * nothing waits in them. `forget` gets the numbers that are to be known as lost from now on.
+   * The damage found at the start is reported: the damaged files may be removed once nothing waits in
+   * them. Calls `forget` with the numbers to note as lost.
    */
-  forgetDamage(forget: (lot: LogPriority, number: number) => void): void {
+  forgetDamage(forget: (priority: LogPriority, number: number) => void): void {
     const found = this.#found;
     this.#found = null;
     if (found === null) return;
-    for (const lot of LOG_PRIORITIES) {
-      for (const segment of found[lot].held) segment.live -= 1;
+    for (const priority of LOG_PRIORITIES) {
+      for (const segment of found[priority].held) segment.live -= 1;
       let left = MAX_FORGOTTEN;
-      for (const { from, end } of found[lot].toForget) {
+      for (const { from, end } of found[priority].toForget) {
         const until = Math.min(end, from + left);
-        for (let number = from; number < until; number += 1) forget(lot, number);
+        for (let number = from; number < until; number += 1) forget(priority, number);
         left -= Math.max(0, until - from);
       }
     }
   }
 
-  /** Takes away the files in which nothing waits any more. */
+  /** Deletes the files in which nothing waits. */
   async sweep(): Promise<void> {
-    for (const lot of LOG_PRIORITIES) await this.#logs[lot].sweep();
+    for (const priority of LOG_PRIORITIES) await this.#logs[priority].sweep();
   }
 
   async close(): Promise<void> {
-    for (const lot of LOG_PRIORITIES) await this.#logs[lot].close();
+    for (const priority of LOG_PRIORITIES) await this.#logs[priority].close();
     await this.#folder.close();
   }
 
-  async #writeLot(
-    lot: LogPriority,
+  async #writeLog(
+    priority: LogPriority,
     entries: readonly Entry[],
     removals: Removals,
     key: number,
   ): Promise<void> {
-    // One that left meanwhile has no content any more, and needs none.
+    // An entry that left meanwhile has no content.
     const there = entries.filter(({ gone }) => !gone);
     const frames: NewFrame[] = there.flatMap(({ kind, key: own, id, content }) =>
       content === null ? [] : [{ type: kind, key: own, id, ...content }],
     );
-    if (removals[lot].length > 0) {
-      const keys = removals[lot];
+    if (removals[priority].length > 0) {
+      const keys = removals[priority];
       frames.push({ type: 'removal', key, atMs: 0, id: '', body: encodeKeys(keys), keys });
     }
     if (frames.length === 0) return;
-    const { segment, offsets } = await this.#logs[lot].append(frames);
-    removals[lot] = [];
+    const { segment, offsets } = await this.#logs[priority].append(frames);
+    removals[priority] = [];
     for (const [index, entry] of there.entries()) {
-      // One that left while it was written has its removal under way.
+      // The removal of an entry that left during the write is pending.
       if (entry.gone) continue;
       entry.segment = segment;
       entry.offset = offsets[index] ?? 0;

@@ -1,15 +1,15 @@
 import { basename, join } from 'node:path';
 import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+import { tryFlock } from '../../../runtime/files/flock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { closeQuietly, type Disk, type DiskFile } from './disk.ts';
 import { makeDurableFolder } from './durable-folder.ts';
-import { lockFolder } from './folder-lock.ts';
 
 const FILE_NAME = /^(main|spare)-(\d{16})\.(seg|manifest)$/;
 const ASIDE_NAME = /^damaged-.*\.seg$/;
-/** Damaged files kept for a look. */
+/** Damaged files that are retained for inspection. */
 const MAX_ASIDE = 4;
-/** What a full disk answers. Time heals it, so it is no reason not to start. */
+/** Errors of a full disk. It may get room later: the agent starts. */
 const FULL: ReadonlySet<string | null> = new Set(['ENOSPC', 'EDQUOT']);
 
 export interface FoundFile {
@@ -20,7 +20,7 @@ export interface FoundFile {
   readonly number: number;
 }
 
-/** The spool's folder, held for this process alone until it is closed. */
+/** The spool's folder, locked for this process until it is closed. */
 export interface SpoolFolder {
   readonly path: string;
   readonly disk: Disk;
@@ -28,15 +28,15 @@ export interface SpoolFolder {
   file(log: string, firstNumber: number): string;
   /** Files of the logs, oldest first in each. @throws VedetteError of code DATA_DIR_UNUSABLE */
   files(): Promise<readonly FoundFile[]>;
-  /** Puts the names of new files on disk. */
+  /** Returns when the names of new files are on disk. */
   sync(): Promise<void>;
-  /** Never throws: the lock goes with the process at the latest. */
+  /** Never throws: the lock ends with the process at the latest. */
   close(): Promise<void>;
 }
 
 /**
- * Makes DATA_DIR/spool where it is missing, and takes it for this process. A full disk is let
- * pass, anything else that keeps the spool from writing is not.
+ * Creates DATA_DIR/spool where it is missing, and locks it for this process. Ignores a full disk, and
+ * fails where the spool cannot be written for any other reason.
  *
  * @throws VedetteError of kind `environment` and code DATA_DIR_IN_USE, or `config` and DATA_DIR_UNUSABLE
  */
@@ -79,7 +79,6 @@ export function isDiskFull(error: unknown): boolean {
   return FULL.has(systemCodeOf(error));
 }
 
-/** What is noted of a segment's contents; see manifest.ts. */
 export function manifestPath(segmentPath: string): string {
   return segmentPath.replace(/\.seg$/, '.manifest');
 }
@@ -88,9 +87,18 @@ export function segmentPath(ofManifest: string): string {
   return ofManifest.replace(/\.manifest$/, '.seg');
 }
 
-/** Where a damaged file goes. */
+/** The new path of a damaged file. */
 export function asidePath(folder: string, path: string): string {
   return join(folder, `damaged-${basename(path)}`);
+}
+
+export function unusableFile(path: string, code: string | null, cause: unknown): VedetteError {
+  return new VedetteError(
+    'config',
+    'DATA_DIR_UNUSABLE',
+    `the spool's file ${path} cannot be read or replaced (${code ?? 'unknown error'}): give the agent the right to, or name another folder in DATA_DIR`,
+    { cause },
+  );
 }
 
 function unusable(dataDir: string, error: unknown): VedetteError {
@@ -102,7 +110,32 @@ function unusable(dataDir: string, error: unknown): VedetteError {
   );
 }
 
-/** Rights, a read-only mount and the like show only in a real attempt. */
+/**
+ * Locks the folder for this process until the handle is closed. Warns where it cannot be locked.
+ *
+ * @throws VedetteError of kind `environment` and code DATA_DIR_IN_USE where another process has it
+ */
+async function lockFolder(
+  handle: Pick<DiskFile, 'fd'>,
+  dataDir: string,
+  log: Logger,
+): Promise<void> {
+  const lock = await tryFlock(handle.fd);
+  if (lock.state === 'locked') return;
+  if (lock.state === 'held') {
+    throw new VedetteError(
+      'environment',
+      'DATA_DIR_IN_USE',
+      `DATA_DIR is ${JSON.stringify(dataDir)}, which another agent uses: give each agent a folder of its own`,
+    );
+  }
+  log.warn(
+    { reason: lock.reason },
+    'the folder of DATA_DIR cannot be locked here: see to it that only one agent uses it',
+  );
+}
+
+/** Only a real write shows missing rights or a read-only mount. */
 async function probeFolder(folder: string, disk: Disk): Promise<void> {
   const path = join(folder, 'probe');
   try {

@@ -10,11 +10,11 @@ export interface SpoolReaderParts {
   readonly index: SpoolIndex;
   readonly bounds: Pick<SpoolBounds, 'drop'>;
   readonly disk: Disk;
-  readonly voice: SpoolLog;
+  readonly spoolLog: SpoolLog;
   readonly onLost: SpoolLost;
 }
 
-/** Reads back what waits, from memory or disk; what is damaged there is dropped, and counted. */
+/** Reads waiting records from memory or disk. Drops and counts damaged ones. */
 export class SpoolReader {
   readonly #parts: SpoolReaderParts;
   #damagedFiles = 0;
@@ -23,7 +23,7 @@ export class SpoolReader {
     this.#parts = parts;
   }
 
-  /** That were found while reading. */
+  /** Found while reading. */
   get damagedFiles(): number {
     return this.#damagedFiles;
   }
@@ -31,7 +31,7 @@ export class SpoolReader {
   /**
    * The oldest entries with a key above `after`, of `maxBytes` or a single one.
    *
-   * @param onlyDurable those that are in memory, and what came after them, will soon be on disk
+   * @param onlyDurable stop at the first that is in memory only: it will soon be on disk
    */
   choose(maxBytes: number, after: number, onlyDurable: boolean): readonly Entry[] {
     const entries: Entry[] = [];
@@ -45,13 +45,13 @@ export class SpoolReader {
     return entries;
   }
 
-  /** Whether `choose` would find something. */
+  /** Whether `choose` would return entries. */
   finds(after: number, onlyDurable: boolean): boolean {
     const next = this.#parts.index.after(after).next().value;
     return next !== undefined && (next.segment !== null || !onlyDurable);
   }
 
-  /** Those of the entries that still wait and are whole. */
+  /** The entries that still wait and are undamaged. */
   async read(entries: readonly Entry[]): Promise<readonly SpooledRecord[]> {
     const { disk } = this.#parts;
     const contents = await readContents(entries, disk);
@@ -68,14 +68,14 @@ export class SpoolReader {
     if (entry.gone) return [];
     const { key, kind, id, segment } = entry;
     if (content !== null) return [{ key, kind, id, ...content }];
-    const { bounds, voice, onLost } = this.#parts;
-    // What is put for them is on disk with the word that this one left.
+    const { bounds, spoolLog, onLost } = this.#parts;
+    // Before the drop: the missed slots are on disk with the removal of this record.
     if (slots !== null) onLost(slots);
     bounds.drop(entry, 'damage');
     if (segment === null || segment.damaged) return [];
     segment.damaged = true;
     this.#damagedFiles += 1;
-    voice.damaged(segment.path);
+    spoolLog.damaged(segment.path);
     return [];
   }
 }

@@ -10,6 +10,7 @@ import {
   ConnectionBound,
   MAX_UNANSWERED,
 } from '../../../runtime/net/connection-bound.ts';
+import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import { errorBody } from '../../errors.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 
@@ -39,7 +40,11 @@ export interface ConnectionParts {
 }
 
 const RETRY_SECONDS = 5;
-const LOG_AGAIN_MS = 60_000;
+
+const CLOSED_BECAUSE = {
+  full: 'too many connections are open, so some are closed: see who opens them, and name proxies that bring many clients in TRUSTED_PROXIES',
+  pipelining: `connections are closed that sent more than ${MAX_UNANSWERED} requests without waiting for the answers: see who sends them, and turn HTTP pipelining off there`,
+} as const;
 
 /**
  * Bounds the connections, of all and of each address. Where every place has a request in progress, a
@@ -48,17 +53,14 @@ const LOG_AGAIN_MS = 60_000;
 export function addConnectionBounds(app: FastifyInstance, parts: ConnectionParts): void {
   const { metrics, limits } = parts;
   const addressOf = addressCounter(parts.trustedProxies);
-  const report = closingsLog(
-    parts,
-    'too many connections are open, so some are closed: see who opens them, and name proxies that bring many clients in TRUSTED_PROXIES',
-  );
-  const reportPipelining = closingsLog(
-    parts,
-    `connections are closed that sent more than ${MAX_UNANSWERED} requests without waiting for the answers: see who sends them, and turn HTTP pipelining off there`,
-  );
-  const onClosed = (state: ClosedState, { remoteAddress }: Socket): void => {
+  const throttled = new ThrottledLog(parts.clock, parts.log, {
+    countFields: (closed) => ({ closed }),
+  });
+  const report = (reason: keyof typeof CLOSED_BECAUSE, { remoteAddress }: Socket): void =>
+    throttled.warn(reason, { lastAddress: remoteAddress }, CLOSED_BECAUSE[reason]);
+  const onClosed = (state: ClosedState, socket: Socket): void => {
     metrics.connectionClosed(state);
-    (state === 'pipelining' ? reportPipelining : report)(remoteAddress);
+    report(state === 'pipelining' ? 'pipelining' : 'full', socket);
   };
   const { max, maxPerAddress, reserve: reserved } = limits;
   const ordinary = new ConnectionBound({
@@ -82,7 +84,7 @@ export function addConnectionBounds(app: FastifyInstance, parts: ConnectionParts
     reply.header('connection', 'close');
     if (request.routeOptions.config?.probe === true) return;
     // No error of a request: a line in the log for each would only add to the load.
-    report(request.raw.socket.remoteAddress);
+    report('full', request.raw.socket);
     return reply
       .code(503)
       .header('retry-after', RETRY_SECONDS)
@@ -105,22 +107,5 @@ function addressCounter(trustedProxies: readonly string[]): (socket: Socket) => 
     const family = isIP(address);
     if (family === 0) return '';
     return proxies.check(address, family === 4 ? 'ipv4' : 'ipv6') ? null : normalizeIP(address);
-  };
-}
-
-/** Logs once a minute how many connections were closed for a reason, and whose was the last. */
-function closingsLog(
-  { clock, log }: Pick<ConnectionParts, 'clock' | 'log'>,
-  message: string,
-): (address: string | undefined) => void {
-  let loggedMs: number | null = null;
-  let closed = 0;
-  return (address) => {
-    closed += 1;
-    const nowMs = clock.monotonicMs();
-    if (loggedMs !== null && nowMs - loggedMs < LOG_AGAIN_MS) return;
-    log.warn({ closed, lastAddress: address }, message);
-    loggedMs = nowMs;
-    closed = 0;
   };
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import type { Deferral } from '../../../wire/v1/results.ts';
 import type { Sql, Store } from '../../database/port.ts';
 import type { Sender } from './admission.ts';
 import { findClockAhead, noteClockAhead } from './agent-clocks.sql.ts';
 
-const LOG_EVERY_MS = 60_000;
-/** Locations whose last line is remembered. */
+/** Locations with a log line of their own. */
 const MAX_LOGGED = 1_000;
 
 /** What the clocks of agents do to their results. */
@@ -32,16 +32,7 @@ export function createAgentClocks({
   readonly log: Logger;
 }): AgentClocks {
   let deferredRecords = 0;
-  const loggedAtMs = new Map<string, number>();
-
-  function isTimeToLog(locationId: string): boolean {
-    const nowMs = clock.monotonicMs();
-    const lastMs = loggedAtMs.get(locationId);
-    if (lastMs !== undefined && nowMs - lastMs < LOG_EVERY_MS) return false;
-    if (loggedAtMs.size >= MAX_LOGGED) loggedAtMs.clear();
-    loggedAtMs.set(locationId, nowMs);
-    return true;
-  }
+  const throttled = new ThrottledLog(clock, log, { maxKinds: MAX_LOGGED });
 
   return {
     get deferredRecords() {
@@ -52,8 +43,8 @@ export function createAgentClocks({
       deferredRecords += deferrals.length;
       const aheadMs = deferrals.reduce((most, { aheadMs: ms }) => Math.max(most, ms), 0);
       await noteClockAhead(store, { locationId, agentId, aheadMs });
-      if (!isTimeToLog(locationId)) return;
-      log.warn(
+      throttled.warn(
+        locationId,
         { location: slug, agentId, records: deferrals.length, aheadMs },
         `results of an agent are ${Math.round(aheadMs / 1000)} s ahead of the service's clock, and the agent resends them when that time comes: synchronize the clocks of both machines (NTP)`,
       );

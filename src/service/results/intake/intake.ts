@@ -187,7 +187,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
 
       const results = passing<ReceivedResultRecord>(
         batch.results.map((record, at) => {
-          return { list: 'results', index: batch.places.results[at] ?? at, record };
+          return { list: 'results', index: batch.indexes.results[at] ?? at, record };
         }),
       );
       await storage.watch(partitions.ensure(results.map(({ record }) => record.checkRunId)));
@@ -198,7 +198,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
 
       const missed = passing<ReceivedMissed>(
         batch.missed.map((record, at) => {
-          return { list: 'missed', index: batch.places.missed[at] ?? at, record };
+          return { list: 'missed', index: batch.indexes.missed[at] ?? at, record };
         }),
       );
       const pauses = missed.length === 0 ? null : await pausesFor(sender);

@@ -9,6 +9,7 @@ import { openServiceLink } from '../../../../src/agent/link/service-link.ts';
 import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { NO_REPORTS } from '../../../../src/agent/observability/disabled-reports.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
+import { NO_SECRETS } from '../../../../src/scrub/scrubber.ts';
 import { PATHS } from '../../../../src/wire/v1/limits.ts';
 import { UploadService } from '../../../support/agent/upload-service.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -48,6 +49,7 @@ async function openLink(
       metrics,
       runs: { running: 0, queued: 0, reachedMs: clock.wallMs() },
       captures: Promise.resolve(false),
+      secrets: { scrubber: NO_SECRETS },
       reports: NO_REPORTS,
     },
   );

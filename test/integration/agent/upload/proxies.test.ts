@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { type Exemption, exemption } from '../../../../src/agent/net/proxy/no-proxy.ts';
 import { parseProxy } from '../../../../src/agent/net/proxy/proxy-url.ts';
+import { NOT_SCRUBBED } from '../../../../src/agent/secrets/cut-scrubbed.ts';
 import type { Pieces } from '../../../../src/agent/upload/file-pieces.ts';
 import { ServiceClient } from '../../../../src/agent/upload/service-client.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
@@ -44,6 +45,7 @@ function clientOf(
     artifactOrigins,
     clock: systemClock,
     version: '1.2.3',
+    scrub: NOT_SCRUBBED,
   });
   onTestFinished(() => client.close());
   return client;

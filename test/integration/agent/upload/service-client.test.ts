@@ -5,13 +5,12 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
+import { NOT_SCRUBBED, type Scrub } from '../../../../src/agent/secrets/cut-scrubbed.ts';
 import { type Pieces, piecesOfFile } from '../../../../src/agent/upload/file-pieces.ts';
-import {
-  packJson,
-  ServiceClient,
-  type ServiceFault,
-} from '../../../../src/agent/upload/service-client.ts';
+import { packJson, ServiceClient } from '../../../../src/agent/upload/service-client.ts';
+import type { ServiceFault } from '../../../../src/agent/upload/service-fault.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
+import { createScrubber } from '../../../../src/scrub/scrubber.ts';
 import { protocolMismatchOf } from '../../../../src/wire/v1/error-answer.ts';
 import {
   errorBody,
@@ -36,6 +35,7 @@ function clientOf(
   serviceUrl: URL,
   clock: Clock = systemClock,
   artifactOrigins: readonly string[] = [],
+  scrub: Scrub = NOT_SCRUBBED,
 ): ServiceClient {
   const client = new ServiceClient({
     serviceUrl,
@@ -44,6 +44,7 @@ function clientOf(
     artifactOrigins,
     clock,
     version: '1.2.3',
+    scrub,
   });
   onTestFinished(() => client.close());
   return client;
@@ -261,6 +262,21 @@ it('reads a Retry-After that is a date by its own clock', async () => {
   expect(retryAfterMs).toBeLessThanOrEqual(60_000);
 });
 
+it('masks a secret in an answer before it cuts the answer', async () => {
+  const secret = 'correct-horse-battery-staple';
+  const service = await UploadService.start();
+  const scrubber = createScrubber([secret]);
+  const client = clientOf(service.url, systemClock, [], (text) => scrubber.text(text));
+  // The message is cut at 500 characters, so each of these cuts the secret somewhere else.
+  for (let before = 400; before < 500; before += 10) {
+    service.next('/x', failing(400, `${'.'.repeat(before)}${secret} and more`.padEnd(600, '.')));
+    const answer = await client.post('/x', {}, options);
+    if (answer.ok) throw new Error('the answer was taken');
+    expect(answer.fault.message).not.toMatch(/corr/);
+    expect(answer.fault.message.length).toBeLessThanOrEqual(501);
+  }
+});
+
 it('says which service refuses connections', async () => {
   const silent = await refusingPort();
   onTestFinished(silent.close);
@@ -336,10 +352,10 @@ it('ends what is under way when it is closed', async () => {
   expect(await answer).toMatchObject({ ok: false, fault: { kind: 'stopped' } });
 });
 
-it('is in contact with whoever answers as the service, and with no one else', async () => {
+it('is in contact with the service when it answers, unless it refuses the key or the version', async () => {
   const clock = new FakeClock();
   const { service, client } = await setUp(clock);
-  for (const script of [html, answering('<html>')]) {
+  for (const script of [html, answering('<html>'), failing(401), failing(403), otherVersion]) {
     service.next('/x', script);
     await client.post('/x', {}, options);
     expect(client.lastContactMs).toBeNull();

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { stretchBetween } from '../../../../src/agent/slots/clock-interval.ts';
+import { intervalBetween } from '../../../../src/agent/slots/clock-interval.ts';
 
 const before = { wallMs: 1_000_000, monotonicMs: 500 };
 
 function stretchAfter(wallByMs: number, monotonicByMs: number, suspendedMs = 0) {
   const now = { wallMs: before.wallMs + wallByMs, monotonicMs: before.monotonicMs + monotonicByMs };
-  return stretchBetween(before, now, suspendedMs);
+  return intervalBetween(before, now, suspendedMs);
 }
 
-describe('stretchBetween', () => {
+describe('intervalBetween', () => {
   it('goes on from where the clock was when both clocks moved alike', () => {
     expect(stretchAfter(700, 700)).toEqual({
       fromMs: 1_000_000,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { SpooledRecord, SpoolKind } from '../../../../src/agent/spool/spool.ts';
 import { batchOf, settle } from '../../../../src/agent/upload/batch.ts';
-import { BatchLimit } from '../../../../src/agent/upload/batch-limit.ts';
+import { BatchSize } from '../../../../src/agent/upload/batch-size.ts';
+import { FailingRecords } from '../../../../src/agent/upload/failing-records.ts';
 import { MAX_MISSED, MAX_RESULTS } from '../../../../src/wire/v1/limits.ts';
 
 const sender = { agentId: 'a "quoted" one', epoch: 7 };
@@ -69,52 +70,56 @@ describe('settle', () => {
   });
 });
 
-describe('BatchLimit', () => {
+describe('the size of batches', () => {
   it('halves at a refusal, and comes back slowly, so that a proxy’s bound is seldom tried', () => {
-    const limit = new BatchLimit();
-    limit.refused(1000);
-    expect(limit.maxRecords).toBe(500);
+    const size = new BatchSize();
+    size.refused(1000);
+    expect(size.maxRecords).toBe(500);
     let batches = 0;
-    for (; limit.maxRecords < 1000; batches += 1) limit.succeeded([]);
+    for (; size.maxRecords < 1000; batches += 1) size.succeeded();
     expect(batches).toBeGreaterThan(8);
-    limit.refused(1);
-    limit.found(1);
-    limit.succeeded([]);
-    limit.succeeded([]);
-    expect(limit.maxRecords).toBe(4);
+    size.refused(1);
+    size.foundRefused();
+    size.succeeded();
+    size.succeeded();
+    expect(size.maxRecords).toBe(4);
   });
 
-  it('is small after failures, and never nothing', () => {
-    const limit = new BatchLimit();
-    limit.failed(64);
-    expect(limit.maxRecords).toBe(8);
-    limit.failed(1);
-    expect(limit.maxRecords).toBe(1);
-    limit.offline(1);
-    expect(limit.maxRecords).toBe(16);
+  it('is small after failures, and never zero', () => {
+    const size = new BatchSize();
+    size.failed(64);
+    expect(size.maxRecords).toBe(8);
+    size.failed(1);
+    expect(size.maxRecords).toBe(1);
+    size.offline(1);
+    expect(size.maxRecords).toBe(16);
+    size.sendOne();
+    expect(size.maxRecords).toBe(1);
   });
+});
 
-  it('passes over a record after five failures, three records at most, for ten minutes', () => {
-    const limit = new BatchLimit();
+describe('failing records', () => {
+  it('are skipped after five failures each, three records at most, for ten minutes', () => {
+    const failing = new FailingRecords();
     const failures = (key: number, times: number, nowMs = 0): boolean[] =>
-      Array.from({ length: times }, () => limit.failedAlone(key, nowMs));
+      Array.from({ length: times }, () => failing.failed(key, nowMs));
     expect(failures(1, 5)).toEqual([false, false, false, false, true]);
     expect(failures(1, 1)).toEqual([true]);
     for (const key of [2, 3]) expect(failures(key, 5).at(-1)).toBe(true);
     expect(failures(4, 20)).toEqual(Array(20).fill(false));
-    expect(limit.cursor(50, 599_999)).toBe(50);
-    expect(limit.cursor(50, 600_000)).toBe(0);
-    expect(limit.maxRecords).toBe(1);
-    expect(limit.failedAlone(1, 600_000)).toBe(true);
-    limit.succeeded([2, 3]);
-    expect(limit.cursor(50, 600_001)).toBe(50);
+    expect(failing.takeDue(50, 599_999)).toBeNull();
+    expect(failing.takeDue(0, 600_000)).toBeNull();
+    expect(failing.takeDue(50, 600_000)).toBe(1);
+    expect(failing.failed(1, 600_000)).toBe(true);
+    failing.settled([2, 3]);
+    expect(failing.takeDue(50, 600_001)).toBeNull();
   });
 
-  it('keeps no place for a record that has left meanwhile', () => {
-    const limit = new BatchLimit();
-    for (const key of [1, 2, 3]) for (let n = 0; n < 5; n += 1) limit.failedAlone(key, 0);
-    expect(limit.cursor(50, 600_000)).toBe(0);
-    const others = Array.from({ length: 5 }, () => limit.failedAlone(9, 600_000));
+  it('do not count towards the three once they have left the spool', () => {
+    const failing = new FailingRecords();
+    for (const key of [1, 2, 3]) for (let n = 0; n < 5; n += 1) failing.failed(key, 0);
+    expect(failing.takeDue(50, 600_000)).toBe(1);
+    const others = Array.from({ length: 5 }, () => failing.failed(9, 600_000));
     expect(others.at(-1)).toBe(true);
   });
 });

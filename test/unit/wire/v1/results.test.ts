@@ -6,8 +6,8 @@ import {
   type MissedReason,
   type MissedSlots,
 } from '../../../../src/model/result/result.ts';
+import { responseHeaders } from '../../../../src/wire/v1/common-detail.ts';
 import { MAX_RECORD_VALUES } from '../../../../src/wire/v1/limits.ts';
-import { responseHeaders } from '../../../../src/wire/v1/result-parts.ts';
 import {
   missedRecordOf,
   missedRecordSchema,

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { NO_PROXIES } from '../../../../../src/agent/net/proxy/choose-proxy.ts';
+import { NOT_SCRUBBED } from '../../../../../src/agent/secrets/cut-scrubbed.ts';
 import type { CheckSet } from '../../../../../src/agent/source/check-source.ts';
 import { createServiceSource } from '../../../../../src/agent/source/service/service-source.ts';
 import { ServiceClient } from '../../../../../src/agent/upload/service-client.ts';
@@ -213,6 +214,7 @@ async function startAgent(serviceUrl: URL): Promise<Agent> {
     artifactOrigins: [],
     clock,
     version: '1.2.3',
+    scrub: NOT_SCRUBBED,
   });
   let inFlight = 0;
   const source = await createServiceSource({

@@ -4,6 +4,7 @@ import { open, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NO_PROXIES } from '../../../../../src/agent/net/proxy/choose-proxy.ts';
+import { NOT_SCRUBBED } from '../../../../../src/agent/secrets/cut-scrubbed.ts';
 import type { CheckSet } from '../../../../../src/agent/source/check-source.ts';
 import { readAssignments } from '../../../../../src/agent/source/service/assignment-file.ts';
 import {
@@ -82,6 +83,7 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
     artifactOrigins: [],
     clock,
     version: '1.2.3',
+    scrub: NOT_SCRUBBED,
   });
   let inFlight = 0;
   const source = await createServiceSource({

@@ -6,20 +6,12 @@ import {
 } from '../../model/check/assertion.ts';
 import type { ErrorCode } from '../../model/result/error-codes.ts';
 import { MAX_HOPS } from '../../model/result/traceroute.ts';
-import {
-  count,
-  duration,
-  durationOrNull,
-  instant,
-  listOf,
-  openCode,
-  recordOf,
-  text,
-} from './fields.ts';
+import { duration, durationOrNull } from './durations.ts';
+import { count, instant, listOf, openCode, recordOf, text } from './fields.ts';
 
 /**
- * Parts of a result that several check types have. The bounds are those of the agent, doubled where
- * a scrubbed secret can make a text longer than it was cut to.
+ * Parts of the details that several check types have. Bounds are those of the agent, doubled where
+ * a masked secret can make a text longer than it was cut to.
  */
 
 const SOURCES = [...new Set(Object.values(ASSERTION_SOURCES).flat())] as [
@@ -27,7 +19,7 @@ const SOURCES = [...new Set(Object.values(ASSERTION_SOURCES).flat())] as [
   ...AssertionSource[],
 ];
 
-/** At the most 10 KB, where each two characters may have become a mask of eight. */
+/** 10 KB, where each two characters may have become a mask of eight. */
 const SHOWN = 40_960;
 /** A Location header of 64 KiB, percent-encoded. */
 export const url = text(262_144);
@@ -78,24 +70,24 @@ const traceroute = z.object({
 export const commonDetail = {
   assertions: listOf(assertionResult, 50),
   requestError: text(8192).nullable(),
-  /** Also codes that only a newer agent knows: a result is not to be lost for one. */
+  /** Also codes that only a newer agent knows: no result is lost for one. */
   requestErrorCode: openCode.nullable(),
   jobLog: listOf(logEntry, 256),
   jobAssets: listOf(text(2048), 64),
   pcapDataUrl: text(2048).nullable(),
-  /** What a newer agent sends in another form is left out, like any field unknown here. */
+  /** Left out where a newer agent sends another form, like any unknown field. */
   traceroute: traceroute.nullable().catch(null),
   timing: z.object({ uncertaintyMs: duration, clock: text(32) }).exactOptional(),
 };
 
-/** A result as it is received: the model's, but for codes that are newer than this build. */
+/** The model's result, but with codes that are newer than this build. */
 export type Received<T> = T extends ErrorCode
   ? string
   : T extends object
     ? { [Key in keyof T]: Received<T[Key]> }
     : T;
 
-/** Set-Cookie is an array, all others are text. */
+/** Set-Cookie is a list, all others are text. */
 export const responseHeaders = recordOf(
   65_536,
   z.union([text(131_072), listOf(text(131_072), 16_384)]),
@@ -108,7 +100,7 @@ function isTextOrTexts(value: unknown): boolean {
   return typeof value === 'string';
 }
 
-/** Check headers (100), those of our own, and query parameters; values are cut at 10 KB. */
+/** Check headers (100), the agent's own, and query parameters; values are cut at 10 KB. */
 export const echoedPairs = recordOf(4096, text(SHOWN), 256);
 export const echoedText = text(SHOWN);
 
@@ -116,7 +108,7 @@ const certificateFacts = z.object({
   subject: text(2048),
   issuer: text(2048),
   subjectAltNames: listOf(text(2048), 101),
-  /** ISO 8601, but for a certificate whose dates are none. */
+  /** ISO 8601, unless the certificate's dates are invalid. */
   validFrom: text(2048),
   validTo: text(2048),
   daysRemaining: z.int().min(-10_000_000).max(10_000_000),
@@ -132,7 +124,7 @@ export const tlsFacts = z.object({
   certificate: certificateFacts.nullable(),
 });
 
-/** Left out where a newer agent sends it in another form, as a traceroute is. */
+/** Left out where a newer agent sends another form. */
 export const tcpFacts = z
   .object({
     peer: z.enum(['target', 'proxy']),

@@ -1,32 +1,32 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import type { Deferred } from './batch.ts';
 
-/** Deferred records are tried again so soon at the latest: one of the clocks may have been set. */
+/** The longest wait: one of the clocks may have been set. */
 const MAX_WAIT_MS = 60_000;
-/** However little they are ahead: a service that defers without a reason is not asked without a rest. */
+/** The shortest wait, however little they are ahead: the service may defer without a reason. */
 const MIN_WAIT_MS = 1_000;
-const LOG_EVERY_MS = 600_000;
+const LOG_PERIOD_MS = 600_000;
 
 /**
- * Records that the service will take later, as they are ahead of its clock. They stay in the spool, and
- * the uploader goes on with those behind them until it is time to come back.
+ * Records that the service deferred because they are ahead of its clock. They stay in the spool; the
+ * uploader sends later ones until it is time to return to them.
  */
-export class DeferredRecords {
+export class RecordsAheadOfClock {
   readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #throttled: ThrottledLog;
   /** The first of them in the spool, and when to send from there again (monotonic). */
   #first: { readonly key: number; readonly dueMs: number } | null = null;
-  /** Up to where the spool was read when the uploader came back; null where it has not. */
+  /** The key up to which the spool was read when the uploader returned; null while it has not. */
   #resumeAfter: number | null = null;
-  #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, log: Logger) {
     this.#clock = clock;
-    this.#log = log;
+    this.#throttled = new ThrottledLog(clock, log, { periodMs: LOG_PERIOD_MS });
   }
 
-  /** Milliseconds until it is time to come back; null where there are none. */
+  /** Milliseconds until it is time to return; null where there are none. */
   get dueInMs(): number | null {
     return this.#first === null ? null : Math.max(0, this.#first.dueMs - this.#clock.monotonicMs());
   }
@@ -40,16 +40,15 @@ export class DeferredRecords {
     const waitMs = Math.max(MIN_WAIT_MS, aheadMs);
     const dueMs = Math.min(nowMs + waitMs, this.#first?.dueMs ?? Number.POSITIVE_INFINITY);
     this.#first = { key, dueMs };
-    if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return;
-    this.#loggedAtMs = nowMs;
     const mostMs = deferred.reduce((most, one) => Math.max(most, one.aheadMs), 0);
-    this.#log.warn(
+    this.#throttled.warn(
+      'ahead',
       { records: deferred.length, aheadMs: mostMs },
       `results are up to ${Math.round(mostMs / 1000)} s ahead of the service's clock, and wait until it takes them: see that both machines keep their time (NTP)`,
     );
   }
 
-  /** Where to read on: at the first of them when it is time, else as it was. */
+  /** The key after which to read next: before the first of them when it is time, else `after`. */
   cursor(after: number): number {
     if (this.#first === null || this.#first.dueMs > this.#clock.monotonicMs()) return after;
     const { key } = this.#first;
@@ -60,8 +59,8 @@ export class DeferredRecords {
   }
 
   /**
-   * Where to read on after a batch that ended at `upTo`. Where none of it was taken, those behind it are
-   * further ahead: the uploader skips them, or a fast clock would make it send all of them again and again.
+   * The key after which to read next, after a batch that ended at `upTo`. Where none of it was taken,
+   * later ones are further ahead: the uploader skips them, and does not send all of them repeatedly.
    */
   next(upTo: number, wasTaken: boolean): number {
     const resumeAfter = this.#resumeAfter;

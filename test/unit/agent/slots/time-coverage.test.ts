@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LivedTime } from '../../../../src/agent/slots/lived-time.ts';
+import { TimeCoverage } from '../../../../src/agent/slots/time-coverage.ts';
 import { DAY, HOUR, MINUTE, SECOND, T0, YEAR } from '../scheduler/rig.ts';
 
 const minutely = { periodMs: MINUTE, phaseMs: 0 };
@@ -10,29 +10,29 @@ function stretch(fromMs: number, toMs: number, reason: 'agent_asleep' | 'clock_j
 
 describe('Coverage', () => {
   it('leads over the slots of a time that was lived', () => {
-    const coverage = new LivedTime();
+    const coverage = new TimeCoverage();
     coverage.commit(stretch(T0, T0 + HOUR, 'agent_asleep'));
     expect(coverage.nextSlotAfter(minutely, T0 + 10 * MINUTE)).toBe(T0 + HOUR + MINUTE);
     expect(coverage.nextSlotAfter(minutely, T0 - 10 * MINUTE)).toBe(T0 - 9 * MINUTE);
   });
 
   it('keeps the slots over which the clock leapt for when they come', () => {
-    const coverage = new LivedTime();
+    const coverage = new TimeCoverage();
     coverage.commit(stretch(T0, T0 + YEAR, 'clock_jump'));
     expect(coverage.nextSlotAfter(minutely, T0)).toBe(T0 + MINUTE);
     expect(coverage.isReported(T0 + MINUTE)).toBe(true);
   });
 
   it('counts the last half minute of a leap as lived, since its slots may have run', () => {
-    const coverage = new LivedTime();
+    const coverage = new TimeCoverage();
     coverage.commit(stretch(T0, T0 + YEAR, 'clock_jump'));
-    expect(coverage.isLived(T0 + YEAR - 30 * SECOND)).toBe(false);
-    expect(coverage.isLived(T0 + YEAR - 29 * SECOND)).toBe(true);
-    expect(coverage.isLived(T0 + YEAR)).toBe(true);
+    expect(coverage.isCovered(T0 + YEAR - 30 * SECOND)).toBe(false);
+    expect(coverage.isCovered(T0 + YEAR - 29 * SECOND)).toBe(true);
+    expect(coverage.isCovered(T0 + YEAR)).toBe(true);
   });
 
   it('reports each slot once, in ranges around what is known', () => {
-    const coverage = new LivedTime();
+    const coverage = new TimeCoverage();
     coverage.commit(stretch(T0 + 3 * MINUTE, T0 + 5 * MINUTE, 'agent_asleep'));
     expect(coverage.unreported(minutely, T0 + MINUTE, T0 + 9 * MINUTE)).toEqual([
       { slot: T0 + MINUTE, lastSlot: T0 + 3 * MINUTE, count: 3 },
@@ -43,14 +43,14 @@ describe('Coverage', () => {
   });
 
   it('finds no range where two times that are known have no slot in between', () => {
-    const coverage = new LivedTime();
+    const coverage = new TimeCoverage();
     coverage.commit(stretch(T0 - 1, T0 + 30 * SECOND, 'agent_asleep'));
     coverage.commit(stretch(T0 + 40 * SECOND, T0 + 2 * MINUTE, 'agent_asleep'));
     expect(coverage.unreported(minutely, T0, T0 + 2 * MINUTE)).toEqual([]);
   });
 
   it('counts fifty years of slots without walking over them', () => {
-    const coverage = new LivedTime();
+    const coverage = new TimeCoverage();
     const everyTenSeconds = { periodMs: 10 * SECOND, phaseMs: 3 };
     const [range] = coverage.unreported(everyTenSeconds, T0 + 3, T0 + 3 + 50 * YEAR);
     expect(range?.count).toBe((50 * YEAR) / (10 * SECOND) + 1);

@@ -1,0 +1,110 @@
+import { systemCodeOf } from '../../../runtime/errors.ts';
+import type { Entry, Segment } from '../entry.ts';
+import { decodeKeys, findFrame, isTornWrite, readFrame } from '../frame.ts';
+import { closeQuietly, type Disk } from './disk.ts';
+import type { NumberRange } from './number-ranges.ts';
+import { asidePath, type SpoolFolder, unusableFile } from './spool-folder.ts';
+
+/** Far above the size of any segment. */
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+
+export interface RecoveredEntry extends Pick<Entry, 'kind' | 'id' | 'key' | 'bytes' | 'offset'> {
+  readonly atMs: number;
+  readonly segment: Segment;
+}
+
+/** The frames of one file. */
+export interface Scan {
+  /** The number of whole frames. */
+  readonly frames: number;
+  /** Their numbers. */
+  readonly ranges: readonly NumberRange[];
+  readonly entries: readonly RecoveredEntry[];
+  /** Keys of records that left. */
+  readonly removed: readonly number[];
+  readonly damagedBytes: number;
+  readonly lastKey: number;
+}
+
+export function scanFile(bytes: Buffer, segment: Segment): Scan {
+  const ranges: { from: number; end: number }[] = [];
+  const entries: RecoveredEntry[] = [];
+  const removals: (readonly number[])[] = [];
+  let [frames, damagedBytes, lastKey] = [0, 0, -1];
+  let offset = 0;
+  while (offset < bytes.length) {
+    const found = readFrame(bytes, offset);
+    if (found === null) {
+      const next = findFrame(bytes, offset + 1);
+      if (next !== null || !isTornWrite(bytes, offset))
+        damagedBytes += (next ?? bytes.length) - offset;
+      if (next === null) break;
+      offset = next;
+      continue;
+    }
+    const { type, id, key, number, atMs, body } = found.frame;
+    const last = ranges.at(-1);
+    if (last?.end === number) last.end += 1;
+    else ranges.push({ from: number, end: number + 1 });
+    lastKey = Math.max(lastKey, key);
+    frames += 1;
+    if (type === 'removal') removals.push(decodeKeys(body));
+    else entries.push({ kind: type, id, key, atMs, bytes: found.bytes, segment, offset });
+    offset += found.bytes;
+  }
+  return { frames, ranges, entries, removed: removals.flat(), damagedBytes, lastKey };
+}
+
+/** Reads file after file into the same memory: each result is valid until the next read. */
+export class WholeFileReader {
+  readonly #disk: Disk;
+  #memory = Buffer.alloc(0);
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+  }
+
+  /** Null where the file is too large to be a segment. */
+  async read(path: string): Promise<Buffer | null> {
+    const handle = await this.#disk.open(path, 'r');
+    try {
+      const { size } = await handle.stat();
+      if (size > MAX_FILE_BYTES) return null;
+      if (size > this.#memory.length) this.#memory = Buffer.allocUnsafeSlow(size);
+      let done = 0;
+      while (done < size) {
+        const { bytesRead } = await handle.read(this.#memory, done, size - done, done);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return this.#memory.subarray(0, done);
+    } finally {
+      await closeQuietly(handle);
+    }
+  }
+}
+
+/** Null where the file is damaged and cannot be read; it is moved aside. */
+export async function contentsOf(
+  path: string,
+  folder: SpoolFolder,
+  reader: WholeFileReader,
+): Promise<Buffer | null> {
+  try {
+    const contents = await reader.read(path);
+    if (contents !== null) return contents;
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code !== 'EIO' && code !== 'EISDIR' && code !== 'ENOENT') {
+      throw unusableFile(path, code, error);
+    }
+  }
+  try {
+    await folder.disk.rename(path, asidePath(folder.path, path));
+  } catch (error) {
+    const code = systemCodeOf(error);
+    // A later start could read its records when other records have their keys.
+    if (code !== 'ENOENT') throw unusableFile(path, code, error);
+  }
+  return null;
+}

@@ -1,0 +1,111 @@
+import { retryAfterMs } from '../../runtime/backoff.ts';
+import { type ErrorAnswer, mismatchIn } from '../../wire/v1/error-answer.ts';
+import { ASKS_FOR_CREDENTIALS } from '../net/proxy/proxy-failures.ts';
+import { credentialsText, offline, rulesText } from './connection-faults.ts';
+import type { RouteProxy } from './dispatchers.ts';
+import {
+  faultOf,
+  messageAbout,
+  type Peer,
+  type ServiceFault,
+  type ServiceFaultKind,
+} from './service-fault.ts';
+
+export interface ErrorStatus {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  /** Where a redirect leads. */
+  readonly location: string | null;
+  /** Null where the answer is not of the form that the service's errors have. */
+  readonly answer: ErrorAnswer | null;
+}
+
+const FORBIDDEN = 403;
+
+/** For any form of answer: a proxy that refuses a request uses the same statuses. */
+const KIND_OF_STATUS: Readonly<Record<number, ServiceFaultKind>> = {
+  401: 'unauthorized',
+  403: 'unauthorized',
+  408: 'failed',
+  413: 'refused',
+  425: 'busy',
+  426: 'mismatch',
+  429: 'busy',
+  503: 'busy',
+};
+/** An object store uses statuses differently: 403 is an expired signature. */
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
+
+const MAX_RETRY_AFTER_MS = 3_600_000;
+
+const ADVICE: Readonly<Partial<Record<ServiceFaultKind, string>>> = {
+  unauthorized: 'see that API_KEY is a key of this private location that was not revoked',
+  mismatch: 'upgrade the older one of the agent and the service',
+};
+
+export function faultOfStatus(peer: Peer, error: ErrorStatus, wallMs: number): ServiceFault {
+  const { status, answer } = error;
+  const forwarder = peer.proxy?.forwards === true && answer === null ? peer.proxy : null;
+  if (forwarder !== null && ASKS_FOR_CREDENTIALS.has(status)) {
+    return { ...offline(peer, credentialsText(forwarder, status)), status };
+  }
+  const isForbidden = forwarder !== null && status === FORBIDDEN;
+  const ofPeer = peer.isService ? serviceKind(error) : BUSY.has(status) ? 'busy' : 'failed';
+  const kind = isForbidden ? 'failed' : ofPeer;
+  const advice = isForbidden ? `; ${rulesText(forwarder)}` : '';
+  return {
+    kind,
+    status,
+    message: messageAbout(peer, `${answeredText(peer, error, kind, forwarder)}${advice}`),
+    retryAfterMs: retryAfterMs(error.retryAfter, wallMs, MAX_RETRY_AFTER_MS),
+    attributes: answer?.attributes ?? {},
+  };
+}
+
+function serviceKind({ status, answer }: ErrorStatus): ServiceFaultKind {
+  const known = KIND_OF_STATUS[status];
+  if (known !== undefined) return known;
+  // A proxy's page for an unknown path must not cost a single result.
+  return status >= 400 && status < 500 && answer !== null ? 'refused' : 'failed';
+}
+
+function answeredText(
+  { isService }: Peer,
+  { status, location, answer }: ErrorStatus,
+  kind: ServiceFaultKind,
+  forwarder: RouteProxy | null,
+): string {
+  if (status < 400) {
+    const target = location === null ? 'elsewhere' : redirectTarget(location);
+    return isService
+      ? `answered ${status}, a redirect to ${target}: set SERVICE_URL to the service's own address`
+      : `answered ${status}, a redirect to ${target}, which is not followed: see S3_REGION and S3_DIRECT_ENDPOINT of the service`;
+  }
+  // The service's own text says which of the two to upgrade.
+  if (answer !== null && mismatchIn(answer) !== null)
+    return `answered ${status}: ${answer.message}`;
+  // Our service names the missing resource; a 404 without one means a wrong address.
+  const isWrongAddress = status === 404 && typeof answer?.attributes.resource !== 'string';
+  const advice = isWrongAddress
+    ? 'see that SERVICE_URL is the address of the service, without the /v1 of its API'
+    : ADVICE[kind];
+  const own =
+    answer === null
+      ? `, and not in the form of the service (${forwarder === null ? 'a proxy in between?' : `an answer of the proxy ${forwarder.shown}?`})`
+      : `: ${answer.message}`;
+  return `answered ${status}${own}${advice === undefined ? '' : `; ${advice}`}`;
+}
+
+/** The path of a redirect may contain secrets. */
+function redirectTarget(location: string): string {
+  return URL.canParse(location) ? new URL(location).origin : 'another path';
+}
+
+/** For an answer with a 2xx status that cannot be parsed. */
+export function unreadable(peer: Peer, status: number, problem: string): ServiceFault {
+  const settings = peer.proxy
+    ? 'SERVICE_URL and the proxy are right'
+    : 'SERVICE_URL names a Vedette service';
+  const what = `answered ${status}, but not as a Vedette service does: ${problem}; see that ${settings}`;
+  return { ...faultOf('failed', messageAbout(peer, what)), status };
+}

@@ -1,0 +1,95 @@
+import { systemCodeOf } from '../../runtime/errors.ts';
+import type { ChosenProxy } from '../net/proxy/choose-proxy.ts';
+import { ASKS_FOR_CREDENTIALS } from '../net/proxy/proxy-failures.ts';
+import { ProxyFault } from './proxy-connector.ts';
+import { faultOf, messageAbout, type Peer, type ServiceFault } from './service-fault.ts';
+
+/** Reasons by the codes of Node, OpenSSL and undici. */
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'it refused the connection',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed while the request was sent',
+  ETIMEDOUT: 'it did not answer',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  ENOTFOUND: 'its name is not known',
+  EAI_AGAIN: 'no name server answered',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection was not established in time',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was whole',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for other names',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks no TLS; see whether SERVICE_URL begins with http://',
+};
+const WRONG_VERSION = 'ERR_SSL_WRONG_VERSION_NUMBER';
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** For an error of the connection: there is no complete answer. */
+export function faultOfError(peer: Peer, error: unknown): ServiceFault {
+  if (error instanceof ProxyFault) return offline(peer, proxyText(error));
+  return offline(peer, reasonOf(error));
+}
+
+function reasonOf(error: unknown): string {
+  const code = systemCodeOf(error);
+  const reason = code === null ? undefined : REASONS[code];
+  const untrusted = code !== null && UNTRUSTED.has(code);
+  const what = untrusted
+    ? 'its certificate is not trusted; name a file with its root in NODE_EXTRA_CA_CERTS'
+    : (reason ?? 'the connection failed');
+  return `${what} (${code ?? 'no code'})`;
+}
+
+const SHORT_LINE = /^[\x20-\x7e]{1,100}$/;
+
+function proxyText({ proxy, problem }: ProxyFault): string {
+  const { variable } = proxy;
+  if (problem.kind === 'unreachable') {
+    const code = systemCodeOf(problem.error);
+    const reason = code === WRONG_VERSION ? `it speaks no TLS (${code})` : reasonOf(problem.error);
+    return `no connection to the proxy: ${reason}; see ${variable}`;
+  }
+  const { end } = problem;
+  switch (end.ended) {
+    case 'cancelled':
+      return 'it was broken off';
+    case 'time-up':
+      return 'the proxy did not answer in time whether it connects to it';
+    case 'broken':
+      return `no tunnel through the proxy: ${end.what}; see ${variable}`;
+    case 'answered': {
+      const { status, reason } = end;
+      if (ASKS_FOR_CREDENTIALS.has(status)) return credentialsText(proxy, status);
+      // Left out where it is long: it may contain the proxy's credentials.
+      const text = SHORT_LINE.test(reason) ? ` (${reason})` : '';
+      const answer = `the proxy answered ${status}${text} to CONNECT`;
+      return status >= 500
+        ? `${answer}: it could not reach it, or not find its name`
+        : `${answer}; ${rulesText(proxy)}`;
+    }
+  }
+}
+
+export function faultOfTimeout(peer: Peer, timeoutMs: number): ServiceFault {
+  return offline(peer, `no whole answer came within ${timeoutMs / 1000} s`);
+}
+
+/** The peer, or the proxy before it, cannot be reached. */
+export function offline(peer: Peer, reason: string): ServiceFault {
+  return faultOf('offline', messageAbout(peer, `cannot be reached: ${reason}`));
+}
+
+export function credentialsText({ variable, authorization }: ChosenProxy, status: number): string {
+  return authorization === null
+    ? `the proxy wants credentials (${status}); put a user and a password into ${variable}, as in http://user:password@proxy.example.com:3128`
+    : `the proxy does not take the user and password of ${variable} (${status})`;
+}
+
+export function rulesText({ variable }: ChosenProxy): string {
+  return `its rules have to allow this host and port, or NO_PROXY has to name the host, or ${variable} another proxy`;
+}

@@ -1,0 +1,110 @@
+import { Backoff } from '../../runtime/backoff.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
+import { sleep } from '../../runtime/wait.ts';
+import type { ServiceClient } from './service-client.ts';
+import type { ServiceFault, ServiceFaultKind } from './service-fault.ts';
+
+/**
+ * What follows a fault, whatever was being sent:
+ * - `back-off`: the same again, later and later, not before a Retry-After
+ * - `wait`: the same again after so long; nothing that the agent does heals it
+ * - `wait-for-key`: the same, and at once when the key has changed
+ * - `divide`: smaller requests show which record is bad, if one is
+ * - `stop`: nothing more
+ */
+type Reaction =
+  | { readonly act: 'back-off'; readonly healsByItself: true }
+  | {
+      readonly act: 'wait' | 'wait-for-key';
+      readonly waitMs: number;
+      readonly healsByItself: false;
+    }
+  | { readonly act: 'divide'; readonly healsByItself: true }
+  | { readonly act: 'stop'; readonly healsByItself: false };
+
+export const REACTIONS: Readonly<Record<ServiceFaultKind, Reaction>> = {
+  offline: { act: 'back-off', healsByItself: true },
+  busy: { act: 'back-off', healsByItself: true },
+  failed: { act: 'back-off', healsByItself: true },
+  refused: { act: 'divide', healsByItself: true },
+  unauthorized: { act: 'wait-for-key', waitMs: 60_000, healsByItself: false },
+  mismatch: { act: 'wait', waitMs: 300_000, healsByItself: false },
+  stopped: { act: 'stop', healsByItself: false },
+};
+
+export interface RetryPolicyOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly client: Pick<ServiceClient, 'key'>;
+  /** What cannot be sent, for the log: `results`. */
+  readonly what: string;
+  /** From 0 to under 1. */
+  readonly random: () => number;
+}
+
+const BACKOFF = { minMs: 1_000, maxMs: 60_000 } as const;
+const KEY_CHECK_MS = 1_000;
+const LOG_PERIOD_MS = 600_000;
+
+/** Waits after a fault as its kind requires, and logs when the service is lost and found. */
+export class RetryPolicy {
+  readonly #options: RetryPolicyOptions;
+  readonly #backoff: Backoff;
+  readonly #throttled: ThrottledLog;
+  #lastKind: ServiceFaultKind | null = null;
+  #faults = 0;
+
+  constructor(options: RetryPolicyOptions) {
+    const { clock, log, random } = options;
+    this.#options = options;
+    this.#backoff = new Backoff({ ...BACKOFF, random });
+    this.#throttled = new ThrottledLog(clock, log, { periodMs: LOG_PERIOD_MS });
+  }
+
+  /** Faults since the last success. */
+  get faults(): number {
+    return this.#faults;
+  }
+
+  /** Resolves when it is time for another try, or the signal aborts. */
+  async wait(fault: ServiceFault, signal: AbortSignal): Promise<void> {
+    const reaction = REACTIONS[fault.kind];
+    if (reaction.act === 'stop' || signal.aborted) return;
+    this.#faults += 1;
+    this.#logFault(fault);
+    const { clock } = this.#options;
+    if (reaction.act === 'wait-for-key') await this.#waitForKey(reaction.waitMs, signal);
+    else if (reaction.act === 'wait') await sleep(clock, reaction.waitMs, signal);
+    else await sleep(clock, this.#backoff.next(fault.retryAfterMs ?? 0), signal);
+  }
+
+  /** The next waits are short again. */
+  restart(): void {
+    this.#faults = 0;
+    this.#backoff.reset();
+  }
+
+  succeeded(): void {
+    this.restart();
+    const { log, what } = this.#options;
+    if (this.#throttled.clear()) log.info(`${what} reach the service again`);
+  }
+
+  async #waitForKey(waitMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, client } = this.#options;
+    const { key } = client;
+    for (let waitedMs = 0; waitedMs < waitMs && client.key === key; waitedMs += KEY_CHECK_MS) {
+      if (!(await sleep(clock, KEY_CHECK_MS, signal))) return;
+    }
+  }
+
+  #logFault({ kind, message }: ServiceFault): void {
+    // The last line has to name the current problem.
+    if (kind !== this.#lastKind) this.#throttled.clear();
+    this.#lastKind = kind;
+    const level = REACTIONS[kind].healsByItself ? 'warn' : 'error';
+    this.#throttled[level](kind, { fault: kind }, `${this.#options.what} wait: ${message}`);
+  }
+}

@@ -1,0 +1,68 @@
+import { type Scrub, shortenedReadable } from '../secrets/cut-scrubbed.ts';
+import type { RouteProxy } from './dispatchers.ts';
+
+/**
+ * Why a request failed. Callers decide by the kind alone:
+ * - `offline`: no answer (refused, reset, timed out, TLS, name not found)
+ * - `busy`: 429, 503 and the like: later, and not before `retryAfterMs`
+ * - `failed`: another 5xx, or an answer that is not the service's
+ * - `unauthorized`: 401 or 403, so the key must change
+ * - `mismatch`: 426, so the agent or the service must be upgraded
+ * - `refused`: another 4xx of the service's own, so the same request will be refused again
+ * - `stopped`: our own signal
+ */
+export type ServiceFaultKind =
+  | 'offline'
+  | 'busy'
+  | 'failed'
+  | 'unauthorized'
+  | 'mismatch'
+  | 'refused'
+  | 'stopped';
+
+export interface ServiceFault {
+  readonly kind: ServiceFaultKind;
+  /** Of the answer; null where none came. */
+  readonly status: number | null;
+  /** One line for the log: what, where, what to do. */
+  readonly message: string;
+  /** What a Retry-After asks for, milliseconds; an hour at most. */
+  readonly retryAfterMs: number | null;
+  /** Of the service's error answer; empty where it was none. */
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly fault: ServiceFault };
+
+/** The receiver of a request: the service itself, or the object store behind it by a signed address. */
+export interface Peer {
+  readonly isService: boolean;
+  /** Scheme, host and port: the rest of a signed address is a secret. */
+  readonly origin: string;
+  /** Default: none. */
+  readonly proxy?: RouteProxy | null;
+  /** For what the peer wrote: it may contain secrets that it was sent. */
+  readonly scrub: Scrub;
+}
+
+const MAX_MESSAGE_CHARS = 500;
+
+/** One line about the peer. Text of the peer must neither forge lines of the log nor fill it. */
+export function messageAbout({ isService, origin, proxy, scrub }: Peer, what: string): string {
+  const name = isService ? 'service' : 'object store';
+  const between = proxy ? ` (through the proxy ${proxy.shown})` : '';
+  return shortenedReadable(
+    `the ${name} at ${origin}${between} ${what}`,
+    MAX_MESSAGE_CHARS,
+    scrub,
+    (text) => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '),
+  );
+}
+
+export function faultOf(kind: ServiceFaultKind, message: string): ServiceFault {
+  return { kind, status: null, message, retryAfterMs: null, attributes: {} };
+}
+
+export const STOPPED = faultOf('stopped', 'the request was broken off: the agent stops');
