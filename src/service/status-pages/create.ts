@@ -2,7 +2,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import type { Store } from '../database/port.ts';
-import { createIncidents, type Incidents } from '../incidents/dashboard-incidents.ts';
+import {
+  createDashboardIncidents,
+  type DashboardIncidents,
+} from '../incidents/dashboard-incidents.ts';
 import { createIncidentTrigger, type IncidentTrigger } from '../incidents/incident-trigger.ts';
 import {
   createStatusPageIncidents,
@@ -24,7 +27,7 @@ export interface StatusPageFeatureParts {
 }
 
 export interface StatusPageFeatures {
-  readonly incidents: Incidents;
+  readonly incidents: DashboardIncidents;
   /** For whoever judges checks. */
   readonly incidentTrigger: IncidentTrigger;
   readonly statusPageIncidents: StatusPageIncidents;
@@ -36,7 +39,7 @@ export interface StatusPageFeatures {
 /** All that there is about status pages and incidents. */
 export function createStatusPageFeatures(parts: StatusPageFeatureParts): StatusPageFeatures {
   return {
-    incidents: createIncidents(parts),
+    incidents: createDashboardIncidents(parts),
     incidentTrigger: createIncidentTrigger(parts),
     statusPageIncidents: createStatusPageIncidents(parts),
     statusPageServices: createStatusPageServices(parts),

@@ -7,7 +7,7 @@ import { callerOf } from '../http/access/authentication.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { optionalFieldsOf } from '../http/resources/resource-schemas.ts';
-import { incidentResponse, presentIncident } from '../incidents/page-incidents.routes.ts';
+import { pageIncident, presentPageIncident } from '../incidents/routes.ts';
 import { DAYS, presentDays, presentService, serviceResponse } from './services.routes.ts';
 import type { StatusPages, StoredPage } from './status-pages.ts';
 import type { StatusPageSummaries } from './summary.ts';
@@ -41,7 +41,7 @@ const summaryResponse = z.strictObject({
     }),
   ),
   incidents: z
-    .array(incidentResponse)
+    .array(pageIncident)
     .describe('The open ones, newest first, 100 at most, each with its first update.'),
 });
 
@@ -95,7 +95,7 @@ export function statusPagesRoutes(features: {
         return {
           ...found,
           cards: found.cards.map(({ services, ...rest }) => ({ ...rest, services: [...services] })),
-          incidents: found.incidents.map(presentIncident),
+          incidents: found.incidents.map(presentPageIncident),
         };
       },
     );
