@@ -22,13 +22,12 @@ export interface StatusPageFeatureParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly allowance: Allowance;
-  /** Whole days for which incidents that checks opened are kept once they are resolved. */
+  /** Whole days for which incidents that checks opened are kept after they are resolved. */
   readonly retentionDays: number;
 }
 
 export interface StatusPageFeatures {
   readonly incidents: DashboardIncidents;
-  /** For whoever judges checks. */
   readonly incidentTrigger: IncidentTrigger;
   readonly statusPageIncidents: StatusPageIncidents;
   readonly statusPageServices: StatusPageServices;
@@ -36,7 +35,6 @@ export interface StatusPageFeatures {
   readonly statusPages: StatusPages;
 }
 
-/** All that there is about status pages and incidents. */
 export function createStatusPageFeatures(parts: StatusPageFeatureParts): StatusPageFeatures {
   return {
     incidents: createDashboardIncidents(parts),

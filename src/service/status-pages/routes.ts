@@ -27,7 +27,7 @@ const card = z.strictObject({
 });
 const response = statusPageSchema.extend({ id: z.string(), cards: z.array(card) });
 
-const state = z.enum(SERVICE_STATES).describe('The worst of the open incidents that concern it.');
+const state = z.enum(SERVICE_STATES).describe('The worst of the open incidents that name it.');
 const summaryResponse = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -69,7 +69,7 @@ export function statusPagesRoutes(features: {
           update: {
             summary: 'Update a status page',
             description:
-              'Fields that are left out stay as they are; each that is given replaces the stored one whole. Cards keep their ids: by the id that is given, or without one by the name.',
+              'Omitted fields do not change; each given field replaces the stored one as a whole. Cards keep their ids: by the given id, or without one by the name.',
           },
           remove: { summary: 'Delete a status page with its cards; the services stay' },
         },
