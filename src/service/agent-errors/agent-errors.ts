@@ -9,9 +9,9 @@ import { type AgentError, insertAgentErrors, listAgentErrors, trimAgentErrors } 
 
 export type { AgentError } from './sql.ts';
 
-/** Of each location; those of the agent that has most make way first. */
+/** Of each location. Deletes first from the agent with the most errors. */
 export const MAX_AGENT_ERRORS = 1_000;
-/** Of each agent the newest ones, so that one alone does not push out those of all others. */
+/** Of each agent, the newest: one agent must not displace the errors of all others. */
 export const MAX_ERRORS_AN_AGENT = 100;
 
 /**
@@ -20,11 +20,11 @@ export const MAX_ERRORS_AN_AGENT = 100;
  */
 export interface AgentErrors {
   /**
-   * Older ones make way: of the agent past MAX_ERRORS_AN_AGENT, past MAX_AGENT_ERRORS of the location
-   * those of whichever agent has most.
+   * Deletes older errors: of the agent beyond MAX_ERRORS_AN_AGENT; beyond MAX_AGENT_ERRORS of the
+   * location, those of the agents with the most.
    *
    * @throws ServiceError 409 with the attribute `reason` `unknown_agent` where the location has no such
-   *   agent: whoever has its key could make up any number of them
+   *   agent: a client with the location's key could invent any number of them
    */
   take(caller: AgentCaller, request: ErrorsRequest): Promise<ErrorsAnswer>;
   /** Newest first. */
@@ -44,15 +44,15 @@ export function createAgentErrors({ store }: { readonly store: Store }): AgentEr
       }
       const errors = reports.map(({ firstAt, lastAt, ...error }) => ({
         ...error,
-        firstAtMs: firstAt,
-        lastAtMs: lastAt,
+        firstAt: new Date(firstAt),
+        lastAt: new Date(lastAt),
       }));
       const stored = await insertAgentErrors(store, { accountId, locationId, ...agent, errors });
       await trimAgentErrors(store, {
         accountId,
         locationId,
-        keepOfEach: MAX_ERRORS_AN_AGENT,
-        keep: MAX_AGENT_ERRORS,
+        ofEachAgent: MAX_ERRORS_AN_AGENT,
+        inAll: MAX_AGENT_ERRORS,
       });
       return { stored };
     },

@@ -5,7 +5,7 @@ import { MAX_REQUEST_BYTES, PATHS } from '../../wire/v1/limits.ts';
 import { agentOf } from '../http/access/agent-access.ts';
 import type { AgentErrors } from './agent-errors.ts';
 
-/** Where agents report their own errors. */
+/** The route on which agents report their own errors. */
 export function agentErrorsRoutes(features: {
   readonly agentErrors: Pick<AgentErrors, 'take'>;
 }): FastifyPluginAsync {

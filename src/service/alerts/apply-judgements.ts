@@ -12,8 +12,8 @@ export interface JudgementEffects {
 }
 
 /**
- * Writes down what became of checks of one account, and all that follows from it. A reminder is no
- * alert of its own: it is sent, and stands in the log of what was sent.
+ * Stores the judgements of checks of one account with their alerts, notices and incidents. A
+ * reminder is not an alert of its own: only its deliveries are stored.
  */
 export async function applyJudgements(
   tx: Sql,
@@ -41,8 +41,11 @@ export async function applyJudgements(
     .map(({ judgement, alert }) => alertRowOf(judgement, alert, atMs));
   if (alerts.length > 0) await insertAlerts(tx, { accountId, alerts });
   if (given.length > 0) {
-    const wanted = given.map(({ judgement, alert }) => noticeOf(judgement, alert, atMs));
-    await notices.put(tx, accountId, wanted);
+    await notices.put(
+      tx,
+      accountId,
+      given.map(({ judgement, alert }) => noticeOf(judgement, alert, atMs)),
+    );
   }
   for (const judgement of judgements) {
     for (const change of judgement.incidents) {
@@ -77,8 +80,9 @@ function alertRowOf(
   { alertId: id, alertType, facts }: GivenAlert,
   atMs: number,
 ): CheckAlert {
-  const { sslDaysRemaining: _, ...run } = facts;
-  return { ...run, id, checkId, name, checkType, alertType, createdAtMs: atMs };
+  const { sslDaysRemaining: _, startedAtMs, ...run } = facts;
+  const [startedAt, createdAt] = [new Date(startedAtMs), new Date(atMs)];
+  return { ...run, id, checkId, name, checkType, alertType, startedAt, createdAt };
 }
 
 function noticeOf({ subject }: Judgement, alert: GivenAlert, atMs: number): AlertNotice {

@@ -16,23 +16,19 @@ export interface CheckAlertsParts {
   readonly retentionDays: number;
 }
 
-/** The alerts that checks gave: src/service/README.md, "Alerts". */
+/** src/service/README.md, "Alerts". */
 export interface CheckAlerts {
-  /** Those that were given in the window, newest first; also of checks that are gone. */
+  /** The alerts of the window, newest first, also those of deleted checks. */
   list(accountId: string, query: Page & AskedWindow): Promise<readonly CheckAlert[]>;
-  /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
+  /** About every hour, until the signal aborts, deletes alerts past the retention. Logs what fails. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** So that no statement takes long. */
+/** Bounds how long a statement takes. */
 const ROWS_AT_ONCE = 5_000;
 
 export function createCheckAlerts(parts: CheckAlertsParts): CheckAlerts {
   const { store, clock } = parts;
-
-  async function removeOld(signal: AbortSignal): Promise<void> {
-    await removePastRetention(parts, ROWS_AT_ONCE, (old) => deleteAlertsBefore(store, old), signal);
-  }
 
   return {
     async list(accountId, { limit, page, ...window }) {
@@ -47,7 +43,8 @@ export function createCheckAlerts(parts: CheckAlertsParts): CheckAlerts {
       await everyHour(
         parts,
         'alerts past their retention could not be removed',
-        () => removeOld(signal),
+        () =>
+          removePastRetention(parts, ROWS_AT_ONCE, (old) => deleteAlertsBefore(store, old), signal),
         signal,
       );
     },

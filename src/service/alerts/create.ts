@@ -24,9 +24,9 @@ export interface AlertFeatureParts {
   readonly allowance: Allowance;
   readonly secrets: SecretBox | null;
   readonly incidentTrigger: IncidentTrigger;
-  /** Left out, only webhooks and Slack channels are served. */
+  /** undefined: serves only webhooks and Slack channels. */
   readonly delivery: DeliveryConfig | undefined;
-  /** Whole days for which alerts and the log of deliveries are kept. */
+  /** Whole days, of alerts and of the delivery log. */
   readonly retentionDays: number;
 }
 
@@ -36,11 +36,10 @@ export interface AlertFeatures {
   readonly alertEngine: AlertEngine;
   readonly alertSettings: AccountAlertSettings;
   readonly checkAlerts: CheckAlerts;
-  /** What goes on by itself until the signal aborts: thresholds by time, reminders, deliveries. */
+  /** Each runs until the signal aborts: thresholds by time, reminders, deliveries, retention. */
   readonly alertKeepers: readonly ((signal: AbortSignal) => Promise<void>)[];
 }
 
-/** All that there is about alerts, with what its parts share. */
 export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
   const { clock, delivery, incidentTrigger: incidents } = parts;
   const sender = createNoticeSender(delivery ?? NO_DELIVERY, clock);

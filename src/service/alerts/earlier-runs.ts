@@ -7,11 +7,11 @@ import type { AlertObservation } from './observation.ts';
 import type { AlertSubject } from './states.sql.ts';
 
 /**
- * What stored results say of checks that were passing and whose new ones are not: the states of
- * passing checks are not kept up, so that they cost nothing. It tells which of the new ones came
- * late, and how the other locations do.
+ * The verdicts of stored results, for checks that were passing and have new runs that are not: the
+ * state of a passing check is not updated, so its runs cost nothing. They show which of the new runs
+ * came late, and the verdicts of the other locations.
  *
- * @returns by the checks' ids
+ * @returns by the id of the check
  */
 export async function earlierVerdicts(
   tx: Sql,
@@ -37,10 +37,10 @@ export async function earlierVerdicts(
     return { checkId: subject.checkId, slotMs: firstMs - reachOf(subject) };
   });
   const except = [...runsOf.values()].flat().flatMap(({ result }) => result?.id ?? []);
-  const lookAt = asked.some(({ subject }) => subject.locations.length > 1)
-    ? LOOK_AT.manyPlaces
-    : LOOK_AT.onePlace;
-  const runs = await findLatestRuns(tx, { accountId, since, except, lookAt });
+  const scanned = asked.some(({ subject }) => subject.locations.length > 1)
+    ? SCANNED.manyLocations
+    : SCANNED.oneLocation;
+  const runs = await findLatestRuns(tx, { accountId, since, except, scanned });
   const latest = groupBy(runs, ({ checkId }) => checkId);
   return new Map(
     subjects.map((subject) => {
@@ -50,8 +50,8 @@ export async function earlierVerdicts(
   );
 }
 
-/** One is enough where there is one place, were it not for slow ones; else the last of each. */
-const LOOK_AT = { onePlace: 20, manyPlaces: 500 } as const;
+/** Runs of each check: enough to hold the last of each location, also where some arrive late. */
+const SCANNED = { oneLocation: 20, manyLocations: 500 } as const;
 
 /** How far back the verdicts of other locations count. */
 function reachOf(subject: AlertSubject): number {

@@ -8,10 +8,10 @@ import type { FinalFollower } from '../results/final-follower.ts';
 import { applyJudgements } from './apply-judgements.ts';
 import { earlierVerdicts } from './earlier-runs.ts';
 import { judgeRuns } from './judge.ts';
-import { neverSilent, noIncidents, noNotices, type Silences } from './no-op-parts.ts';
 import type { Outbox } from './notice.ts';
 import { type AlertObservation, observationOf } from './observation.ts';
 import { runReminders, sweepDueAlerts } from './reminders.ts';
+import type { Silences } from './silences.ts';
 import { findAlertSubjects } from './states.sql.ts';
 
 export type { AlertObservation } from './observation.ts';
@@ -22,15 +22,15 @@ export interface AlertEngineParts {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
-  readonly notices?: Outbox;
-  readonly incidents?: IncidentTrigger;
-  readonly silences?: Silences;
+  readonly notices: Outbox;
+  readonly incidents: IncidentTrigger;
+  readonly silences: Silences;
 }
 
 /**
- * Judges how checks do and tells of it (src/service/README.md, "Alerts"). The state of a check is a
- * row that only whoever holds the check changes, in the transaction of what changes it: so it is
- * the same on every replica and after every restart, and nothing is told twice.
+ * Judges checks and gives alerts (src/service/README.md, "Alerts"). The alert state of a check is a
+ * row that changes only under the lock of the check, in the transaction that stores its results: so
+ * every replica sees the same state, also after a restart, and no alert is given twice.
  */
 export interface AlertEngine {
   /**
@@ -45,22 +45,20 @@ export interface AlertEngine {
     observations: readonly AlertObservation[],
     atMs: number,
   ): Promise<void>;
-  /** The same of results that are stored already. One statement, where all is well. */
+  /** Judges results that are stored already. Takes one statement where all checks pass. */
   readonly follow: FinalFollower;
   /**
-   * Once, thresholds in minutes and reminders that are due.
+   * Judges the checks whose threshold in minutes or whose reminder is due.
    *
-   * @returns how many checks it looked at
+   * @returns how many checks it judged
    */
   sweep(): Promise<number>;
-  /** The same every second or so, until the signal aborts. Logs what fails. */
+  /** Sweeps about every second until the signal aborts. Logs what fails. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
 export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
-  const { ids, silences = neverSilent, notices = noNotices, incidents = noIncidents } = parts;
-  const aftermath = { notices, incidents };
-  const reminderParts = { ...parts, silences, aftermath };
+  const { ids, silences } = parts;
 
   async function observe(
     tx: Sql,
@@ -87,7 +85,7 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
       const runs = runsOf.get(checkId) ?? [];
       return judgeRuns(subject, runs, earlier.get(checkId) ?? [], { atMs, isSilent, ids });
     });
-    await applyJudgements(tx, aftermath, { accountId, judgements, atMs });
+    await applyJudgements(tx, parts, { accountId, judgements, atMs });
   }
 
   return {
@@ -99,16 +97,16 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
     },
 
     sweep() {
-      return sweepDueAlerts(reminderParts);
+      return sweepDueAlerts(parts);
     },
 
     maintain(signal) {
-      return runReminders(reminderParts, signal);
+      return runReminders(parts, signal);
     },
   };
 }
 
-/** Near its end, as far as anybody can ask to hear of it. */
+/** Only within the longest threshold that a channel can have. */
 function certificateIn({ checkId, slotMs, sslDaysRemaining }: AlertObservation) {
   if (sslDaysRemaining === null) return [];
   if (sslDaysRemaining < 0 || sslDaysRemaining > MAX_THRESHOLD_DAYS) return [];

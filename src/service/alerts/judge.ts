@@ -20,8 +20,8 @@ import {
 } from '../../model/alerting/location-verdicts.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
 import { slotRuleOf } from '../../model/schedule/frequency.ts';
-import type { Silence } from './no-op-parts.ts';
 import type { AlertObservation } from './observation.ts';
+import type { Silence } from './silences.ts';
 import type { AlertRecord, AlertSubject, RunFacts } from './states.sql.ts';
 
 /** An alert that is given, or a reminder of one. */
@@ -33,15 +33,13 @@ export interface GivenAlert {
   readonly facts: RunFacts;
 }
 
-/** What becomes of a check. */
 export interface Judgement {
   readonly subject: AlertSubject;
   readonly record: AlertRecord;
-  /** Whether the record is to be kept: where the check was and is passing there is nothing in it. */
+  /** Whether to store the record: that of a check that was and is passing says nothing. */
   readonly isNews: boolean;
-  /** In their order. */
+  /** In the order of their runs, as are the incidents. */
   readonly alerts: readonly GivenAlert[];
-  /** In their order. */
   readonly incidents: readonly ('opened' | 'resolved')[];
 }
 
@@ -61,14 +59,14 @@ const NO_RECORD: AlertRecord = {
   runDown: null,
 };
 
-/** The places of the check that run every slot; null where they take turns, or there is one. */
+/** The locations that run every slot; null where they rotate, or there is only one. */
 export function parallelOf(subject: AlertSubject, rules: AlertRules): ParallelLocations | null {
   const { runsParallel, locations } = subject;
   if (!runsParallel || locations.length < 2) return null;
   return { places: locations, freshMs: freshMsOf(subject), percent: rules.parallelPercent };
 }
 
-/** How long what one of several locations says counts beside the others. */
+/** How long the verdict of one of several locations is valid. */
 export function freshMsOf({ checkId, frequency, frequencyOffset }: AlertSubject): number {
   return freshFor(slotRuleOf(checkId, frequency, frequencyOffset).periodMs);
 }
@@ -96,9 +94,7 @@ export function rulesOf({ settings, checkType }: AlertSubject): AlertRules {
   return { ...rules, escalation: { by: 'runs', runs: 1 } };
 }
 
-/**
- * The location whose slot a run was. Where a retry was handed over, that is not where it ended.
- */
+/** The location whose slot it was: a retry may be handed over to another location. */
 export function parallelLocationOf(
   { checkId, locations }: AlertSubject,
   run: { readonly location: string; readonly slotMs: number; readonly sequenceId: string | null },
@@ -110,8 +106,8 @@ export function parallelLocationOf(
   return locations.find((slug) => sequenceIdOf(checkId, slug, slotMs) === sequenceId) ?? location;
 }
 
-/** What is gathered while one check is judged. */
-class Ledger {
+/** Collects the judgement of one check. */
+class JudgementBuilder {
   readonly alerts: GivenAlert[] = [];
   readonly incidents: ('opened' | 'resolved')[] = [];
   readonly #subject: AlertSubject;
@@ -162,10 +158,9 @@ class Ledger {
 }
 
 /**
- * What becomes of a check by runs of it. A deactivated check is not judged.
+ * Judges a check by its runs. Skips a deactivated check.
  *
- * @param earlier what other results say that are stored already, where the check was passing: the
- *   state itself is not kept up then
+ * @param earlier verdicts of stored results (`earlierVerdicts`) where the check was passing
  */
 export function judgeRuns(
   subject: AlertSubject,
@@ -173,67 +168,55 @@ export function judgeRuns(
   earlier: readonly LocationVerdict[],
   { atMs, isSilent, ids }: JudgeParts,
 ): Judgement {
-  const ledger = new Ledger(subject, ids);
-  if (!subject.isActive) return ledger.judgement();
+  const builder = new JudgementBuilder(subject, ids);
+  if (!subject.isActive) return builder.judgement();
   const rules = rulesOf(subject);
   const parallel = parallelOf(subject, rules);
   const turnLateMs = rotationLatenessMsOf(subject);
   const known = bySlot(earlier).reduce(
     (places, verdict) => withVerdict(places, verdict, parallel, turnLateMs) ?? places,
-    ledger.record.state.places,
+    builder.record.state.places,
   );
-  ledger.record = { ...ledger.record, state: { ...ledger.record.state, places: known } };
+  builder.record = { ...builder.record, state: { ...builder.record.state, places: known } };
   for (const observation of bySlot(observations)) {
     const { slotMs, location, condition } = observation;
     const silent = subject.isMuted || isSilent(subject.tags, slotMs);
     const facts = factsOf(observation);
     const sequenceId = observation.result?.sequenceId ?? null;
     const place = parallelLocationOf(subject, { location, slotMs, sequenceId });
-    const scene = { rules, parallel, turnLateMs, isSilent: silent, atMs };
-    const step = afterRun(ledger.record.state, { place, slotMs, condition }, scene);
+    const context = { rules, parallel, turnLateMs, isSilent: silent, atMs };
+    const step = afterRun(builder.record.state, { place, slotMs, condition }, context);
     if (step !== null) {
-      if (condition !== 'passing') ledger.record = { ...ledger.record, lastRun: facts };
-      ledger.step(step, facts);
+      if (condition !== 'passing') builder.record = { ...builder.record, lastRun: facts };
+      builder.step(step, facts);
     }
-    ledger.certificate(facts, slotMs, silent);
+    builder.certificate(facts, slotMs, silent);
   }
-  return ledger.judgement();
+  return builder.judgement();
 }
 
 /**
- * What becomes of a check whose time has come. Of a deactivated one nothing: the next run decides
- * when something is due again.
+ * Judges a check that is due. Skips a deactivated check: its next run sets when it is due again.
  */
 export function judgeTime(subject: AlertSubject, { atMs, isSilent, ids }: JudgeParts): Judgement {
-  const ledger = new Ledger(subject, ids);
-  const { state, lastRun } = ledger.record;
+  const builder = new JudgementBuilder(subject, ids);
+  const { state, lastRun } = builder.record;
   if (!subject.isActive || lastRun === null) {
-    ledger.record = { ...ledger.record, dueAtMs: null };
-    return ledger.judgement();
+    builder.record = { ...builder.record, dueAtMs: null };
+    return builder.judgement();
   }
   const rules = rulesOf(subject);
   const silent = subject.isMuted || isSilent(subject.tags, atMs);
   const parallel = parallelOf(subject, rules);
-  const scene = {
-    rules,
-    parallel,
-    turnLateMs: rotationLatenessMsOf(subject),
-    isSilent: silent,
-    atMs,
-  };
-  ledger.step(afterTime(state, scene), lastRun);
-  return ledger.judgement();
+  const turnLateMs = rotationLatenessMsOf(subject);
+  const context = { rules, parallel, turnLateMs, isSilent: silent, atMs };
+  builder.step(afterTime(state, context), lastRun);
+  return builder.judgement();
 }
 
 function factsOf(observation: AlertObservation): RunFacts {
-  return {
-    runLocation: observation.location,
-    responseTime: observation.responseTime,
-    error: observation.error,
-    statusCode: observation.statusCode,
-    startedAtMs: observation.startedAtMs,
-    sslDaysRemaining: observation.sslDaysRemaining,
-  };
+  const { location, responseTime, error, statusCode, startedAtMs, sslDaysRemaining } = observation;
+  return { runLocation: location, responseTime, error, statusCode, startedAtMs, sslDaysRemaining };
 }
 
 function bySlot<T extends { readonly slotMs: number }>(items: readonly T[]): readonly T[] {

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/port.ts';
 
-/** A FINAL that judged its check. */
+/** A FINAL result that judges its check. */
 export interface LatestRun {
   readonly checkId: string;
   readonly runLocation: string;
@@ -11,24 +11,17 @@ export interface LatestRun {
   readonly isDegraded: boolean;
 }
 
-type LatestRow = {
-  readonly checkId: string;
-  readonly runLocation: string;
-  readonly sequenceId: string;
-  readonly slot: Date;
-  readonly hasFailures: boolean;
-  readonly isDegraded: boolean | null;
-};
+type LatestRow = Omit<LatestRun, 'slotMs'> & { readonly slot: Date };
 
-/** An agent's clock that was set back may have stamped a result before its slot. */
+/** An agent may set back its clock and date a result before its slot. */
 const CLOCK_SET_BACK = `interval '2 minutes'`;
 
 /**
- * The newest FINALs of each location of the checks, as far as they are of the given slot or later:
- * of those with a retry and of those without one each. Cancelled runs and own faults judge nothing
- * and are left out, and so are the results named.
+ * The newest FINAL with a retry and the newest without one, of each location of the checks, from
+ * the given slot on. Leaves out cancelled runs and faults of the agent, which judge nothing, and the
+ * results in `except`.
  *
- * @param lookAt how many of a check's newest are looked at
+ * @param scanned how many of the newest results of a check it reads
  */
 export async function findLatestRuns(
   sql: Sql,
@@ -36,24 +29,25 @@ export async function findLatestRuns(
     accountId,
     since,
     except,
-    lookAt,
+    scanned,
   }: {
     readonly accountId: string;
     readonly since: readonly { readonly checkId: string; readonly slotMs: number }[];
-    /** Ids. */
+    /** Ids of results. */
     readonly except: readonly string[];
-    readonly lookAt: number;
+    readonly scanned: number;
   },
 ): Promise<readonly LatestRun[]> {
   if (since.length === 0) return [];
-  // The limit makes the planner take the index by created_at, of which it needs the first entries;
-  // the bound by the slot alone spares the partitions of older days.
+  // The limit makes the planner read the start of the index by created_at; the bound of the slot
+  // skips the partitions of older days.
   const rows = await sql.query<LatestRow>(
     `select latest.*
      from unnest($2::text[], $3::timestamptz[]) as given (check_id, slot)
        cross join lateral (
          select distinct on (run_location, attempts > 0)
-           check_id, run_location, sequence_id, slot, has_failures, is_degraded
+           check_id, run_location, sequence_id, slot, has_failures,
+           coalesce(is_degraded, false) as is_degraded
          from (
            select * from check_results r
            where r.account_id = $1 and r.check_id = given.check_id
@@ -70,15 +64,8 @@ export async function findLatestRuns(
       since.map(({ slotMs }) => new Date(slotMs)),
       except,
       new Date(Math.min(...since.map(({ slotMs }) => slotMs))),
-      lookAt,
+      scanned,
     ],
   );
-  return rows.map((row) => ({
-    checkId: row.checkId,
-    runLocation: row.runLocation,
-    sequenceId: row.sequenceId,
-    slotMs: row.slot.getTime(),
-    hasFailures: row.hasFailures,
-    isDegraded: row.isDegraded ?? false,
-  }));
+  return rows.map(({ slot, ...run }) => ({ ...run, slotMs: slot.getTime() }));
 }

@@ -2,7 +2,7 @@ import type { AlertType } from '../../model/alerting/alert.ts';
 import type { CheckType } from '../../model/vocabulary.ts';
 import type { Sql } from '../database/port.ts';
 
-/** What a check's subscribers are to hear. */
+/** An alert or a reminder, as the channels of the check's subscriptions receive it. */
 export interface AlertNotice {
   readonly alertId: string;
   readonly alertType: AlertType;
@@ -24,15 +24,15 @@ export interface AlertNotice {
   readonly startedAtMs: number;
   /** Whole days; null where no certificate was seen. */
   readonly sslDaysRemaining: number | null;
-  /** 0 for the notice itself, then 1, 2, … for those that remind of it. */
+  /** 0 for the notice itself, then 1, 2, … for its reminders. */
   readonly reminder: number;
 }
 
-/** Keeps what is to be sent. */
+/** The deliveries to send (transactional outbox). */
 export interface Outbox {
   /**
-   * In the transaction that gives the alerts: one row for each subscribed channel that wants it.
-   * Checks are locked meanwhile.
+   * Stores one delivery for each subscribed channel that wants the notice, in the transaction that
+   * gives the alerts and locks their checks.
    */
   put(tx: Sql, accountId: string, notices: readonly AlertNotice[]): Promise<void>;
 }

@@ -14,13 +14,13 @@ export interface AlertObservation {
   readonly condition: Condition;
   /** Milliseconds. */
   readonly responseTime: number;
-  /** Why it fails or is degraded; from a result 4 KB at most. */
+  /** Why it fails or is degraded; of a result at most MAX_ERROR_BYTES. */
   readonly error: string | null;
   readonly statusCode: string | null;
   /** Epoch milliseconds. */
   readonly startedAtMs: number;
   readonly sslDaysRemaining: number | null;
-  /** What stores it, where it is a result: its run may have come before others that are stored. */
+  /** Only for a result: results that are stored already may be of later runs. */
   readonly result?: { readonly id: string; readonly sequenceId: string };
 }
 
@@ -52,7 +52,7 @@ export function observationOf(result: ReceivedResult): AlertObservation | null {
   };
 }
 
-/** It goes with every notice, and an assertion's can hold a good part of a body. */
+/** Every notice carries the error, and that of an assertion can quote much of a body. */
 const MAX_ERROR_BYTES = 4096;
 
 function errorOf(result: ReceivedResult, condition: Condition): string | null {

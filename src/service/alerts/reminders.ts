@@ -6,28 +6,27 @@ import type { Store } from '../database/port.ts';
 import { storeFaultKind } from '../database/store-errors.ts';
 import { applyJudgements, type JudgementEffects } from './apply-judgements.ts';
 import { judgeTime } from './judge.ts';
-import type { Silences } from './no-op-parts.ts';
+import type { Silences } from './silences.ts';
 import { claimDueSubjects } from './states.sql.ts';
 
-export interface ReminderParts {
+export interface ReminderParts extends JudgementEffects {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   readonly ids: () => string;
   readonly silences: Silences;
-  readonly aftermath: JudgementEffects;
 }
 
-/** So that no transaction holds its checks for long. */
+/** Bounds how long a transaction locks its checks. */
 const CHECKS_A_TRANSACTION = 100;
 const SWEEP_EVERY_MS = 1000;
 const MAX_BACK_OFF_MS = 30_000;
 
 /**
- * Judges every check whose time has come. Several replicas share them: whoever has claimed a check
- * holds it until what it gave is written.
+ * Judges every check that is due. Replicas share them: the one that claims a check locks it until
+ * its alerts are stored.
  *
- * @returns how many it looked at
+ * @returns how many it judged
  */
 export async function sweepDueAlerts(parts: ReminderParts): Promise<number> {
   let swept = 0;
@@ -38,20 +37,21 @@ export async function sweepDueAlerts(parts: ReminderParts): Promise<number> {
   }
 }
 
-function sweepSome({ store, clock, ids, silences, aftermath }: ReminderParts): Promise<number> {
+function sweepSome(parts: ReminderParts): Promise<number> {
+  const { store, clock, ids, silences } = parts;
   return store.transaction(async (tx) => {
     const atMs = clock.wallMs();
     const due = await claimDueSubjects(tx, { atMs, limit: CHECKS_A_TRANSACTION });
     for (const [accountId, subjects] of groupBy(due, (subject) => subject.accountId)) {
       const isSilent = await silences.from(tx, accountId, atMs);
       const judgements = subjects.map((subject) => judgeTime(subject, { atMs, isSilent, ids }));
-      await applyJudgements(tx, aftermath, { accountId, judgements, atMs });
+      await applyJudgements(tx, parts, { accountId, judgements, atMs });
     }
     return due.length;
   });
 }
 
-/** What fails is logged when it begins to, and tried again ever less often. */
+/** Logs the first of several failures, and backs off. */
 export async function runReminders(parts: ReminderParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
   const options = {

@@ -10,7 +10,7 @@ import type { CheckAlert, CheckAlerts } from './check-alerts.ts';
 
 const response = z.array(
   z.strictObject({
-    name: z.string().describe("The check's, when the alert was given."),
+    name: z.string().describe('The name of the check when the alert was given.'),
     id: z.uuid(),
     checkId: z.string(),
     alertType: z.enum(ALERT_TYPES),
@@ -57,13 +57,13 @@ export function checkAlertsRoutes({
 }
 
 function presentAlert({
-  startedAtMs,
-  createdAtMs,
+  startedAt,
+  createdAt,
   ...alert
 }: CheckAlert): z.output<typeof response>[number] {
   return {
     ...alert,
-    created_at: new Date(createdAtMs).toISOString().slice(0, 10),
-    startedAt: new Date(startedAtMs).toISOString(),
+    created_at: createdAt.toISOString().slice(0, 10),
+    startedAt: startedAt.toISOString(),
   };
 }

@@ -14,10 +14,7 @@ const PATH = '/v1/accounts/:accountId/alert-settings';
 const params = z.object({ accountId: z.string().describe('The id of the account of the key.') });
 const changes = z.strictObject(optionalFieldsOf(alertSettingsSchema.shape));
 
-/**
- * When trouble notifies, but where a check or its group says otherwise: src/service/README.md,
- * "Alerts".
- */
+/** The alert settings of an account: src/service/README.md, "Alerts". */
 export function alertSettingsRoutes({
   alertSettings,
 }: {

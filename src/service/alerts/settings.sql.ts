@@ -2,7 +2,7 @@ import type { AlertSettings } from '../../model/alerting/alert-settings.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
-/** Those of an account; null where it never said any. */
+/** null where the account never set any. */
 export async function findAlertSettings(
   sql: Sql,
   accountId: string,

@@ -6,12 +6,12 @@ import { invalid, notFound } from '../errors.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { findAlertSettings, putAlertSettings } from './settings.sql.ts';
 
-/** When trouble notifies in all of an account, but where a check or a group says otherwise. */
+/** The alert settings of checks and groups that have none of their own. */
 export interface AccountAlertSettings {
   /** @throws ServiceError 404 for another account than the caller's */
   read(callerAccountId: string, accountId: string): Promise<AlertSettings>;
   /**
-   * The given fields over the stored ones, each whole.
+   * Each given field replaces the stored one as a whole.
    *
    * @throws ServiceError 404 for another account than the caller's
    */

@@ -1,12 +1,22 @@
 import { pauseOf, silenceOf } from '../../model/schedule/maintenance-window.ts';
 import { compilePauses } from '../../model/schedule/pause.ts';
+import type { Sql } from '../database/port.ts';
 import { windowsNear } from '../maintenance-windows/exports.ts';
-import type { Silences } from './no-op-parts.ts';
 
 /**
- * The account's maintenance windows (src/service/README.md, "Maintenance windows"): a check that is
- * silenced by one gives no alerts, and neither does one that is paused, though somebody may ask for
- * a run of it meanwhile.
+ * Whether a check with these tags, its own and its group's, is silenced or paused at the instant
+ * (epoch milliseconds).
+ */
+export type Silence = (tags: readonly string[], instantMs: number) => boolean;
+
+export interface Silences {
+  /** Valid from the instant on. */
+  from(tx: Sql, accountId: string, instantMs: number): Promise<Silence>;
+}
+
+/**
+ * The maintenance windows of the account: src/service/README.md, "Maintenance windows". Also
+ * silences paused checks, since people may run them during the pause.
  */
 export const maintenanceSilences: Silences = {
   async from(tx, accountId, instantMs) {

@@ -4,7 +4,7 @@ import type { CheckType, Frequency } from '../../model/vocabulary.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
-/** What is known of the run that an alert is about. */
+/** The run that an alert is about. */
 export interface RunFacts {
   readonly runLocation: string;
   /** Milliseconds. */
@@ -16,21 +16,21 @@ export interface RunFacts {
   readonly sslDaysRemaining: number | null;
 }
 
-/** A check as alerts see it, with what they must know later. */
+/** The stored alert state of a check. */
 export interface AlertRecord {
   readonly state: AlertState;
-  /** The last run that showed the trouble; null while there is none. */
+  /** The last run that was not passing; null while the check passes. */
   readonly lastRun: RunFacts | null;
-  /** The alert that subscribers are reminded of. */
+  /** The alert that reminders are about. */
   readonly alertId: string | null;
-  /** Whether the trouble opened an incident. */
+  /** Whether the failure opened an incident. */
   readonly hasIncident: boolean;
-  /** Epoch milliseconds; null where the passing of time gives no alert. */
+  /** When `claimDueSubjects` returns the check, epoch milliseconds; null for never. */
   readonly dueAtMs: number | null;
   readonly runDown: RunDown | null;
 }
 
-/** A check, as far as its alerts depend on it. */
+/** The fields of a check and its group that its alerts depend on. */
 export interface AlertSubject {
   readonly accountId: string;
   readonly checkId: string;
@@ -42,11 +42,11 @@ export interface AlertSubject {
   readonly isActive: boolean;
   readonly isMuted: boolean;
   readonly runsParallel: boolean;
-  /** The slugs of the private locations in force: its group's where that has any. */
+  /** Slugs of private locations: its group's where the group has any. */
   readonly locations: readonly string[];
   readonly frequency: Frequency;
   readonly frequencyOffset: number | null;
-  /** As they are stored: an older release may have put them there. */
+  /** As stored, perhaps by an older release. */
   readonly settings: {
     readonly own: unknown;
     readonly ownUsesGlobal: boolean;
@@ -60,32 +60,14 @@ export interface AlertSubject {
 
 type RecordBody = Pick<AlertRecord, 'state' | 'lastRun' | 'alertId' | 'hasIncident'>;
 
-type SubjectRow = {
-  readonly accountId: string;
-  readonly id: string;
-  readonly name: string;
-  readonly checkType: CheckType;
-  readonly tags: readonly string[];
-  readonly groupName: string | null;
-  readonly isActive: boolean;
-  readonly isMuted: boolean;
-  readonly runsParallel: boolean;
-  readonly locations: readonly string[];
-  readonly frequency: Frequency;
-  readonly frequencyOffset: number | null;
-  readonly own: unknown;
-  readonly ownUsesGlobal: boolean;
-  readonly ofGroup: unknown;
-  readonly groupUsesGlobal: boolean;
-  readonly ofAccount: unknown;
-  readonly triggerIncident: unknown;
+type SubjectRow = Omit<AlertSubject, 'record'> & {
   readonly dueAt: Date | null;
   readonly sslEndsAt: Date | null;
   readonly sslToldDays: number | null;
   readonly body: RecordBody | null;
 };
 
-const SUBJECT = `c.account_id, c.id, c.name, c.check_type,
+const SUBJECT = `c.account_id, c.id as check_id, c.name, c.check_type,
   c.tags || coalesce(g.tags, '[]'::jsonb) as tags, g.name as group_name,
   c.activated and coalesce(g.activated, true) as is_active,
   c.muted or coalesce(g.muted, false) as is_muted,
@@ -94,57 +76,33 @@ const SUBJECT = `c.account_id, c.id, c.name, c.check_type,
     then slugs_or_none(c.body -> 'privateLocations')
     else g.private_locations end as locations,
   c.frequency, c.body -> 'frequencyOffset' as frequency_offset,
-  c.body -> 'alertSettings' as own,
-  coalesce((c.body -> 'useGlobalAlertSettings')::boolean, true) as own_uses_global,
-  g.alert_settings as of_group, coalesce(g.use_global_alert_settings, true) as group_uses_global,
-  a.settings as of_account, c.body -> 'triggerIncident' as trigger_incident,
+  jsonb_build_object('own', c.body -> 'alertSettings',
+    'ownUsesGlobal', coalesce((c.body -> 'useGlobalAlertSettings')::boolean, true),
+    'group', g.alert_settings,
+    'groupUsesGlobal', coalesce(g.use_global_alert_settings, true),
+    'account', a.settings) as settings,
+  c.body -> 'triggerIncident' as trigger_incident,
   s.due_at, s.ssl_ends_at, s.ssl_told_days, s.body`;
 
-const SAYS = `left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
+const SETTINGS = `left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
   left join account_alert_settings a on a.account_id = c.account_id`;
 
-function subjectOf(row: SubjectRow): AlertSubject {
+function subjectOf({ dueAt, sslEndsAt, sslToldDays, body, ...check }: SubjectRow): AlertSubject {
+  const runDown =
+    sslEndsAt === null || sslToldDays === null
+      ? null
+      : { endsAtMs: sslEndsAt.getTime(), toldDays: sslToldDays };
   return {
-    accountId: row.accountId,
-    checkId: row.id,
-    name: row.name,
-    checkType: row.checkType,
-    tags: row.tags,
-    groupName: row.groupName,
-    isActive: row.isActive,
-    isMuted: row.isMuted,
-    runsParallel: row.runsParallel,
-    locations: [...new Set(row.locations)],
-    frequency: row.frequency,
-    frequencyOffset: row.frequencyOffset,
-    settings: {
-      own: row.own,
-      ownUsesGlobal: row.ownUsesGlobal,
-      group: row.ofGroup,
-      groupUsesGlobal: row.groupUsesGlobal,
-      account: row.ofAccount,
-    },
-    triggerIncident: row.triggerIncident,
-    record: recordOf(row),
-  };
-}
-
-function recordOf({ body, dueAt, sslEndsAt, sslToldDays }: SubjectRow): AlertRecord | null {
-  if (body === null) return null;
-  return {
-    ...body,
-    dueAtMs: dueAt?.getTime() ?? null,
-    runDown:
-      sslEndsAt === null || sslToldDays === null
-        ? null
-        : { endsAtMs: sslEndsAt.getTime(), toldDays: sslToldDays },
+    ...check,
+    locations: [...new Set(check.locations)],
+    record: body === null ? null : { ...body, dueAtMs: dueAt?.getTime() ?? null, runDown },
   };
 }
 
 /**
- * Of checks that had runs, those that alerts may come of: the ones that are named, the ones that
- * were not passing, and the ones of whose certificates not all is told. For the others, which are
- * nearly all, this is one look into an index. Only for checks that `lockSubjects` holds.
+ * The checks among those with runs that may give alerts: the named ones, those that were not
+ * passing, and those with news of their certificates. The others, which are nearly all, cost one
+ * index lookup. Only for checks that `lockSubjects` locks.
  */
 export async function findAlertSubjects(
   sql: Sql,
@@ -179,7 +137,7 @@ export async function findAlertSubjects(
      select ${SUBJECT}
      from wanted join checks c on c.account_id = $1 and c.id = wanted.id
      left join check_alert_states s on s.account_id = $1 and s.check_id = wanted.id
-     ${SAYS}
+     ${SETTINGS}
      order by c.id`,
     [
       accountId,
@@ -194,8 +152,8 @@ export async function findAlertSubjects(
 }
 
 /**
- * Checks whose alerts the passing of time may change, longest due first. Until the transaction ends
- * nobody else changes them or takes in results of them; those that somebody holds are left out.
+ * Locks due checks until the transaction ends, longest due first: nobody else changes them or takes
+ * in their results. Skips checks that another transaction has locked.
  */
 export async function claimDueSubjects(
   sql: Sql,
@@ -204,7 +162,7 @@ export async function claimDueSubjects(
   const rows = await sql.query<SubjectRow>(
     `select ${SUBJECT}
      from check_alert_states s join checks c on c.account_id = s.account_id and c.id = s.check_id
-     ${SAYS}
+     ${SETTINGS}
      where s.due_at <= $1::timestamptz
      order by s.due_at limit $2::bigint
      for no key update of c, s skip locked`,
@@ -214,10 +172,10 @@ export async function claimDueSubjects(
 }
 
 /**
- * Stores whole records, over those that are there. Only for checks that the transaction holds: each
- * is made from the one before it.
+ * Replaces the records. Only for checks that the transaction locks, as each record is made from the
+ * stored one.
  *
- * @param records each of another check
+ * @param records at most one of each check
  */
 export async function putAlertRecords(
   sql: Sql,

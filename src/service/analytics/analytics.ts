@@ -8,24 +8,40 @@ import {
   type RunStatus,
 } from '../../model/result/analytics.ts';
 import type { RunnableCheckType } from '../../model/vocabulary.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import { findCheck } from '../checks/exports.ts';
+import type { Store } from '../database/port.ts';
+import { StoreError } from '../database/store-errors.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { type BoundedReadParts, createBoundedRead } from './read-bounded.ts';
-import type { PointSpan, SeriesPoint } from './sql.ts';
+import { ReportQueue } from './report-queue.ts';
+import {
+  hasMoreRuns,
+  type PointSpan,
+  readSeries,
+  type SeriesPoint,
+  type SeriesQuery,
+} from './sql.ts';
 
-/** The page is one of series. */
+export interface AnalyticsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** The most runs of one report in the embedded database; if omitted, 300,000. */
+  readonly maxRunsEmbedded?: number;
+}
+
+/** The page counts series. */
 export interface AnalyticsQuery extends Page {
   readonly quickRange: QuickRange;
-  /** Epoch milliseconds, in place of the beginning of quickRange; null leaves it. */
+  /** Epoch milliseconds, in place of the start of quickRange; null for that start. */
   readonly fromMs: number | null;
-  /** The same of its end. */
+  /** In place of its end. */
   readonly toMs: number | null;
   readonly aggregationMinutes: number | null;
-  /** Only runs that ended so; none given, all. */
+  /** Only runs with these statuses; empty for all. */
   readonly statuses: readonly RunStatus[];
   readonly groupBy: AnalyticsGrouping | null;
-  /** One at least, each once. */
+  /** At least one, and each once. */
   readonly metrics: readonly Metric[];
 }
 
@@ -45,12 +61,12 @@ export interface AnalyticsReport {
   readonly series: readonly Series[];
 }
 
-/** How checks did over time: src/service/README.md, "Analytics". */
+/** Metrics of checks over time: src/service/README.md, "Analytics". */
 export interface Analytics {
   /**
-   * @throws ServiceError 404 where the account has no such check of that type, 400 for a window that
-   *   ends before it begins or has too many runs to be reported on, or where the points would have
-   *   more than 100,000 values, 503 where too many reports are asked for at once
+   * @throws ServiceError 404 where the account has no such check of that type; 400 for a window that
+   *   ends before it starts or has too many runs, and for points with more than 100,000 values; 503
+   *   where too many reports wait
    */
   report(
     accountId: string,
@@ -60,14 +76,45 @@ export interface Analytics {
   ): Promise<AnalyticsReport>;
 }
 
-/** What takes some tenths of a second to be read and sent. */
+/** Takes some tenths of a second to read and send. */
 const MAX_VALUES = 100_000;
+/** Takes about 2 s, which block the embedded database and the process. */
+const MAX_RUNS_EMBEDDED = 300_000;
+/** Most of the pool's ten connections (the default) are for work that cannot wait. */
+const REPORTS_AT_ONCE = 2;
 
-export function createAnalytics(parts: BoundedReadParts): Analytics {
-  const { store, clock } = parts;
-  const read = createBoundedRead(parts);
+export function createAnalytics({
+  store,
+  clock,
+  maxRunsEmbedded = MAX_RUNS_EMBEDDED,
+}: AnalyticsParts): Analytics {
+  const isEmbedded = store.kind === 'pglite';
+  const atOnce = isEmbedded ? 1 : REPORTS_AT_ONCE;
+  const queue = new ReportQueue({ clock, atOnce, rests: isEmbedded });
 
-  async function mustBe(accountId: string, id: string, type: RunnableCheckType): Promise<Check> {
+  /**
+   * PostgreSQL ends a statement at its time limit. The embedded database cannot: it counts the runs
+   * first.
+   *
+   * @throws ServiceError 400 where the window has too many runs
+   */
+  async function read(query: SeriesQuery): Promise<readonly SeriesPoint[] | null> {
+    if (isEmbedded && (await hasMoreRuns(store, query, maxRunsEmbedded))) {
+      throw tooLong(`the window has more than ${maxRunsEmbedded} runs`);
+    }
+    try {
+      return await readSeries(store, query);
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'STORE_STATEMENT_TIMEOUT') throw error;
+      throw tooLong('the window has more runs than can be read in time');
+    }
+  }
+
+  async function requireCheck(
+    accountId: string,
+    id: string,
+    type: RunnableCheckType,
+  ): Promise<Check> {
     const found = await findCheck(store, { accountId, id });
     if (found?.check.checkType === type) return found.check;
     const resource = `${type} check`;
@@ -77,28 +124,27 @@ export function createAnalytics(parts: BoundedReadParts): Analytics {
     }
     const { checkType } = found.check;
     const path = Object.entries(ANALYTICS_PATHS).find(([known]) => known === checkType)?.[1];
-    const place = path === undefined ? ', which has none' : `; see /v1/analytics/${path}/${id}`;
-    throw new ServiceError(
-      404,
-      `There is no such ${resource}: it is of type ${checkType}${place}`,
-      { attributes: { ...attributes, checkType } },
-    );
+    const hint =
+      path === undefined ? ', which has no reports' : `; see /v1/analytics/${path}/${id}`;
+    throw new ServiceError(404, `There is no such ${resource}: it is of type ${checkType}${hint}`, {
+      attributes: { ...attributes, checkType },
+    });
   }
 
   return {
     async report(accountId, checkId, checkType, query) {
-      const check = await mustBe(accountId, checkId, checkType);
+      const check = await requireCheck(accountId, checkId, checkType);
       const named = quickRangeAt(query.quickRange, clock.wallMs());
       const fromMs = query.fromMs ?? named.fromMs;
       const toMs = query.toMs ?? named.toMs;
       if (toMs < fromMs) {
-        const [begin, end] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
-        const message = `must not be before the beginning of the window: ${end} is before ${begin}`;
+        const [start, end] = [fromMs, toMs].map((ms) => new Date(ms).toISOString());
+        const message = `must not be before the start of the window: ${end} is before ${start}`;
         throw invalid([{ path: 'query.to', message }]);
       }
       const { metrics, groupBy, page } = query;
       if (groupBy === null && page > 1) return { check, fromMs, toMs, series: [] };
-      const points = await read({
+      const asked = {
         accountId,
         checkId,
         fromMs,
@@ -109,7 +155,8 @@ export function createAnalytics(parts: BoundedReadParts): Analytics {
         metrics,
         ...rangeOf(query),
         maxPoints: Math.floor(MAX_VALUES / metrics.length),
-      });
+      };
+      const points = await queue.run(accountId, () => read(asked));
       if (points === null) throw tooMany(query);
       return { check, fromMs, toMs, series: seriesOf(points, query) };
     },
@@ -117,13 +164,17 @@ export function createAnalytics(parts: BoundedReadParts): Analytics {
 }
 
 /**
- * Plain names of measures are told of each run, unless something else is to be told of several. A
- * share of runs that passed is of several by its nature, and so is a number of retries.
+ * Plain metrics alone have one point for each run. Availability and retries are of several runs by
+ * nature: alone they have one point for the whole window.
  */
 function pointSpanOf({ aggregationMinutes, metrics }: AnalyticsQuery): PointSpan {
   if (aggregationMinutes !== null) return { minutes: aggregationMinutes };
   const hasRawForm = metrics.some(({ of }) => of !== 'availability' && of !== 'retries');
   return hasRawForm && metrics.every(({ isPlain }) => isPlain) ? 'run' : 'window';
+}
+
+function tooLong(why: string): ServiceError {
+  return invalid([{ path: 'query.from', message: `must be later, or to earlier: ${why}` }]);
 }
 
 function passedOf(statuses: readonly RunStatus[]): boolean | null {

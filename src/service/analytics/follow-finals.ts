@@ -4,8 +4,8 @@ import type { FinalFollower } from '../results/final-follower.ts';
 import { insertRunMetrics, type RunMetrics } from './metrics.sql.ts';
 
 /**
- * Keeps what analytics tell of runs. A run that was cancelled, or that failed by a fault of our own,
- * says nothing of its target and is not among them.
+ * Saves the metrics of runs. Leaves out cancelled runs and faults of the agent, which say nothing of
+ * the target.
  */
 export const saveRunMetrics: FinalFollower = async (tx, { accountId, finals }) => {
   const judged = finals.filter(({ isCancelled, hasErrors }) => !isCancelled && !hasErrors);

@@ -3,7 +3,6 @@ import type { Measure } from '../../model/result/analytics.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
-/** What analytics keep of a run. */
 export interface RunMetrics {
   readonly checkId: string;
   /** Epoch milliseconds. */
@@ -14,11 +13,11 @@ export interface RunMetrics {
   readonly passed: boolean;
   readonly statusCode: number | null;
   readonly retries: number;
-  /** Milliseconds, but for packetLoss, which is percent. What the run has not is left out or null. */
+  /** Milliseconds; packetLoss in percent. Missing measures are omitted or null. */
   readonly measures: Readonly<Partial<Record<Measure, number | null>>>;
 }
 
-/** A TCP check's connect is of the same kind as that of an HTTP check. */
+/** `tcp` of HTTP checks and `connection` of TCP checks measure the same. */
 export const MEASURE_COLUMNS: Readonly<Record<Measure, string>> = {
   responseTime: 'response_time',
   wait: 'wait',
@@ -40,7 +39,7 @@ const COLUMNS = `check_id, slot, run_key, run_location, passed, status_code, ret
 const TYPES = `check_id text, slot timestamptz, run_key bigint, run_location text, passed boolean,
   status_code smallint, retries smallint, ${VALUES.map((name) => `${name} float8`)}`;
 
-/** Keeps the metrics of runs of the account; those of a run that has them already stay as they are. */
+/** Does not change the metrics of runs that have some already. */
 export async function insertRunMetrics(
   sql: Sql,
   { accountId, runs }: { readonly accountId: string; readonly runs: readonly RunMetrics[] },
@@ -69,7 +68,7 @@ function rowOf(run: RunMetrics): Readonly<Record<string, unknown>> {
   return row;
 }
 
-/** The same as in migration 0003. Text, as it is beyond what a number of JavaScript holds. */
+/** The same as in migration 0003. Text, since it exceeds 2^53. */
 function runKeyOf(sequenceId: string): string {
   return createHash('sha256').update(sequenceId).digest().readBigInt64BE(0).toString();
 }

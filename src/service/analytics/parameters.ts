@@ -13,7 +13,7 @@ import { editDistance } from '../../runtime/text/edit-distance.ts';
 import { numberOf, pageQuery } from '../http/resources/parameters.ts';
 import { windowQuery } from '../http/resources/window-parameters.ts';
 
-/** A parameter that may be given several times, or once with commas; the same item twice is one. */
+/** A parameter that may be repeated, or have commas. Drops duplicates. */
 function commaList<Item extends z.ZodType>(item: Item) {
   return z.preprocess((value) => {
     if (value === undefined) return undefined;
@@ -24,11 +24,11 @@ function commaList<Item extends z.ZodType>(item: Item) {
   }, z.array(item).min(1));
 }
 
-/** Longer names are no slip of one that there is, and would take long to be compared. */
-const LONGEST_SLIP = 40;
+/** Longer names are not typing errors, and slow to compare. */
+const LONGEST_TYPO = 40;
 
 function nearestMetric(given: string, known: Iterable<string>): string | null {
-  if (given.length > LONGEST_SLIP) return null;
+  if (given.length > LONGEST_TYPO) return null;
   let best: string | null = null;
   let bestDistance = Math.floor(given.length / 3) + 1;
   for (const name of known) {
@@ -48,14 +48,13 @@ function metricName(checkType: RunnableCheckType) {
         const nearest = nearestMetric(String(input), metrics.keys());
         const hint =
           nearest === null ? `the plain ones are ${plain.join(', ')}` : `did you mean ${nearest}?`;
-        const shown = JSON.stringify(String(input).slice(0, LONGEST_SLIP));
+        const shown = JSON.stringify(String(input).slice(0, LONGEST_TYPO));
         return `must be a metric of ${checkType} checks, not ${shown}; ${hint}`;
       },
     })
     .meta({ enum: [...metrics.keys()] });
 }
 
-/** The metrics that were asked for by name. */
 export function metricsNamed(checkType: RunnableCheckType, names: readonly string[]): Metric[] {
   return names.flatMap((name) => METRICS[checkType].get(name) ?? []);
 }
@@ -71,7 +70,7 @@ function groupingsOf(
 export function analyticsQuery(checkType: RunnableCheckType) {
   return z.strictObject({
     metrics: commaList(metricName(checkType)).describe(
-      'Names of metrics, apart by commas or given several times. Plain names alone give a point for each run; with a suffixed one among them, or only availability and retries, there is one point for the whole window, and with aggregationInterval one for each interval.',
+      'Names of metrics, separated by commas or repeated. Plain names alone give a point for each run; with a suffixed one among them, or only availability and retries, there is one point for the whole window, and with aggregationInterval one for each interval.',
     ),
     quickRange: z
       .enum(QUICK_RANGES)
@@ -80,7 +79,7 @@ export function analyticsQuery(checkType: RunnableCheckType) {
         'The window, in UTC: last24Hours, last7Days and last30Days end now, thisWeek (from Monday on) and thisMonth too; lastWeek and lastMonth are whole.',
       ),
     from: windowQuery.from.describe(
-      'UNIX timestamp in seconds (or milliseconds), inclusive, in place of the beginning of quickRange.',
+      'UNIX timestamp in seconds (or milliseconds), inclusive, in place of the start of quickRange.',
     ),
     to: windowQuery.to.describe(
       'UNIX timestamp in seconds (or milliseconds), exclusive, in place of the end of quickRange.',
@@ -91,16 +90,16 @@ export function analyticsQuery(checkType: RunnableCheckType) {
         z.int().min(AGGREGATION_INTERVAL.min).max(AGGREGATION_INTERVAL.max).optional(),
       )
       .describe(
-        'Minutes that one point tells of. Intervals are counted in UTC from a Monday at 00:00, so that those of 1440 are days and those of 10080 weeks; one without a run has no point.',
+        'Minutes of each point. Intervals start from a Monday at 00:00 UTC, so 1440 are days and 10080 are weeks; an interval without a run has no point.',
       ),
     filterByStatus: commaList(z.enum(RUN_STATUSES))
       .optional()
-      .describe('Only runs that ended so; degraded counts as success. Left out, all.'),
+      .describe('Only runs with this status; degraded counts as success. If omitted, all.'),
     groupBy: z
       .enum(groupingsOf(checkType))
       .optional()
-      .describe('A series for each of these. Left out, one series of all runs.'),
-    limit: pageQuery.limit.describe('How many series at most, 1 to 100; left out, 10.'),
-    page: pageQuery.page.describe('Which of them, counted from 1; left out, the first.'),
+      .describe('One series for each of these. If omitted, one series of all runs.'),
+    limit: pageQuery.limit.describe('The most series, 1 to 100; if omitted, 10.'),
+    page: pageQuery.page.describe('The page of series, from 1; if omitted, the first.'),
   });
 }

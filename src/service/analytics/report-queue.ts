@@ -3,9 +3,9 @@ import { unavailable } from '../errors.ts';
 
 export interface ReportQueueParts {
   readonly clock: Clock;
-  /** Reports that are made at once, of all accounts. */
+  /** Reports that run at once, of all accounts. */
   readonly atOnce: number;
-  /** A place is free only when it was empty for as long as its last report took. */
+  /** Whether the queue rests after a report for as long as the report took. */
   readonly rests: boolean;
 }
 
@@ -14,18 +14,17 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Of each account: more would be answered too late anyway. */
+/** Of each account: a longer queue would respond too late. */
 const MAX_WAITING = 30;
-/** Of all together. */
+/** Of all accounts. */
 const MAX_WAITING_IN_ALL = 300;
 const RETRY_SECONDS = 10;
-/** Shorter ones disturb nobody. */
+/** Shorter reports need no rest. */
 const NO_REST_BELOW_MS = 50;
 
 /**
- * Reports read many rows. Whatever is asked for, they leave most of the database to the results,
- * pings and agents that cannot wait; and of an account one is made after the other, so that none
- * waits for all those of another.
+ * Reports read many rows: the queue leaves most of the database to results, pings and agents, which
+ * cannot wait. It runs one report of an account at a time, so that accounts do not block each other.
  */
 export class ReportQueue {
   readonly #parts: ReportQueueParts;
@@ -39,7 +38,7 @@ export class ReportQueue {
 
   /** @throws ServiceError 503 where too many wait already */
   async run<T>(accountId: string, report: () => Promise<T>): Promise<T> {
-    await this.#turn(accountId);
+    await this.#wait(accountId);
     const { clock, rests } = this.#parts;
     const startMs = clock.monotonicMs();
     try {
@@ -52,10 +51,10 @@ export class ReportQueue {
     }
   }
 
-  #turn(accountId: string): Promise<void> {
-    const ofAccount = this.#waiting.filter((one) => one.accountId === accountId).length;
-    if (ofAccount >= MAX_WAITING || this.#waiting.length >= MAX_WAITING_IN_ALL) {
-      const message = 'Too many reports are asked for at once; try again';
+  #wait(accountId: string): Promise<void> {
+    const own = this.#waiting.filter((waiting) => waiting.accountId === accountId).length;
+    if (own >= MAX_WAITING || this.#waiting.length >= MAX_WAITING_IN_ALL) {
+      const message = 'Too many reports wait; try again later';
       return Promise.reject(unavailable(message, RETRY_SECONDS));
     }
     return new Promise((resolve) => {
@@ -73,7 +72,7 @@ export class ReportQueue {
     if (this.#busy >= this.#parts.atOnce) return;
     const next = this.#waiting.find(({ accountId }) => !this.#running.has(accountId));
     if (next === undefined) return;
-    this.#waiting = this.#waiting.filter((one) => one !== next);
+    this.#waiting = this.#waiting.filter((waiting) => waiting !== next);
     this.#busy += 1;
     this.#running.add(next.accountId);
     next.begin();

@@ -23,7 +23,7 @@ const params = z.object({ id: checkId });
 
 const point = z
   .object({
-    time: z.iso.datetime().describe('Of the slot of the run, or where the interval begins.'),
+    time: z.iso.datetime().describe('The slot of the run, or the start of the interval.'),
   })
   .catchall(z.number().nullable())
   .describe('The time, and each metric by its name; null where no run had it.');
@@ -35,8 +35,8 @@ const response = z.strictObject({
   activated: z.boolean(),
   muted: z.boolean(),
   frequency: z.number().describe('Minutes between runs.'),
-  from: z.iso.datetime().describe('Where the window begins; it is in it.'),
-  to: z.iso.datetime().describe('Where it ends; it is not in it.'),
+  from: z.iso.datetime().describe('The start of the window, inclusive.'),
+  to: z.iso.datetime().describe('The end of the window, exclusive.'),
   tags: z.array(z.string()),
   series: z.array(
     z.strictObject({
@@ -58,16 +58,13 @@ const response = z.strictObject({
         label: z.string(),
         aggregation: z
           .enum(Object.keys(AGGREGATIONS) as (keyof typeof AGGREGATIONS)[])
-          .describe('What a point of several runs has.'),
+          .describe('How a point combines several runs.'),
       }),
     )
     .describe('Of each metric, by its name.'),
 });
 
-/**
- * How checks did over time: src/service/README.md, "Analytics", 4.3, and the same for the other
- * types.
- */
+/** Reports on checks of each type: src/service/README.md, "Analytics", 4.3. */
 export function analyticsRoutes({
   analytics,
 }: {
@@ -131,7 +128,7 @@ function presentReport(
     from: new Date(fromMs).toISOString(),
     to: new Date(toMs).toISOString(),
     tags: [...check.tags],
-    // What a point has beside its time TypeScript cannot say.
+    // TypeScript cannot express the metrics of a point beside its time.
     series: series.map(({ group, data }) => ({
       ...(groupBy === null ? {} : { [groupBy]: group }),
       data,

@@ -7,13 +7,13 @@ import {
 import type { Sql, Store } from '../database/port.ts';
 import { MEASURE_COLUMNS } from './metrics.sql.ts';
 
-/** Of what each point is told: every run, a span of so many minutes, or the whole window. */
+/** What a point covers: one run, the whole window, or an interval of minutes. */
 export type PointSpan = 'run' | 'window' | { readonly minutes: number };
 
 export interface SeriesQuery {
   readonly accountId: string;
   readonly checkId: string;
-  /** Epoch milliseconds of slots: from is in it, to is not. */
+  /** Slots from `fromMs` to before `toMs`, epoch milliseconds. */
   readonly fromMs: number;
   readonly toMs: number;
   /** null for all runs. */
@@ -41,16 +41,16 @@ type PointRow = Readonly<Record<`m${number}`, number | null>> & {
   readonly time: Date;
 };
 
-/** Sorted by "C", names take a fraction of the time, and come in the same order in every database. */
+/** The collation "C" is many times faster, and sorts alike in every database. */
 const GROUP_COLUMNS: Readonly<Record<AnalyticsGrouping, string>> = {
   runLocation: 'run_location collate "C"',
   statusCode: 'status_code',
 };
 
-/** A month of a check that runs every minute is sorted in it, where the usual 4 MB would not do. */
+/** Enough to sort a month of runs every minute; PostgreSQL's default is 4 MB. */
 const SORT_MEMORY = '32MB';
 
-/** Of a double precision column, over runs. Two that are the same are computed once. */
+/** Of a double precision column, over runs. PostgreSQL computes equal ones once. */
 const AGGREGATES: Readonly<Record<Aggregation, (column: string) => string>> = {
   avg: (column) => `avg(${column})`,
   max: (column) => `max(${column})`,
@@ -64,10 +64,10 @@ const AGGREGATES: Readonly<Record<Aggregation, (column: string) => string>> = {
   p99: percentile(4),
 };
 
-/** All of them by one sort of the column, whichever are asked for. */
-function percentile(place: number): (column: string) => string {
+/** Equal for all but the position: PostgreSQL sorts the column once. */
+function percentile(position: number): (column: string) => string {
   return (column) =>
-    `(percentile_cont(array[0.5, 0.9, 0.95, 0.99]) within group (order by ${column}))[${place}]`;
+    `(percentile_cont(array[0.5, 0.9, 0.95, 0.99]) within group (order by ${column}))[${position}]`;
 }
 
 function ofOneRun({ of }: Metric): string {
@@ -82,9 +82,8 @@ function ofManyRuns({ of, aggregation }: Metric): string {
 }
 
 /**
- * Points by series, in the order of their names and without one last, and in a series by time. A
- * span begins at a multiple of its minutes since the first Monday of 1970; one without a run gives
- * no point.
+ * Points by the name of the series (null last), then by time. Intervals start at multiples of their
+ * minutes since the first Monday of 1970; an interval without a run has no point.
  *
  * @returns null where there are more than `maxPoints`
  */
@@ -102,21 +101,21 @@ export async function readSeries(
     query.limit,
     query.maxPoints + 1,
   ];
-  const place = (value: unknown): string => `$${params.push(value)}`;
+  const placeholder = (value: unknown): string => `$${params.push(value)}`;
   const series = groupBy === null ? null : GROUP_COLUMNS[groupBy];
-  const { time, columnOf, grouped } = spanSql(query.point, series, place);
-  const status = query.passed === null ? '' : `and passed = ${place(query.passed)}::boolean`;
+  const { time, columnOf, grouped } = spanSql(query.point, series, placeholder);
+  const status = query.passed === null ? '' : `and passed = ${placeholder(query.passed)}::boolean`;
   const text = `select * from (
        select ${series ?? 'null'} as series, ${time} as time,
-         ${series === null ? '1' : `dense_rank() over (order by ${series} nulls last)`} as place
+         ${series === null ? '1' : `dense_rank() over (order by ${series} nulls last)`} as position
          ${metrics.map((metric, index) => `, ${columnOf(metric)} as m${index}`).join('')}
        from result_metrics
        where account_id = $1 and check_id = $2
          and slot >= $3::timestamptz and slot < $4::timestamptz ${status}
        ${grouped}
      ) as points
-     where place > $5::bigint and place <= $5::bigint + $6::bigint
-     order by place, time limit $7::bigint`;
+     where position > $5::bigint and position <= $5::bigint + $6::bigint
+     order by position, time limit $7::bigint`;
   const rows = await store.transaction(async (tx) => {
     await tx.query(`set local work_mem = '${SORT_MEMORY}'`);
     return tx.query<PointRow>(text, params);
@@ -129,7 +128,7 @@ export async function readSeries(
   }));
 }
 
-/** Whether a report would read more runs than that. In a fraction of the time of the report. */
+/** Whether a report would read more than `runs`. Much faster than the report. */
 export async function hasMoreRuns(
   sql: Sql,
   {
@@ -150,11 +149,11 @@ export async function hasMoreRuns(
   return rows.length > 0;
 }
 
-/** What makes points of the rows. */
+/** The parts of the statement that depend on the span of a point. */
 function spanSql(
   point: PointSpan,
   series: string | null,
-  place: (value: unknown) => string,
+  placeholder: (value: unknown) => string,
 ): {
   readonly time: string;
   readonly columnOf: (metric: Metric) => string;
@@ -163,12 +162,12 @@ function spanSql(
   if (point === 'run') return { time: 'slot', columnOf: ofOneRun, grouped: '' };
   const bySeries = series === null ? '' : `group by ${series}`;
   if (point === 'window') {
-    // Else no run at all would give a row, too.
+    // Otherwise a window without runs would give a row.
     const grouped = `${bySeries} having count(*) > 0`;
     return { time: '$3::timestamptz', columnOf: ofManyRuns, grouped };
   }
-  const minutes = place(point.minutes);
-  const first = place(new Date(FIRST_MONDAY_MS));
+  const minutes = placeholder(point.minutes);
+  const first = placeholder(new Date(FIRST_MONDAY_MS));
   return {
     time: `date_bin(make_interval(mins => ${minutes}::int), slot, ${first}::timestamptz)`,
     columnOf: ofManyRuns,

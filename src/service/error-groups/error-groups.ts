@@ -6,7 +6,7 @@ import { everyHour, removePastRetention } from '../database/retention.ts';
 import { conflict, notFound } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
-import { occurrencesOf, placeOfCheck } from './occurrences.ts';
+import { checkScopeOf, occurrencesOf } from './occurrences.ts';
 import {
   addOccurrences,
   archiveErrorGroup,
@@ -23,10 +23,10 @@ import {
 
 export type { ErrorGroupKind } from './sql.ts';
 
-/** What an error group says of a root cause analysis; its fields are those of whoever makes them. */
+/** A root cause analysis in an error group, as that feature presents it. */
 export type AnalysisSummary = Readonly<Record<string, unknown>>;
 
-/** The analyses of groups, by the group's id; groups without one may be left out. */
+/** The analyses by the id of the group; groups without one may be omitted. */
 export type AnalysesOf = (
   accountId: string,
   groupIds: readonly string[],
@@ -40,9 +40,9 @@ export interface ErrorGroupsParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whole days from the last failure, as of the results. */
+  /** Whole days from the last failure, as for results. */
   readonly retentionDays: number;
-  readonly analysesOf?: AnalysesOf;
+  readonly analysesOf: AnalysesOf;
   /** Of one check, or of the test sessions of one project. */
   readonly maxGroups?: number;
 }
@@ -53,38 +53,37 @@ export interface ErrorGroupsParts {
 export interface ErrorGroups {
   /** @throws ServiceError 404 */
   get(accountId: string, kind: ErrorGroupKind, id: string): Promise<ErrorGroup>;
-  /** Those that were seen last come first. `scope` is as in the store. */
+  /** Most recently seen first. `scope` is that of StoredErrorGroup. */
   list(
     accountId: string,
     kind: ErrorGroupKind,
     query: Page & { readonly scope: string; readonly isArchived: boolean | null },
   ): Promise<readonly ErrorGroup[]>;
-  /** @throws ServiceError 404; 409 where too many of the scope are archived for ever */
+  /** @throws ServiceError 404; 409 where the scope has too many groups that are archived for ever */
   update(
     accountId: string,
     kind: ErrorGroupKind,
     id: string,
     changes: ErrorGroupChanges,
   ): Promise<ErrorGroup>;
-  /** Adds failures that were not counted before. A scope that has too many groups loses the oldest. */
+  /** Adds failures that were not counted before. Deletes the oldest groups beyond the limit. */
   add(
     tx: Sql,
     accountId: string,
     kind: ErrorGroupKind,
-    sightings: readonly ErrorOccurrences[],
+    occurrences: readonly ErrorOccurrences[],
   ): Promise<void>;
   readonly follow: FinalFollower;
-  /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
+  /** About every hour, until the signal aborts, deletes groups past the retention. Logs what fails. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
 const MAX_GROUPS = 1_000;
-/** So that no statement takes long. */
+/** Bounds how long a statement takes. */
 const ROWS_AT_ONCE = 1_000;
 
 export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
-  const { store, clock, log, maxGroups = MAX_GROUPS } = parts;
-  const { analysesOf = async () => new Map() } = parts;
+  const { store, clock, log, analysesOf, maxGroups = MAX_GROUPS } = parts;
   let dropped = 0;
 
   async function withAnalyses(
@@ -109,9 +108,9 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
     tx: Sql,
     accountId: string,
     kind: ErrorGroupKind,
-    sightings: readonly ErrorOccurrences[],
+    occurrences: readonly ErrorOccurrences[],
   ): Promise<void> {
-    const scopes = await addOccurrences(tx, { accountId, kind, sightings });
+    const scopes = await addOccurrences(tx, { accountId, kind, occurrences });
     dropped += await removeBeyond(tx, { accountId, kind, scopes, maxGroups });
   }
 
@@ -124,10 +123,12 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
     );
   }
 
-  function tellDropped(): void {
+  function logDropped(): void {
     if (dropped === 0) return;
-    const what = { dropped, maxGroups };
-    log.warn(what, 'removed error groups because their check or project had too many');
+    log.warn(
+      { dropped, maxGroups },
+      'removed error groups because their check or project had too many',
+    );
     dropped = 0;
   }
 
@@ -161,7 +162,7 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
     add,
 
     async follow(tx, { accountId, finals, atMs }) {
-      await add(tx, accountId, 'check', occurrencesOf(finals, placeOfCheck(accountId), atMs));
+      await add(tx, accountId, 'check', occurrencesOf(finals, checkScopeOf(accountId), atMs));
     },
 
     async maintain(signal) {
@@ -172,7 +173,7 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
           try {
             await removeOld(signal);
           } finally {
-            tellDropped();
+            logDropped();
           }
         },
         signal,

@@ -3,7 +3,7 @@ import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 
 const known = new WeakMap<ReceivedResult, ErrorFacts | null>();
 
-/** The facts of a result's error. A long message takes a millisecond or two, so only for the first call. */
+/** The facts of a result's error. Caches them: a long message takes 1 to 2 ms. */
 export function knownFactsOf(result: ReceivedResult): ErrorFacts | null {
   const before = known.get(result);
   if (before !== undefined) return before;
@@ -12,7 +12,7 @@ export function knownFactsOf(result: ReceivedResult): ErrorFacts | null {
   return facts;
 }
 
-/** The result with these groups, and as much known of it. */
+/** The result with these groups. Keeps the cached facts. */
 export function withErrorGroups(result: ReceivedResult, ids: readonly string[]): ReceivedResult {
   const copy = { ...result, errorGroupIds: [...ids] };
   const facts = known.get(result);

@@ -3,7 +3,7 @@ import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import { knownFactsOf } from './known-facts.ts';
 import type { ErrorOccurrences } from './sql.ts';
 
-/** Where failures belong, and the id of their group there. */
+/** The scope of failures, and the id of their group in it. */
 export interface OccurrenceScope {
   readonly scope: string;
   readonly environment: string | null;
@@ -11,14 +11,13 @@ export interface OccurrenceScope {
 }
 
 /**
- * The failures among results, added up by group. What passed, is no FINAL or judges nothing is left
- * out.
+ * Adds up the failed FINAL results by group.
  *
- * @param latestMs no failure counts as later than that, whatever the clock was by which it was seen
+ * @param latestMs the latest time that a failure can have, in case an agent's clock is ahead
  */
 export function occurrencesOf(
   results: readonly ReceivedResult[],
-  placeOf: (result: ReceivedResult) => OccurrenceScope,
+  scopeOf: (result: ReceivedResult) => OccurrenceScope,
   latestMs: number,
 ): readonly ErrorOccurrences[] {
   const groups = new Map<string, ErrorOccurrences>();
@@ -26,10 +25,10 @@ export function occurrencesOf(
     if (!result.hasFailures || result.resultType !== 'FINAL') continue;
     const facts = knownFactsOf(result);
     if (facts === null) continue;
-    const { scope, environment, idOf } = placeOf(result);
+    const { scope, environment, idOf } = scopeOf(result);
     const id = idOf(facts.errorHash);
     const startedMs = Math.min(Date.parse(result.startedAt), latestMs);
-    const one = {
+    const occurrence = {
       ...facts,
       id,
       scope,
@@ -39,13 +38,12 @@ export function occurrencesOf(
       occurrences: 1,
     };
     const before = groups.get(id);
-    groups.set(id, before === undefined ? one : added(before, one));
+    groups.set(id, before === undefined ? occurrence : added(before, occurrence));
   }
   return [...groups.values()];
 }
 
-/** Of the results of checks of the account. */
-export function placeOfCheck(accountId: string): (result: ReceivedResult) => OccurrenceScope {
+export function checkScopeOf(accountId: string): (result: ReceivedResult) => OccurrenceScope {
   return ({ checkId }) => ({
     scope: checkId,
     environment: null,
@@ -62,7 +60,7 @@ function added(one: ErrorOccurrences, other: ErrorOccurrences): ErrorOccurrences
   };
 }
 
-/** Whose message is kept; of two that began at once, the one that the store would keep. */
+/** Decides which message is stored, by the same rule as the statement of `addOccurrences`. */
 function isEarlier(one: ErrorOccurrences, other: ErrorOccurrences): boolean {
   return (
     one.firstMs < other.firstMs || (one.firstMs === other.firstMs && textOf(one) < textOf(other))

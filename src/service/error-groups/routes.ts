@@ -18,21 +18,18 @@ const READ = { role: 'read' } as const;
 const WRITE = { role: 'write' } as const;
 const PATH = '/v1/error-groups';
 
-const params = z.object({ id: uuidParam.describe('As errorGroupIds of a result has it.') });
+const params = z.object({ id: uuidParam.describe('One of errorGroupIds of a result.') });
 const response = z.strictObject({ ...errorGroupFields, checkId: z.string() });
 const query = z.strictObject({
   ...pageQuery,
-  checkId: checkId.describe('The check whose failures they are.'),
+  checkId: checkId.describe('The check that failed.'),
   archived: booleanQuery(false)
     .unwrap()
     .optional()
-    .describe('true: only those that are put away; false: only the others.'),
+    .describe('true: only archived groups; false: only the others.'),
 });
 
-/**
- * What the failures of checks have in common: src/service/README.md, "Error groups and test
- * sessions", 4.16, 4.17.
- */
+/** Error groups of checks: src/service/README.md, "Error groups and test sessions", 4.16, 4.17. */
 export function errorGroupsRoutes({
   errorGroups,
 }: {

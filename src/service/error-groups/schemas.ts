@@ -3,29 +3,26 @@ import { type ErrorGroupChanges, errorGroupChangesSchema } from '../../model/res
 import { ignored } from '../http/resources/resource-schemas.ts';
 import type { ErrorGroup } from './error-groups.ts';
 
-/**
- * What error groups of checks and of test sessions have in common: src/service/README.md, "Error
- * groups and test sessions".
- */
+/** The fields of both kinds of groups: src/service/README.md, "Error groups and test sessions". */
 export const errorGroupFields = {
   id: z.string(),
   errorHash: z.string().describe('SHA-256 of cleanedErrorMessage, in hex digits.'),
   rawErrorMessage: z
     .string()
     .nullable()
-    .describe('As it came with the earliest failure; null where a failure says nothing of why.'),
+    .describe('The message of the earliest failure; null where it has none.'),
   cleanedErrorMessage: z
     .string()
-    .describe('With placeholders for what differs from one failure to the next.'),
+    .describe('With placeholders for the parts that differ between failures.'),
   firstSeen: z.iso.datetime().describe('When the earliest failed run began.'),
   lastSeen: z.iso.datetime().describe('When the latest failed run began.'),
   archivedUntilNextEvent: z
     .boolean()
-    .describe('Whether it is put away; also where it is for ever (archiveForEver).'),
+    .describe('Whether the group is archived, also for ever (archiveForEver).'),
   rootCauseAnalyses: z.array(z.record(z.string(), z.unknown())).describe('Newest first.'),
 };
 
-/** The body of a PATCH: what else a group has may be sent back with it and changes nothing. */
+/** The body of a PATCH. The other fields of a group are ignored. */
 export const errorGroupChanges = errorGroupChangesSchema.extend(
   ignored([
     'id',
@@ -43,7 +40,7 @@ export const errorGroupChanges = errorGroupChangesSchema.extend(
 );
 
 export const UPDATE_DESCRIPTION =
-  'archivedUntilNextEvent: true puts it away until a run that begins later fails so again. archiveForEver: true puts it away for good; its archivedUntilNextEvent is true from then on. Either with false takes it back.';
+  'archivedUntilNextEvent: true archives the group until a later run fails with the same message. archiveForEver: true archives it for ever; its archivedUntilNextEvent is true from then on. Either with false unarchives it.';
 
 export function presentErrorGroup(group: ErrorGroup) {
   return {
@@ -58,7 +55,6 @@ export function presentErrorGroup(group: ErrorGroup) {
   };
 }
 
-/** What of a body says how a group is to be archived. */
 export function archiveChangesOf({
   archiveForEver,
   archivedUntilNextEvent,

@@ -2,12 +2,12 @@ import type { ErrorFacts, ErrorGroupArchive } from '../../model/result/error-gro
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
-/** What a group's failures are of: a check, or the test sessions of a project. */
+/** Failures of a check, or of the test sessions of a project. */
 export type ErrorGroupKind = 'check' | 'test-session';
 
-export interface StoredErrorGroup extends ErrorFacts {
+export type StoredErrorGroup = Readonly<ErrorFacts> & {
   readonly id: string;
-  /** The id of the check or of the project; empty for sessions that are of no project. */
+  /** The id of the check or of the project; empty for sessions without a project. */
   readonly scope: string;
   /** Of test sessions, sorted; null where none is known. */
   readonly environments: readonly string[] | null;
@@ -16,13 +16,14 @@ export interface StoredErrorGroup extends ErrorFacts {
   /** Failed runs. */
   readonly occurrences: number;
   readonly archive: ErrorGroupArchive;
-}
+};
 
-/** Failures of one group that were not counted before. Epoch milliseconds. */
+/** Failures of one group that were not counted before. */
 export interface ErrorOccurrences extends ErrorFacts {
   readonly id: string;
   readonly scope: string;
   readonly environment: string | null;
+  /** Epoch milliseconds, as is `lastMs`. */
   readonly firstMs: number;
   readonly lastMs: number;
   readonly occurrences: number;
@@ -34,63 +35,35 @@ export interface ErrorGroupKey {
   readonly id: string;
 }
 
-type GroupRow = {
-  readonly id: string;
-  readonly scope: string;
-  readonly environments: readonly string[] | null;
-  readonly errorHash: string;
-  readonly rawMessage: string | null;
-  readonly cleanedMessage: string;
-  readonly firstSeen: Date;
-  readonly lastSeen: Date;
-  readonly occurrences: number;
-  readonly archive: ErrorGroupArchive;
-};
+const COLUMNS = `id, scope, environments, error_hash, raw_message as raw_error_message,
+  cleaned_message as cleaned_error_message, first_seen, last_seen, occurrences, archive`;
 
-const COLUMNS = `id, scope, environments, error_hash, raw_message, cleaned_message, first_seen,
-  last_seen, occurrences, archive`;
-
-function groupOf(row: GroupRow): StoredErrorGroup {
-  return {
-    id: row.id,
-    scope: row.scope,
-    environments: row.environments,
-    errorHash: row.errorHash,
-    rawErrorMessage: row.rawMessage,
-    cleanedErrorMessage: row.cleanedMessage,
-    firstSeen: row.firstSeen,
-    lastSeen: row.lastSeen,
-    occurrences: row.occurrences,
-    archive: row.archive,
-  };
-}
-
-/** Further ones, by their names, are not kept. */
+/** Of a group. The first by name are stored. */
 const MAX_ENVIRONMENTS = 100;
 
 /**
- * Adds failures to their groups, and makes the groups that are not there. In whatever order they
- * come they end in the same: the raw message is that of the earliest. A failure that began later
- * than the group was archived takes it back, unless it was archived for ever.
+ * Adds failures to their groups, and creates missing groups. The order of the failures does not
+ * matter: the raw message is that of the earliest. A failure that began after the group was archived
+ * unarchives it, unless it is archived for ever.
  *
- * @param sightings one of each group
- * @returns the scopes that have a group more
+ * @param occurrences at most one of each group
+ * @returns the scopes with a new group
  */
 export async function addOccurrences(
   sql: Sql,
   {
     accountId,
     kind,
-    sightings,
+    occurrences,
   }: {
     readonly accountId: string;
     readonly kind: ErrorGroupKind;
-    readonly sightings: readonly ErrorOccurrences[];
+    readonly occurrences: readonly ErrorOccurrences[];
   },
 ): Promise<readonly string[]> {
-  if (sightings.length === 0) return [];
-  // In one order, so that two of these never wait for each other.
-  const ordered = sightings.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  if (occurrences.length === 0) return [];
+  // One order of locks prevents deadlocks.
+  const ordered = occurrences.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const rows = await sql.query<{ scope: string; isNew: boolean }>(
     `insert into error_groups as g (account_id, kind, id, scope, check_id, environments, error_hash,
        raw_message, cleaned_message, first_seen, last_seen, occurrences)
@@ -125,11 +98,11 @@ export async function addOccurrences(
 }
 
 /**
- * Removes what each scope has beyond a number of groups, those that were not seen for longest first.
- * What is archived for ever does not count and stays, and so does what somebody adds to right now:
- * whoever that is may wait for a group that is held here.
+ * Deletes the groups of each scope beyond a number, least recently seen first. Groups that are
+ * archived for ever do not count and stay. Skips groups that others have locked, as they may wait
+ * for one that is locked here.
  *
- * @returns how many went
+ * @returns how many it deleted
  */
 export async function removeBeyond(
   sql: Sql,
@@ -168,7 +141,7 @@ export async function findErrorGroup(
   return readErrorGroup(sql, key, '');
 }
 
-/** Until the transaction ends, nobody else changes it. */
+/** Until the transaction ends, nobody else changes the group. */
 export async function lockErrorGroup(
   sql: Sql,
   key: ErrorGroupKey,
@@ -181,11 +154,11 @@ async function readErrorGroup(
   { accountId, kind, id }: ErrorGroupKey,
   lock: '' | 'for update',
 ): Promise<StoredErrorGroup | null> {
-  const rows = await sql.query<GroupRow>(
+  const [row] = await sql.query<StoredErrorGroup>(
     `select ${COLUMNS} from error_groups where account_id = $1 and kind = $2 and id = $3 ${lock}`,
     [accountId, kind, id],
   );
-  return rows[0] === undefined ? null : groupOf(rows[0]);
+  return row ?? null;
 }
 
 export interface ErrorGroupFilter {
@@ -198,22 +171,21 @@ export interface ErrorGroupFilter {
   readonly offset: number;
 }
 
-/** Those that were seen last come first. */
+/** Most recently seen first. */
 export async function listErrorGroups(
   sql: Sql,
   filter: ErrorGroupFilter,
 ): Promise<readonly StoredErrorGroup[]> {
-  const rows = await sql.query<GroupRow>(
+  return sql.query<StoredErrorGroup>(
     `select ${COLUMNS} from error_groups
      where account_id = $1 and kind = $2 and scope = $3
        and ($4::boolean is null or (archive <> 'none') = $4::boolean)
      order by last_seen desc, id limit $5::bigint offset $6::bigint`,
     [filter.accountId, filter.kind, filter.scope, filter.isArchived, filter.limit, filter.offset],
   );
-  return rows.map(groupOf);
 }
 
-/** Only for a group that `lockErrorGroup` holds. */
+/** Only for a group that `lockErrorGroup` locks. */
 export async function archiveErrorGroup(
   sql: Sql,
   {
@@ -224,17 +196,16 @@ export async function archiveErrorGroup(
     archivedAtMs,
   }: ErrorGroupKey & { readonly archive: ErrorGroupArchive; readonly archivedAtMs: number },
 ): Promise<StoredErrorGroup | null> {
-  const rows = await sql.query<GroupRow>(
+  const [row] = await sql.query<StoredErrorGroup>(
     `update error_groups
      set archive = $4, archived_at = case when $4 = 'none' then null else $5::timestamptz end
      where account_id = $1 and kind = $2 and id = $3
      returning ${COLUMNS}`,
     [accountId, kind, id, archive, new Date(archivedAtMs)],
   );
-  return rows[0] === undefined ? null : groupOf(rows[0]);
+  return row ?? null;
 }
 
-/** How many groups of a scope are archived for ever. */
 export async function countArchivedForEver(
   sql: Sql,
   {
@@ -252,8 +223,10 @@ export async function countArchivedForEver(
 }
 
 /**
- * Removes groups that were last seen before the instant, as many as the limit at most. One that
- * somebody changes right now stays: it may just be seen again.
+ * Deletes groups that were last seen before the instant. Skips groups that others have locked, as
+ * they may be seen again.
+ *
+ * @returns how many it deleted, at most the limit
  */
 export async function deleteErrorGroupsBefore(
   sql: Sql,

@@ -5,7 +5,7 @@ import type { Allowance } from '../accounts/allowance.ts';
 import type { Store } from '../database/port.ts';
 import { createHeartbeatEvents, type HeartbeatEvents } from './events.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
-import { type HeartbeatAlerts, NO_ALERTS } from './judge.ts';
+import type { HeartbeatAlerts } from './judge.ts';
 import { createPausesBetween } from './pauses.ts';
 import { PingThrottle } from './ping-throttle.ts';
 import { createPings, type HeartbeatPings } from './pings.ts';
@@ -20,10 +20,8 @@ export interface HeartbeatFeatureParts {
   readonly ids: () => string;
   /** Retention of events in whole days. */
   readonly retentionDays: number;
-  /** If omitted, nothing is limited. */
-  readonly allowance?: Allowance;
-  /** If omitted, nobody is alerted. */
-  readonly alerts?: HeartbeatAlerts;
+  readonly allowance: Allowance;
+  readonly alerts: HeartbeatAlerts;
 }
 
 export interface HeartbeatFeatures {
@@ -36,7 +34,6 @@ export interface HeartbeatFeatures {
 export function createHeartbeatFeatures(given: HeartbeatFeatureParts): HeartbeatFeatures {
   const parts = {
     ...given,
-    alerts: given.alerts ?? NO_ALERTS,
     pausesBetween: createPausesBetween(),
     throttle: new PingThrottle<HeartbeatState | null>(given.clock),
     presence: createPresence(given),

@@ -2,29 +2,29 @@ import type { Clock } from '../../runtime/clock.ts';
 import { StoreError } from '../database/store-errors.ts';
 
 /** Longer absences of the database are excused: see `ServicePresence`. */
-const HELD_FOR_MS = 8_000;
-const TRY_AGAIN_AFTER_MS = 250;
+const RETRY_FOR_MS = 8_000;
+const RETRY_AFTER_MS = 250;
 /** Further requests fail at once. */
-const MAX_HELD = 1_000;
+const MAX_WAITING = 1_000;
 
 /**
  * Retries for some seconds while the database is unavailable. Jobs do not retry pings: a restart of
  * the database must not fail a job that pings once a day.
  */
 export function createDatabaseRetry(clock: Clock): <T>(work: () => Promise<T>) => Promise<T> {
-  let held = 0;
+  let waiting = 0;
 
   return async (work) => {
-    const endMs = clock.monotonicMs() + HELD_FOR_MS;
+    const endMs = clock.monotonicMs() + RETRY_FOR_MS;
     for (;;) {
       try {
         return await work();
       } catch (error) {
-        if (!isAway(error) || clock.monotonicMs() >= endMs || held >= MAX_HELD) throw error;
+        if (!isAway(error) || clock.monotonicMs() >= endMs || waiting >= MAX_WAITING) throw error;
       }
-      held += 1;
-      await new Promise<void>((resolve) => clock.after(TRY_AGAIN_AFTER_MS, resolve));
-      held -= 1;
+      waiting += 1;
+      await new Promise<void>((resolve) => clock.after(RETRY_AFTER_MS, resolve));
+      waiting -= 1;
     }
   };
 }

@@ -2,30 +2,17 @@ import type { HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts'
 import type { CheckKey } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
 
-export interface HeartbeatEvent {
+export type HeartbeatEvent = {
   readonly id: string;
   readonly state: HeartbeatState;
   readonly at: Date;
   readonly source: string;
   readonly userAgent: string;
-  /** How many it stands for: early ones in a row are counted in the first of them. */
-  readonly pings: number;
-}
-
-type EventRow = {
-  readonly id: string;
-  readonly state: HeartbeatState;
-  readonly at: Date;
-  readonly source: string;
-  readonly userAgent: string;
+  /** Early pings in a row are counted in the event of the first. */
   readonly pings: number;
 };
 
 const COLUMNS = 'id, state, at, source, user_agent, pings';
-
-function eventOf({ userAgent, ...row }: EventRow): HeartbeatEvent {
-  return { ...row, userAgent };
-}
 
 export interface EventFilter {
   readonly accountId: string;
@@ -43,7 +30,7 @@ export async function listHeartbeatEvents(
   sql: Sql,
   filter: EventFilter,
 ): Promise<readonly HeartbeatEvent[]> {
-  const rows = await sql.query<EventRow>(
+  return sql.query<HeartbeatEvent>(
     `select ${COLUMNS} from heartbeat_events
      where account_id = $1 and check_id = $2
        and at >= coalesce($3::timestamptz, '-infinity')
@@ -58,29 +45,27 @@ export async function listHeartbeatEvents(
       filter.offset,
     ],
   );
-  return rows.map(eventOf);
 }
 
 export async function findHeartbeatEvent(
   sql: Sql,
   { accountId, checkId, id }: CheckKey & { readonly checkId: string },
 ): Promise<HeartbeatEvent | null> {
-  const rows = await sql.query<EventRow>(
+  const [row] = await sql.query<HeartbeatEvent>(
     `select ${COLUMNS} from heartbeat_events where account_id = $1 and check_id = $2 and id = $3`,
     [accountId, checkId, id],
   );
-  return rows[0] === undefined ? null : eventOf(rows[0]);
+  return row ?? null;
 }
 
-/** What the events between two instants say. */
-export interface EventCount {
+export type EventCount = {
   readonly events: number;
   readonly failing: number;
-  /** How it stood at the end; null before its first event. */
+  /** The state at the end of the span; null before the first event. */
   readonly lastState: HeartbeatState | null;
-}
+};
 
-/** Of each span in its order; from is in it, to is not. Epoch milliseconds. */
+/** Counts the events of each span from its start to before its end, in epoch milliseconds. */
 export async function countHeartbeatEvents(
   sql: Sql,
   {
@@ -93,19 +78,15 @@ export async function countHeartbeatEvents(
     readonly spans: readonly { readonly fromMs: number; readonly toMs: number }[];
   },
 ): Promise<readonly EventCount[]> {
-  const rows = await sql.query<{
-    events: number;
-    failing: number;
-    lastState: HeartbeatState | null;
-  }>(
+  return sql.query<EventCount>(
     `select (select count(*) from heartbeat_events e where e.account_id = $1 and e.check_id = $2
          and e.at >= span.since and e.at < span.until) as events,
        (select count(*) from heartbeat_events e where e.account_id = $1 and e.check_id = $2
          and e.at >= span.since and e.at < span.until and e.state = 'FAILING') as failing,
        (select e.state from heartbeat_events e where e.account_id = $1 and e.check_id = $2
          and e.at < span.until order by e.at desc limit 1) as last_state
-     from unnest($3::timestamptz[], $4::timestamptz[]) with ordinality as span (since, until, place)
-     order by span.place`,
+     from unnest($3::timestamptz[], $4::timestamptz[]) with ordinality as span (since, until, position)
+     order by span.position`,
     [
       accountId,
       checkId,
@@ -113,10 +94,9 @@ export async function countHeartbeatEvents(
       spans.map(({ toMs }) => new Date(toMs)),
     ],
   );
-  return rows.map(({ lastState, ...counts }) => ({ ...counts, lastState }));
 }
 
-/** Removes events from before the instant, as many as the limit at most. */
+/** @returns how many events it deleted, at most the limit */
 export async function deleteHeartbeatEventsBefore(
   sql: Sql,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },

@@ -5,7 +5,7 @@ import {
 } from '../../model/heartbeat/heartbeat.ts';
 import type { HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type Allowance, unlimited } from '../accounts/allowance.ts';
+import type { Allowance } from '../accounts/allowance.ts';
 import {
   firstSubscriptions,
   replaceSubscriptions,
@@ -34,11 +34,10 @@ export interface HeartbeatsParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly throttle: PingThrottle<HeartbeatState | null>;
-  /** If omitted, nothing is limited. */
-  readonly allowance?: Allowance;
+  readonly allowance: Allowance;
 }
 
-/** The heartbeat checks of an account; what they have in common with others is in ../checks.ts. */
+/** The heartbeat checks of an account. Those of all types are in ../checks/checks.ts. */
 export interface Heartbeats {
   /** With a new UUID and a new token. */
   create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
@@ -54,7 +53,7 @@ export interface Heartbeats {
 const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
 
 export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
-  const { store, clock, ids, throttle, allowance = unlimited } = parts;
+  const { store, clock, ids, throttle, allowance } = parts;
 
   async function insert(
     tx: Sql,
@@ -63,7 +62,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
     { autoAssignAlerts }: CreateOptions,
   ): Promise<CheckView | null> {
     const { id, alertChannelSubscriptions: given } = check;
-    // The first of all locks, as everywhere.
+    // This lock comes first in every feature.
     await allowance.grow(tx, accountId, 'heartbeats');
     await referTo(tx, { accountId, before: null, after: check });
     const bare = withoutSubscriptions(check);

@@ -6,6 +6,7 @@ import {
   judge,
   type Span,
 } from '../../model/heartbeat/heartbeat-machine.ts';
+import { groupBy } from '../../runtime/group-by.ts';
 import type { AlertEngine, AlertObservation } from '../alerts/engine.ts';
 import type { Sql } from '../database/port.ts';
 import { type HeartbeatStep, type LockedHeartbeat, putSteps } from './sql.ts';
@@ -31,10 +32,7 @@ export interface JudgingParts {
   readonly pausesBetween: PausesBetween;
 }
 
-/** Alerts nobody. */
-export const NO_ALERTS: HeartbeatAlerts = { observe: async () => {} };
-
-/** Stands where the runs of other checks have their location. */
+/** In place of a run's location. */
 const LOCATION = 'heartbeat';
 const NO_PING = 'No ping was received';
 /** Early pings within this time of another are counted in its event. */
@@ -125,16 +123,9 @@ export async function record(
   atMs: number,
 ): Promise<void> {
   await putSteps(tx, { steps, atMs });
-  const byAccount = new Map<string, AlertObservation[]>();
-  for (const step of steps) {
-    const observation = observationOf(step);
-    if (observation === null) continue;
-    const ofAccount = byAccount.get(step.accountId);
-    if (ofAccount === undefined) byAccount.set(step.accountId, [observation]);
-    else ofAccount.push(observation);
-  }
-  for (const [accountId, observations] of byAccount) {
-    await alerts.observe(tx, accountId, observations, atMs);
+  for (const [accountId, own] of groupBy(steps, (step) => step.accountId)) {
+    const observations = own.flatMap((step) => observationOf(step) ?? []);
+    if (observations.length > 0) await alerts.observe(tx, accountId, observations, atMs);
   }
 }
 

@@ -48,7 +48,7 @@ export function newPingToken(): string {
 
 export function createPings(parts: PingsParts): HeartbeatPings {
   const { store, clock, presence, throttle } = parts;
-  const hold = createDatabaseRetry(clock);
+  const retried = createDatabaseRetry(clock);
 
   async function take(token: string, ping: Ping): Promise<HeartbeatState | null> {
     const usual = await store.transaction((tx) => takeUsual(tx, token, ping));
@@ -107,7 +107,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
       const sender = { source: bounded(source), userAgent: bounded(userAgent) };
       // Stored twice if the response to a commit was lost; the second is then early.
       const state = await throttle.take(token, (pings) =>
-        hold(() => take(token, { ...sender, pings })),
+        retried(() => take(token, { ...sender, pings })),
       );
       if (state === null) {
         known.delete(token);

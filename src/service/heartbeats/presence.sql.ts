@@ -1,15 +1,15 @@
 import type { Sql } from '../database/port.ts';
 
-/** When the service could last take pings, and whether it told so in time. Epoch milliseconds. */
+/** An instant at which the service can take pings, and the longest silence before it; epoch ms. */
 export interface Alive {
   readonly atMs: number;
   readonly maxSilenceMs: number;
 }
 
-/** A clock that is ahead by more than this was wrong: what it told is not waited for. */
+/** A record further in the future came from a wrong clock: it is overwritten. */
 const MAX_AHEAD = `interval '1 minute'`;
 
-/** @returns false where the service was silent for too long before, or has never told: see `returned` */
+/** @returns false after too long a silence, and where there is no record yet: see `recordReturn` */
 export async function recordAlive(sql: Sql, { atMs, maxSilenceMs }: Alive): Promise<boolean> {
   const rows = await sql.query(
     `update service_alive set alive_at = greatest(alive_at, $1::timestamptz)
@@ -20,7 +20,7 @@ export async function recordAlive(sql: Sql, { atMs, maxSilenceMs }: Alive): Prom
   return rows.length > 0;
 }
 
-/** Whether there was a silence that nobody has taken account of yet. */
+/** Whether no replica has excused a silence before the instant yet. */
 export async function isAbsenceOpen(sql: Sql, { atMs, maxSilenceMs }: Alive): Promise<boolean> {
   const rows = await sql.query('select 1 from service_alive where alive_at <= $1::timestamptz', [
     new Date(atMs - maxSilenceMs),
@@ -29,12 +29,15 @@ export async function isAbsenceOpen(sql: Sql, { atMs, maxSilenceMs }: Alive): Pr
 }
 
 /**
- * Tells that the service is there, after a silence or for the first time. Until the transaction ends,
- * no other replica does.
+ * Records the instant after a silence, or for the first time. Until the transaction ends, no other
+ * replica does.
  *
- * @returns when it was there before; null where it was in time, or is there for the first time
+ * @returns the record before the silence; null where there was no silence, or no record
  */
-export async function returned(sql: Sql, { atMs, maxSilenceMs }: Alive): Promise<number | null> {
+export async function recordReturn(
+  sql: Sql,
+  { atMs, maxSilenceMs }: Alive,
+): Promise<number | null> {
   await sql.query(
     'insert into service_alive (alive_at) values ($1::timestamptz) on conflict do nothing',
     [new Date(atMs)],
@@ -46,9 +49,11 @@ export async function returned(sql: Sql, { atMs, maxSilenceMs }: Alive): Promise
 }
 
 /**
- * No ping could be taken between the instants. Where one in time could have come then – from half a
- * period after the one before – it may have been lost, and the next is due a whole period later: so
- * much is granted from the end. What was over before stays over.
+ * Between the instants the service could take no ping. A heartbeat whose ping may have been lost –
+ * those in time come from half a period after the one before – gets a whole period from the end of
+ * the silence. A deadline that had passed before the silence stays.
+ *
+ * @returns the number of excused heartbeats
  */
 export async function excuseAbsence(
   sql: Sql,

@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/logger.ts';
 import type { Store } from '../database/port.ts';
-import { excuseAbsence, isAbsenceOpen, recordAlive, returned } from './presence.sql.ts';
+import { excuseAbsence, isAbsenceOpen, recordAlive, recordReturn } from './presence.sql.ts';
 
 export interface PresenceParts {
   readonly store: Store;
@@ -14,24 +14,24 @@ export interface PresenceParts {
  */
 export interface ServicePresence {
   /** Records that this replica is present, and excuses an absence before that. */
-  tell(atMs: number): Promise<void>;
+  record(atMs: number): Promise<void>;
   /** Excuses an absence not excused yet, for callers that judge before the next record. */
   ensure(atMs: number): Promise<void>;
 }
 
-/** Scans are a second apart, so every other one records. */
-const TELL_EVERY_MS = 1_500;
+/** Scans are about a second apart, so every other one records. */
+const RECORD_EVERY_MS = 1_500;
 /** A starting replica finds nothing older if another one runs. */
 const MAX_SILENCE_AT_START_MS = 3_000;
 /** A running replica may be slow; a short pause is not an absence. */
 const MAX_SILENCE_MS = 5_000;
 
 export function createPresence({ store, log }: PresenceParts): ServicePresence {
-  let toldMs: number | null = null;
+  let recordedMs: number | null = null;
 
-  async function comeBack(atMs: number, maxSilenceMs: number): Promise<void> {
+  async function excuse(atMs: number, maxSilenceMs: number): Promise<void> {
     const found = await store.transaction(async (tx) => {
-      const fromMs = await returned(tx, { atMs, maxSilenceMs });
+      const fromMs = await recordReturn(tx, { atMs, maxSilenceMs });
       if (fromMs === null) return null;
       return { fromMs, heartbeats: await excuseAbsence(tx, { fromMs, toMs: atMs }) };
     });
@@ -44,17 +44,17 @@ export function createPresence({ store, log }: PresenceParts): ServicePresence {
   }
 
   return {
-    async tell(atMs) {
+    async record(atMs) {
       // The wall clock advances while the machine sleeps.
-      if (toldMs !== null && Math.abs(atMs - toldMs) < TELL_EVERY_MS) return;
-      const maxSilenceMs = toldMs === null ? MAX_SILENCE_AT_START_MS : MAX_SILENCE_MS;
-      if (!(await recordAlive(store, { atMs, maxSilenceMs }))) await comeBack(atMs, maxSilenceMs);
-      toldMs = atMs;
+      if (recordedMs !== null && Math.abs(atMs - recordedMs) < RECORD_EVERY_MS) return;
+      const maxSilenceMs = recordedMs === null ? MAX_SILENCE_AT_START_MS : MAX_SILENCE_MS;
+      if (!(await recordAlive(store, { atMs, maxSilenceMs }))) await excuse(atMs, maxSilenceMs);
+      recordedMs = atMs;
     },
 
     async ensure(atMs) {
-      const asked = { atMs, maxSilenceMs: MAX_SILENCE_MS };
-      if (await isAbsenceOpen(store, asked)) await comeBack(atMs, MAX_SILENCE_MS);
+      const maxSilenceMs = MAX_SILENCE_MS;
+      if (await isAbsenceOpen(store, { atMs, maxSilenceMs })) await excuse(atMs, maxSilenceMs);
     },
   };
 }

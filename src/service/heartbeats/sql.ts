@@ -4,22 +4,22 @@ import type { CheckKey } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
-/** What a heartbeat was when it was locked, and what of its check matters to it. */
+/** A locked heartbeat with the fields of its check that it depends on. */
 export interface LockedHeartbeat {
   readonly accountId: string;
   readonly checkId: string;
   readonly name: string;
-  /** The check is activated, and its group too. */
+  /** Whether the check and its group are activated. */
   readonly isActive: boolean;
-  /** Of the check or its group. */
+  /** Of the check and its group. */
   readonly tags: readonly string[];
   readonly rhythm: Rhythm;
   readonly standing: HeartbeatPosition;
   /** null while it does not fail. */
   readonly failingSinceMs: number | null;
-  /** When it fails if no ping comes, as far as is known; epoch milliseconds. */
+  /** When `lockDue` returns it if no ping comes, epoch milliseconds; null for never. */
   readonly dueMs: number | null;
-  /** The last event, where that is one in which early pings are counted. */
+  /** The last event, where it counts early pings. */
   readonly early: EarlyEvent | null;
 }
 
@@ -29,14 +29,10 @@ export interface EarlyEvent {
   readonly sinceMs: number;
 }
 
-type HeartbeatRow = {
-  readonly accountId: string;
-  readonly checkId: string;
-  readonly name: string;
-  readonly isActive: boolean;
-  readonly tags: readonly string[];
-  readonly periodMs: number;
-  readonly graceMs: number;
+type HeartbeatRow = Pick<
+  LockedHeartbeat,
+  'accountId' | 'checkId' | 'name' | 'isActive' | 'tags' | 'rhythm'
+> & {
   readonly lastPingAt: Date | null;
   readonly countedFrom: Date | null;
   readonly failingSince: Date | null;
@@ -45,50 +41,54 @@ type HeartbeatRow = {
   readonly earlySince: Date | null;
 };
 
-/** The row of the check is held too, and first: whoever changes a check does so in that order. */
+/** Locks the row of the check first: changes of checks lock in this order, too. */
 const LOCKED = `select h.account_id, h.check_id, c.name,
     c.activated and coalesce(g.activated, true) as is_active,
-    c.tags || coalesce(g.tags, '[]') as tags, h.period_ms, h.grace_ms, h.last_ping_at,
+    c.tags || coalesce(g.tags, '[]') as tags,
+    jsonb_build_object('periodMs', h.period_ms, 'graceMs', h.grace_ms) as rhythm, h.last_ping_at,
     h.counted_from, h.failing_since, h.due_at, h.early_event_id, h.early_since
   from heartbeats h
     join checks c on c.account_id = h.account_id and c.id = h.check_id
     left join check_groups g on g.id = c.group_id and g.account_id = c.account_id`;
 
-function heartbeatOf(row: HeartbeatRow): LockedHeartbeat {
+function heartbeatOf({
+  lastPingAt,
+  countedFrom,
+  failingSince,
+  dueAt,
+  earlyEventId,
+  earlySince,
+  ...check
+}: HeartbeatRow): LockedHeartbeat {
   return {
-    accountId: row.accountId,
-    checkId: row.checkId,
-    name: row.name,
-    isActive: row.isActive,
-    tags: row.tags,
-    rhythm: { periodMs: row.periodMs, graceMs: row.graceMs },
+    ...check,
     standing: {
-      lastPingMs: row.lastPingAt?.getTime() ?? null,
-      countedFromMs: row.countedFrom?.getTime() ?? null,
-      isFailing: row.failingSince !== null,
+      lastPingMs: lastPingAt?.getTime() ?? null,
+      countedFromMs: countedFrom?.getTime() ?? null,
+      isFailing: failingSince !== null,
     },
-    failingSinceMs: row.failingSince?.getTime() ?? null,
-    dueMs: row.dueAt?.getTime() ?? null,
+    failingSinceMs: failingSince?.getTime() ?? null,
+    dueMs: dueAt?.getTime() ?? null,
     early:
-      row.earlyEventId === null || row.earlySince === null
+      earlyEventId === null || earlySince === null
         ? null
-        : { id: row.earlyEventId, sinceMs: row.earlySince.getTime() },
+        : { id: earlyEventId, sinceMs: earlySince.getTime() },
   };
 }
 
 /**
- * Whichever account's it is: the token names it. Until the transaction ends, nobody else changes the
- * heartbeat or its check.
+ * The heartbeat of any account that has the token. Until the transaction ends, nobody else changes it
+ * or its check.
  */
 export async function lockPinged(sql: Sql, token: string): Promise<LockedHeartbeat | null> {
-  const rows = await sql.query<HeartbeatRow>(
+  const [row] = await sql.query<HeartbeatRow>(
     `${LOCKED} where h.ping_token = $1 for no key update of c, h`,
     [token],
   );
-  return rows[0] === undefined ? null : heartbeatOf(rows[0]);
+  return row === undefined ? null : heartbeatOf(row);
 }
 
-/** Those of any account whose time has come, which nobody else holds; the longest due first. */
+/** Locks due heartbeats of any account, longest due first. Skips those that others have locked. */
 export async function lockDue(
   sql: Sql,
   {
@@ -99,15 +99,15 @@ export async function lockDue(
 ): Promise<readonly LockedHeartbeat[]> {
   const rows = await sql.query<HeartbeatRow>(
     `${LOCKED} where h.due_at <= $1::timestamptz
-       and not exists (select from unnest($3::text[], $4::text[]) as left_out (account_id, id)
-         where left_out.account_id = h.account_id and left_out.id = h.check_id)
+       and not exists (select from unnest($3::text[], $4::text[]) as skipped (account_id, id)
+         where skipped.account_id = h.account_id and skipped.id = h.check_id)
      order by h.due_at limit $2::bigint for no key update of c, h skip locked`,
     [new Date(atMs), limit, except.map(({ accountId }) => accountId), except.map(({ id }) => id)],
   );
   return rows.map(heartbeatOf);
 }
 
-/** With the row of its check, which exists. */
+/** After the row of its check. */
 export async function insertHeartbeat(
   sql: Sql,
   { accountId, id, rhythm, token }: CheckKey & { readonly rhythm: Rhythm; readonly token: string },
@@ -119,14 +119,14 @@ export async function insertHeartbeat(
   );
 }
 
-/** Of `setRhythm`: how long it waits now, and from when. */
+/** Of `setRhythm`: the new time to wait, and its start. */
 const SPAN = `($3::bigint + $4::bigint) * interval '1 millisecond'`;
 const SINCE = `case when counted_from + ${SPAN} <= $5::timestamptz then $5::timestamptz
   else counted_from end`;
 
 /**
- * Of a check that `lockCheck` holds. The time that runs is counted by the new rhythm; where it would
- * be over by that already, from now on.
+ * Only for a check that `lockCheck` locks. The new rhythm applies from the start of the running
+ * period, or from now where its deadline would have passed already.
  */
 export async function setRhythm(
   sql: Sql,
@@ -157,18 +157,18 @@ export async function replaceToken(
   return rows[0]?.pingToken ?? null;
 }
 
-/** What became of a heartbeat that is locked. */
+/** The changes of a locked heartbeat. */
 export interface HeartbeatStep {
   readonly accountId: string;
   readonly checkId: string;
   readonly name: string;
   readonly standing: HeartbeatPosition;
-  /** When it is to be looked at next; null for not before a ping. Epoch milliseconds. */
+  /** When it is judged next, epoch milliseconds; null for not before a ping. */
   readonly dueMs: number | null;
   readonly early: EarlyEvent | null;
-  /** What happened; null where nothing did that anybody is to see. */
+  /** null where nothing visible happened. */
   readonly event: {
-    /** One that is there already gets the pings. */
+    /** That of a stored event adds the pings to it. */
     readonly id: string;
     readonly state: HeartbeatState;
     readonly atMs: number;
@@ -179,10 +179,10 @@ export interface HeartbeatStep {
 }
 
 /**
- * Of heartbeats that `lockPinged` or `lockDue` holds: how they stand, what happened, and by that the
- * status of the check.
+ * Stores steps of heartbeats that `lockPinged` or `lockDue` locks, with their events and the statuses
+ * of their checks.
  *
- * @param steps each of another heartbeat
+ * @param steps at most one of each heartbeat
  */
 export async function putSteps(
   sql: Sql,
@@ -217,7 +217,7 @@ export async function putSteps(
          failing_since = case when g.is_failing then coalesce(h.failing_since, g.at) end,
          due_at = g.due_at, early_event_id = g.early_event_id, early_since = g.early_since
        from given g where h.account_id = g.account_id and h.check_id = g.check_id
-     ), told as (
+     ), events as (
        insert into heartbeat_events as e (account_id, check_id, id, state, at, source, user_agent,
          pings)
        select account_id, check_id, id, state, at, source, user_agent, pings

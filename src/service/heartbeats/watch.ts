@@ -1,9 +1,20 @@
-import { messageOf } from '../../runtime/errors.ts';
-import { sleep } from '../../runtime/wait.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { runEvery } from '../../runtime/run-every.ts';
+import type { CheckKey } from '../checks/exports.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { everyHour, removePastRetention } from '../database/retention.ts';
+import { StoreError, storeFaultKind } from '../database/store-errors.ts';
 import { deleteHeartbeatEventsBefore } from './events.sql.ts';
-import { createOverdueScan, type OverdueScanParts } from './overdue-scan.ts';
+import { type JudgingParts, record, type Step, settle } from './judge.ts';
+import type { ServicePresence } from './service-presence.ts';
+import { lockDue } from './sql.ts';
 
-export interface WatchParts extends OverdueScanParts {
+export interface WatchParts extends JudgingParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly presence: ServicePresence;
   /** Whole days, as for results. */
   readonly retentionDays: number;
 }
@@ -15,65 +26,113 @@ export interface HeartbeatWatch {
    *
    * @returns the number of heartbeats scanned
    */
-  look(): Promise<number>;
-  /** Scans every second and removes old events until the signal aborts. Logs failures. */
+  scan(): Promise<number>;
+  /** Scans about every second and deletes old events until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-const LOOK_EVERY_MS = 1_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+const SCAN_EVERY_MS = 1_000;
+/** While scans fail. Short, for the presence of the service to be recorded soon afterwards. */
+const MAX_SCAN_DELAY_MS = 2_000;
+const HEARTBEATS_AT_ONCE = 100;
+/** Heartbeats that cannot be judged are skipped until the next scan: at most this many. */
+const MAX_SKIPPED = 1_000;
 /** Bounds the time of a statement. */
 const EVENTS_AT_ONCE = 5_000;
 
 export function createWatch(parts: WatchParts): HeartbeatWatch {
-  const { store, clock, log, retentionDays } = parts;
-  const look = createOverdueScan(parts);
+  const { store, clock, log, presence } = parts;
+  /** From the last scan, so that each is logged once. */
+  let knownFaults: ReadonlySet<string> = new Set();
 
-  async function removeOld(signal: AbortSignal): Promise<void> {
-    const beforeMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
-    let removed = EVENTS_AT_ONCE;
-    while (removed === EVENTS_AT_ONCE && !signal.aborted) {
-      removed = await deleteHeartbeatEventsBefore(store, { beforeMs, limit: EVENTS_AT_ONCE });
+  async function judgeBatch(
+    tx: Sql,
+    due: { readonly atMs: number; readonly limit: number; readonly except: readonly CheckKey[] },
+    onLocked: (locked: readonly CheckKey[]) => void,
+  ): Promise<number> {
+    const heartbeats = await lockDue(tx, due);
+    onLocked(heartbeats.map(({ accountId, checkId: id }) => ({ accountId, id })));
+    const steps: Step[] = [];
+    for (const heartbeat of heartbeats) {
+      const { step } = await settle(tx, parts, heartbeat, due.atMs);
+      if (step !== null) steps.push(step);
     }
+    await record(tx, parts, steps, due.atMs);
+    return heartbeats.length;
   }
 
-  /** One at a time; logs when a failure begins and when it ends. */
-  async function every(
-    delayMs: () => number,
-    what: string,
-    work: () => Promise<unknown>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    let isFailing = false;
-    do {
+  /**
+   * Judges many in one transaction. If that fails while the database is available, judges them one by
+   * one, so that a faulty one does not block the others.
+   */
+  async function scan(signal?: AbortSignal): Promise<number> {
+    const except: CheckKey[] = [];
+    const faults = new Set<string>();
+    let scanned = 0;
+    let oneByOne = 0;
+    for (let isMore = true; isMore && signal?.aborted !== true; ) {
+      const limit = oneByOne > 0 ? 1 : HEARTBEATS_AT_ONCE;
+      oneByOne = Math.max(0, oneByOne - 1);
+      // Judge at an instant up to which the presence of the service is known.
+      const atMs = clock.wallMs();
+      await presence.record(atMs);
+      let locked: readonly CheckKey[] = [];
       try {
-        await work();
-        if (isFailing) log.info(`${what} works again`);
-        isFailing = false;
+        const judged = await store.transaction((tx) =>
+          judgeBatch(tx, { atMs, limit, except }, (keys) => {
+            locked = keys;
+          }),
+        );
+        scanned += judged;
+        isMore = judged === limit;
       } catch (error) {
-        if (!isFailing) log.warn(`${what} fails: ${messageOf(error)}`);
-        isFailing = true;
+        const isAway = error instanceof StoreError && error.kind === 'unavailable';
+        const [key] = locked;
+        if (isAway || key === undefined || except.length >= MAX_SKIPPED) throw error;
+        if (limit > 1) oneByOne = locked.length;
+        else {
+          except.push(key);
+          const name = JSON.stringify(key);
+          faults.add(name);
+          if (!knownFaults.has(name))
+            log.error({ err: error, ...key }, 'a heartbeat cannot be judged');
+        }
       }
-    } while (await sleep(clock, delayMs(), signal));
+    }
+    knownFaults = faults;
+    return scanned;
   }
 
   return {
-    look: () => look(),
+    scan: () => scan(),
 
     async maintain(signal) {
+      const options = {
+        everyMs: SCAN_EVERY_MS,
+        maxMs: MAX_SCAN_DELAY_MS,
+        failure: 'overdue heartbeats could not be judged',
+        kindOf: storeFaultKind,
+        log,
+      };
       await Promise.all([
-        every(
-          () => LOOK_EVERY_MS,
-          'the scan for overdue heartbeats',
-          () => look(signal),
+        runEvery(
+          clock,
+          options,
+          async () => {
+            await scan(signal);
+          },
           signal,
         ),
-        every(
-          // Replicas that started together should not run together.
-          () => HOUR_MS * (0.5 + Math.random() / 2),
-          'the removal of old heartbeat events',
-          () => removeOld(signal),
+        everyHour(
+          parts,
+          'heartbeat events past their retention could not be removed',
+          () =>
+            removePastRetention(
+              parts,
+              EVENTS_AT_ONCE,
+              (old) => deleteHeartbeatEventsBefore(store, old),
+              signal,
+            ),
           signal,
         ),
       ]);

@@ -5,85 +5,19 @@ import type {
 } from '../../model/status-page/status-page-incident.ts';
 import type { Sql } from '../database/port.ts';
 import {
-  type IncidentKey,
-  type StoredUpdate,
-  type UpdateJson,
-  type UpdatesRead,
-  updateOf,
-  updatesOf,
-} from './updates.sql.ts';
+  type IncidentRow,
+  incidentOf,
+  type StoredIncident,
+  selectIncidents,
+} from './incidents.sql.ts';
+import { type IncidentKey, PAGE_TABLES } from './tables.sql.ts';
 
-export interface StoredPageIncident {
-  readonly id: string;
-  readonly fields: PageIncidentFields;
+export type StoredPageFields = Readonly<PageIncidentFields> & {
   readonly lastUpdateStatus: IncidentStatus;
-  /** Oldest first; all, or the first alone, as it was asked for. */
-  readonly updates: readonly StoredUpdate[];
-  readonly createdAt: Date;
-  /** null until it, or what is told of it, first changed. */
-  readonly updatedAt: Date | null;
-}
-
-type IncidentRow = {
-  readonly id: string;
-  readonly name: string;
-  readonly severity: IncidentSeverity;
-  readonly lastUpdateStatus: IncidentStatus;
-  readonly services: readonly string[];
-  readonly updates: readonly UpdateJson[];
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
 };
+export type StoredPageIncident = StoredIncident<StoredPageFields>;
 
-/**
- * With all that is its own in one statement, so that it is of one moment.
- *
- * @param from the table, or a query of the rows that are wanted
- */
-function incidentWith(read: UpdatesRead, from = 'status_page_incidents'): string {
-  return `select i.id, i.name, i.severity, i.last_update_status, i.created_at, i.updated_at,
-      array(
-        select s.service_id from status_page_incident_services s
-        where s.account_id = i.account_id and s.incident_id = i.id order by s.position
-      ) as services, ${updatesOf('status page', read)} as updates
-    from ${from} i`;
-}
-
-function incidentOf(row: IncidentRow): StoredPageIncident {
-  return {
-    id: row.id,
-    fields: { name: row.name, severity: row.severity, services: [...row.services] },
-    lastUpdateStatus: row.lastUpdateStatus,
-    updates: row.updates.map(updateOf),
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
-}
-
-/** Without its updates and services. */
-export async function insertPageIncident(
-  sql: Sql,
-  {
-    accountId,
-    id,
-    fields,
-    lastUpdateStatus,
-    createdAtMs,
-  }: IncidentKey & {
-    readonly fields: PageIncidentFields;
-    readonly lastUpdateStatus: IncidentStatus;
-    readonly createdAtMs: number;
-  },
-): Promise<void> {
-  await sql.query(
-    `insert into status_page_incidents (account_id, id, name, severity, last_update_status,
-       created_at)
-     values ($1, $2, $3, $4, $5, $6::timestamptz)`,
-    [accountId, id, fields.name, fields.severity, lastUpdateStatus, new Date(createdAtMs)],
-  );
-}
-
-/** The services of the incident from now on, which `requireServices` locks. */
+/** Only for services that `requireServices` locks. */
 export async function replaceIncidentServices(
   sql: Sql,
   { accountId, id, serviceIds }: IncidentKey & { readonly serviceIds: readonly string[] },
@@ -100,103 +34,7 @@ export async function replaceIncidentServices(
   );
 }
 
-/** Only for an incident that `lockPageIncident` holds. */
-export async function updatePageIncident(
-  sql: Sql,
-  {
-    accountId,
-    id,
-    fields,
-    updatedAtMs,
-  }: IncidentKey & { readonly fields: PageIncidentFields; readonly updatedAtMs: number },
-): Promise<void> {
-  await sql.query(
-    `update status_page_incidents set name = $3, severity = $4, updated_at = $5::timestamptz
-     where account_id = $1 and id = $2`,
-    [accountId, id, fields.name, fields.severity, new Date(updatedAtMs)],
-  );
-}
-
-/**
- * After a change of its updates, of an incident that `lockPageIncident` holds: its status is that of
- * the latest. Once that is RESOLVED, the check that opened it has no more to do with it.
- */
-export async function settlePageIncident(
-  sql: Sql,
-  { accountId, id, atMs }: IncidentKey & { readonly atMs: number },
-): Promise<void> {
-  await sql.query(
-    `update status_page_incidents i
-     set last_update_status = latest.status, updated_at = $3::timestamptz,
-       follows_check = i.follows_check and latest.status <> 'RESOLVED'
-     from (
-       select status from status_page_incident_updates
-       where account_id = $1 and incident_id = $2 order by n desc limit 1
-     ) latest
-     where i.account_id = $1 and i.id = $2`,
-    [accountId, id, new Date(atMs)],
-  );
-}
-
-export async function findPageIncident(
-  sql: Sql,
-  { accountId, id }: IncidentKey,
-  read: UpdatesRead,
-): Promise<StoredPageIncident | null> {
-  const rows = await sql.query<IncidentRow>(
-    `${incidentWith(read)} where i.account_id = $1 and i.id = $2`,
-    [accountId, id],
-  );
-  return rows[0] === undefined ? null : incidentOf(rows[0]);
-}
-
-/**
- * Until the transaction ends, nobody else changes the incident, its services or its updates.
- *
- * @returns false where there is no such incident
- */
-export async function lockPageIncident(sql: Sql, { accountId, id }: IncidentKey): Promise<boolean> {
-  const rows = await sql.query(
-    'select id from status_page_incidents where account_id = $1 and id = $2 for update',
-    [accountId, id],
-  );
-  return rows.length > 0;
-}
-
-/** Rows of a page alone: else the updates and services of all that come before it are read, too. */
-const PAGE = `(select * from status_page_incidents where account_id = $1
-  order by n limit $2::bigint offset $3::bigint)`;
-
-/** Oldest first, each with its first update. */
-export async function listPageIncidents(
-  sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
-): Promise<readonly StoredPageIncident[]> {
-  const rows = await sql.query<IncidentRow>(`${incidentWith('first', PAGE)} order by i.n`, [
-    accountId,
-    limit,
-    offset,
-  ]);
-  return rows.map(incidentOf);
-}
-
-/** @returns whether there was one */
-export async function deletePageIncident(
-  sql: Sql,
-  { accountId, id }: IncidentKey,
-): Promise<boolean> {
-  const rows = await sql.query(
-    'delete from status_page_incidents where account_id = $1 and id = $2 returning id',
-    [accountId, id],
-  );
-  return rows.length > 0;
-}
-
-/** A few of the open incidents that name the service: their ids, oldest first. */
+/** The ids of the oldest open incidents that name the service. */
 export async function openIncidentsNaming(
   sql: Sql,
   {
@@ -224,8 +62,8 @@ export async function openIncidentsOfPage(
     limit,
   }: { readonly accountId: string; readonly pageId: string; readonly limit: number },
 ): Promise<readonly StoredPageIncident[]> {
-  const rows = await sql.query<IncidentRow>(
-    `${incidentWith('first')}
+  const rows = await sql.query<IncidentRow<StoredPageFields>>(
+    `${selectIncidents(PAGE_TABLES, 'first')}
      where i.account_id = $1 and i.last_update_status <> 'RESOLVED' and exists (
        select 1 from status_page_incident_services s
        join status_page_card_services l
@@ -238,7 +76,7 @@ export async function openIncidentsOfPage(
   return rows.map(incidentOf);
 }
 
-/** By service, how severe the open incidents are that name it. Those without one are left out. */
+/** The severities of the open incidents by service. A service without one is not in the map. */
 export async function severitiesOfPage(
   sql: Sql,
   { accountId, pageId }: { readonly accountId: string; readonly pageId: string },

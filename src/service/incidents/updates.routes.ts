@@ -3,45 +3,31 @@ import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
 import { booleanQuery, NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
-import type { StoredUpdate } from './updates.ts';
+import { type IncidentUpdates, type StoredUpdate, UPDATE_RESPONSE_ONLY } from './updates.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/**
- * How much of its updates the answer to the reading of one incident has: src/service/README.md,
- * "Status pages and incidents".
- */
+/** When one incident is read: src/service/README.md, "Status pages and incidents". */
 export const updatesQuery = z.strictObject({
   includeAllIncidentUpdates: booleanQuery(false).describe(
     'Whether all updates are in the answer, or the first alone.',
   ),
 });
 
-interface UpdatesFeature {
-  add(accountId: string, incidentId: string, input: Input): Promise<StoredUpdate>;
-  change(
-    accountId: string,
-    incidentId: string,
-    updateId: string,
-    input: Input,
-  ): Promise<StoredUpdate>;
-  remove(accountId: string, incidentId: string, updateId: string): Promise<void>;
-}
-
 export interface IncidentUpdateRoutes<Shown> {
-  /** Of the list of incidents. */
+  /** The path of the list of incidents. */
   readonly path: string;
   readonly tag: string;
   readonly body: z.ZodObject;
   readonly response: z.ZodType<Shown>;
   readonly summaries: Readonly<Record<'add' | 'remove', string>>;
-  readonly feature: UpdatesFeature;
+  readonly feature: IncidentUpdates;
   readonly present: (update: StoredUpdate) => Shown;
 }
 
 const WRITE = { role: 'write' } as const;
 
-/** What is told of an incident, of either kind: adding to it, changing and deleting it. */
+/** The routes that add, change and delete an update of an incident of either kind. */
 export function incidentUpdatesRoutes<Shown>({
   path,
   tag,
@@ -57,7 +43,7 @@ export function incidentUpdatesRoutes<Shown>({
   const updateParams = params.extend({ updateId: uuidParam });
   const changes = z.strictObject({
     ...optionalFieldsOf(body.shape as Record<string, z.ZodType>),
-    ...ignored(['incidentId', 'created_at', 'updated_at']),
+    ...ignored(UPDATE_RESPONSE_ONLY),
     id: z.string().optional().describe('The same as in the path.'),
   });
   interface OfOne {
@@ -86,7 +72,8 @@ export function incidentUpdatesRoutes<Shown>({
       schema: {
         tags,
         summary: 'Change an update of an incident',
-        description: 'Fields that are left out stay as they are.',
+        description:
+          'Omitted fields do not change; each given field replaces the stored one as a whole.',
         params: updateParams,
         body: changes,
         response: { 200: response },

@@ -57,18 +57,18 @@ export interface MaintenanceWindows {
   read(accountId: string, id: number): Promise<StoredWindow>;
   /** Oldest first. */
   list(accountId: string, query: WindowQuery): Promise<readonly StoredWindow[]>;
-  /** The given fields over the stored ones. */
+  /** Each given field replaces the stored one as a whole. */
   update(accountId: string, id: number, input: WindowInput): Promise<StoredWindow>;
   remove(accountId: string, id: number): Promise<void>;
-  /** What the account's agents are told. */
+  /** The pauses that the agents of the account get. */
   pausesForAgents(sql: Sql, accountId: string): Promise<readonly Pause[]>;
 }
 
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
-/** With those that are over: whoever makes one for each deployment must tidy up some time. */
+/** Includes past ones: a user who creates one for each deployment must delete some at times. */
 const MAX_WINDOWS = 10_000;
-/** Of the tags of all current windows: agents are told of them in one answer. */
+/** Of the tags of all current windows: agents get them in one response. */
 const MAX_TAG_BYTES = 1024 * 1024;
 
 export function createMaintenanceWindows({
@@ -76,8 +76,8 @@ export function createMaintenanceWindows({
   clock,
   allowance,
 }: MaintenanceWindowsParts): MaintenanceWindows {
-  /** To be called after the change, in its transaction. */
-  const keepBounds = async (tx: Sql, accountId: string): Promise<void> => {
+  /** After a change, in its transaction. */
+  const requireLimits = async (tx: Sql, accountId: string): Promise<void> => {
     const atMs = clock.wallMs() - REPORTED_AFTER_END_MS;
     const { all, current, tagBytes } = await countWindows(tx, { accountId, atMs });
     if (all > MAX_WINDOWS) {
@@ -101,7 +101,7 @@ export function createMaintenanceWindows({
         await lockAccount(tx, accountId);
         await allowance.grow(tx, accountId, 'maintenanceWindows');
         const created = await insertWindow(tx, { accountId, window, atMs: clock.wallMs() });
-        await keepBounds(tx, accountId);
+        await requireLimits(tx, accountId);
         return created;
       });
     },
@@ -125,9 +125,9 @@ export function createMaintenanceWindows({
         const window = wholeWindow({ ...fieldsOfWindow(stored.window), ...given });
         const atMs = clock.wallMs();
         const updated = await updateWindow(tx, { accountId, id, window, atMs });
-        // Deleted meanwhile.
+        // Deleted since the read.
         if (updated === null) throw notFound('maintenance window');
-        await keepBounds(tx, accountId);
+        await requireLimits(tx, accountId);
         return updated;
       });
     },

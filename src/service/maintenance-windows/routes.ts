@@ -26,7 +26,7 @@ type Filtered = (typeof FILTERED)[number];
 
 const comparisons = Object.entries(COMPARISONS) as [InstantComparison, string][];
 
-/** `startsAt[gte]` and the others: each the name of a parameter, as it stands in the query. */
+/** By the name of the query parameter, such as `startsAt[gte]`. */
 const filters = Object.fromEntries(
   FILTERED.flatMap((field) =>
     comparisons.map(([comparison, meaning]) => [
@@ -34,7 +34,7 @@ const filters = Object.fromEntries(
       instantSchema
         .optional()
         .describe(
-          `Only windows whose ${field} is ${meaning} this day (its begin, UTC) or time. One filter on ${field} at most.`,
+          `Only windows whose ${field} is ${meaning} this day (its start, UTC) or time. One filter on ${field} at most.`,
         ),
     ]),
   ),
@@ -46,7 +46,7 @@ const query = z
     for (const field of FILTERED) {
       const [, ...more] = namesGiven(given, field);
       for (const name of more) {
-        const message = `must not stand beside another filter on ${field}`;
+        const message = `must not be combined with another filter on ${field}`;
         context.addIssue({ code: 'custom', path: [name], message });
       }
     }
@@ -60,9 +60,9 @@ const changes = z.strictObject({
 const time = z.iso.datetime();
 const response = maintenanceWindowSchema.extend({
   id: z.number(),
-  startsAt: time.describe('When it begins for the first time.'),
+  startsAt: time.describe('When its first occurrence starts.'),
   endsAt: time.describe('When its first occurrence ends.'),
-  repeatEndsAt: time.nullable().describe('From then on no occurrence begins.'),
+  repeatEndsAt: time.nullable().describe('No occurrence starts from then on.'),
   created_at: z.iso.date().describe('The day, in UTC.'),
   updated_at: z.iso.date().nullable().describe('The day, in UTC; null until it was first updated.'),
 });
@@ -89,7 +89,7 @@ export function maintenanceWindowsRoutes({
       update: {
         summary: 'Update a maintenance window',
         description:
-          'Fields that are left out stay as they are; each that is given replaces the stored one whole. Agents go by it from the next slot on.',
+          'Omitted fields do not change; each given field replaces the stored one as a whole. Agents apply the change from the next slot on.',
       },
       remove: {
         summary: 'Delete a maintenance window; what it paused runs from the next slot on',

@@ -1,6 +1,6 @@
 import { type MaintenanceWindow, pauseOf } from '../../model/schedule/maintenance-window.ts';
 import type { Pause } from '../../model/schedule/pause.ts';
-import { overAt, type RepeatUnit } from '../../model/schedule/recurrence.ts';
+import { overAt } from '../../model/schedule/recurrence.ts';
 import { MAX_PAUSES } from '../../wire/v1/limits.ts';
 import type { Sql } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
@@ -22,46 +22,28 @@ export interface WindowKey extends OfAccount {
   readonly id: number;
 }
 
-type WindowRow = {
-  readonly id: number;
-  readonly name: string;
-  readonly tags: readonly string[];
-  readonly startsAt: Date;
-  readonly endsAt: Date;
-  readonly repeatUnit: RepeatUnit;
-  readonly repeatInterval: number | null;
-  readonly repeatEndsAt: Date | null;
-  readonly pauseAllChecks: boolean;
-  readonly silenceAlertsTags: readonly string[];
-  readonly silenceAllAlerts: boolean;
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
-};
+type WindowRow = Omit<StoredWindow, 'window'> &
+  Omit<MaintenanceWindow, 'startsAtMs' | 'endsAtMs' | 'repeatEndsAtMs'> & {
+    readonly startsAt: Date;
+    readonly endsAt: Date;
+    readonly repeatEndsAt: Date | null;
+  };
 
 const COLUMNS = `id, name, tags, starts_at, ends_at, repeat_unit, repeat_interval, repeat_ends_at,
   pause_all_checks, silence_alerts_tags, silence_all_alerts, created_at, updated_at`;
 
 function storedOf(row: WindowRow): StoredWindow {
-  return {
-    id: row.id,
-    window: {
-      name: row.name,
-      tags: row.tags,
-      startsAtMs: row.startsAt.getTime(),
-      endsAtMs: row.endsAt.getTime(),
-      repeatUnit: row.repeatUnit,
-      repeatInterval: row.repeatInterval,
-      repeatEndsAtMs: row.repeatEndsAt?.getTime() ?? null,
-      pauseAllChecks: row.pauseAllChecks,
-      silenceAlertsTags: row.silenceAlertsTags,
-      silenceAllAlerts: row.silenceAllAlerts,
-    },
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
+  const { id, startsAt, endsAt, repeatEndsAt, createdAt, updatedAt, ...fields } = row;
+  const window = {
+    ...fields,
+    startsAtMs: startsAt.getTime(),
+    endsAtMs: endsAt.getTime(),
+    repeatEndsAtMs: repeatEndsAt?.getTime() ?? null,
   };
+  return { id, window, createdAt, updatedAt };
 }
 
-/** What a `Date` writes in four digits; a window that lasts for longer never ends. */
+/** The last day with a four-digit year. A window that lasts longer never ends. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 
 function valuesOf(window: MaintenanceWindow): readonly unknown[] {
@@ -104,7 +86,7 @@ export async function insertWindow(
   return storedOf(row);
 }
 
-/** Only in a transaction that holds `lockAccount`. */
+/** Only in a transaction that has called `lockAccount`. */
 export async function updateWindow(
   sql: Sql,
   {
@@ -114,7 +96,7 @@ export async function updateWindow(
     atMs,
   }: WindowKey & { readonly window: MaintenanceWindow; readonly atMs: number },
 ): Promise<StoredWindow | null> {
-  const rows = await sql.query<WindowRow>(
+  const [row] = await sql.query<WindowRow>(
     `update maintenance_windows set name = $1, tags = $2::jsonb, starts_at = $3::timestamptz,
        ends_at = $4::timestamptz, repeat_unit = $5, repeat_interval = $6::int,
        repeat_ends_at = $7::timestamptz, pause_all_checks = $8::boolean,
@@ -124,18 +106,18 @@ export async function updateWindow(
      returning ${COLUMNS}`,
     [...valuesOf(window), accountId, id, new Date(atMs)],
   );
-  return rows[0] === undefined ? null : storedOf(rows[0]);
+  return row === undefined ? null : storedOf(row);
 }
 
 export async function findWindow(
   sql: Sql,
   { accountId, id }: WindowKey,
 ): Promise<StoredWindow | null> {
-  const rows = await sql.query<WindowRow>(
+  const [row] = await sql.query<WindowRow>(
     `select ${COLUMNS} from maintenance_windows where account_id = $1 and id = $2::bigint`,
     [accountId, id],
   );
-  return rows[0] === undefined ? null : storedOf(rows[0]);
+  return row === undefined ? null : storedOf(row);
 }
 
 /** @returns false where there was none */
@@ -186,19 +168,19 @@ export async function listWindows(
   return rows.map(storedOf);
 }
 
-export interface WindowCounts {
+export type WindowCounts = {
   readonly all: number;
-  /** Of those that are not over for good at the instant. */
+  /** Windows whose last occurrence ends after the instant. */
   readonly current: number;
-  /** Their tags, as bytes of JSON. */
+  /** Bytes of JSON of the tags of these windows. */
   readonly tagBytes: number;
-}
+};
 
 export async function countWindows(
   sql: Sql,
   { accountId, atMs }: OfAccount & { readonly atMs: number },
 ): Promise<WindowCounts> {
-  const [row] = await sql.query<{ all: number; current: number; tagBytes: number }>(
+  const [row] = await sql.query<WindowCounts>(
     `select count(*) as all, count(*) filter (where is_current) as current,
        coalesce(sum(bytes) filter (where is_current), 0)::bigint as tag_bytes
      from (
@@ -208,13 +190,13 @@ export async function countWindows(
      ) w`,
     [accountId, new Date(atMs)],
   );
-  return { all: row?.all ?? 0, current: row?.current ?? 0, tagBytes: row?.tagBytes ?? 0 };
+  return row ?? { all: 0, current: 0, tagBytes: 0 };
 }
 
-/** As many as agents are told of at most; creation past it is refused. */
+/** The limit of the protocol with agents; the creation of more is refused. */
 export const MAX_CURRENT_WINDOWS = MAX_PAUSES;
 
-/** The windows that are not over for good at the instant, at most 1,000. */
+/** The windows whose last occurrence ends after the instant, at most MAX_CURRENT_WINDOWS. */
 export async function windowsNear(
   sql: Sql,
   { accountId, atMs }: OfAccount & { readonly atMs: number },
@@ -229,12 +211,12 @@ export async function windowsNear(
 }
 
 /**
- * Agents answer for slots of the last 7 days, so they are told of pauses that ended since. A day
- * more, for clocks that differ.
+ * Agents account for the slots of the last 7 days, so they get the pauses that ended since then, and
+ * those of one more day for clocks that differ.
  */
 export const REPORTED_AFTER_END_MS = 8 * 86_400_000;
 
-/** When checks of the account pause, for its agents: now, later, and in the last 8 days. */
+/** The pauses of the account for its agents: current ones, future ones, and those of the last 8 days. */
 export async function pausesOf(
   sql: Sql,
   { accountId, atMs }: OfAccount & { readonly atMs: number },

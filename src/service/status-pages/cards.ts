@@ -6,9 +6,9 @@ import type { CardToStore, StoredCard } from './sql.ts';
 export type GivenCard = ChangedStatusPage['cards'][number];
 
 /**
- * The cards that a page is to have from now on. A card that is named by its id stays what it is,
- * and so does one that is given without an id where the page has one of the same name: links to it
- * keep their sense. Only what changed has a new time.
+ * The cards that replace the stored ones. A given card keeps the id of the stored card with its id,
+ * or without an id of the stored card with its name: links to it stay valid. Only a changed card
+ * has a new updatedAt.
  */
 export function planCards(
   stored: readonly StoredCard[],

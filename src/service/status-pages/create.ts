@@ -2,7 +2,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import type { Store } from '../database/port.ts';
-import { createIncidents, type Incidents } from '../incidents/dashboard-incidents.ts';
+import {
+  createDashboardIncidents,
+  type DashboardIncidents,
+} from '../incidents/dashboard-incidents.ts';
 import { createIncidentTrigger, type IncidentTrigger } from '../incidents/incident-trigger.ts';
 import {
   createStatusPageIncidents,
@@ -19,13 +22,12 @@ export interface StatusPageFeatureParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly allowance: Allowance;
-  /** Whole days for which incidents that checks opened are kept once they are resolved. */
+  /** Whole days for which incidents that checks opened are kept after they are resolved. */
   readonly retentionDays: number;
 }
 
 export interface StatusPageFeatures {
-  readonly incidents: Incidents;
-  /** For whoever judges checks. */
+  readonly incidents: DashboardIncidents;
   readonly incidentTrigger: IncidentTrigger;
   readonly statusPageIncidents: StatusPageIncidents;
   readonly statusPageServices: StatusPageServices;
@@ -33,10 +35,9 @@ export interface StatusPageFeatures {
   readonly statusPages: StatusPages;
 }
 
-/** All that there is about status pages and incidents. */
 export function createStatusPageFeatures(parts: StatusPageFeatureParts): StatusPageFeatures {
   return {
-    incidents: createIncidents(parts),
+    incidents: createDashboardIncidents(parts),
     incidentTrigger: createIncidentTrigger(parts),
     statusPageIncidents: createStatusPageIncidents(parts),
     statusPageServices: createStatusPageServices(parts),

@@ -3,29 +3,29 @@ import type { RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { lockServicesShared } from './services.sql.ts';
 
-/** The ids of services that stand at one place of a body. */
+/** The ids of services at one path of a body. */
 export interface NamedServices {
   readonly path: readonly PropertyKey[];
   readonly ids: readonly string[];
 }
 
 /**
- * Holds the services that a body names until the transaction ends.
+ * Locks the services that a body names against deletion until the transaction ends.
  *
- * @returns those that the account has not
+ * @returns a problem for each service that the account does not have
  */
 export async function requireServices(
   tx: Sql,
   accountId: string,
   named: readonly NamedServices[],
 ): Promise<readonly RequestProblem[]> {
-  const ids = [...new Set(named.flatMap((place) => place.ids))];
-  const existing = await lockServicesShared(tx, { accountId, ids });
-  return named.flatMap((place) =>
-    place.ids.flatMap((id, index) =>
+  const all = [...new Set(named.flatMap(({ ids }) => ids))];
+  const existing = await lockServicesShared(tx, { accountId, ids: all });
+  return named.flatMap(({ path, ids }) =>
+    ids.flatMap((id, index) =>
       existing.has(id)
         ? []
-        : [bodyProblem([...place.path, index], 'must be the id of a service of status pages')],
+        : [bodyProblem([...path, index], 'must be the id of a service of status pages')],
     ),
   );
 }

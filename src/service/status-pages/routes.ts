@@ -7,7 +7,7 @@ import { callerOf } from '../http/access/authentication.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { optionalFieldsOf } from '../http/resources/resource-schemas.ts';
-import { incidentResponse, presentIncident } from '../incidents/page-incidents.routes.ts';
+import { pageIncident, presentPageIncident } from '../incidents/routes.ts';
 import { DAYS, presentDays, presentService, serviceResponse } from './services.routes.ts';
 import type { StatusPages, StoredPage } from './status-pages.ts';
 import type { StatusPageSummaries } from './summary.ts';
@@ -27,7 +27,7 @@ const card = z.strictObject({
 });
 const response = statusPageSchema.extend({ id: z.string(), cards: z.array(card) });
 
-const state = z.enum(SERVICE_STATES).describe('The worst of the open incidents that concern it.');
+const state = z.enum(SERVICE_STATES).describe('The worst of the open incidents that name it.');
 const summaryResponse = z.strictObject({
   id: z.string(),
   name: z.string(),
@@ -41,7 +41,7 @@ const summaryResponse = z.strictObject({
     }),
   ),
   incidents: z
-    .array(incidentResponse)
+    .array(pageIncident)
     .describe('The open ones, newest first, 100 at most, each with its first update.'),
 });
 
@@ -69,7 +69,7 @@ export function statusPagesRoutes(features: {
           update: {
             summary: 'Update a status page',
             description:
-              'Fields that are left out stay as they are; each that is given replaces the stored one whole. Cards keep their ids: by the id that is given, or without one by the name.',
+              'Omitted fields do not change; each given field replaces the stored one as a whole. Cards keep their ids: by the given id, or without one by the name.',
           },
           remove: { summary: 'Delete a status page with its cards; the services stay' },
         },
@@ -95,7 +95,7 @@ export function statusPagesRoutes(features: {
         return {
           ...found,
           cards: found.cards.map(({ services, ...rest }) => ({ ...rest, services: [...services] })),
-          incidents: found.incidents.map(presentIncident),
+          incidents: found.incidents.map(presentPageIncident),
         };
       },
     );

@@ -12,25 +12,20 @@ const changes = z.strictObject({
   id: z.string().optional().describe('The same as in the path.'),
 });
 
-/**
- * The two dates of src/service/README.md, "Status pages and incidents", which has them as days and
- * never null.
- */
+/** src/service/README.md, "Status pages and incidents": days, and never null. */
 export const DAYS = {
   created_at: z.iso.date().describe('The day, in UTC.'),
   updated_at: z.iso.date().describe('The day, in UTC; that of its creation until it changes.'),
 };
 
-/**
- * How src/service/README.md, "Status pages and incidents" has a service, by itself and on a card.
- */
+/** A service in a list of services and on a card. */
 export const serviceResponse = statusPageServiceSchema.extend({
   id: z.string(),
   accountId: z.string(),
   ...DAYS,
 });
 
-/** Services that cards of status pages show and incidents concern. */
+/** The services that cards of status pages show and incidents name. */
 export function statusPageServicesRoutes({
   statusPageServices,
 }: {
@@ -51,7 +46,8 @@ export function statusPageServicesRoutes({
       read: { summary: 'Read a service' },
       update: {
         summary: 'Update a service',
-        description: 'Fields that are left out stay as they are.',
+        description:
+          'Omitted fields do not change; each given field replaces the stored one as a whole.',
       },
       remove: {
         summary: 'Delete a service that no open incident names; cards and past incidents lose it',
@@ -63,12 +59,8 @@ export function statusPageServicesRoutes({
 }
 
 export function presentService(service: StoredService): z.output<typeof serviceResponse> {
-  return {
-    ...service.fields,
-    id: service.id,
-    accountId: service.accountId,
-    ...presentDays(service),
-  };
+  const { id, accountId, name } = service;
+  return { id, accountId, name, ...presentDays(service) };
 }
 
 export function presentDays({

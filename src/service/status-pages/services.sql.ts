@@ -1,53 +1,34 @@
 import type { StatusPageService } from '../../model/status-page/status-page.ts';
 import type { Sql } from '../database/port.ts';
 
-export interface StoredService {
+export type StoredService = StatusPageService & {
   readonly id: string;
   readonly accountId: string;
-  readonly fields: StatusPageService;
   readonly createdAt: Date;
   /** null until it was first updated. */
   readonly updatedAt: Date | null;
-}
+};
 
 export interface ServiceKey {
   readonly accountId: string;
   readonly id: string;
 }
 
-type ServiceRow = {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
-};
-
 const COLUMNS = 'id, account_id, name, created_at, updated_at';
-
-function serviceOf(row: ServiceRow): StoredService {
-  return {
-    id: row.id,
-    accountId: row.accountId,
-    fields: { name: row.name },
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
-}
 
 export async function insertService(
   sql: Sql,
   {
     accountId,
     id,
-    fields,
+    name,
     createdAtMs,
-  }: ServiceKey & { readonly fields: StatusPageService; readonly createdAtMs: number },
+  }: ServiceKey & StatusPageService & { readonly createdAtMs: number },
 ): Promise<void> {
   await sql.query(
     `insert into status_page_services (account_id, id, name, created_at)
      values ($1, $2, $3, $4::timestamptz)`,
-    [accountId, id, fields.name, new Date(createdAtMs)],
+    [accountId, id, name, new Date(createdAtMs)],
   );
 }
 
@@ -71,11 +52,11 @@ async function readService(
   { accountId, id }: ServiceKey,
   lock: '' | 'for update',
 ): Promise<StoredService | null> {
-  const rows = await sql.query<ServiceRow>(
+  const [row] = await sql.query<StoredService>(
     `select ${COLUMNS} from status_page_services where account_id = $1 and id = $2 ${lock}`,
     [accountId, id],
   );
-  return rows[0] === undefined ? null : serviceOf(rows[0]);
+  return row ?? null;
 }
 
 /** Oldest first. */
@@ -87,12 +68,11 @@ export async function listServices(
     offset,
   }: { readonly accountId: string; readonly limit: number; readonly offset: number },
 ): Promise<readonly StoredService[]> {
-  const rows = await sql.query<ServiceRow>(
+  return sql.query<StoredService>(
     `select ${COLUMNS} from status_page_services where account_id = $1
      order by n limit $2::bigint offset $3::bigint`,
     [accountId, limit, offset],
   );
-  return rows.map(serviceOf);
 }
 
 export async function updateService(
@@ -100,18 +80,18 @@ export async function updateService(
   {
     accountId,
     id,
-    fields,
+    name,
     updatedAtMs,
-  }: ServiceKey & { readonly fields: StatusPageService; readonly updatedAtMs: number },
+  }: ServiceKey & StatusPageService & { readonly updatedAtMs: number },
 ): Promise<void> {
   await sql.query(
     `update status_page_services set name = $3, updated_at = $4::timestamptz
      where account_id = $1 and id = $2`,
-    [accountId, id, fields.name, new Date(updatedAtMs)],
+    [accountId, id, name, new Date(updatedAtMs)],
   );
 }
 
-/** Cards and incidents lose it. */
+/** The database deletes it from cards and incidents, too. */
 export async function deleteService(sql: Sql, { accountId, id }: ServiceKey): Promise<void> {
   await sql.query('delete from status_page_services where account_id = $1 and id = $2', [
     accountId,

@@ -28,7 +28,7 @@ export interface StatusPageServicesParts {
   readonly ids: () => string;
 }
 
-/** What cards show and incidents concern. */
+/** The services that cards of status pages show and incidents name. */
 export interface StatusPageServices {
   create(accountId: string, input: Input): Promise<StoredService>;
   read(accountId: string, id: string): Promise<StoredService>;
@@ -36,16 +36,16 @@ export interface StatusPageServices {
   list(accountId: string, page: Page): Promise<readonly StoredService[]>;
   update(accountId: string, id: string, input: Input): Promise<StoredService>;
   /**
-   * Cards and past incidents lose it.
+   * Removes the service from cards and resolved incidents, too.
    *
-   * @throws ServiceError 409 while an open incident names it: readers would see that end unsaid
+   * @throws ServiceError 409 while an open incident names it: readers would never see it resolved
    */
   remove(accountId: string, id: string): Promise<void>;
 }
 
 const NOUN = 'service of status pages';
 const RESPONSE_ONLY = ['accountId', 'created_at', 'updated_at'];
-/** So many of the incidents that stand against a deletion are named. */
+/** A refused deletion names at most this many incidents. */
 const MAX_NAMED = 10;
 
 export function createStatusPageServices({
@@ -55,11 +55,11 @@ export function createStatusPageServices({
 }: StatusPageServicesParts): StatusPageServices {
   return {
     async create(accountId, input) {
-      const fields = wholeService(input);
-      const id = ids();
+      const key = { accountId, id: ids() };
+      const { name } = wholeService(input);
       const createdAtMs = clock.wallMs();
-      await insertService(store, { accountId, id, fields, createdAtMs });
-      return { id, accountId, fields, createdAt: new Date(createdAtMs), updatedAt: null };
+      await insertService(store, { ...key, name, createdAtMs });
+      return { ...key, name, createdAt: new Date(createdAtMs), updatedAt: null };
     },
 
     async read(accountId, id) {
@@ -77,10 +77,10 @@ export function createStatusPageServices({
         const stored = await lockService(tx, { accountId, id });
         if (stored === null) throw notFound(NOUN);
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
-        const fields = wholeService({ ...stored.fields, ...given });
+        const { name } = wholeService({ name: stored.name, ...given });
         const updatedAtMs = clock.wallMs();
-        await updateService(tx, { accountId, id, fields, updatedAtMs });
-        return { ...stored, fields, updatedAt: new Date(updatedAtMs) };
+        await updateService(tx, { accountId, id, name, updatedAtMs });
+        return { ...stored, name, updatedAt: new Date(updatedAtMs) };
       });
     },
 
@@ -91,9 +91,8 @@ export function createStatusPageServices({
         const naming = { accountId, serviceId: id, limit: MAX_NAMED };
         const incidents = await openIncidentsNaming(tx, naming);
         if (incidents.length > 0) {
-          const shown = incidents.join(', ');
           throw conflict(
-            `The service is named by open incidents (${shown}); resolve them or take it from them first`,
+            `Open incidents name the service (${incidents.join(', ')}): resolve them, or remove it from them, first`,
             { incidents },
           );
         }

@@ -3,16 +3,12 @@ import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 import type { StoredService } from './services.sql.ts';
 
-export interface StoredCard {
+export interface StoredCard extends Times {
   readonly id: string;
   readonly name: string;
   readonly services: readonly StoredService[];
-  readonly createdAt: Date;
-  /** null until it was first updated. */
-  readonly updatedAt: Date | null;
 }
 
-/** The fields that a page has itself. */
 export type PageFields = Omit<StatusPage, 'cards'>;
 
 export interface StoredPage {
@@ -26,39 +22,26 @@ export interface PageKey {
   readonly id: string;
 }
 
-/** Times inside of JSON are texts. */
-type CardJson = {
-  readonly id: string;
-  readonly name: string;
-  readonly created_at: string;
-  readonly updated_at: string | null;
-  readonly services: readonly {
-    readonly id: string;
-    readonly account_id: string;
-    readonly name: string;
-    readonly created_at: string;
-    readonly updated_at: string | null;
-  }[];
-};
+interface Times {
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
 
-type PageRow = {
-  readonly id: string;
-  readonly name: string;
-  readonly url: string;
-  readonly customDomain: string | null;
-  readonly description: string | null;
-  readonly themeColors: PageFields['themeColors'];
-  readonly logo: string | null;
-  readonly favicon: string | null;
-  readonly redirectTo: string | null;
-  readonly defaultTheme: PageFields['defaultTheme'];
-  readonly whiteLabel: boolean;
-  readonly isPrivate: boolean;
-  readonly cards: readonly CardJson[];
-};
+/** In JSON, the times are texts. */
+interface JsonTimes {
+  readonly createdAt: string;
+  readonly updatedAt: string | null;
+}
+
+type ServiceJson = Omit<StoredService, keyof Times> & JsonTimes;
+type CardJson = Omit<StoredCard, keyof Times | 'services'> &
+  JsonTimes & { readonly services: readonly ServiceJson[] };
+
+type PageRow = PageFields & { readonly id: string; readonly cards: readonly CardJson[] };
 
 /**
- * With its cards in one statement, so that they are of one moment.
+ * Pages with their cards in the same statement: both are of one moment.
  *
  * @param from the table, or a query of the rows that are wanted
  */
@@ -67,9 +50,12 @@ function pageFrom(from: string): string {
     p.favicon, p.redirect_to, p.default_theme, p.white_label, p.is_private,
     coalesce((
       select jsonb_agg(
-        jsonb_build_object('id', c.id, 'name', c.name, 'created_at', c.created_at,
-          'updated_at', c.updated_at, 'services', coalesce((
-            select jsonb_agg(to_jsonb(s) - 'n' order by l.position)
+        jsonb_build_object('id', c.id, 'name', c.name, 'createdAt', c.created_at,
+          'updatedAt', c.updated_at, 'services', coalesce((
+            select jsonb_agg(
+              jsonb_build_object('id', s.id, 'accountId', s.account_id, 'name', s.name,
+                'createdAt', s.created_at, 'updatedAt', s.updated_at)
+              order by l.position)
             from status_page_card_services l
             join status_page_services s on s.account_id = l.account_id and s.id = l.service_id
             where l.account_id = c.account_id and l.card_id = c.id), '[]'))
@@ -79,39 +65,20 @@ function pageFrom(from: string): string {
   from ${from} p`;
 }
 
-function dateOrNull(text: string | null): Date | null {
-  return text === null ? null : new Date(text);
+function pageOf({ id, cards, ...fields }: PageRow): StoredPage {
+  return {
+    id,
+    fields,
+    cards: cards.map((card) => ({ ...withDates(card), services: card.services.map(withDates) })),
+  };
 }
 
-function pageOf(row: PageRow): StoredPage {
+function withDates<Json extends JsonTimes>(json: Json): Omit<Json, keyof Times> & Times {
+  const { createdAt, updatedAt, ...rest } = json;
   return {
-    id: row.id,
-    fields: {
-      name: row.name,
-      url: row.url,
-      customDomain: row.customDomain,
-      description: row.description,
-      themeColors: row.themeColors,
-      logo: row.logo,
-      favicon: row.favicon,
-      redirectTo: row.redirectTo,
-      defaultTheme: row.defaultTheme,
-      whiteLabel: row.whiteLabel,
-      isPrivate: row.isPrivate,
-    },
-    cards: row.cards.map((card) => ({
-      id: card.id,
-      name: card.name,
-      createdAt: new Date(card.created_at),
-      updatedAt: dateOrNull(card.updated_at),
-      services: card.services.map((service) => ({
-        id: service.id,
-        accountId: service.account_id,
-        fields: { name: service.name },
-        createdAt: new Date(service.created_at),
-        updatedAt: dateOrNull(service.updated_at),
-      })),
-    })),
+    ...rest,
+    createdAt: new Date(createdAt),
+    updatedAt: updatedAt === null ? null : new Date(updatedAt),
   };
 }
 
@@ -151,7 +118,7 @@ export async function insertPage(
 }
 
 /**
- * Only for a page that `lockPage` holds.
+ * Only for a page that `lockPage` locks.
  *
  * @throws StoreError naming status_pages_url or status_pages_custom_domain where one is taken
  */
@@ -182,8 +149,7 @@ export async function findPage(sql: Sql, { accountId, id }: PageKey): Promise<St
 }
 
 /**
- * Until the transaction ends, nobody else changes the page or its cards. What is read of it
- * afterwards is what the lock holds.
+ * Until the transaction ends, nobody else changes the page or its cards. Read them after the lock.
  *
  * @returns false where there is no such page
  */
@@ -195,7 +161,7 @@ export async function lockPage(sql: Sql, { accountId, id }: PageKey): Promise<bo
   return rows.length > 0;
 }
 
-/** These rows alone: else the cards of all pages that come before them are read, too. */
+/** Without the subquery, PostgreSQL reads the cards of all pages before the listed ones, too. */
 const LISTED = `(select * from status_pages where account_id = $1
   order by n limit $2::bigint offset $3::bigint)`;
 
@@ -234,7 +200,7 @@ export interface CardToStore {
   readonly updatedAtMs: number | null;
 }
 
-/** The cards of the page from now on, in their order. Only for a page that is new or locked. */
+/** Saves all cards of the page, in their order. Only for a page that is new or locked. */
 export async function replaceCards(
   sql: Sql,
   { accountId, id, cards }: PageKey & { readonly cards: readonly CardToStore[] },

@@ -1,6 +1,6 @@
 import { changedStatusPageSchema, statusPageSchema } from '../../model/status-page/status-page.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type Allowance, unlimited } from '../accounts/allowance.ts';
+import type { Allowance } from '../accounts/allowance.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -29,13 +29,10 @@ export interface StatusPagesParts {
   readonly clock: Clock;
   /** Makes a UUID. */
   readonly ids: () => string;
-  readonly allowance?: Allowance;
+  readonly allowance: Allowance;
 }
 
-/**
- * Pages that tell people how services are doing: src/service/README.md, "Status pages and
- * incidents".
- */
+/** src/service/README.md, "Status pages and incidents". */
 export interface StatusPages {
   /** @throws ServiceError 409 where another page of the service has the url or the domain */
   create(accountId: string, input: Input): Promise<StoredPage>;
@@ -43,21 +40,21 @@ export interface StatusPages {
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredPage[]>;
   /**
-   * The given fields over the stored ones, each whole. Cards keep their ids.
+   * Each given field replaces the stored one as a whole. Cards keep their ids.
    *
-   * @throws ServiceError 409 as with a new one
+   * @throws ServiceError 409 where another page of the service has the url or the domain
    */
   update(accountId: string, id: string, input: Input): Promise<StoredPage>;
-  /** With its cards. The services stay. */
+  /** Removes its cards, too, but no services. */
   remove(accountId: string, id: string): Promise<void>;
 }
 
 const NOUN = 'status page';
 
 export function createStatusPages(parts: StatusPagesParts): StatusPages {
-  const { store, clock, ids, allowance = unlimited } = parts;
+  const { store, clock, ids, allowance } = parts;
 
-  async function putCards(
+  async function saveCards(
     tx: Sql,
     accountId: string,
     {
@@ -90,7 +87,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
           await allowance.grow(tx, accountId, 'statusPages');
           const id = ids();
           await insertPage(tx, { accountId, id, fields, createdAtMs: clock.wallMs() });
-          await putCards(tx, accountId, { id, stored: [], given: cards });
+          await saveCards(tx, accountId, { id, stored: [], given: cards });
           return whole(await findPage(tx, { accountId, id }));
         }),
       );
@@ -115,7 +112,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
           const { cards, ...fields } = parsed.value;
           await updatePage(tx, { accountId, id, fields, updatedAtMs: clock.wallMs() });
           if (given.cards !== undefined) {
-            await putCards(tx, accountId, { id, stored: stored.cards, given: cards });
+            await saveCards(tx, accountId, { id, stored: stored.cards, given: cards });
           }
           return whole(await findPage(tx, { accountId, id }));
         }),
@@ -133,7 +130,7 @@ function whole(found: StoredPage | null): StoredPage {
   return found;
 }
 
-/** What no two pages have the same, by the constraint that says so. */
+/** By the constraint that makes the field unique. */
 const UNIQUE: Readonly<
   Record<string, { readonly field: keyof PageFields; readonly words: string }>
 > = {
@@ -141,7 +138,7 @@ const UNIQUE: Readonly<
   status_pages_custom_domain: { field: 'customDomain', words: 'custom domain' },
 };
 
-/** The page that has it may be another account's, so no more is told of it. */
+/** The other page may be another account's: the error does not name it. */
 async function withoutTaken<T>(fields: Input, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -12,12 +12,12 @@ import {
 } from '../incidents/exports.ts';
 import { findPage } from './sql.ts';
 
-/** How the services of a page are doing now, as far as incidents tell. */
+/** The state of the services of a page, by their open incidents. */
 export interface PageSummary {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  /** The worst of its services'. */
+  /** The worst of its services. */
   readonly state: ServiceState;
   readonly cards: readonly {
     readonly id: string;
@@ -28,7 +28,7 @@ export interface PageSummary {
       readonly state: ServiceState;
     }[];
   }[];
-  /** The newest open ones, each with its first update. */
+  /** The newest open incidents, at most MAX_INCIDENTS, each with its first update. */
   readonly incidents: readonly StoredPageIncident[];
 }
 
@@ -58,7 +58,7 @@ export function createStatusPageSummaries({
         name,
         services: services.map((service) => ({
           id: service.id,
-          name: service.fields.name,
+          name: service.name,
           state: stateUnder(severities.get(service.id) ?? []),
         })),
       }));

@@ -17,35 +17,32 @@ const TAGS = ['Test session error groups'];
 const READ = { role: 'read' } as const;
 const WRITE = { role: 'write' } as const;
 const PATH = '/v1/test-session-error-groups';
-/** The specification shows no limit here: whoever gives none gets as many as one page can have. */
+/** The specification shows no limit here, so the default is the largest page. */
 const DEFAULT_LIMIT = 100;
 
-const params = z.object({ id: uuidParam.describe('As errorGroupIds of a test session has it.') });
+const params = z.object({ id: uuidParam.describe('One of errorGroupIds of a test session.') });
 const response = z.strictObject({
   ...errorGroupFields,
-  projectId: z.string().nullable().describe('null where the sessions are of no project.'),
+  projectId: z.string().nullable().describe('null for sessions without a project.'),
   environments: z
     .array(z.string())
     .nullable()
-    .describe('Where the failed runs were made, sorted; null where no session says.'),
-  pwtMetadata: z.null().describe('Always null: no such tests are run here.'),
+    .describe('The environments of the failed runs, sorted; null where no session has one.'),
+  pwtMetadata: z.null().describe('Always null.'),
 });
 const query = z.strictObject({
   page: pageQuery.page,
   limit: pageQuery.limit
     .unwrap()
     .default(DEFAULT_LIMIT)
-    .describe(`How many at most, 1 to 100; left out, ${DEFAULT_LIMIT}.`),
+    .describe(`How many at most, 1 to 100; if omitted, ${DEFAULT_LIMIT}.`),
   archived: booleanQuery(false)
     .unwrap()
     .optional()
-    .describe('true: only those that are put away; false: only the others.'),
+    .describe('true: only archived groups; false: only the others.'),
 });
 
-/**
- * What the failures of test sessions have in common: src/service/README.md, "Error groups and test
- * sessions", 4.15.
- */
+/** Error groups of test sessions: src/service/README.md, "Error groups and test sessions", 4.15. */
 export function testSessionErrorGroupsRoutes({
   errorGroups,
 }: {

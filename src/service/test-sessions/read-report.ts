@@ -7,10 +7,10 @@ import { invalid, type RequestProblem } from '../errors.ts';
 import { problemsOf } from '../http/resources/problems.ts';
 import type { MissedRun } from './sql.ts';
 
-/** Those after them are not looked at: the first ones are what a caller mends first. */
+/** Stops after this many: a caller fixes the first ones first. */
 const MAX_BAD_RECORDS = 20;
 
-/** A run that was not made. */
+/** A slot, or several, without a run. */
 export const missedRunSchema = z.strictObject({
   checkId: id,
   slot: instant,
@@ -22,21 +22,21 @@ export const missedRunSchema = z.strictObject({
 /**
  * Reads results and missed runs as `vedette run --output json` prints them.
  *
- * @param turn called after each, which takes some milliseconds where it is made for that
- * @throws ServiceError 400 where one of them is not of that form: then none is taken
+ * @param yieldWhenDue called after each record, which may take some milliseconds
+ * @throws ServiceError 400 where one of them is invalid
  */
 export async function readReport(
   {
     results,
     missed,
   }: { readonly results: readonly unknown[]; readonly missed: readonly unknown[] },
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<{
   readonly results: readonly ReceivedResult[];
   readonly missed: readonly MissedRun[];
 }> {
-  const readResults = await readList('results', results, readResult, turn);
-  const readMissed = await readList('missed', missed, readMissedRun, turn);
+  const readResults = await readList('results', results, readResult, yieldWhenDue);
+  const readMissed = await readList('missed', missed, readMissedRun, yieldWhenDue);
   const problems = [...readResults.problems, ...readMissed.problems];
   if (problems.length > 0) throw invalid(problems);
   return { results: readResults.records, missed: readMissed.records };
@@ -46,7 +46,7 @@ async function readList<T>(
   name: string,
   given: readonly unknown[],
   read: (record: unknown) => ReadRecord<T>,
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<{ readonly records: readonly T[]; readonly problems: readonly RequestProblem[] }> {
   const records: T[] = [];
   const problems: RequestProblem[] = [];
@@ -62,7 +62,7 @@ async function readList<T>(
       bad += 1;
     }
     if (bad === MAX_BAD_RECORDS) break;
-    await turn();
+    await yieldWhenDue();
   }
   return { records, problems };
 }
@@ -73,7 +73,7 @@ function readResult(record: unknown): ReadRecord<ReceivedResult> {
   const read = readRecord(checkResultSchema, record, { reportInput: true });
   if (read.kind === 'bad') return read;
   const { value } = read;
-  // The schema lets years pass that the database has not.
+  // The schema allows years that the database does not.
   const wrong = TIMES.find((field) => !(Date.parse(value[field]) >= 0));
   if (wrong === undefined) return read;
   const message = 'must be a time from 1970 on';

@@ -23,7 +23,7 @@ const WRITE = { role: 'write' } as const;
 const PATH = '/v1/test-sessions';
 
 const params = z.object({ id: uuidParam.toLowerCase() });
-// They are judged one by one where they are read: thousands at once take long.
+// readReport judges them one by one, as thousands at once take long.
 const { $schema: _, ...missedRunForm } = z.toJSONSchema(missedRunSchema, { io: 'input' });
 const body = testSessionFactsSchema.extend({
   id: z
@@ -31,21 +31,21 @@ const body = testSessionFactsSchema.extend({
     .toLowerCase()
     .optional()
     .describe(
-      'Chosen by you: with it, sending the same again is harmless, and further results may follow under it. Left out, a new one.',
+      'Chosen by you, to repeat a request without effect, and to add further results. If omitted, a new one.',
     ),
   results: z
     .array(z.unknown())
     .max(MAX_SESSION_REQUEST_RESULTS)
     .default([])
     .describe(
-      'The result objects that `vedette run --output json` prints, each on a line: those of GET /v1/check-results.',
+      'The result objects that `vedette run --output json` prints, one on each line, as in GET /v1/check-results.',
     ),
   missed: z
     .array(z.unknown())
     .max(MAX_SESSION_MISSED)
     .default([])
     .meta({ items: missedRunForm })
-    .describe('The `missed` objects that it prints: runs that were not made.'),
+    .describe('The `missed` objects that it prints: slots without a run.'),
 });
 
 const count = z.int().min(0);
@@ -55,27 +55,29 @@ const response = z.strictObject({
   ...Object.fromEntries(
     Object.entries(testSessionFactsSchema.shape).map(([name, field]) => [name, field.unwrap()]),
   ),
-  hasFailures: z.boolean().describe('Whether any run failed, could not be made or was missed.'),
+  hasFailures: z
+    .boolean()
+    .describe('Whether any run failed, had an error, was cancelled or was missed.'),
   counts: z
     .strictObject({
       passed: count,
       degraded: count,
       failed: count,
-      error: count.describe('Failed by a fault that is not the target’s.'),
+      error: count.describe('Runs without a verdict, by a fault outside the target.'),
       cancelled: count,
       missed: count,
     })
-    .describe('Runs by how they ended.'),
-  results: count.describe('All results, attempts before a retry too.'),
+    .describe('Runs by their outcome.'),
+  results: count.describe('All results, including attempts before a retry.'),
   missed: z.array(missedRunSchema),
-  errorGroupIds: z.array(z.string()).describe('Of all its results; the first 1000.'),
-  startedAt: z.iso.datetime().nullable().describe('null as long as it has no result.'),
+  errorGroupIds: z.array(z.string()).describe('Of all its results, at most 1000.'),
+  startedAt: z.iso.datetime().nullable().describe('null without a result.'),
   stoppedAt: z.iso.datetime().nullable(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime().nullable().describe('When results were last added; null for never.'),
 });
 
-/** Runs of check files made elsewhere, as `vedette run --report` brings them. */
+/** Runs of check files outside the service, as `vedette run --report` sends them. */
 export function testSessionsRoutes({
   testSessions,
 }: {
@@ -93,7 +95,7 @@ export function testSessionsRoutes({
           tags: TAGS,
           summary: 'Bring the results of a run, or further ones of it',
           description:
-            'All results of the request are taken, or none. 201 for a new session; 200 where the id is of one that is there: the results that it has not yet are added, and what else is said of it stays as it was. Bodies may be sent with content-encoding gzip.',
+            'Stores all results of the request, or none. 201 for a new session. 200 for the id of an existing one: adds its new results, and does not change its other fields. Accepts content-encoding gzip.',
           body,
           response: { 200: response, 201: response },
         },
@@ -152,7 +154,7 @@ export function testSessionsRoutes({
             resultType: z
               .enum(['FINAL', 'ATTEMPT', 'ALL'])
               .default('FINAL')
-              .describe('The last result of each run, those before it, or all; left out, FINAL.'),
+              .describe('The last result of each run, those before it, or all; if omitted, FINAL.'),
             hasFailures: booleanQuery(false)
               .unwrap()
               .optional()
@@ -189,7 +191,7 @@ export function testSessionsRoutes({
   };
 }
 
-/** They were judged when they came in: judging them again would take longer than all the rest. */
+/** Skips the response schema: the results were validated when they were stored. */
 function sendJson(reply: FastifyReply, json: string | Readable): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(json);
 }

@@ -5,101 +5,49 @@ import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 import { SHOWN_RESULT } from '../results/exports.ts';
 
-/** A run that was not made. */
+/** A slot, or several, without a run. */
 export type MissedRun = Omit<MissedRecord, 'id'>;
 
-/** FINAL results by how they ended. */
-export interface SessionCounts {
-  readonly passed: number;
-  readonly degraded: number;
-  readonly failed: number;
-  readonly error: number;
-  readonly cancelled: number;
-}
-
-/** What the results of a session add up to. */
-export interface SessionTotals {
-  readonly counts: SessionCounts;
-  /** ATTEMPTs too. */
+export type SessionTotals = {
+  /** FINAL results by their outcome. */
+  readonly counts: {
+    readonly passed: number;
+    readonly degraded: number;
+    readonly failed: number;
+    readonly error: number;
+    readonly cancelled: number;
+  };
+  /** Includes ATTEMPTs. */
   readonly results: number;
   readonly missed: readonly MissedRun[];
   readonly errorGroupIds: readonly string[];
-  /** null as long as there is no result. */
+  /** null without a result, as is `stoppedAt`. */
   readonly startedAt: Date | null;
   readonly stoppedAt: Date | null;
-}
+};
 
-export interface StoredSession extends SessionTotals {
+export type StoredSession = SessionTotals & {
   readonly id: string;
   readonly facts: TestSessionFacts;
   readonly createdAt: Date;
-  /** null as long as nothing was added to it. */
+  /** null until results were added to it. */
   readonly updatedAt: Date | null;
-}
+};
 
 export interface SessionKey {
   readonly accountId: string;
   readonly id: string;
 }
 
-type SessionRow = {
-  readonly id: string;
-  readonly name: string | null;
-  readonly projectId: string | null;
-  readonly environment: string | null;
-  readonly provider: string | null;
-  readonly repository: string | null;
-  readonly branch: string | null;
-  readonly commitId: string | null;
-  readonly startedAt: Date | null;
-  readonly stoppedAt: Date | null;
-  readonly passed: number;
-  readonly degraded: number;
-  readonly failed: number;
-  readonly errors: number;
-  readonly cancelled: number;
-  readonly results: number;
-  readonly missed: readonly MissedRun[];
-  readonly errorGroupIds: readonly string[];
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
-};
-
-const ALL_BUT_MISSED = `id, name, project_id, environment, provider, repository, branch, commit_id,
-  started_at, stopped_at, passed, degraded, failed, errors, cancelled, results, error_group_ids,
-  created_at, updated_at`;
+const ALL_BUT_MISSED = `id, jsonb_build_object('name', name, 'projectId', project_id,
+    'environment', environment, 'provider', provider, 'repository', repository, 'branch', branch,
+    'commitId', commit_id) as facts,
+  jsonb_build_object('passed', passed, 'degraded', degraded, 'failed', failed, 'error', errors,
+    'cancelled', cancelled) as counts,
+  started_at, stopped_at, results, error_group_ids, created_at, updated_at`;
 const COLUMNS = `${ALL_BUT_MISSED}, missed`;
 
-function sessionOf(row: SessionRow): StoredSession {
-  return {
-    id: row.id,
-    facts: {
-      name: row.name,
-      projectId: row.projectId,
-      environment: row.environment,
-      provider: row.provider,
-      repository: row.repository,
-      branch: row.branch,
-      commitId: row.commitId,
-    },
-    counts: {
-      passed: row.passed,
-      degraded: row.degraded,
-      failed: row.failed,
-      error: row.errors,
-      cancelled: row.cancelled,
-    },
-    results: row.results,
-    missed: row.missed,
-    errorGroupIds: row.errorGroupIds,
-    startedAt: row.startedAt,
-    stoppedAt: row.stoppedAt,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
-}
-
-/** @returns false where the account has one of that id */
+/** @returns false where the account has a session with the id */
 export async function insertSession(
   sql: Sql,
   {
@@ -135,7 +83,7 @@ export async function findSession(sql: Sql, key: SessionKey): Promise<StoredSess
   return readSession(sql, key, '');
 }
 
-/** Until the transaction ends, nobody else adds to it. */
+/** Until the transaction ends, nobody else adds to the session. */
 export async function lockSession(sql: Sql, key: SessionKey): Promise<StoredSession | null> {
   return readSession(sql, key, 'for update');
 }
@@ -145,11 +93,11 @@ async function readSession(
   { accountId, id }: SessionKey,
   lock: '' | 'for update',
 ): Promise<StoredSession | null> {
-  const rows = await sql.query<SessionRow>(
+  const [row] = await sql.query<StoredSession>(
     `select ${COLUMNS} from test_sessions where account_id = $1 and id = $2 ${lock}`,
     [accountId, id],
   );
-  return rows[0] === undefined ? null : sessionOf(rows[0]);
+  return row ?? null;
 }
 
 type Fitting = { readonly fitting: readonly MissedRun[] | null };
@@ -157,8 +105,8 @@ type Fitting = { readonly fitting: readonly MissedRun[] | null };
 /**
  * Newest first.
  *
- * @param maxBytes of the missed runs of them all
- * @returns null where they have more
+ * @param maxBytes of the missed runs of all listed sessions
+ * @returns null where these have more
  */
 export async function listSessions(
   sql: Sql,
@@ -169,18 +117,18 @@ export async function listSessions(
     offset,
   }: {
     readonly accountId: string;
-    /** null for any, and for none. */
+    /** null for all sessions. */
     readonly projectId: string | null;
     readonly limit: number;
     readonly offset: number;
   },
   maxBytes: number,
 ): Promise<readonly StoredSession[] | null> {
-  const rows = await sql.query<Omit<SessionRow, 'missed'> & Fitting>(
+  const rows = await sql.query<Omit<StoredSession, 'missed'> & Fitting>(
     `select ${ALL_BUT_MISSED}, case
        when sum(octet_length(missed::text)) over () <= $4::bigint then missed end as fitting
      from (
-       select ${COLUMNS} from test_sessions
+       select * from test_sessions
        where account_id = $1 ${projectId === null ? '' : 'and project_id = $5'}
        order by created_at desc, id limit $2::bigint offset $3::bigint
      ) as page
@@ -188,10 +136,14 @@ export async function listSessions(
     [accountId, limit, offset, maxBytes, ...(projectId === null ? [] : [projectId])],
   );
   if (rows.some(({ fitting }) => fitting === null)) return null;
-  return rows.map(({ fitting, ...row }) => sessionOf({ ...row, missed: fitting ?? [] }));
+  return rows.map(({ fitting, ...session }) => ({ ...session, missed: fitting ?? [] }));
 }
 
-/** Only for a session that `lockSession` holds. @returns the ids of those that were not there */
+/**
+ * Only for a session that `lockSession` locks.
+ *
+ * @returns the ids of the new results
+ */
 export async function insertSessionResults(
   sql: Sql,
   { accountId, id, results }: SessionKey & { readonly results: readonly ReceivedResult[] },
@@ -210,7 +162,7 @@ export async function insertSessionResults(
   return new Set(rows.map((row) => row.id));
 }
 
-/** Only for a session that `lockSession` holds. */
+/** Only for a session that `lockSession` locks. */
 export async function putTotals(
   sql: Sql,
   {
@@ -220,12 +172,12 @@ export async function putTotals(
     updatedAtMs,
   }: SessionKey & {
     readonly totals: SessionTotals;
-    /** null where it was made just now. */
+    /** null for a new session. */
     readonly updatedAtMs: number | null;
   },
 ): Promise<StoredSession | null> {
   const { counts } = totals;
-  const rows = await sql.query<SessionRow>(
+  const [row] = await sql.query<StoredSession>(
     `update test_sessions set passed = $3::int, degraded = $4::int, failed = $5::int,
        errors = $6::int, cancelled = $7::int, results = $8::int, missed = $9::jsonb,
        error_group_ids = $10::text[], started_at = $11::timestamptz, stopped_at = $12::timestamptz,
@@ -248,7 +200,7 @@ export async function putTotals(
       updatedAtMs === null ? null : new Date(updatedAtMs),
     ],
   );
-  return rows[0] === undefined ? null : sessionOf(rows[0]);
+  return row ?? null;
 }
 
 export interface SessionResultFilter extends SessionKey {
@@ -262,8 +214,8 @@ export interface SessionResultFilter extends SessionKey {
 /**
  * The bodies as JSON texts, in the order in which the runs began.
  *
- * @param maxBytes of them all
- * @returns null where they have more
+ * @param maxBytes of all listed results
+ * @returns null where these have more
  */
 export async function listSessionResults(
   sql: Sql,
@@ -293,7 +245,7 @@ export async function listSessionResults(
   return bodies.length === rows.length ? bodies : null;
 }
 
-/** With its results. @returns false where there was none */
+/** Deletes its results, too. @returns false where there was none */
 export async function deleteSession(sql: Sql, { accountId, id }: SessionKey): Promise<boolean> {
   const rows = await sql.query(
     'delete from test_sessions where account_id = $1 and id = $2 returning 1 as one',
@@ -302,7 +254,7 @@ export async function deleteSession(sql: Sql, { accountId, id }: SessionKey): Pr
   return rows.length > 0;
 }
 
-/** Removes sessions that came before the instant, as many as the limit at most. */
+/** @returns how many it deleted, at most the limit */
 export async function deleteSessionsBefore(
   sql: Sql,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },

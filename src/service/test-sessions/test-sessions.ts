@@ -44,18 +44,18 @@ export interface TestSessionsParts {
   readonly ids: () => string;
   readonly errorGroups: Pick<ErrorGroups, 'add'>;
   readonly scrubbing: SecretScrubbing;
-  /** Whole days, as of the results of checks. */
+  /** Whole days, as for results of checks. */
   readonly retentionDays: number;
-  /** In all of a session. */
+  /** Of a session. */
   readonly maxResults?: number;
 }
 
-/** A run of a check file somewhere else, or a part of it. */
+/** A run of a check file outside the service, or a part of it. */
 export interface Report {
-  /** Chosen by whoever brings it; null for one of ours. */
+  /** Chosen by the caller; null for a new one. */
   readonly id: string | null;
   readonly facts: TestSessionFacts;
-  /** As `vedette run --output json` prints them, like those that were missed. */
+  /** As `vedette run --output json` prints them, as is `missed`. */
   readonly results: readonly unknown[];
   readonly missed: readonly unknown[];
 }
@@ -65,15 +65,15 @@ export interface SessionResultQuery extends Page {
   readonly hasFailures: boolean | null;
 }
 
-/** Runs of check files that somebody made elsewhere and brought here. */
+/** Runs of check files outside the service. */
 export interface TestSessions {
   /**
-   * Makes a session, or adds to the one of that id: results that it has already are left alone, so
-   * bringing them again is harmless, and a long run may come in parts. The facts are those of the
+   * Creates a session, or adds to the session with the id. Ignores results that the session has
+   * already, so a caller may repeat a report, or send a long run in parts. The facts are those of the
    * first part.
    *
-   * @throws ServiceError 400 where a result is not of the right form, 409 where the session has too
-   *   many: then nothing is taken
+   * @throws ServiceError 400 for an invalid result, 409 where the session has too many; stores nothing
+   *   then
    */
   add(
     accountId: string,
@@ -87,18 +87,18 @@ export interface TestSessions {
     query: Page & { readonly projectId: string | null },
   ): Promise<readonly StoredSession[]>;
   /**
-   * As JSON texts, in the order in which the runs began.
+   * JSON texts, in the order in which the runs began.
    *
    * @throws ServiceError 404, 400 where the page is too large: a single result never is
    */
   results(accountId: string, id: string, query: SessionResultQuery): Promise<readonly string[]>;
-  /** With its results; error groups stay. @throws ServiceError 404 */
+  /** Deletes its results, too, but no error groups. @throws ServiceError 404 */
   remove(accountId: string, id: string): Promise<void>;
-  /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
+  /** About every hour, until the signal aborts, deletes sessions past the retention. Logs what fails. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** Their results go with them, so no statement is to have many. */
+/** Few, since their results are deleted in the same statement. */
 const SESSIONS_AT_ONCE = 10;
 const ALL_TYPES = ['FINAL', 'ATTEMPT'] as const;
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
@@ -107,21 +107,12 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
   const { store, clock, ids, errorGroups, scrubbing } = parts;
   const { maxResults = MAX_SESSION_RESULTS } = parts;
 
-  async function removeOld(signal: AbortSignal): Promise<void> {
-    await removePastRetention(
-      parts,
-      SESSIONS_AT_ONCE,
-      (old) => deleteSessionsBefore(store, old),
-      signal,
-    );
-  }
-
   return {
     async add(accountId, { id: chosenId, facts: given, ...records }) {
       const notKept = textsNotKept(given);
       if (notKept.length > 0) throw invalid(notKept);
-      const turn = createYielder(clock);
-      const read = await readReport(records, turn);
+      const yieldWhenDue = createYielder(clock);
+      const read = await readReport(records, yieldWhenDue);
       const received = await scrubbing.results(store, accountId, read.results);
       const facts = scrubbedFacts(given, await scrubbing.scrubberOf(store, accountId));
       const id = chosenId ?? ids();
@@ -134,20 +125,20 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
         const results: ReceivedResult[] = [];
         for (const result of received) {
           results.push(inProject(result, accountId, projectId));
-          await turn();
+          await yieldWhenDue();
         }
         const added = await insertSessionResults(tx, { accountId, id, results });
         const own = firstOfEach(results).filter((result) => added.has(result.id));
         const totals = totalsWith(before, own, read.missed);
         if (totals.results > maxResults) throw tooMany('results', maxResults);
         if (totals.missed.length > MAX_SESSION_MISSED) throw tooMany('missed', MAX_SESSION_MISSED);
-        const place = {
+        const scope = {
           scope: projectId ?? '',
           environment,
           idOf: (hash: string) => testSessionErrorGroupId(accountId, projectId, hash),
         };
-        const sightings = occurrencesOf(own, () => place, atMs);
-        await errorGroups.add(tx, accountId, 'test-session', sightings);
+        const occurrences = occurrencesOf(own, () => scope, atMs);
+        await errorGroups.add(tx, accountId, 'test-session', occurrences);
         const isChanged = own.length > 0 || totals.missed.length > before.missed.length;
         if (!isChanged) return { session: before, isNew };
         const updatedAtMs = isNew ? null : atMs;
@@ -166,7 +157,7 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
     async list(accountId, { projectId, ...page }) {
       const asked = { accountId, projectId, ...rangeOf(page) };
       const found = await listSessions(store, asked, MAX_PAGE_BYTES);
-      if (found === null) throw pageTooLarge('what these sessions missed has');
+      if (found === null) throw pageTooLarge('the missed runs of these sessions have');
       return found;
     },
 
@@ -187,14 +178,20 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
       await everyHour(
         parts,
         'test sessions past their retention could not be removed',
-        () => removeOld(signal),
+        () =>
+          removePastRetention(
+            parts,
+            SESSIONS_AT_ONCE,
+            (old) => deleteSessionsBefore(store, old),
+            signal,
+          ),
         signal,
       );
     },
   };
 }
 
-/** A mask may be longer than what it hides, and no fact is to be longer than it may be. */
+/** Cuts masked facts: a mask may be longer than its secret, and facts have a maximum length. */
 function scrubbedFacts(facts: TestSessionFacts, scrubber: Scrubber): TestSessionFacts {
   const { name, provider, repository, branch, commitId } = facts;
   const scrubbed = (fact: string | null): string | null =>
@@ -209,7 +206,7 @@ function scrubbedFacts(facts: TestSessionFacts, scrubber: Scrubber): TestSession
   };
 }
 
-/** With the error group that it is of; what was sent as such does not count. */
+/** Replaces the error groups that the caller sent. */
 function inProject(
   result: ReceivedResult,
   accountId: string,
@@ -221,7 +218,7 @@ function inProject(
   return withErrorGroups(result, groups);
 }
 
-/** One request may have two under the same id, of which the first is stored. */
+/** Of results with the same id in one request, the first is stored. */
 function firstOfEach(results: readonly ReceivedResult[]): readonly ReceivedResult[] {
   const first = new Map<string, ReceivedResult>();
   for (const result of results) if (!first.has(result.id)) first.set(result.id, result);
@@ -234,7 +231,7 @@ function pageTooLarge(what: string): Error {
 }
 
 function tooMany(what: string, limit: number): Error {
-  return conflict(`The session would have more than ${limit} ${what}; begin another one`, {
+  return conflict(`The session would have more than ${limit} ${what}; start another one`, {
     limit,
   });
 }

@@ -2,13 +2,13 @@ import { runResultOf } from '../../model/result/run-result.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { MissedRun, SessionTotals } from './sql.ts';
 
-/** As many as a check has groups: of a session with more, its results name the others. */
+/** The limit for a check. Groups beyond it are only in the results of the session. */
 const MAX_ERROR_GROUPS = 1_000;
 
 /**
- * What a session adds up to with further results, none of which it had.
+ * The totals of a session with new results.
  *
- * @param missed those that it had may be among them
+ * @param missed may contain runs that the session has already
  */
 export function totalsWith(
   before: SessionTotals,
@@ -25,7 +25,7 @@ export function totalsWith(
     if (result.resultType === 'FINAL') counts[runResultOf(result)] += 1;
     for (const id of result.errorGroupIds) if (groups.size < MAX_ERROR_GROUPS) groups.add(id);
   }
-  const runs = new Map([...before.missed, ...missed].map((run) => [nameOf(run), run]));
+  const runs = new Map([...before.missed, ...missed].map((run) => [keyOf(run), run]));
   return {
     counts,
     results: before.results + results.length,
@@ -36,6 +36,6 @@ export function totalsWith(
   };
 }
 
-function nameOf({ checkId, slot, lastSlot }: MissedRun): string {
+function keyOf({ checkId, slot, lastSlot }: MissedRun): string {
   return JSON.stringify([checkId, slot, lastSlot]);
 }

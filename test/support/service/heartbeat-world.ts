@@ -1,4 +1,5 @@
 import { afterEach, expect } from 'vitest';
+import { unlimited } from '../../../src/service/accounts/allowance.ts';
 import type { HeartbeatFeatureParts } from '../../../src/service/heartbeats/create.ts';
 import { silentLog } from '../database/databases.ts';
 import type { RunningService, TestService } from './service-harness.ts';
@@ -10,6 +11,7 @@ export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 export const RETENTION_DAYS = 30;
+export const NO_ALERTS = { observe: async () => {} };
 
 export type ListedEvent = Readonly<
   Record<'id' | 'state' | 'timestamp' | 'source' | 'userAgent', string>
@@ -54,7 +56,7 @@ export function useHeartbeats(running: () => RunningService, service: () => Test
     return { id: String(id), path, ping, events, story, status, alerts };
   };
 
-  /** Time passes with a service that is there, and looks. */
+  /** Lets time pass with a service that is present, and scans. */
   const pass = async (durationMs: number): Promise<void> => {
     const { clock, store, features } = running();
     clock.spend(durationMs);
@@ -63,7 +65,7 @@ export function useHeartbeats(running: () => RunningService, service: () => Test
        on conflict (is_alone) do update set alive_at = excluded.alive_at`,
       [new Date(clock.wallMs())],
     );
-    await features.heartbeatWatch.look();
+    await features.heartbeatWatch.scan();
   };
 
   const parts = (): HeartbeatFeatureParts => {
@@ -74,6 +76,8 @@ export function useHeartbeats(running: () => RunningService, service: () => Test
       log: silentLog(),
       ids: () => crypto.randomUUID(),
       retentionDays: RETENTION_DAYS,
+      allowance: unlimited,
+      alerts: NO_ALERTS,
     };
   };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { unlimited } from '../../../src/service/accounts/allowance.ts';
 import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import { migrate } from '../../../src/service/database/migrate.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
@@ -9,6 +10,7 @@ import { createHeartbeatFeatures } from '../../../src/service/heartbeats/create.
 import { silentLog, storeConfig } from '../../support/database/databases.ts';
 import { startPostgres, type TestPostgres } from '../../support/database/postgres.ts';
 import { settle } from '../../support/fake-clock.ts';
+import { NO_ALERTS } from '../../support/service/heartbeat-world.ts';
 
 const ACCOUNT = 'mine';
 const SENDER = { source: 'test', userAgent: '' };
@@ -27,6 +29,8 @@ describe('heartbeats while the database is restarted', () => {
       log: silentLog(),
       ids: randomUUID,
       retentionDays: 30,
+      allowance: unlimited,
+      alerts: NO_ALERTS,
     });
   beforeAll(async () => {
     server = await startPostgres();

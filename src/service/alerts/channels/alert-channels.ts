@@ -1,7 +1,8 @@
 import type { AlertChannel } from '../../../model/alerting/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import { groupBy } from '../../../runtime/group-by.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
-import { type Allowance, unlimited } from '../../accounts/allowance.ts';
+import type { Allowance } from '../../accounts/allowance.ts';
 import type { Sql, Store } from '../../database/port.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
@@ -27,7 +28,6 @@ import {
   deleteSubscriptionsOfChannel,
   insertSubscriptions,
   lockSubscribedChecks,
-  type Subscription,
   subscriptionsOfChannels,
 } from './subscriptions.sql.ts';
 
@@ -39,8 +39,7 @@ export interface AlertChannelsParts {
   readonly sender: Pick<NoticeSender, 'send'>;
   /** null: no channel with secrets can be stored. */
   readonly secrets: SecretBox | null;
-  /** Left out, nothing is limited. */
-  readonly allowance?: Allowance;
+  readonly allowance: Allowance;
 }
 
 /** A channel with its subscriptions by check. */
@@ -54,18 +53,18 @@ export interface AlertChannels {
   /** Oldest first, a few at a time. */
   list(accountId: string, page: Page): AsyncIterable<readonly ChannelView[]>;
   /**
-   * The given fields over the stored ones, each whole; of a webhook the secrets that are not given
-   * stay. The type stays.
+   * Each given field replaces the stored one as a whole, except that a webhook keeps the secrets that
+   * are not given. The type never changes.
    */
   update(accountId: string, id: number, input: ChannelInput): Promise<ChannelView>;
-  /** With its subscriptions, what waits to be sent to it, and its log. */
+  /** Deletes its subscriptions, its pending deliveries and its log, too. */
   remove(accountId: string, id: number): Promise<void>;
-  /** Sends a made-up notice at once, once. It is not in the log. */
+  /** Sends a sample notice at once, without a retry. The log does not contain it. */
   test(accountId: string, id: number, signal: AbortSignal): Promise<SendOutcome>;
 }
 
 export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
-  const { store, clock, ids, sender, secrets, allowance = unlimited } = parts;
+  const { store, clock, ids, sender, secrets, allowance } = parts;
 
   async function viewsOf(
     sql: Sql,
@@ -73,10 +72,10 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
     channels: readonly StoredChannel[],
   ): Promise<readonly ChannelView[]> {
     const channelIds = channels.map(({ id }) => id);
-    const byChannel = new Map<number, Subscription[]>(channelIds.map((id) => [id, []]));
-    for (const one of await subscriptionsOfChannels(sql, { accountId, channelIds })) {
-      byChannel.get(one.channelId)?.push(one);
-    }
+    const byChannel = groupBy(
+      await subscriptionsOfChannels(sql, { accountId, channelIds }),
+      ({ channelId }) => channelId,
+    );
     return channels.map((channel) => ({
       ...channel,
       subscriptions: (byChannel.get(channel.id) ?? []).map(({ checkId, activated }) => {
@@ -94,7 +93,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
     async create(accountId, input) {
       const { subscriptions, ...given } = wholeChannel(input);
       return store.transaction(async (tx) => {
-        // First of all locks, as everywhere.
+        // This lock comes first in every feature.
         await allowance.grow(tx, accountId, 'alertChannels');
         await requireChecks(tx, accountId, subscriptions, []);
         const key = { accountId, id: await newChannelId(tx) };
@@ -131,7 +130,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
         const before = isSubscribing
           ? await subscriptionsOfChannels(tx, { accountId, channelIds: [id] })
           : [];
-        // The checks come first, as where a check changes.
+        // Locks the checks before the channel: changes of checks lock in this order, too.
         const key = { accountId, id };
         const { subscriptions: named } = changedChannel(secrets, key, known, input);
         if (isSubscribing) await requireChecks(tx, accountId, named, before);
@@ -161,16 +160,23 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       if (found === null) throw notFound('alert channel');
       const notice = sampleNotice({ alertId: ids(), atMs: clock.wallMs() });
       const { fields: target, sealedSecrets } = found;
-      const letter = { deliveryId: ids(), accountId, channelId: id, target, sealedSecrets, notice };
-      return sendSealed({ sender, secrets }, letter, signal);
+      const delivery = {
+        deliveryId: ids(),
+        accountId,
+        channelId: id,
+        target,
+        sealedSecrets,
+        notice,
+      };
+      return sendSealed({ sender, secrets }, delivery, signal);
     },
   };
 }
 
 /**
- * Until the transaction ends, the checks stay as they are.
+ * Locks the checks until the transaction ends.
  *
- * @throws ServiceError 400 where one is named that there is not, or twice
+ * @throws ServiceError 400 where the input names a check twice, or one that does not exist
  */
 async function requireChecks(
   tx: Sql,
@@ -180,11 +186,11 @@ async function requireChecks(
 ): Promise<void> {
   const ids = named.map(({ checkId }) => checkId);
   const all = [...new Set([...ids, ...before.map(({ checkId }) => checkId)])];
-  const there = new Set(await lockSubscribedChecks(tx, { accountId, checkIds: all }));
+  const existing = new Set(await lockSubscribedChecks(tx, { accountId, checkIds: all }));
   const firsts = new Map<string, number>();
   const problems = ids.flatMap((id, index): readonly RequestProblem[] => {
     const path = ['subscriptions', index, 'checkId'];
-    if (!there.has(id))
+    if (!existing.has(id))
       return [bodyProblem(path, 'must be the id of a check: there is no such one')];
     const first = firsts.get(id) ?? index;
     firsts.set(id, first);

@@ -11,18 +11,17 @@ import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';
 import { givenFields } from '../../http/resources/given-fields.ts';
 import { bodyProblem, MASK_GIVEN, parseBody } from '../../http/resources/input-problems.ts';
 import { notReadable } from '../../secrets/secret-store.ts';
-import { templateProblemOf } from '../senders/template-check.ts';
+import { templateProblemOf } from '../senders/webhook.ts';
 import { openedTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
-import { withKeptSecrets } from './retained-secrets.ts';
+import { withRetainedSecrets } from './retained-secrets.ts';
 import type { ChannelFields, ChannelKey, StoredChannel } from './sql.ts';
 
-/** A body as it came. */
 export type ChannelInput = Readonly<Record<string, unknown>>;
 
-/** What the service adds to a channel: sent back with an update, it is no change. */
+/** Fields of a response that an update may repeat. */
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
-/** @throws ServiceError 400 where it is no channel, and for a mask in place of a value */
+/** @throws ServiceError 400 for an invalid channel, and for a mask in place of a value */
 export function wholeChannel(fields: ChannelInput): AlertChannel {
   const channel = parsedChannel(fields);
   const problems = maskProblemsIn(channel);
@@ -30,7 +29,7 @@ export function wholeChannel(fields: ChannelInput): AlertChannel {
   return channel;
 }
 
-/** With masks that releases before have stored: an update of other fields leaves them. */
+/** Allows masks: an earlier release may have stored them, and updates of other fields keep them. */
 function parsedChannel(fields: ChannelInput): AlertChannel {
   const parsed = parseBody(alertChannelSchema, fields);
   if (!parsed.ok) throw invalid(parsed.problems);
@@ -40,7 +39,7 @@ function parsedChannel(fields: ChannelInput): AlertChannel {
   return channel;
 }
 
-/** Keys that may not write are shown masks: in a copy of such an answer the values are missing. */
+/** Keys without write permission see masks, so a copy of their response lacks the values. */
 function maskProblemsIn({ type, config }: AlertChannel): readonly RequestProblem[] {
   if (type !== 'WEBHOOK' && type !== 'SLACK') return [];
   const paths: (string | number)[][] = holdsMask(config.url) ? [['url']] : [];
@@ -61,11 +60,10 @@ export interface ChangedChannel {
 }
 
 /**
- * The stored fields with those that are given over them. Secrets are not touched, and need no key,
- * unless the configuration is given.
+ * Each given field replaces the stored one. Does not touch secrets, and needs no key, unless the
+ * configuration is given.
  *
- * @throws ServiceError 400 where they make no channel; 409 where secrets are to be read or stored
- *   and there is no key
+ * @throws ServiceError 400 for an invalid channel; 409 where there is no key to read or store secrets
  */
 export function changedChannel(
   secrets: SecretBox | null,
@@ -79,8 +77,13 @@ export function changedChannel(
   let config: unknown = given.config ?? bareConfigOf(target);
   let isUnreadable = false;
   if (target.type === 'WEBHOOK' && isObject(given.config)) {
-    const kept = keptWebhook(secrets, key, { config: target.config, sealedSecrets }, given.config);
-    ({ config, isUnreadable } = kept);
+    const retained = retainedWebhook(
+      secrets,
+      key,
+      { config: target.config, sealedSecrets },
+      given.config,
+    );
+    ({ config, isUnreadable } = retained);
   }
   const whole = given.config === undefined ? parsedChannel : wholeChannel;
   const channel = whole({ ...target, ...given, config });
@@ -112,12 +115,12 @@ function isObject(given: unknown): given is ChannelInput {
 }
 
 /**
- * The given configuration of a webhook with the secrets that it keeps; without them where no key opens
- * them and all of them stay, as nobody needs to read them for that.
+ * The given configuration of a webhook with the secrets that it retains. Where no key decrypts them
+ * and all of them stay, it leaves them out, since they stay as they are stored.
  *
- * @throws ServiceError 409 where no key opens them and not all stay: it names those to be given again
+ * @throws ServiceError 409 where no key decrypts them and only some stay: it names those to give again
  */
-function keptWebhook(
+function retainedWebhook(
   secrets: SecretBox | null,
   key: ChannelKey,
   stored: { readonly config: OpenWebhookConfig; readonly sealedSecrets: Buffer | null },
@@ -137,7 +140,7 @@ function keptWebhook(
       return open(null, null);
     }
   };
-  const { config, paths, isSame } = withKeptSecrets(given, stored.config, opened);
+  const { config, paths, isSame } = withRetainedSecrets(given, stored.config, opened);
   const [unreadable] = failures;
   if (unreadable === undefined) return { config, isUnreadable: false };
   if (isSame) return { config, isUnreadable: true };
@@ -147,7 +150,7 @@ function keptWebhook(
   );
 }
 
-/** The target as it is stored beside secrets that stay as they are. */
+/** The target to store beside secrets that do not change. */
 function besideSecrets(channel: AlertChannel, before: ChannelFields): OpenTarget {
   if (channel.type !== 'WEBHOOK' || before.type !== 'WEBHOOK') return before;
   return {

@@ -8,18 +8,14 @@ import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { boxOf, opened } from '../../secrets/secret-store.ts';
 import type { ChannelKey, SealedTarget } from './sql.ts';
 
-/** What is encrypted, as JSON: the locked values in the order in which they stand. */
+/** The encrypted JSON: the locked values are in their order. */
 interface WebhookSecrets {
   readonly webhookSecret: string | null;
   readonly headers: readonly string[];
   readonly queryParameters: readonly string[];
 }
 
-/**
- * A target as it is stored.
- *
- * @throws ServiceError 409 where it has secrets and there is no key
- */
+/** @throws ServiceError 409 where the target has secrets and there is no key */
 export function sealedTarget(
   secrets: SecretBox | null,
   key: ChannelKey,
@@ -43,7 +39,7 @@ export function sealedTarget(
   };
 }
 
-/** A webhook as it is stored beside its secrets. */
+/** The part of a webhook that is stored as plain text. */
 export function withoutSecrets(
   config: WebhookConfig,
   hasWebhookSecret: boolean,
@@ -57,11 +53,7 @@ export function withoutSecrets(
   };
 }
 
-/**
- * A stored target, with its secrets.
- *
- * @throws ServiceError 409 where it has secrets and there is no key that opens them
- */
+/** @throws ServiceError 409 where no key decrypts the secrets of the target */
 export function openedTarget(
   secrets: SecretBox | null,
   key: ChannelKey,
@@ -83,7 +75,6 @@ export function openedTarget(
   };
 }
 
-/** All that nobody is to see of it. */
 export function secretsIn(config: WebhookConfig): readonly string[] {
   const { webhookSecret = null, headers, queryParameters } = config;
   const locked = [...lockedValues(headers), ...lockedValues(queryParameters)];

@@ -1,4 +1,5 @@
 import type { ChannelPair, OpenTarget } from '../../../model/alerting/alert-channel.ts';
+import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/port.ts';
 import type { RequestProblem } from '../../errors.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
@@ -9,13 +10,13 @@ import {
   insertSubscriptions,
 } from './subscriptions.sql.ts';
 
-/** As a check has them: src/model/README.md, "Fields of every check". */
+/** src/model/README.md, "Fields of every check". */
 export interface ChannelSubscription {
   readonly alertChannelId: number;
   readonly activated: boolean;
 }
 
-/** Where the notices of a check go: src/service/README.md, "Alerts", alertChannels. */
+/** `alertChannels` of a check: src/service/README.md, "Alerts". */
 export interface CheckChannels {
   readonly email: readonly { readonly address: string }[];
   readonly webhook: readonly {
@@ -30,9 +31,9 @@ export interface CheckChannels {
 }
 
 export interface CheckSubscriptions {
-  /** By channel. */
+  /** In the order of the channels. */
   readonly subscriptions: readonly ChannelSubscription[];
-  /** Of the activated ones. Locked values are left empty. */
+  /** The channels of the activated subscriptions. Locked values are empty. */
   readonly alertChannels: CheckChannels;
 }
 
@@ -43,38 +44,32 @@ export const NO_SUBSCRIPTIONS: CheckSubscriptions = {
   alertChannels: { email: [], webhook: [], slack: [], sms: [] },
 };
 
-/** Of all the checks, in one query; those that have none are left out. */
+/** In one query, by the id of the check. A check without subscriptions is not in the map. */
 export async function subscriptionsOfChecks(
   sql: Sql,
   asked: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<ReadonlyMap<string, CheckSubscriptions>> {
   const rows = await channelsOfChecks(sql, asked);
-  const byCheck = new Map<string, (typeof rows)[number][]>();
-  for (const row of rows) {
-    const ones = byCheck.get(row.checkId);
-    if (ones === undefined) byCheck.set(row.checkId, [row]);
-    else ones.push(row);
-  }
   return new Map(
-    [...byCheck].map(([checkId, ones]) => [
+    [...groupBy(rows, ({ checkId }) => checkId)].map(([checkId, subscribed]) => [
       checkId,
       {
-        subscriptions: ones.map(({ channelId, activated }) => ({
+        subscriptions: subscribed.map(({ channelId, activated }) => ({
           alertChannelId: channelId,
           activated,
         })),
-        alertChannels: channelsOf(ones.filter(({ activated }) => activated)),
+        alertChannels: channelsOf(subscribed.filter(({ activated }) => activated)),
       },
     ]),
   );
 }
 
-function channelsOf(ones: readonly { readonly target: OpenTarget }[]): CheckChannels {
+function channelsOf(subscribed: readonly { readonly target: OpenTarget }[]): CheckChannels {
   const email: { address: string }[] = [];
   const webhook: CheckChannels['webhook'][number][] = [];
   const slack: { url: string }[] = [];
   const sms: { number: string; name: string }[] = [];
-  for (const { target } of ones) {
+  for (const { target } of subscribed) {
     switch (target.type) {
       case 'EMAIL':
         email.push({ address: target.config.address });
@@ -95,9 +90,9 @@ function channelsOf(ones: readonly { readonly target: OpenTarget }[]): CheckChan
 }
 
 /**
- * Until the transaction ends, none of the channels that are named is deleted.
+ * Locks the named channels against deletion until the transaction ends.
  *
- * @returns what is wrong: a channel that the account has not, or one that is named twice
+ * @returns a problem for each channel that does not exist or is named twice
  */
 export async function requireChannels(
   tx: Sql,
@@ -105,13 +100,13 @@ export async function requireChannels(
   named: readonly ChannelSubscription[],
 ): Promise<readonly RequestProblem[]> {
   const ids = named.map(({ alertChannelId }) => alertChannelId);
-  // A fraction or a number past 2^53 is no id, and not a number that the database takes.
+  // The database rejects a fraction or a number past 2^53, which is no id anyway.
   const possible = [...new Set(ids.filter(Number.isSafeInteger))];
-  const held = new Set(await lockChannelsShared(tx, { accountId, ids: possible }));
+  const existing = new Set(await lockChannelsShared(tx, { accountId, ids: possible }));
   const seen = new Set<number>();
   return ids.flatMap((id, index) => {
     const path = ['alertChannelSubscriptions', index, 'alertChannelId'];
-    if (!held.has(id)) {
+    if (!existing.has(id)) {
       return [bodyProblem(path, `must be the id of an alert channel: there is no ${id}`)];
     }
     if (seen.has(id)) return [bodyProblem(path, `must not name ${id} twice`)];
@@ -120,7 +115,7 @@ export async function requireChannels(
   });
 }
 
-/** Those given, and no others. Only of channels that `requireChannels` holds, and a locked check. */
+/** Only for channels that `requireChannels` locks, and a locked check. */
 export async function replaceSubscriptions(
   tx: Sql,
   { accountId, checkId, given }: CheckKey & { readonly given: readonly ChannelSubscription[] },
@@ -135,8 +130,8 @@ export async function replaceSubscriptions(
 }
 
 /**
- * Those of a check that is created: as given, and where they are assigned automatically
- * (src/service/README.md, "Every endpoint") to all other channels that there are, too.
+ * The subscriptions of a new check: the given ones, and with automatic assignment
+ * (src/service/README.md, "Every endpoint") those to all other channels.
  */
 export async function firstSubscriptions(
   tx: Sql,

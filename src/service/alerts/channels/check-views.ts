@@ -7,13 +7,12 @@ import {
   subscriptionsOfChecks,
 } from './check-subscriptions.ts';
 
-/** A check with what else the service tells of it. Its `alertChannelSubscriptions` are those of now. */
+/** A check with its current `alertChannelSubscriptions`. */
 export interface CheckView extends StoredCheck {
-  /** Where its notices go now. */
   readonly alertChannels: CheckChannels;
 }
 
-/** With the subscriptions of all of them, in one query. */
+/** Reads the subscriptions of all checks in one query. */
 export async function viewsOf(
   sql: Sql,
   accountId: string,
@@ -34,8 +33,8 @@ export async function viewOf(sql: Sql, accountId: string, stored: StoredCheck): 
 }
 
 /**
- * As it is stored: subscriptions have a table of their own, so that they go with their channel; and
- * agents need not know them.
+ * As checks are stored: subscriptions have their own table, where they are deleted with their
+ * channel. Agents do not need them.
  */
 export function withoutSubscriptions<C extends AnyCheck>(check: C): C {
   return { ...check, alertChannelSubscriptions: [] };

@@ -11,35 +11,34 @@ type Given = Readonly<Record<string, unknown>>;
 type ListName = (typeof LISTS)[number];
 
 export interface RetainedSecrets {
-  /** What was given, with the stored secrets in it that it keeps. */
+  /** The given configuration with the stored secrets that it retains. */
   readonly config: Given;
-  /** Where those stand. */
+  /** The paths of those secrets. */
   readonly paths: readonly (readonly (string | number)[])[];
-  /** Whether all that is stored is kept, in the order in which it stands, and nothing is new. */
+  /** Whether it retains all stored secrets in their order, and adds none. */
   readonly isSame: boolean;
 }
 
 const ELSEWHERE =
   'must be given again: a locked value stays only where scheme, host and port of the URL stay the same';
 const NONE_STORED = 'must be given: no locked value of this key is stored, and this one is empty';
-const UNLOCKED =
-  'must be given again, as it was locked and is to be so no more; to remove it, leave its key out';
+const UNLOCKED = 'must be given again to unlock it; to remove it, omit its key';
 const COUNT_DIFFERS =
   'must be given again: there are several locked values of this key, and not as many as were stored';
 
 const LISTS = ['headers', 'queryParameters'] as const;
 
 /**
- * What somebody sends with an update, with the secrets that were not shown to them: a locked value
- * that is empty is the stored one of the same key, and a secret that is left out stays.
+ * Adds the secrets that responses do not show to the configuration of an update: an empty locked
+ * value stands for the stored one of the same key, and an omitted secret does not change.
  *
- * @param opened gives the stored configuration with its secrets; called only where one is kept, so
- *   that a channel whose secrets cannot be read any more can be given new ones
+ * @param opened gives the stored configuration with its secrets. Called only where one is retained:
+ *   a channel whose secrets cannot be read any more can get new ones.
  * @throws ServiceError 400 where a stored value would be lost or stand for another one, and where a
- *   locked value is kept and the URL has another scheme, host or port: whoever may write could read
- *   there, or on the way, what nobody is to read
+ *   locked value is retained for a URL with another scheme, host or port: a caller who may write
+ *   could read the value there or on the way
  */
-export function withKeptSecrets(
+export function withRetainedSecrets(
   given: Given,
   stored: OpenWebhookConfig,
   opened: () => WebhookConfig,
@@ -53,10 +52,10 @@ export function withKeptSecrets(
     ...(leadsElsewhere ? list.paths.map((path) => bodyProblem(path, ELSEWHERE)) : []),
   ]);
   if (problems.length > 0) throw invalid(problems);
-  const filled = lists.flatMap(({ name, pairs, places }) => {
+  const filled = lists.flatMap(({ name, pairs, storedAt }) => {
     if (pairs === null) return [];
     const whole = pairs.map((pair, index) => {
-      const at = places[index] ?? null;
+      const at = storedAt[index] ?? null;
       return at === null ? pair : { ...(pair as object), value: opened()[name][at]?.value };
     });
     return [[name, whole] as const];
@@ -80,26 +79,26 @@ export function withKeptSecrets(
 
 interface MatchedList {
   readonly name: ListName;
-  /** null where it is no list. */
+  /** null where the input is not a list. */
   readonly pairs: readonly unknown[] | null;
-  /** Which stored pair each given one is whose value is kept, else null. */
-  readonly places: readonly (number | null)[];
+  /** For each given pair, the index of the stored one whose value it retains, else null. */
+  readonly storedAt: readonly (number | null)[];
   readonly paths: readonly (readonly (string | number)[])[];
   readonly problems: readonly RequestProblem[];
   readonly isSame: boolean;
 }
 
-/** The n-th locked pair of a key is the n-th that is stored. */
+/** The n-th locked pair of a key stands for the n-th stored one. */
 function matchList(name: ListName, pairs: unknown, stored: readonly ChannelPair[]): MatchedList {
   const lockedAt = [...stored.keys()].filter((at) => stored[at]?.locked === true);
   if (!Array.isArray(pairs)) {
     const isSame = pairs === undefined && lockedAt.length === 0;
-    return { name, pairs: null, places: [], paths: [], problems: [], isSame };
+    return { name, pairs: null, storedAt: [], paths: [], problems: [], isSame };
   }
-  const placesOf = new Map<string, number[]>();
+  const indexesOf = new Map<string, number[]>();
   for (const at of lockedAt) {
     const id = keyId(name, stored[at]?.key);
-    placesOf.set(id, [...(placesOf.get(id) ?? []), at]);
+    indexesOf.set(id, [...(indexesOf.get(id) ?? []), at]);
   }
   const counts = new Map<string, number>();
   for (const pair of pairs) {
@@ -107,23 +106,23 @@ function matchList(name: ListName, pairs: unknown, stored: readonly ChannelPair[
     const id = keyId(name, pair.key);
     counts.set(id, (counts.get(id) ?? 0) + 1);
   }
-  const met = new Map<string, number>();
+  const seen = new Map<string, number>();
   const problems: RequestProblem[] = [];
-  const places = pairs.map((pair: unknown, index): number | null => {
+  const storedAt = pairs.map((pair: unknown, index): number | null => {
     const refuse = (message: string): null => {
       problems.push(bodyProblem(['config', name, index, 'value'], message));
       return null;
     };
     if (!isPair(pair)) return null;
     const id = keyId(name, pair.key);
-    const known = placesOf.get(id) ?? [];
+    const known = indexesOf.get(id) ?? [];
     const isEmpty = (pair.value ?? '') === '';
     if (!isLocked(pair)) {
       const isLost = isEmpty && known.length > (counts.get(id) ?? 0);
       return isLost ? refuse(UNLOCKED) : null;
     }
-    const n = met.get(id) ?? 0;
-    met.set(id, n + 1);
+    const n = seen.get(id) ?? 0;
+    seen.set(id, n + 1);
     if (!isEmpty) return null;
     if (known.length === 0) return refuse(NONE_STORED);
     if (known.length > 1 || (counts.get(id) ?? 0) > 1) {
@@ -131,24 +130,24 @@ function matchList(name: ListName, pairs: unknown, stored: readonly ChannelPair[
     }
     return known[n] ?? null;
   });
-  const kept = places.filter((at) => at !== null);
+  const retained = storedAt.filter((at) => at !== null);
   const lockedCount = pairs.filter(isLocked).length;
   return {
     name,
     pairs,
-    places,
-    paths: [...places.keys()]
-      .filter((index) => places[index] !== null)
+    storedAt,
+    paths: [...storedAt.keys()]
+      .filter((index) => storedAt[index] !== null)
       .map((index) => ['config', name, index, 'value']),
     problems,
     isSame:
-      lockedCount === kept.length &&
-      kept.length === lockedAt.length &&
-      kept.every((at, n) => at === lockedAt[n]),
+      lockedCount === retained.length &&
+      retained.length === lockedAt.length &&
+      retained.every((at, n) => at === lockedAt[n]),
   };
 }
 
-/** Names of headers are the same in any case. */
+/** Names of headers are case-insensitive. */
 function keyId(name: ListName, key: unknown): string {
   return name === 'headers' ? String(key).toLowerCase() : String(key);
 }

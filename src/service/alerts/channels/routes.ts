@@ -25,12 +25,12 @@ const { type: _type, config: _config, ...commonFields } = ALERT_CHANNEL_SHAPES.E
 const changes = z.strictObject({
   ...optionalFieldsOf(commonFields),
   ...ignored(['created_at', 'updated_at']),
-  type: z.enum(ALERT_CHANNEL_TYPES).optional().describe('The same as ever.'),
+  type: z.enum(ALERT_CHANNEL_TYPES).optional().describe('The same as before.'),
   config: z
     .record(z.string(), z.unknown())
     .optional()
     .describe(
-      'As a channel of the type has it, whole; of a webhook, locked values that are empty and a secret that is left out stay as they are.',
+      'The whole configuration of a channel of the type. Empty locked values and an omitted secret of a webhook do not change.',
     ),
   id: z.number().optional().describe('The same as in the path.'),
 });
@@ -41,7 +41,7 @@ const response = z.discriminatedUnion('type', [
   ALERT_CHANNEL_SHAPES.WEBHOOK.extend({
     ...added,
     config: ALERT_CHANNEL_SHAPES.WEBHOOK.shape.config.omit({ webhookSecret: true }).extend({
-      hasWebhookSecret: z.boolean().describe('Whether what is sent is signed.'),
+      hasWebhookSecret: z.boolean().describe('Whether notices are signed.'),
     }),
   }),
   ALERT_CHANNEL_SHAPES.SLACK.extend(added),
@@ -49,17 +49,17 @@ const response = z.discriminatedUnion('type', [
 ]);
 
 const testResponse = z.strictObject({
-  delivered: z.boolean().describe('Whether the other side took it.'),
+  delivered: z.boolean().describe('Whether the receiver accepted it.'),
   status: z.number().nullable().describe('Of HTTP or SMTP; null where no answer came.'),
   error: z
     .string()
     .nullable()
     .describe(
-      'Why it was not delivered, or what was amiss although it was; null where all is well.',
+      'Why it was not delivered, or a problem that did not prevent the delivery; null for none.',
     ),
 });
 
-/** Where alerts are sent: src/service/README.md, "Notices", src/service/README.md, "Alerts". */
+/** Where alerts are sent: src/service/README.md, "Alerts" and "Notices". */
 export function alertChannelsRoutes({
   alertChannels,
   stopping,

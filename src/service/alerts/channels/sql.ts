@@ -1,8 +1,4 @@
-import type {
-  AlertChannel,
-  ChannelWishes,
-  OpenTarget,
-} from '../../../model/alerting/alert-channel.ts';
+import type { ChannelWishes, OpenTarget } from '../../../model/alerting/alert-channel.ts';
 import { bytesOf, type PageEntry } from '../../database/page-entries.ts';
 import type { Sql } from '../../database/port.ts';
 import { StoreError } from '../../database/store-errors.ts';
@@ -12,11 +8,11 @@ import { jsonText } from '../../database/values.ts';
 export type ChannelFields = OpenTarget & ChannelWishes;
 
 /** A channel's target with its secrets, encrypted. */
-export interface SealedTarget {
+export type SealedTarget = {
   readonly target: OpenTarget;
   /** null where it has none. */
   readonly sealedSecrets: Buffer | null;
-}
+};
 
 export interface StoredChannel {
   readonly id: number;
@@ -33,39 +29,14 @@ export interface ChannelKey {
   readonly id: number;
 }
 
-type ChannelRow = {
-  readonly id: number;
-  readonly type: AlertChannel['type'];
-  readonly config: OpenTarget['config'];
-  readonly sealedSecrets: Buffer | null;
-  readonly sendFailure: boolean;
-  readonly sendRecovery: boolean;
-  readonly sendDegraded: boolean;
-  readonly sslExpiry: boolean;
-  readonly sslExpiryThreshold: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
-};
+type ChannelRow = Omit<StoredChannel, 'fields'> & ChannelFields;
 
 const COLUMNS = `id, type, config, sealed_secrets, send_failure, send_recovery, send_degraded,
   ssl_expiry, ssl_expiry_threshold, created_at, updated_at`;
 
 function channelOf(row: ChannelRow): StoredChannel {
-  return {
-    id: row.id,
-    fields: {
-      // They were stored together, and the type never changes.
-      ...({ type: row.type, config: row.config } as OpenTarget),
-      sendFailure: row.sendFailure,
-      sendRecovery: row.sendRecovery,
-      sendDegraded: row.sendDegraded,
-      sslExpiry: row.sslExpiry,
-      sslExpiryThreshold: row.sslExpiryThreshold,
-    },
-    sealedSecrets: row.sealedSecrets,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
+  const { id, sealedSecrets, createdAt, updatedAt, ...fields } = row;
+  return { id, fields, sealedSecrets, createdAt, updatedAt };
 }
 
 type ChannelContent = Pick<StoredChannel, 'fields' | 'sealedSecrets'>;
@@ -82,7 +53,7 @@ function valuesOf({ fields, sealedSecrets }: ChannelContent): readonly unknown[]
   ];
 }
 
-/** For a channel that is to be: its secrets are bound to it before it is stored. */
+/** For a new channel: its secrets are bound to its id before it is stored. */
 export async function newChannelId(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ id: number }>(
     `select nextval(pg_get_serial_sequence('alert_channels', 'id')) as id`,
@@ -101,7 +72,7 @@ export async function insertChannel(
     ...content
   }: ChannelKey & ChannelContent & { readonly createdAtMs: number },
 ): Promise<StoredChannel> {
-  const rows = await sql.query<ChannelRow>(
+  const [row] = await sql.query<ChannelRow>(
     `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
        ssl_expiry_threshold, sealed_secrets, account_id, id, type, created_at, updated_at)
      values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7::bytea, $8,
@@ -109,7 +80,6 @@ export async function insertChannel(
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, content.fields.type, new Date(createdAtMs)],
   );
-  const [row] = rows;
   if (row === undefined) throw noRow();
   return channelOf(row);
 }
@@ -118,7 +88,7 @@ function noRow(): StoreError {
   return new StoreError('internal', 'STORE_STATEMENT', 'a new row of alert_channels was not given');
 }
 
-/** Only for a channel that `lockChannel` holds. */
+/** Only for a channel that `lockChannel` locks. */
 export async function updateChannel(
   sql: Sql,
   {
@@ -128,7 +98,7 @@ export async function updateChannel(
     ...content
   }: ChannelKey & ChannelContent & { readonly updatedAtMs: number },
 ): Promise<StoredChannel | null> {
-  const rows = await sql.query<ChannelRow>(
+  const [row] = await sql.query<ChannelRow>(
     `update alert_channels set config = $1::jsonb, send_failure = $2::boolean,
        send_recovery = $3::boolean, send_degraded = $4::boolean, ssl_expiry = $5::boolean,
        ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, updated_at = $10::timestamptz
@@ -136,7 +106,7 @@ export async function updateChannel(
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, new Date(updatedAtMs)],
   );
-  return rows[0] === undefined ? null : channelOf(rows[0]);
+  return row === undefined ? null : channelOf(row);
 }
 
 export async function findChannel(sql: Sql, key: ChannelKey): Promise<StoredChannel | null> {
@@ -144,8 +114,8 @@ export async function findChannel(sql: Sql, key: ChannelKey): Promise<StoredChan
 }
 
 /**
- * Until the transaction ends, nobody else changes the channel; notices to it, and subscriptions that
- * others make, go on.
+ * Until the transaction ends, nobody else changes the channel. Does not block notices to it or new
+ * subscriptions.
  */
 export async function lockChannel(sql: Sql, key: ChannelKey): Promise<StoredChannel | null> {
   return readChannel(sql, key, 'for no key update');
@@ -156,14 +126,14 @@ async function readChannel(
   { accountId, id }: ChannelKey,
   lock: '' | 'for no key update',
 ): Promise<StoredChannel | null> {
-  const rows = await sql.query<ChannelRow>(
+  const [row] = await sql.query<ChannelRow>(
     `select ${COLUMNS} from alert_channels where account_id = $1 and id = $2::bigint ${lock}`,
     [accountId, id],
   );
-  return rows[0] === undefined ? null : channelOf(rows[0]);
+  return row === undefined ? null : channelOf(row);
 }
 
-/** What a subscription takes where a channel is listed with its own. */
+/** About the size of a subscription in a list of channels. */
 const SUBSCRIPTION_BYTES = 200;
 
 /** The ids of a page of channels, oldest first. */
@@ -185,7 +155,7 @@ export async function listChannelEntries(
   );
 }
 
-/** Those of the channels that there are still, in the order of their pages. */
+/** The channels that still exist, in the order of their ids. */
 export async function findChannels(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },
@@ -199,10 +169,10 @@ export async function findChannels(
 }
 
 /**
- * Those of the account, until the transaction ends none is deleted.
+ * Locks channels of the account against deletion until the transaction ends.
  *
  * @param ids null for all
- * @returns the ids of those that there are, in their order
+ * @returns the ids of those that exist, in ascending order
  */
 export async function lockChannelsShared(
   sql: Sql,
@@ -219,9 +189,9 @@ export async function lockChannelsShared(
 }
 
 /**
- * With its subscriptions and its deliveries.
+ * Deletes its subscriptions and deliveries, too.
  *
- * @returns whether there was one
+ * @returns whether it existed
  */
 export async function deleteChannel(sql: Sql, { accountId, id }: ChannelKey): Promise<boolean> {
   const rows = await sql.query(

@@ -1,32 +1,20 @@
 import type { ChannelWishes, OpenTarget } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/port.ts';
 
-/** That a channel hears of a check, or for the time being does not. */
-export interface Subscription {
-  readonly checkId: string;
-  readonly channelId: number;
-  readonly activated: boolean;
-}
-
-type SubscriptionRow = {
+/** A channel receives the notices of a check, while the subscription is activated. */
+export type Subscription = {
   readonly checkId: string;
   readonly channelId: number;
   readonly activated: boolean;
 };
 
-interface SubscriptionsOf {
-  readonly accountId: string;
-  readonly subscriptions: readonly Subscription[];
-}
-
-function subscriptionOf(row: SubscriptionRow): Subscription {
-  return { checkId: row.checkId, channelId: row.channelId, activated: row.activated };
-}
-
-/** Only of checks and channels that the transaction holds, and none of them twice. */
+/** Only of checks and channels that the transaction locks, and at most one of each pair. */
 export async function insertSubscriptions(
   sql: Sql,
-  { accountId, subscriptions }: SubscriptionsOf,
+  {
+    accountId,
+    subscriptions,
+  }: { readonly accountId: string; readonly subscriptions: readonly Subscription[] },
 ): Promise<void> {
   if (subscriptions.length === 0) return;
   await sql.query(
@@ -68,20 +56,19 @@ export async function subscriptionsOfChannels(
   { accountId, channelIds }: { readonly accountId: string; readonly channelIds: readonly number[] },
 ): Promise<readonly Subscription[]> {
   if (channelIds.length === 0) return [];
-  const rows = await sql.query<SubscriptionRow>(
+  return sql.query<Subscription>(
     `select check_id, channel_id, activated from alert_subscriptions
      where account_id = $1 and channel_id = any($2::bigint[])
      order by channel_id, check_id`,
     [accountId, channelIds],
   );
-  return rows.map(subscriptionOf);
 }
 
 /**
- * Until the transaction ends, those of these checks that there are stay, and their own changes wait:
- * to be taken before the channel whose subscriptions change, as changes of checks do.
+ * Locks checks until the transaction ends. Call it before the lock of the channel: changes of checks
+ * lock in this order, too.
  *
- * @returns their ids
+ * @returns the ids of the checks that exist
  */
 export async function lockSubscribedChecks(
   sql: Sql,
@@ -96,10 +83,7 @@ export async function lockSubscribedChecks(
   return rows.map(({ id }) => id);
 }
 
-/** A subscription with where it leads. */
-export interface SubscribedChannel extends Subscription {
-  readonly target: OpenTarget;
-}
+export type SubscribedChannel = Subscription & { readonly target: OpenTarget };
 
 /** By check, then by channel. */
 export async function channelsOfChecks(
@@ -107,40 +91,27 @@ export async function channelsOfChecks(
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly SubscribedChannel[]> {
   if (checkIds.length === 0) return [];
-  const rows = await sql.query<SubscriptionRow & OpenTarget>(
-    `select s.check_id, s.channel_id, s.activated, c.type, c.config
+  return sql.query<SubscribedChannel>(
+    `select s.check_id, s.channel_id, s.activated,
+       jsonb_build_object('type', c.type, 'config', c.config) as target
      from alert_subscriptions s
      join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
      where s.account_id = $1 and s.check_id = any($2::text[])
      order by s.check_id, s.channel_id`,
     [accountId, checkIds],
   );
-  return rows.map((row) => ({ ...subscriptionOf(row), target: row }));
 }
 
-/** What an active subscriber of a check wants to hear. */
-export interface Listener extends ChannelWishes {
-  readonly checkId: string;
-  readonly channelId: number;
-}
+/** A channel with an activated subscription to a check, and the notices it wants. */
+export type Listener = ChannelWishes & { readonly checkId: string; readonly channelId: number };
 
-type ListenerRow = {
-  readonly checkId: string;
-  readonly channelId: number;
-  readonly sendFailure: boolean;
-  readonly sendRecovery: boolean;
-  readonly sendDegraded: boolean;
-  readonly sslExpiry: boolean;
-  readonly sslExpiryThreshold: number;
-};
-
-/** The channels that hear of the checks now. Until the transaction ends, none of them is deleted. */
+/** Until the transaction ends, none of these channels is deleted. */
 export async function lockListeningChannels(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly Listener[]> {
   if (checkIds.length === 0) return [];
-  const rows = await sql.query<ListenerRow>(
+  return sql.query<Listener>(
     `select s.check_id, s.channel_id, c.send_failure, c.send_recovery, c.send_degraded,
        c.ssl_expiry, c.ssl_expiry_threshold
      from alert_subscriptions s
@@ -150,22 +121,13 @@ export async function lockListeningChannels(
      for key share of c`,
     [accountId, checkIds],
   );
-  return rows.map((row) => ({
-    checkId: row.checkId,
-    channelId: row.channelId,
-    sendFailure: row.sendFailure,
-    sendRecovery: row.sendRecovery,
-    sendDegraded: row.sendDegraded,
-    sslExpiry: row.sslExpiry,
-    sslExpiryThreshold: row.sslExpiryThreshold,
-  }));
 }
 
-/** Of which certificate's end a channel was last told. */
+/** The certificate end of a check that a channel was last notified of. */
 export interface CertificateNotice {
   readonly checkId: string;
   readonly channelId: number;
-  /** Epoch milliseconds, true to a day. */
+  /** Epoch milliseconds, exact to a day. */
   readonly endsAtMs: number;
 }
 
@@ -179,19 +141,18 @@ export async function listCertificateNotices(
      where account_id = $1 and check_id = any($2::text[])`,
     [accountId, checkIds],
   );
-  return rows.map((row) => ({
-    checkId: row.checkId,
-    channelId: row.channelId,
-    endsAtMs: row.endsAt.getTime(),
-  }));
+  return rows.map(({ endsAt, ...row }) => ({ ...row, endsAtMs: endsAt.getTime() }));
 }
 
-/** None of a check and a channel twice. */
+/** At most one of each check and channel. */
 export async function saveCertificateNotices(
   sql: Sql,
-  { accountId, told }: { readonly accountId: string; readonly told: readonly CertificateNotice[] },
+  {
+    accountId,
+    notices,
+  }: { readonly accountId: string; readonly notices: readonly CertificateNotice[] },
 ): Promise<void> {
-  if (told.length === 0) return;
+  if (notices.length === 0) return;
   await sql.query(
     `insert into alert_ssl_told (account_id, check_id, channel_id, ends_at)
      select $1, check_id, channel_id, ends_at
@@ -199,9 +160,9 @@ export async function saveCertificateNotices(
      on conflict (account_id, check_id, channel_id) do update set ends_at = excluded.ends_at`,
     [
       accountId,
-      told.map(({ checkId }) => checkId),
-      told.map(({ channelId }) => channelId),
-      told.map(({ endsAtMs }) => new Date(endsAtMs)),
+      notices.map(({ checkId }) => checkId),
+      notices.map(({ channelId }) => channelId),
+      notices.map(({ endsAtMs }) => new Date(endsAtMs)),
     ],
   );
 }

@@ -7,49 +7,48 @@ import { denyNetworks, type Network } from '../../../runtime/net/address-guard.t
 import { escapeFor } from '../senders/escape.ts';
 import { renderTemplate } from '../senders/template.ts';
 
-/** A mail server, and whose mails they are. */
+/** A mail server and the sender of the mails. */
 export interface Smtp {
   readonly host: string;
   readonly port: number;
   /** Whether the connection begins with TLS. */
   readonly secure: boolean;
-  /** Whether nothing is sent before STARTTLS. */
+  /** Whether STARTTLS must precede authentication and mail. */
   readonly requireTls: boolean;
   readonly auth: { readonly user: string; readonly pass: string } | null;
   readonly from: { readonly name: string; readonly address: string };
 }
 
-/** What sends short messages for a POST. */
+/** A service that sends an SMS for each POST. */
 export interface SmsGateway {
   readonly url: string;
-  /** The header of that name; null for none. */
+  /** The Authorization header; null for none. */
   readonly authorization: string | null;
   readonly contentType: string;
   /** A template over NUMBER, MESSAGE and DELIVERY_ID. */
   readonly body: string;
 }
 
-/** How notices leave the service. */
 export interface DeliveryConfig {
-  /** null: e-mail channels cannot be served. */
+  /** null: notices to e-mail channels fail. */
   readonly smtp: Smtp | null;
-  /** null: SMS channels cannot be served. */
+  /** null: notices to SMS channels fail. */
   readonly sms: SmsGateway | null;
-  /** What webhooks and Slack's addresses may not reach. */
+  /** Networks that webhooks and Slack channels may not reach. */
   readonly deny: readonly Network[];
 }
 
-/** Where nothing is configured: webhooks and Slack need nothing. */
+/** Without configuration, only webhooks and Slack channels work. */
 export const NO_DELIVERY: DeliveryConfig = { smtp: null, sms: null, deny: [] };
 
 const MAX_NETWORKS = 1000;
-/** Where clouds give a machine its credentials; no receiver of alerts is there. */
+/** Where clouds serve the credentials of a machine; receivers of alerts are never there. */
 const OWN_MACHINE_DATA = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254'];
 const LOOPBACK = ['127.0.0.0/8', '::1'];
-/** Addresses that lead to the service's own machine and network, whatever those are. */
+/** Addresses of any machine itself and of private networks. */
 const INTERNAL = [
   ...LOOPBACK,
-  // RFC 1122 3.2.1.3, RFC 4291 2.5.2: a connection to one of them ends at the machine itself.
+  // RFC 1122 3.2.1.3, RFC 4291 2.5.2: they reach the machine itself.
   '0.0.0.0/8',
   '::',
   // RFC 1918 3, RFC 6598 7.
@@ -71,7 +70,6 @@ type SmtpServer = Omit<Smtp, 'from'>;
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
 
-/** Every variable about sending notices that the service reads. */
 export const DELIVERY_VARIABLES = {
   smtpUrl: variable<SmtpServer | null>({
     name: 'SMTP_URL',
@@ -148,10 +146,8 @@ export const DELIVERY_VARIABLES = {
 } as const;
 
 /**
- * Reads how notices leave the service.
- *
- * @throws VedetteError of kind `config` and code CONFIG_INVALID: a value that is off, or one that
- *   does nothing without another
+ * @throws VedetteError of kind `config` and code CONFIG_INVALID: an invalid value, or one that has no
+ *   effect without another
  */
 export function readDeliveryConfig(env: Environment): DeliveryConfig {
   const rows = DELIVERY_VARIABLES;
@@ -186,8 +182,8 @@ export function readDeliveryConfig(env: Environment): DeliveryConfig {
 }
 
 /**
- * A service that only its own machine can reach, with a database of its own, is one person's, whose
- * receivers are beside it. Accounts of any other service are not let into its network by it.
+ * A service with the embedded database that only its own machine can reach belongs to one person,
+ * whose receivers may be on that machine. Elsewhere accounts must not reach the service's network.
  */
 function standardDeny(env: Environment): readonly Network[] {
   const host = textOf(env, 'HOST');

@@ -6,7 +6,7 @@ import { notFound } from '../../errors.ts';
 import { type Caller, covers } from '../../http/access/authenticator.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';
 import { findChannel } from '../channels/sql.ts';
-import { shownAnswer } from './shown-answer.ts';
+import { shownAnswer } from './outcome.ts';
 import {
   type DeliveryState,
   deleteDeliveriesBefore,
@@ -24,11 +24,11 @@ export interface AlertDeliveriesParts {
   readonly retentionDays: number;
 }
 
-/** What was sent, or is to be. */
+/** The log of deliveries, sent and pending. */
 export interface AlertDeliveries {
   /**
-   * To one channel, newest first. Answers are given to admins alone: whoever may write a channel
-   * may name any address, and what answers there is not theirs to read.
+   * The deliveries to one channel, newest first. Only admins see answers: a role that may write
+   * channels may name any address, also of servers whose answers it must not read.
    *
    * @throws ServiceError 404 for a channel that does not exist
    */
@@ -37,24 +37,15 @@ export interface AlertDeliveries {
     channelId: number,
     query: Page & { readonly states: readonly DeliveryState[] },
   ): Promise<readonly StoredDelivery[]>;
-  /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
+  /** About every hour, until the signal aborts, deletes rows past the retention. Logs what fails. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** So that no statement takes long. */
+/** Bounds how long a statement takes. */
 const ROWS_AT_ONCE = 5_000;
 
 export function createAlertDeliveries(parts: AlertDeliveriesParts): AlertDeliveries {
   const { store } = parts;
-
-  async function removeOld(signal: AbortSignal): Promise<void> {
-    await removePastRetention(
-      parts,
-      ROWS_AT_ONCE,
-      (old) => deleteDeliveriesBefore(store, old),
-      signal,
-    );
-  }
 
   return {
     async list({ accountId, role }, channelId, { states, ...page }) {
@@ -73,7 +64,13 @@ export function createAlertDeliveries(parts: AlertDeliveriesParts): AlertDeliver
       await everyHour(
         parts,
         'deliveries past their retention could not be removed',
-        () => removeOld(signal),
+        () =>
+          removePastRetention(
+            parts,
+            ROWS_AT_ONCE,
+            (old) => deleteDeliveriesBefore(store, old),
+            signal,
+          ),
         signal,
       );
     },

@@ -4,6 +4,7 @@ import {
   wantsNotice,
 } from '../../../model/alerting/alert-channel.ts';
 import { stableId } from '../../../model/ids.ts';
+import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/port.ts';
 import {
   type CertificateNotice,
@@ -15,7 +16,7 @@ import {
 import type { AlertNotice, Outbox } from '../notice.ts';
 import { insertDeliveries, type NewDelivery, unfinishedLanes } from './sql.ts';
 
-/** Where much fails at once and many listen, so that no statement's text is too large to hold. */
+/** Bounds the parameters of a statement where many checks fail at once. */
 const ROWS_AT_ONCE = 1_000;
 
 interface PendingDelivery {
@@ -24,9 +25,9 @@ interface PendingDelivery {
 }
 
 /**
- * The transactional outbox. What is put twice (the same alert, reminder and channel) is there once.
- * Of a certificate near its end each channel is told once, whatever number of days it is told of. A
- * reminder is left out where what it reminds of, or another one, is still to be sent.
+ * The transactional outbox. The same alert, reminder and channel is one delivery, however often it
+ * is put. Each channel gets one notice of a certificate's end. A reminder is left out while an
+ * earlier notice of its check to its channel is still to be sent.
  */
 export function createOutbox(): Outbox {
   return {
@@ -40,12 +41,12 @@ export function createOutbox(): Outbox {
           .filter((listener) => wantsNotice(listener, notice))
           .map((listener): PendingDelivery => ({ notice, listener })),
       );
-      const news = await withoutToldCertificates(tx, accountId, wanted);
-      const letters = await withoutIdleReminders(tx, accountId, news);
-      for (const [atMs, ones] of byInstant(letters)) {
-        for (let from = 0; from < ones.length; from += ROWS_AT_ONCE) {
-          const some = ones.slice(from, from + ROWS_AT_ONCE);
-          const deliveries = some.map((one) => deliveryOf(accountId, one));
+      const fresh = await withoutSentCertificates(tx, accountId, wanted);
+      const pending = await withoutQueuedReminders(tx, accountId, fresh);
+      for (const [atMs, group] of groupBy(pending, ({ notice }) => notice.atMs)) {
+        for (let from = 0; from < group.length; from += ROWS_AT_ONCE) {
+          const batch = group.slice(from, from + ROWS_AT_ONCE);
+          const deliveries = batch.map((each) => deliveryOf(accountId, each));
           await insertDeliveries(tx, { accountId, deliveries, atMs });
         }
       }
@@ -53,65 +54,53 @@ export function createOutbox(): Outbox {
   };
 }
 
-async function withoutToldCertificates(
+async function withoutSentCertificates(
   tx: Sql,
   accountId: string,
-  letters: readonly PendingDelivery[],
+  wanted: readonly PendingDelivery[],
 ): Promise<readonly PendingDelivery[]> {
-  const ofCertificates = letters.filter(({ notice }) => notice.alertType === 'ALERT_SSL');
-  if (ofCertificates.length === 0) return letters;
+  const ofCertificates = wanted.filter(({ notice }) => notice.alertType === 'ALERT_SSL');
+  if (ofCertificates.length === 0) return wanted;
   const checkIds = [...new Set(ofCertificates.map(({ notice }) => notice.check.id))];
-  const told = new Map<string, CertificateNotice>();
-  for (const one of await listCertificateNotices(tx, { accountId, checkIds }))
-    told.set(keyOf(one), one);
-  const news = new Map<string, CertificateNotice>();
-  const kept = letters.filter(({ notice, listener }) => {
+  const sent = new Map<string, CertificateNotice>();
+  for (const each of await listCertificateNotices(tx, { accountId, checkIds })) {
+    sent.set(keyOf(each), each);
+  }
+  const fresh = new Map<string, CertificateNotice>();
+  const kept = wanted.filter(({ notice, listener }) => {
     if (notice.alertType !== 'ALERT_SSL' || notice.sslDaysRemaining === null) return true;
     const { channelId, checkId } = listener;
     const endsAtMs = certificateEndMs(notice.startedAtMs, notice.sslDaysRemaining);
-    const before = news.get(keyOf(listener)) ?? told.get(keyOf(listener));
+    const before = fresh.get(keyOf(listener)) ?? sent.get(keyOf(listener));
     if (before !== undefined && isSameCertificateEnd(before.endsAtMs, endsAtMs)) return false;
-    news.set(keyOf(listener), { channelId, checkId, endsAtMs });
+    fresh.set(keyOf(listener), { channelId, checkId, endsAtMs });
     return true;
   });
-  await saveCertificateNotices(tx, { accountId, told: [...news.values()] });
+  await saveCertificateNotices(tx, { accountId, notices: [...fresh.values()] });
   return kept;
 }
 
-/** A receiver that is away for a day is not to get one for each minute of it, nor is the outbox. */
-async function withoutIdleReminders(
+/** A receiver that is away for a day must not get a reminder for each minute of it. */
+async function withoutQueuedReminders(
   tx: Sql,
   accountId: string,
-  letters: readonly PendingDelivery[],
+  wanted: readonly PendingDelivery[],
 ): Promise<readonly PendingDelivery[]> {
-  const reminders = letters.filter(({ notice }) => notice.reminder > 0);
-  if (reminders.length === 0) return letters;
+  const reminders = wanted.filter(({ notice }) => notice.reminder > 0);
+  if (reminders.length === 0) return wanted;
   const lanes = await unfinishedLanes(tx, {
     accountId,
     channelIds: [...new Set(reminders.map(({ listener }) => listener.channelId))],
     checkIds: [...new Set(reminders.map(({ listener }) => listener.checkId))],
   });
   const busy = new Set(lanes.map(keyOf));
-  return letters.filter(({ notice, listener }) => {
+  return wanted.filter(({ notice, listener }) => {
     return notice.reminder === 0 || !busy.has(keyOf(listener));
   });
 }
 
 function keyOf({ channelId, checkId }: { readonly channelId: number; readonly checkId: string }) {
   return `${channelId} ${checkId}`;
-}
-
-/** Mostly there is one instant. */
-function byInstant(
-  letters: readonly PendingDelivery[],
-): ReadonlyMap<number, readonly PendingDelivery[]> {
-  const groups = new Map<number, PendingDelivery[]>();
-  for (const letter of letters) {
-    const group = groups.get(letter.notice.atMs);
-    if (group === undefined) groups.set(letter.notice.atMs, [letter]);
-    else group.push(letter);
-  }
-  return groups;
 }
 
 function deliveryOf(accountId: string, { notice, listener }: PendingDelivery): NewDelivery {

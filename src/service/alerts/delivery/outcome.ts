@@ -1,23 +1,25 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { AlertNotice } from '../notice.ts';
+import type { AttemptOutcome } from './claims.sql.ts';
 
-/** One notice on its way to one channel. */
-export interface SealedDelivery<Target extends ChannelTarget = ChannelTarget> {
-  /** The same each time it is sent, so that receivers know it again. */
+/** One notice to one channel, with the channel's secrets. */
+export interface OpenDelivery<Target extends ChannelTarget = ChannelTarget> {
+  /** The same in every attempt, for receivers to recognise repeats. */
   readonly deliveryId: string;
   readonly target: Target;
   readonly notice: AlertNotice;
 }
 
-/** What came of sending it once. A failure is a value. */
+/** The outcome of one attempt. A failure is a value. */
 export type SendOutcome =
   | {
       readonly ok: true;
       /** Of HTTP or SMTP. */
       readonly status: number;
-      /** What is to be known of it although it was sent; null for nothing. */
+      /** A problem that did not prevent the delivery; null for none. */
       readonly remark: string | null;
-      /** What the other side said, cut. */
+      /** The start of the receiver's answer. */
       readonly answer: string | null;
     }
   | {
@@ -27,19 +29,65 @@ export type SendOutcome =
       /** One sentence. */
       readonly error: string;
       readonly answer: string | null;
-      /** Whether sending it again cannot help. */
+      /** Whether a retry cannot help. */
       readonly isFinal: boolean;
-      /** What the other side asks to wait for at least; null where it does not. */
+      /** The shortest wait that the receiver asks for; null for none. */
       readonly retryAfterMs: number | null;
     };
 
-/** Sends to one kind of channel. Resolves whatever happens, at the latest when the signal aborts. */
+/** Sends to one type of channel. Never rejects; resolves at the latest when the signal aborts. */
 export type Send<Target extends ChannelTarget> = (
-  parcel: SealedDelivery<Target>,
+  delivery: OpenDelivery<Target>,
   signal: AbortSignal,
 ) => Promise<SendOutcome>;
 
 /** A failure without an answer. */
 export function notSent(error: string, { isFinal = false } = {}): SendOutcome {
   return { ok: false, status: null, error, answer: null, isFinal, retryAfterMs: null };
+}
+
+/** Enough to see why a receiver refused, and too little to read a service by its answers. */
+const MAX_ANSWER_CHARS = 200;
+
+/** The first characters of an answer, as the log stores and shows it. */
+export function shownAnswer(answer: string | null): string | null {
+  if (answer === null || answer.length <= MAX_ANSWER_CHARS) return answer;
+  // A character has at most two units of UTF-16.
+  const start = [...answer.slice(0, 2 * MAX_ANSWER_CHARS)];
+  return start.slice(0, MAX_ANSWER_CHARS).join('');
+}
+
+/** src/service/README.md, "Notices": five retries, 20 s apart. */
+const MAX_ATTEMPTS = 6;
+const RETRY_AFTER_MS = 20_000;
+const MAX_ERROR_BYTES = 2000;
+
+/**
+ * What to store of an attempt. Waits for longer where the receiver asks for it (Retry-After), up to
+ * the limit of outgoing-http.ts.
+ *
+ * @param attempt counts from 1
+ * @param wasCut the service stopped during the attempt: another process retries at once
+ */
+export function outcomeOfAttempt(
+  sent: SendOutcome,
+  {
+    attempt,
+    wasCut,
+    atMs,
+  }: { readonly attempt: number; readonly wasCut: boolean; readonly atMs: number },
+): AttemptOutcome {
+  const answer = shownAnswer(sent.answer);
+  const { status } = sent;
+  if (sent.ok) return { state: 'sent', dueAtMs: null, status, error: sent.remark, answer };
+  const error = cutText(sent.error, MAX_ERROR_BYTES);
+  if (wasCut) {
+    const text = 'the service stopped while it was being sent';
+    return { state: 'waiting', dueAtMs: atMs, status: null, error: text, answer: null };
+  }
+  if (sent.isFinal || attempt >= MAX_ATTEMPTS) {
+    return { state: 'failed', dueAtMs: null, status, error, answer };
+  }
+  const dueAtMs = atMs + Math.max(RETRY_AFTER_MS, sent.retryAfterMs ?? 0);
+  return { state: 'waiting', dueAtMs, status, error, answer };
 }

@@ -23,36 +23,34 @@ const response = z.strictObject({
   checkId: z.string(),
   alertId: z.string().describe('As /v1/check-alerts has it.'),
   alertType: z.enum(ALERT_TYPES),
-  reminder: z
-    .number()
-    .describe('0 for the notice itself, then 1, 2, … for those that remind of it.'),
+  reminder: z.number().describe('0 for the notice itself, then 1, 2, … for its reminders.'),
   state: z
     .enum(STATES)
     .describe(
-      '`waiting` to be sent, for the first time or again; `sending`; `sent`: the other side took it; `failed`: it is not sent any more.',
+      '`waiting`: to be sent, for the first time or again; `sending`; `sent`: the receiver accepted it; `failed`: there are no more retries.',
     ),
-  attempts: z.number().describe('How often sending it was begun.'),
+  attempts: z.number().describe('Counts from 0.'),
   lastStatus: z.number().nullable().describe('Of HTTP or SMTP; null where no answer came.'),
-  lastError: z
-    .string()
-    .nullable()
-    .describe('What was amiss the last time; null where nothing was.'),
+  lastError: z.string().nullable().describe('The problem of the last attempt; null for none.'),
   lastAnswer: z
     .string()
     .nullable()
     .describe(
-      'What the other side said, its first 200 characters. Only for admin keys: null for all others.',
+      "The first 200 characters of the receiver's answer. Only for admin keys: null for all others.",
     ),
   created_at: z.iso.datetime(),
   lastAttemptAt: z.iso.datetime().nullable(),
   nextAttemptAt: z.iso
     .datetime()
     .nullable()
-    .describe('While it waits: when it may be sent. What came before it of the check goes first.'),
-  finishedAt: z.iso.datetime().nullable().describe('When it was sent, or failed for good.'),
+    .describe('Of `waiting`: when it may be sent. Earlier deliveries of the check go first.'),
+  finishedAt: z.iso
+    .datetime()
+    .nullable()
+    .describe('When it was sent, or failed without another retry.'),
 });
 
-/** The log of what was sent to a channel, and is to be. */
+/** The log of deliveries, sent and pending. */
 export function alertDeliveriesRoutes({
   alertDeliveries,
 }: {

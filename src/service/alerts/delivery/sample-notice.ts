@@ -1,6 +1,6 @@
 import type { AlertNotice } from '../notice.ts';
 
-/** A notice of no check, to see what becomes of one. */
+/** A notice of a check that does not exist, to test channels and templates. */
 export function sampleNotice({
   alertId,
   atMs,

@@ -20,8 +20,8 @@ export interface SealedSending {
 }
 
 /**
- * Sends to a channel as it is stored. Secrets that cannot be read are a failure like others: whoever
- * runs the service may give their key back until the last attempt.
+ * Sends to a channel as it is stored. Secrets that cannot be decrypted are a failure that is
+ * retried: the operator may restore their key before the last attempt.
  */
 export async function sendSealed(
   { sender, secrets }: SealedSending,

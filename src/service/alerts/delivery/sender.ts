@@ -7,20 +7,20 @@ import { createSlackSender } from '../senders/slack.ts';
 import { createSmsSender } from '../senders/sms.ts';
 import { createWebhookSender } from '../senders/webhook.ts';
 import type { DeliveryConfig } from './delivery-config.ts';
-import { notSent, type SealedDelivery, type SendOutcome } from './outcome.ts';
+import { notSent, type OpenDelivery, type SendOutcome } from './outcome.ts';
 
 /** Sends a notice once, to a channel of any type. */
 export interface NoticeSender {
   /**
-   * Resolves whatever happens, within `SEND_LIMIT_MS`.
+   * Never rejects; resolves within `SEND_LIMIT_MS`.
    *
-   * @param signal breaks it off: whether it arrived is not known then
+   * @param signal ends the attempt: whether the notice arrived is then unknown
    */
-  send(parcel: SealedDelivery, signal: AbortSignal): Promise<SendOutcome>;
+  send(delivery: OpenDelivery, signal: AbortSignal): Promise<SendOutcome>;
   close(): Promise<void>;
 }
 
-/** For all of it: name, connection, request and answer. */
+/** For name lookup, connection, request and answer together. */
 export const SEND_LIMIT_MS = 20_000;
 
 const NO_SMTP = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
@@ -33,28 +33,28 @@ export function createNoticeSender(config: DeliveryConfig, clock: Clock): Notice
   const webhook = createWebhookSender(http, clock);
   const slack = createSlackSender(http);
 
-  async function sendTo(parcel: SealedDelivery, signal: AbortSignal): Promise<SendOutcome> {
-    const { target } = parcel;
+  async function sendTo(delivery: OpenDelivery, signal: AbortSignal): Promise<SendOutcome> {
+    const { target } = delivery;
     switch (target.type) {
       case 'EMAIL':
-        return email({ ...parcel, target }, signal);
+        return email({ ...delivery, target }, signal);
       case 'WEBHOOK':
-        return webhook({ ...parcel, target }, signal);
+        return webhook({ ...delivery, target }, signal);
       case 'SLACK':
-        return slack({ ...parcel, target }, signal);
+        return slack({ ...delivery, target }, signal);
       case 'SMS':
-        return sms({ ...parcel, target }, signal);
+        return sms({ ...delivery, target }, signal);
     }
   }
 
   return {
-    async send(parcel, signal) {
+    async send(delivery, signal) {
       const limit = new AbortController();
       const cancel = clock.after(SEND_LIMIT_MS, () => limit.abort());
       try {
-        return await sendTo(parcel, AbortSignal.any([signal, limit.signal]));
+        return await sendTo(delivery, AbortSignal.any([signal, limit.signal]));
       } catch (thrown) {
-        // No channel may keep the others from theirs.
+        // A fault in one channel must not stop deliveries to the others.
         return notSent(`the notice could not be rendered: ${messageOf(thrown)}`, { isFinal: true });
       } finally {
         cancel();

@@ -7,19 +7,17 @@ import { sleep } from '../../../runtime/wait.ts';
 import { WakeSignal } from '../../../runtime/wake-signal.ts';
 import type { Store } from '../../database/port.ts';
 import type { AlertNotice } from '../notice.ts';
-import { NameCounts } from './name-counts.ts';
-import { notSent, type SendOutcome } from './outcome.ts';
-import { outcomeOfAttempt } from './retry-rule.ts';
-import { type SealedSending, sendSealed } from './send-sealed.ts';
-import { SEND_LIMIT_MS } from './sender.ts';
 import {
   type AttemptOutcome,
   type ClaimedDelivery,
   claimDeliveries,
-  NOTICES_CHANNEL,
   nextDueAtMs,
   recordAttempt,
-} from './sql.ts';
+} from './claims.sql.ts';
+import { notSent, outcomeOfAttempt, type SendOutcome } from './outcome.ts';
+import { type SealedSending, sendSealed } from './send-sealed.ts';
+import { SEND_LIMIT_MS } from './sender.ts';
+import { NOTICES_CHANNEL } from './sql.ts';
 
 export interface DeliveryWorkerParts extends SealedSending {
   readonly store: Store;
@@ -29,27 +27,27 @@ export interface DeliveryWorkerParts extends SealedSending {
   readonly ids: () => string;
 }
 
-/** At once: of this process, to one channel, and for one account, so that none keeps others waiting. */
+/** At once in this process, to one channel and for one account: none keeps the others waiting. */
 const MAX_SENDING = 100;
 const MAX_PER_CHANNEL = 4;
 const MAX_PER_ACCOUNT = 40;
-/** Longer than sending and noting what came of it can take. */
+/** Longer than an attempt and the storage of its outcome can take. */
 const LEASE_MS = SEND_LIMIT_MS + 40_000;
-/** For what nobody told of: a retry that is due, a lease that is over, a word that got lost. */
-const LOOK_EVERY_MS = 5_000;
+/** For what no notification announces: a retry that is due, an expired lease, a lost notification. */
+const POLL_EVERY_MS = 5_000;
 const MAX_BACK_OFF_MS = 30_000;
-/** What is being sent when the service stops may end, for as long. */
+/** When the service stops, attempts in flight may end within this time. */
 const GRACE_MS = 3_000;
-/** What ends the process each time must not do so for ever. */
-const MAX_TAKEN = 20;
+/** Claims of one delivery: stops a delivery that crashes the process each time. */
+const MAX_CLAIMS = 20;
 const RECORD_TRIES = 5;
 const RECORD_AGAIN_MS = 2_000;
 
 /**
- * Sends what is in the outbox, until the signal aborts. Each delivery is taken with a lease, sent
- * outside of any transaction, and what came of it is noted; where this process ends in between, it
- * is sent again after the lease: at least once, and as a rule once. Of a check's notices to a
- * channel, each waits until the one before it is sent or has failed for good.
+ * Sends the pending deliveries until the signal aborts. Claims each delivery with a lease, sends it
+ * outside of any transaction and stores the outcome. Where the process ends in between, another one
+ * sends it again after the lease: at least once, usually once. The notices of one check to one
+ * channel keep their order: each waits until the one before it is sent or failed.
  *
  * Backs off while the database is away, up to 30 s.
  */
@@ -64,14 +62,14 @@ export async function runDeliveryWorker(
 class DeliveryWorker {
   readonly #parts: DeliveryWorkerParts;
   readonly #owner: string;
-  readonly #bell = new WakeSignal();
+  readonly #wake = new WakeSignal();
   readonly #queue = new PQueue({ concurrency: MAX_SENDING });
   readonly #channels = new NameCounts();
   readonly #accounts = new NameCounts();
-  /** Aborts what is being sent, some time after the service was told to stop. */
+  /** Aborts the attempts in flight, GRACE_MS after the stop. */
   readonly #cut = new AbortController();
-  /** Epoch milliseconds: what was due then is taken, as far as there is room. */
-  #lookedAtMs = 0;
+  /** Epoch milliseconds. Deliveries due by then are claimed, as far as the capacity allows. */
+  #claimedAtMs = 0;
 
   constructor(parts: DeliveryWorkerParts) {
     this.#parts = parts;
@@ -81,82 +79,82 @@ class DeliveryWorker {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#parts;
     const endListening = await this.#listen();
-    const backoff = new Backoff({ minMs: LOOK_EVERY_MS * 2, maxMs: MAX_BACK_OFF_MS });
-    let hadFault = false;
+    const backoff = new Backoff({ minMs: POLL_EVERY_MS * 2, maxMs: MAX_BACK_OFF_MS });
+    let isFailing = false;
     while (!signal.aborted) {
-      let waitMs = LOOK_EVERY_MS;
+      let waitMs = POLL_EVERY_MS;
       try {
-        if ((await this.#take()) > 0) continue;
+        if ((await this.#claim()) > 0) continue;
         waitMs = await this.#untilNextMs();
         backoff.reset();
-        hadFault = false;
+        isFailing = false;
       } catch (error) {
-        if (!hadFault && !signal.aborted) {
+        if (!isFailing && !signal.aborted) {
           log.warn(`notices cannot be sent now: ${messageOf(error)}`);
         }
-        hadFault = true;
+        isFailing = true;
         waitMs = backoff.next();
       }
-      // Nothing to wait for: it came due meanwhile.
-      if (waitMs > 0) await this.#bell.wait(clock, waitMs, signal);
+      // Zero: a delivery came due meanwhile.
+      if (waitMs > 0) await this.#wake.wait(clock, waitMs, signal);
     }
     await this.#finish();
     await endListening();
   }
 
-  /** Without it notices wait for the next look, which is not worth ending over. */
+  /** Where it fails, notices wait for the next poll. */
   async #listen(): Promise<() => Promise<void>> {
     const { store, log } = this.#parts;
     try {
-      return await store.listen(NOTICES_CHANNEL, this.#bell.ring);
+      return await store.listen(NOTICES_CHANNEL, this.#wake.ring);
     } catch (error) {
       log.warn(`falling back to polling for new notices every few seconds: ${messageOf(error)}`);
       return async () => {};
     }
   }
 
-  /** @returns how many it began to send */
-  async #take(): Promise<number> {
+  /** @returns how many deliveries it began to send */
+  async #claim(): Promise<number> {
     const { store, clock } = this.#parts;
-    const room = MAX_SENDING - this.#queue.pending - this.#queue.size;
-    if (room <= 0) return 0;
-    this.#lookedAtMs = clock.wallMs();
+    const capacity = MAX_SENDING - this.#queue.pending - this.#queue.size;
+    if (capacity <= 0) return 0;
+    this.#claimedAtMs = clock.wallMs();
     const claimed = await claimDeliveries(store, {
       owner: this.#owner,
-      atMs: this.#lookedAtMs,
+      atMs: this.#claimedAtMs,
       leaseMs: LEASE_MS,
-      limit: room,
+      limit: capacity,
       perChannel: MAX_PER_CHANNEL,
       perAccount: MAX_PER_ACCOUNT,
       busyChannels: this.#channels.counts(),
       busyAccounts: this.#accounts.counts(),
     });
-    for (const one of claimed) {
-      this.#channels.add(String(one.channelId));
-      this.#accounts.add(one.accountId);
-      void this.#queue.add(() => this.#deliver(one));
+    for (const delivery of claimed) {
+      this.#channels.add(String(delivery.channelId));
+      this.#accounts.add(delivery.accountId);
+      void this.#queue.add(() => this.#deliver(delivery));
     }
     return claimed.length;
   }
 
-  /** How long until the next retry is due, of whatever process; no longer than one look. */
+  /** The time until the next retry of any process is due; at most until the next poll. */
   async #untilNextMs(): Promise<number> {
     const { store, clock } = this.#parts;
-    // What came due since then was not taken with it.
-    const nextAtMs = await nextDueAtMs(store, { atMs: this.#lookedAtMs });
-    if (nextAtMs === null) return LOOK_EVERY_MS;
-    return Math.min(LOOK_EVERY_MS, Math.max(0, nextAtMs - clock.wallMs()));
+    // Deliveries that came due after the last claim are still unclaimed.
+    const nextAtMs = await nextDueAtMs(store, { atMs: this.#claimedAtMs });
+    if (nextAtMs === null) return POLL_EVERY_MS;
+    return Math.min(POLL_EVERY_MS, Math.max(0, nextAtMs - clock.wallMs()));
   }
 
   async #send({ id: deliveryId, attempt, ...claimed }: ClaimedDelivery): Promise<SendOutcome> {
-    if (attempt > MAX_TAKEN) {
+    if (attempt > MAX_CLAIMS) {
       return notSent('the service ended each time while it was being sent', { isFinal: true });
     }
-    // As the notice book put it.
+    // As the outbox stored it.
     const notice = claimed.notice as AlertNotice;
     const { accountId, channelId, target, sealedSecrets } = claimed;
-    const parcel = { deliveryId, accountId, channelId, target, sealedSecrets, notice };
-    return sendSealed(this.#parts, parcel, this.#cut.signal);
+    const delivery = { deliveryId, accountId, channelId, target, sealedSecrets, notice };
+    return sendSealed(this.#parts, delivery, this.#cut.signal);
   }
 
   async #deliver(delivery: ClaimedDelivery): Promise<void> {
@@ -166,8 +164,8 @@ class DeliveryWorker {
     } finally {
       this.#channels.remove(String(delivery.channelId));
       this.#accounts.remove(delivery.accountId);
-      // The next one of the channel or of the check may be waiting for this.
-      this.#bell.ring();
+      // The next delivery of the channel or of the check may wait for this one.
+      this.#wake.ring();
     }
   }
 
@@ -201,5 +199,24 @@ class DeliveryWorker {
     const cancel = this.#parts.clock.after(GRACE_MS, () => this.#cut.abort());
     await this.#queue.onIdle();
     cancel();
+  }
+}
+
+/** How many there are of each name. */
+class NameCounts {
+  readonly #counts = new Map<string, number>();
+
+  add(name: string): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+  }
+
+  remove(name: string): void {
+    const count = (this.#counts.get(name) ?? 0) - 1;
+    if (count > 0) this.#counts.set(name, count);
+    else this.#counts.delete(name);
+  }
+
+  counts(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#counts);
   }
 }

@@ -13,10 +13,10 @@ type Email = Extract<ChannelTarget, { type: 'EMAIL' }>;
 const CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 10_000;
 const MAX_SUBJECT_BYTES = 300;
-/** RFC 5321 4.2.3, for a server whose answer has no code that could be read. */
+/** RFC 5321 4.2.3. Stands for an answer whose code cannot be read. */
 const ACCEPTED = 250;
 
-/** Each mail goes over a connection of its own, which ends with it. */
+/** Opens one connection for each mail. */
 export function createEmailSender({
   host,
   port,
@@ -35,7 +35,7 @@ export function createEmailSender({
     greetingTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
     dnsTimeout: CONNECT_TIMEOUT_MS,
-    // No part of a notice names a file or an address to be read.
+    // A notice must not make the service read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -47,7 +47,7 @@ export function createEmailSender({
         to: { name: '', address: target.config.address },
         messageId: `<${deliveryId}@${domain}>`,
         headers: {
-          // RFC 3834 5: no holiday reply to a machine.
+          // RFC 3834 5: prevents automatic replies.
           'Auto-Submitted': 'auto-generated',
           'X-Service-Delivery': deliveryId,
         },
@@ -63,7 +63,7 @@ export function createEmailSender({
   };
 }
 
-/** Nothing of it is taken for a header: the subject is one line whatever the check is called. */
+/** No text becomes a header: the subject is one line, whatever the name of the check. */
 export function mailOf(notice: AlertNotice): {
   readonly subject: string;
   readonly text: string;
@@ -96,10 +96,10 @@ const REASONS: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the mail server did not answer in time',
   ESOCKET: 'the connection to the mail server broke',
   EDNS: 'the name of the mail server could not be looked up',
-  ETLS: 'the mail server does not encrypt as it must',
-  EAUTH: 'the mail server does not let the service in: see SMTP_URL',
-  EENVELOPE: 'the mail server does not take the address',
-  EMESSAGE: 'the mail server does not take the mail',
+  ETLS: 'the mail server does not support the required encryption',
+  EAUTH: 'the mail server rejects the user or password of SMTP_URL',
+  EENVELOPE: 'the mail server rejects the address',
+  EMESSAGE: 'the mail server rejects the mail',
 };
 
 function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {

@@ -1,12 +1,12 @@
-/** How a variable's text becomes part of a body. */
+/** Escapes the text of a variable for a body. */
 export type Escape = (text: string) => string;
 
-const asItIs: Escape = (text) => text;
+const unescaped: Escape = (text) => text;
 
-/** Inside of the quotes of a JSON text. */
+/** For the inside of a JSON string. */
 const forJson: Escape = (text) => JSON.stringify(text).slice(1, -1);
 
-/** A part of application/x-www-form-urlencoded. */
+/** For a value in application/x-www-form-urlencoded. */
 const forForm: Escape = (text) => encodeURIComponent(text).replaceAll('%20', '+');
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -21,12 +21,12 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export const forHtml: Escape = (text) =>
   text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 
-/** By the content type of the body: JSON, a form, HTML and XML have their own; all else has none. */
+/** By the content type of the body: JSON, form, HTML and XML; other types need no escaping. */
 export function escapeFor(contentType: string): Escape {
   const [type = ''] = contentType.toLowerCase().split(';');
   const essence = type.trim();
   if (essence === 'application/json' || essence.endsWith('+json')) return forJson;
   if (essence === 'application/x-www-form-urlencoded') return forForm;
   if (essence === 'text/html' || /(?:\/|\+)xml$/.test(essence)) return forHtml;
-  return asItIs;
+  return unescaped;
 }

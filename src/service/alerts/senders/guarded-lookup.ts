@@ -2,20 +2,19 @@ import { lookup as lookUp } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
 
-/** Told by the code of the error, never by its text. */
 export const DENIED_CODE = 'VEDETTE_DENIED';
 
 class DeniedError extends Error {
   readonly code = DENIED_CODE;
 }
 
-/** Names what was asked for alone: whoever reads it need not know the addresses of the service's network. */
+/** Does not name the address: readers of the log must not learn the service's network. */
 function denied(hostname: string): DeniedError {
-  return new DeniedError(`${hostname} may not be reached: DELIVERY_DENY shuts its network out`);
+  return new DeniedError(`${hostname} may not be reached: DELIVERY_DENY denies its network`);
 }
 
 /**
- * For an address that stands in a URL itself, which no look-up is made for.
+ * For a URL whose host is an address, which needs no lookup.
  *
  * @throws an Error with the code DENIED_CODE
  */
@@ -25,7 +24,7 @@ export function refuseDenied(hostname: string, guard: AddressGuard): void {
   if (guard.deniedBy(bare) !== null) throw denied(bare);
 }
 
-/** A look-up for sockets that gives no denied address: what is connected to is what was judged. */
+/** A lookup for sockets without denied addresses: the socket connects to the address it checked. */
 export function guardedLookup(guard: AddressGuard): LookupFunction {
   return (hostname, options, callback) => {
     lookUp(hostname, { ...options, all: true }, (error, addresses) => {
@@ -33,12 +32,12 @@ export function guardedLookup(guard: AddressGuard): LookupFunction {
         callback(error, []);
         return;
       }
-      const free = addresses.filter(({ address }) => guard.deniedBy(address) === null);
-      const [first] = free;
+      const allowed = addresses.filter(({ address }) => guard.deniedBy(address) === null);
+      const [first] = allowed;
       if (first === undefined) {
         callback(denied(hostname), []);
       } else if (options.all === true) {
-        callback(null, free);
+        callback(null, allowed);
       } else {
         callback(null, first.address, first.family);
       }

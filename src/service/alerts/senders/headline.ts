@@ -3,11 +3,11 @@ import { countText } from '../../../runtime/text/count-text.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { AlertNotice } from '../notice.ts';
 
-/** A result's error may be long, and a template may hold it many times. */
+/** A result's error may be long, and a template may contain it many times. */
 export const MAX_ERROR_BYTES = 2000;
 
 const WHAT_HAPPENED: Readonly<Record<Exclude<AlertType, 'ALERT_SSL'>, string>> = {
-  NO_ALERT: 'has nothing to tell',
+  NO_ALERT: 'has no alert',
   ALERT_FAILURE: 'has failed',
   ALERT_FAILURE_REMAIN: 'is still failing',
   ALERT_FAILURE_DEGRADED: 'no longer fails, but is degraded',
@@ -18,7 +18,7 @@ const WHAT_HAPPENED: Readonly<Record<Exclude<AlertType, 'ALERT_SSL'>, string>> =
   ALERT_DEGRADED_RECOVERY: 'is no longer degraded',
 };
 
-/** What happened to which check, on one line whatever the name of the check holds. */
+/** On one line, whatever the name of the check contains. */
 export function headlineOf(
   notice: Pick<AlertNotice, 'alertType' | 'check' | 'reminder' | 'sslDaysRemaining'>,
 ): string {
@@ -38,12 +38,12 @@ function inDays(days: number | null): string {
   return `in ${countText(days, 'day')}`;
 }
 
-/** Line breaks and other controls would begin a header of their own, or hide what follows. */
+/** Line breaks could begin a header, and other control characters could hide text. */
 export function onOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
 }
 
-/** What people are told beside the headline. */
+/** The rows below the headline. */
 export function factsOf(notice: AlertNotice): readonly (readonly [string, string])[] {
   const { check, runLocation, responseTime, statusCode, error, sslDaysRemaining } = notice;
   const facts: readonly (readonly [string, string | null])[] = [

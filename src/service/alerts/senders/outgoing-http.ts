@@ -12,13 +12,13 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** null for none. */
   readonly body: string | null;
-  /** Whether DELIVERY_DENY holds: not for what the service's own settings name. */
+  /** Whether DELIVERY_DENY applies: not to addresses in the service's own configuration. */
   readonly isGuarded: boolean;
 }
 
-/** The way out for what is sent by HTTP. */
+/** Sends notices by HTTP. */
 export interface OutgoingHttp {
-  /** Resolves whatever happens, at the latest when the signal aborts. */
+  /** Never rejects; resolves at the latest when the signal aborts. */
   send(request: OutgoingRequest, signal: AbortSignal): Promise<SendOutcome>;
   close(): Promise<void>;
 }
@@ -27,12 +27,12 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const BODY_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Of the answer: more than the log keeps, so that a secret is masked before it is cut. */
+/** Of the answer: more than the log shows, since a secret that is cut cannot be masked. */
 const MAX_ANSWER_BYTES = 4 * 1024;
-/** Longer would keep a recovery away from its failure. */
+/** A longer wait would delay the notice of a recovery too much. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
-/** Redirects are not followed, and of an answer only the start is read. */
+/** Does not follow redirects, and reads only the start of an answer. */
 export function createOutgoingHttp(guard: AddressGuard): OutgoingHttp {
   const guarded = agentWith(guard);
   const open = agentWith(allowAll);
@@ -47,7 +47,7 @@ export function createOutgoingHttp(guard: AddressGuard): OutgoingHttp {
           headers: { 'user-agent': `vedette/${VERSION}`, ...headers },
           body,
           signal,
-          // Each has a connection of its own: what another left behind is no way to be lost on.
+          // A new connection for each request: a reused one may be dead.
           reset: true,
         });
         return outcomeOf(answer, await startOf(answer.body));
@@ -72,7 +72,7 @@ function agentWith(guard: AddressGuard): Agent {
   });
 }
 
-/** What comes after that, or breaks it off, changes nothing about the status. */
+/** Ignores errors: the status has arrived. */
 async function startOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -83,7 +83,7 @@ async function startOf(body: Dispatcher.ResponseData['body']): Promise<string> {
       if (bytes >= MAX_ANSWER_BYTES) break;
     }
   } catch {
-    // As far as it came.
+    // Returns what has arrived.
   }
   body.destroy();
   return Buffer.concat(parts).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
@@ -95,7 +95,7 @@ function outcomeOf(
 ): SendOutcome {
   if (statusCode < 300) return { ok: true, status: statusCode, remark: null, answer };
   if (statusCode <= 399) {
-    const error = `the answer was the redirect ${statusCode}, and redirects are not followed: give the address that it leads to`;
+    const error = `the answer was the redirect ${statusCode}, which is not followed: configure its target instead`;
     return { ok: false, status: statusCode, error, answer, isFinal: true, retryAfterMs: null };
   }
   return {
@@ -108,7 +108,7 @@ function outcomeOf(
   };
 }
 
-/** RFC 9110 10.2.3, in seconds; as a date it would need clocks that agree. */
+/** RFC 9110 10.2.3, only in seconds: a date would need synchronised clocks. */
 function retryAfterOf(value: string | readonly string[] | undefined): number | null {
   if (typeof value !== 'string' || !/^\d{1,9}$/.test(value)) return null;
   return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS);
@@ -116,17 +116,17 @@ function retryAfterOf(value: string | readonly string[] | undefined): number | n
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was torn down',
-  EPIPE: 'the connection was torn down',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was reset',
   UND_ERR_SOCKET: 'the connection ended before an answer came',
   ENOTFOUND: 'there is no such host',
   EAI_AGAIN: 'the name of the host could not be looked up',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
-  ETIMEDOUT: 'no connection came about in time',
-  UND_ERR_CONNECT_TIMEOUT: `no connection came about within ${CONNECT_TIMEOUT_MS / 1000} s`,
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: `no connection was established within ${CONNECT_TIMEOUT_MS / 1000} s`,
   UND_ERR_HEADERS_TIMEOUT: `no answer came within ${HEADERS_TIMEOUT_MS / 1000} s`,
-  UND_ERR_HEADERS_OVERFLOW: 'the head of the answer is too large',
+  UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
 };
 
 function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
@@ -139,7 +139,7 @@ function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
   return notSent(code === null ? reason : `${reason} (${code})`);
 }
 
-/** Of several addresses that were tried, that of the first. */
+/** Of several addresses, the code of the first attempt. */
 function codeOf(thrown: unknown): string | null {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) {
     return systemCodeOf(thrown.errors[0]) ?? systemCodeOf(thrown);

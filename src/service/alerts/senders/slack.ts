@@ -7,7 +7,7 @@ import type { OutgoingHttp } from './outgoing-http.ts';
 
 type Slack = Extract<ChannelTarget, { type: 'SLACK' }>;
 
-/** Slack's limit of a text in a section is 3000 characters. */
+/** Slack limits the text of a section to 3000 characters. */
 const MAX_TEXT_BYTES = 2900;
 
 export function createSlackSender(http: OutgoingHttp): Send<Slack> {
@@ -24,7 +24,7 @@ export function createSlackSender(http: OutgoingHttp): Send<Slack> {
     );
 }
 
-/** `text` is what notifications show, and the blocks what the channel does. */
+/** Notifications show `text`, the channel shows the blocks. */
 export function slackMessage(notice: AlertNotice): object {
   const headline = escaped(headlineOf(notice));
   const facts = factsOf(notice).map(([label, value]) => `*${label}:* ${escaped(value)}`);
@@ -38,7 +38,7 @@ function section(text: string): object {
   return { type: 'section', text: { type: 'mrkdwn', text: cut(text) } };
 }
 
-/** The three characters that Slack's texts cannot hold: they begin links and mentions of all. */
+/** Slack reads these three characters as links and mentions. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

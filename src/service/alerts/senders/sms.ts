@@ -10,7 +10,7 @@ import { renderTemplate } from './template.ts';
 
 type Sms = Extract<ChannelTarget, { type: 'SMS' }>;
 
-/** Two parts of a message in the alphabet of telephones (GSM 03.38, 153 characters each). */
+/** Two message parts of 153 characters (GSM 03.38). */
 const MAX_BYTES = 300;
 
 export function createSmsSender(http: OutgoingHttp, gateway: SmsGateway): Send<Sms> {

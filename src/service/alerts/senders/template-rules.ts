@@ -6,23 +6,23 @@ const HELPERS = ['json', 'eq'];
 const ALLOWED =
   'only if, unless and each begin a block, and only json and eq are helpers beside them';
 const MAX_DEPTH = 12;
-/** There are 17 variables. Parsing and compiling takes 50 microseconds and more for each. */
+/** There are 17 variables. Each tag takes at least 50 µs to parse and compile. */
 const MAX_TAGS = 200;
-/** Round brackets, each of which may begin a call inside of a call: parsing nested ones is slow. */
+/** Each may begin a nested call, which is slow to parse. */
 const MAX_BRACKETS = 200;
-/** Names with dots between them; variables have none inside. */
+/** Of `a.b.c`; the names of variables have no dots. */
 const MAX_PATH_PARTS = 8;
-/** In JSON, where a value is the last of an object. */
+/** In JSON, where a tag is the last value of an object. */
 const TOO_MANY_BRACES = /(?<!\{)\{\{(?!\{)[^{}]*\}\}\}/;
 
 /**
- * What a template must not hold: partials and decorators, which can call themselves; loops in loops,
- * which can take for ever; helpers other than those that are documented; and so many tags that
- * compiling it would hold up all else. null where all is well.
+ * Why a template is not allowed; null where it is. Refused are partials and decorators, which can
+ * recurse; nested loops, which can run for very long; undocumented helpers; and more tags than
+ * compile in a short time.
  */
 export function templateProblem(template: string): string | null {
-  if (holdsMoreThan(MAX_TAGS, '{{', template)) return `it has more than ${MAX_TAGS} tags ({{)`;
-  if (holdsMoreThan(MAX_BRACKETS, '(', template)) {
+  if (containsMoreThan(MAX_TAGS, '{{', template)) return `it has more than ${MAX_TAGS} tags ({{)`;
+  if (containsMoreThan(MAX_BRACKETS, '(', template)) {
     return `it has more than ${MAX_BRACKETS} opening brackets`;
   }
   let program: hbs.AST.Program;
@@ -35,7 +35,7 @@ export function templateProblem(template: string): string | null {
   return problemIn(program, { depth: 0, inLoop: false });
 }
 
-function holdsMoreThan(most: number, what: string, text: string): boolean {
+function containsMoreThan(most: number, what: string, text: string): boolean {
   let count = 0;
   for (let at = text.indexOf(what); at !== -1; at = text.indexOf(what, at + what.length)) {
     count += 1;
@@ -79,7 +79,7 @@ function problemOfBlock(
   const name = nameOf(block.path);
   if (!BLOCKS.includes(name)) return `a block {{#${name}}} is not allowed: ${ALLOWED}`;
   if (block.params.length !== 1) return `{{#${name}}} takes one value`;
-  if (name === 'each' && inLoop) return 'an each inside of another is not allowed';
+  if (name === 'each' && inLoop) return 'an each inside another is not allowed';
   const params = problemOfParams(block.params, block.hash, 0);
   if (params !== null) return params;
   const inner = { depth: depth + 1, inLoop: inLoop || name === 'each' };
@@ -90,7 +90,7 @@ function problemOfBlock(
   );
 }
 
-/** The line of the innermost statement is told, and not that of each block around it. */
+/** Without the line, as the statement around it adds its own. */
 function problemWithin(
   program: hbs.AST.Program | undefined,
   place: TemplatePosition,
@@ -146,7 +146,7 @@ function nameOf(path: hbs.AST.Expression): string {
   return path.type === 'PathExpression' ? (path as hbs.AST.PathExpression).original : path.type;
 }
 
-/** The parser's messages have several lines, and tell the template again. */
+/** The parser's messages have several lines, and repeat the template. */
 function shortened(message: string): string {
   return (message.split('\n')[0] ?? '').slice(0, 100);
 }

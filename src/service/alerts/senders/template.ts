@@ -10,20 +10,20 @@ export type Rendered =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: string };
 
-/** Of UTF-16 units. */
+/** UTF-16 code units. */
 const MAX_RENDERED_CHARS = 256 * 1024;
-const MAX_KEPT = 200;
+const MAX_CACHED = 200;
 
 const TOO_LONG = `what it makes is longer than ${MAX_RENDERED_CHARS} characters`;
 
 /**
- * What one rendering may make, counted as it is made: a template of 10 KB can name a text of 10 KB,
+ * Bounds the output of one rendering while it grows: a template of 10 KB can contain a text of 10 KB,
  * or all variables, two hundred times.
  */
 class Budget {
   #chars = MAX_RENDERED_CHARS;
 
-  /** @throws where there was not so much left */
+  /** @throws where the text exceeds what is left */
   take(text: string): string {
     this.#chars -= text.length;
     if (this.#chars < 0) throw new Error(TOO_LONG);
@@ -31,7 +31,7 @@ class Budget {
   }
 }
 
-/** Of the renderings under way, by their variables. */
+/** Of the running renderings, by their variables. */
 const budgets = new WeakMap<object, Budget>();
 
 /** A text in a template: `{{X}}` escapes it, `{{{X}}}` does not. */
@@ -39,7 +39,7 @@ class EscapedText {
   readonly #text: string;
   readonly #escaper: Escape;
   readonly #budget: Budget;
-  /** Made once for a rendering, however often it is named. */
+  /** Escaped once in a rendering, however often the template contains it. */
   #escaped: string | null = null;
 
   constructor(text: string, escaper: Escape, budget: Budget) {
@@ -48,7 +48,7 @@ class EscapedText {
     this.#budget = budget;
   }
 
-  /** What Handlebars calls for `{{X}}`. */
+  /** Handlebars calls it for `{{X}}`. */
   toHTML(): string {
     this.#escaped ??= this.#escaper(this.#text);
     return this.#budget.take(this.#escaped);
@@ -63,7 +63,7 @@ class EscapedText {
   }
 }
 
-/** A list in a template: apart by commas where it stands by itself. */
+/** A list in a template: `{{X}}` joins it with commas. */
 class EscapedList extends Array<EscapedText> {
   #joined: string | null = null;
 
@@ -76,7 +76,7 @@ class EscapedList extends Array<EscapedText> {
     return this.#joined;
   }
 
-  // Or `map` would make another of these.
+  // Else `map` would create another EscapedList.
   static override get [Symbol.species](): ArrayConstructor {
     return Array;
   }
@@ -112,20 +112,20 @@ type Compiled =
   | { readonly ok: true; readonly run: HandlebarsTemplateDelegate }
   | { readonly ok: false; readonly problem: string };
 
-/** Parsing and compiling takes milliseconds, and an outage has many notices to one channel. */
-const kept = new Map<string, Compiled>();
+/** Parsing and compiling takes milliseconds, and an outage sends many notices to one channel. */
+const cache = new Map<string, Compiled>();
 
 function compiled(template: string): Compiled {
-  const known = kept.get(template);
+  const known = cache.get(template);
   if (known !== undefined) return known;
   const problem = templateProblem(template);
   const made: Compiled =
     problem === null
       ? { ok: true, run: handlebars.compile(template, COMPILE_OPTIONS) }
       : { ok: false, problem };
-  const [oldest] = kept.keys();
-  if (kept.size >= MAX_KEPT && oldest !== undefined) kept.delete(oldest);
-  kept.set(template, made);
+  const [oldest] = cache.keys();
+  if (cache.size >= MAX_CACHED && oldest !== undefined) cache.delete(oldest);
+  cache.set(template, made);
   return made;
 }
 
@@ -135,8 +135,8 @@ const COMPILE_OPTIONS: CompileOptions = {
 };
 
 /**
- * The text of a user's template. What the rules of templates (template-rules.ts) do not allow is
- * refused before anything of it is compiled: so it ends soon, and reaches nothing but the variables.
+ * Renders a user's template. Refuses before compilation what template-rules.ts does not allow: so
+ * rendering ends soon and reads nothing but the variables.
  */
 export function renderTemplate(template: string, variables: Variables, escaper: Escape): Rendered {
   const program = compiled(template);
@@ -148,7 +148,7 @@ export function renderTemplate(template: string, variables: Variables, escaper: 
   }
   budgets.set(context, budget);
   try {
-    // Said, and not left to its own mind, which writes a warning to the console.
+    // Explicit, since Handlebars writes a warning to the console where it decides by itself.
     const text = program.run(context, {
       allowProtoPropertiesByDefault: false,
       allowProtoMethodsByDefault: false,
@@ -163,7 +163,7 @@ function wrapped(value: Value, escaper: Escape, budget: Budget): unknown {
   if (Array.isArray(value)) {
     return EscapedList.from(value, (item: string) => new EscapedText(item, escaper, budget));
   }
-  // An empty text is as good as none to `if`.
+  // `if` must take an empty text for false.
   return typeof value === 'string' && value !== ''
     ? new EscapedText(value, escaper, budget)
     : value;

@@ -1,5 +1,5 @@
 import { cutText } from '../../../runtime/text/cut-text.ts';
-import type { SealedDelivery } from '../delivery/outcome.ts';
+import type { OpenDelivery } from '../delivery/outcome.ts';
 import { headlineOf, MAX_ERROR_BYTES } from './headline.ts';
 
 type Value = string | number | null | readonly string[];
@@ -8,10 +8,10 @@ interface NoticeVariable {
   readonly name: string;
   /** For the documentation. */
   readonly meaning: string;
-  readonly of: (parcel: Pick<SealedDelivery, 'deliveryId' | 'notice'>) => Value;
+  readonly of: (delivery: Pick<OpenDelivery, 'deliveryId' | 'notice'>) => Value;
 }
 
-/** What a webhook's template may name, and what its default body holds, in this order. */
+/** The variables of a webhook's template, and the fields of the default body, in this order. */
 export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'ALERT_TITLE',
@@ -94,9 +94,9 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
 
 /** Their values for one notice to one channel. */
 export function variablesOf(
-  parcel: Pick<SealedDelivery, 'deliveryId' | 'notice'>,
+  delivery: Pick<OpenDelivery, 'deliveryId' | 'notice'>,
 ): Readonly<Record<string, Value>> {
-  return Object.fromEntries(NOTICE_VARIABLES.map(({ name, of }) => [name, of(parcel)]));
+  return Object.fromEntries(NOTICE_VARIABLES.map(({ name, of }) => [name, of(delivery)]));
 }
 
 function isoTime(epochMs: number): string {

@@ -1,11 +1,12 @@
-import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import { createHmac } from 'node:crypto';
+import type { ChannelTarget, WebhookConfig } from '../../../model/alerting/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { createScrubber } from '../../root-cause/scrub/scrubber.ts';
 import { secretsIn } from '../channels/channel-secrets.ts';
 import type { Send } from '../delivery/outcome.ts';
+import { sampleNotice } from '../delivery/sample-notice.ts';
 import { escapeFor } from './escape.ts';
 import type { OutgoingHttp } from './outgoing-http.ts';
-import { signedHeaders } from './signature.ts';
 import { renderTemplate } from './template.ts';
 import { variablesOf } from './variables.ts';
 
@@ -52,13 +53,13 @@ export function createWebhookSender(http: OutgoingHttp, clock: Clock): Send<Webh
   };
 }
 
-/** Some receivers answer with what they were sent, and the log is for people who see no secrets. */
-function withoutSecrets(answer: string | null, config: Webhook['config']): string | null {
+/** Some receivers echo the request, and readers of the log must not see its secrets. */
+function withoutSecrets(answer: string | null, config: WebhookConfig): string | null {
   const secrets = secretsIn(config);
   return answer === null || secrets.length === 0 ? answer : createScrubber(secrets).text(answer);
 }
 
-/** An alert that looks other than it was to is worth more than none: so there is always a body. */
+/** Falls back to the default body: an alert in another format is better than none. */
 function bodyOf(
   template: string | null,
   variables: ReturnType<typeof variablesOf>,
@@ -70,4 +71,40 @@ function bodyOf(
   if (rendered.ok) return { text: rendered.text, remark: null };
   const remark = `the default body was sent, since the template failed: ${rendered.problem}`;
   return { text: standard, remark };
+}
+
+/**
+ * The headers by which a receiver recognises the sender, and repeats: src/service/README.md,
+ * "Notices". `x-service-signature` is the HMAC-SHA256 of the body's bytes as they are sent, with the
+ * webhook's secret as UTF-8, in hexadecimal digits; without a secret there is none.
+ *
+ * @param atMs epoch milliseconds; `x-service-timestamp` is in whole seconds
+ */
+export function signedHeaders({
+  deliveryId,
+  body,
+  secret,
+  atMs,
+}: {
+  readonly deliveryId: string;
+  readonly body: string;
+  readonly secret: string | null;
+  readonly atMs: number;
+}): Readonly<Record<string, string>> {
+  return {
+    'x-service-delivery': deliveryId,
+    'x-service-timestamp': String(Math.floor(atMs / 1000)),
+    ...(secret === null
+      ? {}
+      : { 'x-service-signature': createHmac('sha256', secret).update(body).digest('hex') }),
+  };
+}
+
+/** The problem of a webhook's template, in words that follow its name; null for none. */
+export function templateProblemOf({ template }: Pick<WebhookConfig, 'template'>): string | null {
+  if (template === null) return null;
+  const notice = sampleNotice({ alertId: 'test', atMs: 0 });
+  const variables = variablesOf({ deliveryId: 'test', notice });
+  const rendered = renderTemplate(template, variables, escapeFor('application/json'));
+  return rendered.ok ? null : `must be a template that can be used: ${rendered.problem}`;
 }

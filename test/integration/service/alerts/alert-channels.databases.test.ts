@@ -401,14 +401,14 @@ describe.each(databases)('on %s', (kind) => {
 
     it.each([
       [
-        'is locked no more',
+        'unlocks it',
         [{ key: 'a', value: '' }],
-        'body.config.headers[0].value must be given again, as it was locked',
+        'body.config.headers[0].value must be given again to unlock it',
       ],
       [
-        'leaves locked out',
+        'omits locked',
         [{ key: 'a' }],
-        'body.config.headers[0].value must be given again, as it was locked',
+        'body.config.headers[0].value must be given again to unlock it',
       ],
       [
         'has another key',
@@ -425,7 +425,7 @@ describe.each(databases)('on %s', (kind) => {
         [{ key: 'B', value: '', locked: true }],
         'body.config.headers[0].value must be given again: there are several',
       ],
-    ])('lose no locked value without a word where it %s', async (_, headers, problem) => {
+    ])('refuse to lose a locked value where it %s', async (_, headers, problem) => {
       const { mine } = service();
       const stored = [
         { key: 'a', value: `${SECRET} a`, locked: true },

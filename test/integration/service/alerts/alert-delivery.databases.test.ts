@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { network } from '../../../../src/runtime/config/parsers.ts';
-import { claimDeliveries } from '../../../../src/service/alerts/delivery/sql.ts';
+import { claimDeliveries } from '../../../../src/service/alerts/delivery/claims.sql.ts';
 import { NOTICE_VARIABLES } from '../../../../src/service/alerts/senders/variables.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -321,7 +321,7 @@ describe.each(databases)('on %s', (kind) => {
       await put(service(), noticeOf(service()));
       const [row] = await deliveriesWhen(service(), id, whenAll('failed'));
       expect(row).toMatchObject({ lastStatus: 307, attempts: 1 });
-      expect(row.lastError).toContain('redirects are not followed');
+      expect(row.lastError).toContain('which is not followed');
       expect(elsewhere.requests).toEqual([]);
     });
 

@@ -110,7 +110,7 @@ describe.each(databases)('on %s', (kind) => {
         id,
         ([{ lastError }]) => lastError !== null,
       );
-      expect(refused.lastError).toContain('does not let the service in');
+      expect(refused.lastError).toContain('rejects the user or password of SMTP_URL');
       expect(refused.lastError).not.toContain('wrong');
     });
 

@@ -248,7 +248,7 @@ describe.each(databases)('on %s', (kind) => {
       const { json } = await ask(`metrics=dns&quickRange=lastWeek&to=${at(10)}`);
       expect([json.from, json.to]).toEqual(['2025-12-22T00:00:00.000Z', iso(minutesAgo(10))]);
       expect(await refused(`metrics=dns&from=${at(9)}&to=${at(10)}`)).toEqual([
-        `query.to must not be before the beginning of the window: ${iso(minutesAgo(10))} is before ${iso(minutesAgo(9))}`,
+        `query.to must not be before the start of the window: ${iso(minutesAgo(10))} is before ${iso(minutesAgo(9))}`,
       ]);
       expect(await refused(`metrics=dns&to=${at(60 * 24 * 2)}`)).toHaveLength(1);
     });

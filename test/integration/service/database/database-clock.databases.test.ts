@@ -84,7 +84,7 @@ describe.each(databases)('on %s', (kind) => {
         // Started anew each time, they tell that they are there each time.
         const lookAll = async () => {
           for (const { heartbeatWatch } of [...(await replicas()), ...(await replicas())]) {
-            await heartbeatWatch.look();
+            await heartbeatWatch.scan();
           }
         };
         const ageBy = (ms: number) =>

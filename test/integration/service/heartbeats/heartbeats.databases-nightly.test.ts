@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { unlimited } from '../../../../src/service/accounts/allowance.ts';
 import { apiRoutes } from '../../../../src/service/api-routes.ts';
 import { createHeartbeatFeatures } from '../../../../src/service/heartbeats/create.ts';
 import { createAgentClocks } from '../../../../src/service/results/intake/agent-clocks.ts';
@@ -7,7 +8,7 @@ import { createResultPartitions } from '../../../../src/service/results/partitio
 import { databases, silentLog, useMigratedStore } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { useAgentLab } from '../../../support/service/agent-lab.ts';
-import { HOURLY, PATH } from '../../../support/service/heartbeat-world.ts';
+import { HOURLY, NO_ALERTS, PATH } from '../../../support/service/heartbeat-world.ts';
 import { resultOfRun } from '../../../support/service/results-harness.ts';
 import { startServiceApp } from '../../../support/service/service-app.ts';
 import { testScrubbing } from '../../../support/service/service-features.ts';
@@ -269,7 +270,8 @@ describe.each(databases)('on %s', (kind) => {
     it('have nothing to do with each other, whatever the group of a heartbeat names', async () => {
       const { accountId, clock, cellar, groups, checkRuns, assigner, agent, addChecks } = lab();
       const parts = { store: store(), clock, log: silentLog(), retentionDays: 30 };
-      const { heartbeats } = createHeartbeatFeatures({ ...parts, ids: () => 'event' });
+      const rest = { allowance: unlimited, alerts: NO_ALERTS, ids: () => 'event' };
+      const { heartbeats } = createHeartbeatFeatures({ ...parts, ...rest });
       const group = await groups.create(accountId, { name: 'g', privateLocations: ['cellar'] });
       await addChecks('check', 1, { groupId: group.id });
       const input = { heartbeat: HOURLY, groupId: group.id };

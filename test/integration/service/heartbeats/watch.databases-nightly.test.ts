@@ -193,7 +193,7 @@ describe.each(databases)('on %s', (kind) => {
       clock.spend(3 * HOUR);
       // Another process, which has told nothing yet.
       const { heartbeatWatch } = createHeartbeatFeatures(parts());
-      await heartbeatWatch.look();
+      await heartbeatWatch.scan();
       expect(await lost.story()).toEqual(['0 RECEIVED']);
       expect(await over.story()).toEqual(['0 RECEIVED', '35 FAILING', '40 LATE']);
       await pass(35 * MINUTE - 1);
@@ -217,7 +217,7 @@ describe.each(databases)('on %s', (kind) => {
         new Date(clock.wallMs()),
       ]);
       clock.spend(DAY);
-      await createHeartbeatFeatures(parts()).heartbeatWatch.look();
+      await createHeartbeatFeatures(parts()).heartbeatWatch.scan();
       expect(await story()).toEqual(['0 RECEIVED', '65 FAILING']);
     });
 
@@ -226,9 +226,9 @@ describe.each(databases)('on %s', (kind) => {
       const { ping, story } = await heartbeat();
       await ping();
       const { heartbeatWatch } = createHeartbeatFeatures(parts());
-      await heartbeatWatch.look();
+      await heartbeatWatch.scan();
       clock.suspend(3 * HOUR);
-      await heartbeatWatch.look();
+      await heartbeatWatch.scan();
       expect(await story()).toEqual(['0 RECEIVED']);
       await pass(65 * MINUTE);
       expect(await story()).toEqual(['0 RECEIVED', '245 FAILING']);
@@ -290,7 +290,7 @@ describe.each(databases)('on %s', (kind) => {
           mine.patch(`${PATH}/${id}`, { tags: [`${round}`], groupId: group.id }),
           mine.patch(`/v1/check-groups/${group.id}`, { tags: [`${round}`] }),
           ...replicas.map(async ({ heartbeatPings, heartbeatWatch }) => {
-            await Promise.all([heartbeatPings.ping(token, sender), heartbeatWatch.look()]);
+            await Promise.all([heartbeatPings.ping(token, sender), heartbeatWatch.scan()]);
             return { status: 200 };
           }),
         ]);
@@ -323,8 +323,8 @@ describe.each(databases)('on %s', (kind) => {
           },
         },
       });
-      await heartbeatWatch.look();
-      await heartbeatWatch.look();
+      await heartbeatWatch.scan();
+      await heartbeatWatch.scan();
       for (const { id, story } of others) {
         const told = id === bad?.id ? ['0 RECEIVED'] : ['0 RECEIVED', '65 FAILING'];
         expect(await story()).toEqual(told);

@@ -342,7 +342,7 @@ describe.each(databases)('on %s', (kind) => {
       const all = await mine.get(`${PATH}?limit=100`);
       expect(all.status).toBe(400);
       expect(problemsIn(all)).toEqual([
-        'query.limit must be smaller: what these sessions missed has more than 16777216 bytes',
+        'query.limit must be smaller: the missed runs of these sessions have more than 16777216 bytes',
       ]);
       const few = await mine.get(`${PATH}?limit=2`);
       expect(few.json.map(({ counts }: { counts: object }) => counts)).toEqual([

@@ -18,8 +18,8 @@ function work(...outcomes: readonly (string | Error)[]) {
   };
 }
 
-describe('what is held while the database is away', () => {
-  it('is tried again until it is back', async () => {
+describe('createDatabaseRetry', () => {
+  it('retries until the database is back', async () => {
     const clock = new FakeClock();
     const { run, tries } = work(AWAY, AWAY, 'taken');
     const held = createDatabaseRetry(clock)(run);
@@ -30,7 +30,7 @@ describe('what is held while the database is away', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('fails after eight seconds, as it failed last', async () => {
+  it('fails after eight seconds with the last error', async () => {
     const clock = new FakeClock();
     const { run, tries } = work(AWAY);
     const failed = expect(createDatabaseRetry(clock)(run)).rejects.toBe(AWAY);
@@ -44,13 +44,13 @@ describe('what is held while the database is away', () => {
     new StoreError('internal', 'STORE_STATEMENT', 'ours'),
     new StoreError('unavailable', 'STORE_CLOSED', 'closed'),
     new StoreError('unavailable', 'STORE_BROKEN', 'broken'),
-  ])('is not what fails for another reason: %s', async (error) => {
+  ])('does not retry another error: %s', async (error) => {
     const { run, tries } = work(error);
     await expect(createDatabaseRetry(new FakeClock())(run)).rejects.toBe(error);
     expect(tries()).toBe(1);
   });
 
-  it('is a thousand things at most', async () => {
+  it('retries at most a thousand calls at once', async () => {
     const clock = new FakeClock();
     const hold = createDatabaseRetry(clock);
     const all = Array.from({ length: 1_000 }, () => hold(work(AWAY, 'taken').run));

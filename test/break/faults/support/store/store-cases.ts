@@ -34,7 +34,7 @@ const NO_RUN: StoreRun = { calls: [], through: new Set(), hit: new Set() };
 /** Every loop of the service asks this in each of its turns. */
 const LOOPS = [
   'query agents/assignment/location-changes.sql.ts locationsToAssign',
-  'query alerts/delivery/sql.ts claimDeliveries',
+  'query alerts/delivery/claims.sql.ts claimDeliveries',
   'query check-runs/expiry.sql.ts listOverdueRuns',
   'query root-cause/claims.sql.ts claimPending',
   'statement alerts/states.sql.ts claimDueSubjects',

@@ -93,7 +93,7 @@ describe('a template', () => {
     ['{{#if}}x{{/if}}', 'takes one value'],
     ['{{> partial}}', 'partials and decorators'],
     ['{{#*inline "a"}}{{> a}}{{> a}}{{/inline}}{{> a}}', 'partials and decorators'],
-    ['{{#each TAGS}}{{#if this}}{{#each ../TAGS}}x{{/each}}{{/if}}{{/each}}', 'inside of another'],
+    ['{{#each TAGS}}{{#if this}}{{#each ../TAGS}}x{{/each}}{{/if}}{{/each}}', 'inside another'],
     ['{{#each TAGS}}x{{else}}{{#with NAME}}x{{/with}}{{/each}}', '{{#with}} is not allowed'],
     ['{{#TAGS}}x{{/TAGS}}', '{{#TAGS}} is not allowed'],
     ['{{lookup this "constructor"}}', 'the helper lookup is not known'],

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { signedHeaders } from '../../../../../src/service/alerts/senders/signature.ts';
+import { signedHeaders } from '../../../../../src/service/alerts/senders/webhook.ts';
 
 const BODY = '{"name": "größer 😀"}';
 
-describe('the headers of a webhook', () => {
-  it('sign the bytes of the body', () => {
+describe('signedHeaders of a webhook', () => {
+  it('signs the bytes of the body with the secret', () => {
     const secret = 'schlüssel';
     const headers = signedHeaders({ deliveryId: 'd', body: BODY, secret, atMs: 1_700_000_000_999 });
     expect(headers).toEqual({
@@ -17,7 +17,7 @@ describe('the headers of a webhook', () => {
     });
   });
 
-  it('say nothing of a signature where there is no secret', () => {
+  it('omits the signature where there is no secret', () => {
     const headers = signedHeaders({ deliveryId: 'd', body: BODY, secret: null, atMs: 0 });
     expect(Object.keys(headers)).toEqual(['x-service-delivery', 'x-service-timestamp']);
   });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SendOutcome } from '../../../../../src/service/alerts/delivery/outcome.ts';
-import { outcomeOfAttempt } from '../../../../../src/service/alerts/delivery/retry-rule.ts';
+import {
+  outcomeOfAttempt,
+  type SendOutcome,
+} from '../../../../../src/service/alerts/delivery/outcome.ts';
 
 type Failed = Extract<SendOutcome, { ok: false }>;
 
@@ -17,8 +19,8 @@ function become(attempt: number, fields: Partial<Failed> = {}, wasCut = false) {
   return outcomeOfAttempt({ ...FAILED, ...fields }, { attempt, wasCut, atMs: 1000 });
 }
 
-describe('after an attempt that failed', () => {
-  it('there are five more, 20 s apart', () => {
+describe('outcomeOfAttempt', () => {
+  it('retries a failed delivery five times, 20 s apart', () => {
     const states = [1, 2, 3, 4, 5, 6, 7].map((attempt) => become(attempt));
     expect(states.map(({ state, dueAtMs }) => [state, dueAtMs])).toEqual([
       ...Array.from({ length: 5 }, () => ['waiting', 21_000]),
@@ -27,16 +29,16 @@ describe('after an attempt that failed', () => {
     ]);
   });
 
-  it('a longer wait that was asked for is kept to, a shorter one is not', () => {
+  it('waits for longer than 20 s where the receiver asks for it, and never for less', () => {
     expect(become(1, { retryAfterMs: 90_000 }).dueAtMs).toBe(91_000);
     expect(become(1, { retryAfterMs: 1_000 }).dueAtMs).toBe(21_000);
   });
 
-  it('there is none where it cannot help', () => {
+  it('fails without a retry where the outcome is final', () => {
     expect(become(1, { isFinal: true })).toMatchObject({ state: 'failed', error: FAILED.error });
   });
 
-  it('one that was cut is sent again at once, the last one too', () => {
+  it('retries at once, also after the last attempt, where the stop of the service cut the attempt', () => {
     expect(become(6, { status: null }, true)).toMatchObject({ state: 'waiting', dueAtMs: 1000 });
   });
 });

@@ -1,0 +1,152 @@
+import type { Sql } from '../../database/port.ts';
+import { jsonText, storableText } from '../../database/values.ts';
+import type { SealedTarget } from '../channels/sql.ts';
+import type { DeliveryState } from './sql.ts';
+
+/** A delivery that its owner may send until the lease ends. */
+export type ClaimedDelivery = SealedTarget & {
+  readonly id: string;
+  readonly accountId: string;
+  readonly channelId: number;
+  /** As the outbox stored it. */
+  readonly notice: unknown;
+  /** Counts from 1. */
+  readonly attempt: number;
+};
+
+export interface Claim {
+  readonly owner: string;
+  readonly atMs: number;
+  readonly leaseMs: number;
+  readonly limit: number;
+  /** The most that may be sent at once to one channel, and for one account. */
+  readonly perChannel: number;
+  readonly perAccount: number;
+  /** How many the owner sends now, by the id of the channel and of the account. */
+  readonly busyChannels: Readonly<Record<string, number>>;
+  readonly busyAccounts: Readonly<Record<string, number>>;
+}
+
+/** Due deliveries that a statement scans. Those of busy channels are not among them. */
+const SCANNED = 1000;
+
+/**
+ * Claims due deliveries, oldest first, and those whose lease has expired: of one check to one
+ * channel only the first unfinished one. Another process may claim one after this statement began,
+ * which does not see the new lease: `attempts` differs then.
+ */
+export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly ClaimedDelivery[]> {
+  return sql.query<ClaimedDelivery>(
+    `with due as materialized (
+       select d.id, d.seq, d.account_id, d.channel_id, d.attempts,
+         $5::int - coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) as room_in_channel,
+         $6::int - coalesce(($8::jsonb ->> d.account_id)::int, 0) as room_in_account
+       from alert_deliveries d
+       where d.finished_at is null and d.due_at <= $1::timestamptz
+         and (d.state = 'waiting' or d.lease_until < now())
+         and coalesce(($7::jsonb ->> d.channel_id::text)::int, 0) < $5::int
+         and coalesce(($8::jsonb ->> d.account_id)::int, 0) < $6::int
+         and not exists (
+           select from alert_deliveries before
+           where before.account_id = d.account_id and before.channel_id = d.channel_id
+             and before.check_id = d.check_id and before.finished_at is null
+             and before.seq < d.seq)
+       order by d.due_at, d.seq limit ${SCANNED}
+     ), ranked as (
+       select due.*, row_number() over (partition by channel_id order by seq) as place_in_channel,
+         row_number() over (partition by account_id order by seq) as place_in_account
+       from due
+     ), chosen as (
+       select id, attempts from ranked
+       where place_in_channel <= room_in_channel and place_in_account <= room_in_account
+       order by seq limit $4::int
+     ), locked as (
+       select d.id from alert_deliveries d join chosen on chosen.id = d.id
+       where d.finished_at is null and d.attempts = chosen.attempts
+       for update of d skip locked
+     )
+     update alert_deliveries d
+     set state = 'sending', attempts = d.attempts + 1, owner = $2,
+       lease_until = now() + $3::float8 * interval '1 millisecond',
+       last_attempt_at = $1::timestamptz
+     from locked, alert_channels c
+     where d.id = locked.id and c.account_id = d.account_id and c.id = d.channel_id
+     returning d.id, d.account_id, d.channel_id, c.sealed_secrets, d.notice, d.attempts as attempt,
+       jsonb_build_object('type', c.type, 'config', c.config) as target`,
+    [
+      new Date(claim.atMs),
+      claim.owner,
+      claim.leaseMs,
+      claim.limit,
+      claim.perChannel,
+      claim.perAccount,
+      jsonText(claim.busyChannels),
+      jsonText(claim.busyAccounts),
+    ],
+  );
+}
+
+/** When the next delivery comes due after `atMs`, epoch milliseconds; null for none. */
+export async function nextDueAtMs(
+  sql: Sql,
+  { atMs }: { readonly atMs: number },
+): Promise<number | null> {
+  const rows = await sql.query<{ dueAt: Date }>(
+    `select due_at from alert_deliveries
+     where finished_at is null and state = 'waiting' and due_at > $1::timestamptz
+     order by due_at limit 1`,
+    [new Date(atMs)],
+  );
+  return rows[0]?.dueAt.getTime() ?? null;
+}
+
+/** What is stored of an attempt. */
+export interface AttemptOutcome {
+  readonly state: Exclude<DeliveryState, 'sending'>;
+  /** Of `waiting`: when the next attempt is due. */
+  readonly dueAtMs: number | null;
+  /** Of HTTP or SMTP. */
+  readonly status: number | null;
+  readonly error: string | null;
+  /** The start of the receiver's answer. */
+  readonly answer: string | null;
+}
+
+/** @returns whether the owner still had the claim of that attempt; else it stores nothing */
+export async function recordAttempt(
+  sql: Sql,
+  {
+    id,
+    owner,
+    attempt,
+    atMs,
+    outcome,
+  }: {
+    readonly id: string;
+    readonly owner: string;
+    readonly attempt: number;
+    readonly atMs: number;
+    readonly outcome: AttemptOutcome;
+  },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update alert_deliveries
+     set state = $5, due_at = coalesce($6::timestamptz, due_at), last_status = $7::int,
+       last_error = $8, last_answer = $9, owner = null, lease_until = null,
+       finished_at = case when $5 = 'waiting' then null else $4::timestamptz end
+     where id = $1 and owner = $2 and attempts = $3::int and state = 'sending'
+     returning 1`,
+    [
+      id,
+      owner,
+      attempt,
+      new Date(atMs),
+      outcome.state,
+      outcome.dueAtMs === null ? null : new Date(outcome.dueAtMs),
+      outcome.status,
+      outcome.error === null ? null : storableText(outcome.error),
+      outcome.answer === null ? null : storableText(outcome.answer),
+    ],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,157 @@
+import type { Param, Sql } from '../database/port.ts';
+import type { IncidentKey, IncidentTables } from './tables.sql.ts';
+import {
+  type StoredUpdate,
+  type UpdateJson,
+  type UpdatesRead,
+  updateOf,
+  updatesOf,
+} from './updates.sql.ts';
+
+export type StoredIncident<Fields> = Fields & {
+  readonly id: string;
+  /** Oldest first: all, or only the first. */
+  readonly updates: readonly StoredUpdate[];
+  readonly createdAt: Date;
+  /** null until the incident or its updates first changed. */
+  readonly updatedAt: Date | null;
+};
+
+export type IncidentRow<Fields> = Omit<StoredIncident<Fields>, 'updates'> & {
+  readonly updates: readonly UpdateJson[];
+};
+
+export function incidentOf<Fields>(row: IncidentRow<Fields>): StoredIncident<Fields> {
+  return { ...row, updates: row.updates.map(updateOf) } as StoredIncident<Fields>;
+}
+
+/**
+ * The incidents `i`, with their updates in the same statement: both are of one moment.
+ *
+ * @param from the table, or a query of the rows that are wanted
+ */
+export function selectIncidents(
+  tables: IncidentTables,
+  read: UpdatesRead,
+  from = tables.incidents,
+): string {
+  return `select i.id, i.name, ${tables.fields}, ${updatesOf(tables, read)} as updates,
+      i.created_at, i.updated_at
+    from ${from} i`;
+}
+
+/** Values by column. The columns are named in our code, never by a caller. */
+export type Columns = Readonly<Record<string, Param>>;
+
+/** Without its updates. */
+export async function insertIncident(
+  sql: Sql,
+  tables: IncidentTables,
+  {
+    accountId,
+    id,
+    columns,
+    createdAtMs,
+  }: IncidentKey & { readonly columns: Columns; readonly createdAtMs: number },
+): Promise<void> {
+  const names = Object.keys(columns);
+  await sql.query(
+    `insert into ${tables.incidents} (account_id, id, created_at, ${names.join(', ')})
+     values ($1, $2, $3::timestamptz, ${names.map((_, index) => `$${index + 4}`).join(', ')})`,
+    [accountId, id, new Date(createdAtMs), ...Object.values(columns)],
+  );
+}
+
+/** Only for an incident that `lockIncident` locks. */
+export async function updateIncident(
+  sql: Sql,
+  tables: IncidentTables,
+  {
+    accountId,
+    id,
+    columns,
+    updatedAtMs,
+  }: IncidentKey & { readonly columns: Columns; readonly updatedAtMs: number },
+): Promise<void> {
+  const changes = Object.keys(columns).map((name, index) => `, ${name} = $${index + 4}`);
+  await sql.query(
+    `update ${tables.incidents} set updated_at = $3::timestamptz${changes.join('')}
+     where account_id = $1 and id = $2`,
+    [accountId, id, new Date(updatedAtMs), ...Object.values(columns)],
+  );
+}
+
+/** After a change of its updates. Only for an incident that `lockIncident` locks. */
+export async function touchIncident(
+  sql: Sql,
+  tables: IncidentTables,
+  { accountId, id, atMs }: IncidentKey & { readonly atMs: number },
+): Promise<void> {
+  await sql.query(
+    `update ${tables.incidents} i set updated_at = $3::timestamptz${tables.afterUpdates}
+     where i.account_id = $1 and i.id = $2`,
+    [accountId, id, new Date(atMs)],
+  );
+}
+
+export async function findIncident<Fields>(
+  sql: Sql,
+  tables: IncidentTables,
+  { accountId, id, read }: IncidentKey & { readonly read: UpdatesRead },
+): Promise<StoredIncident<Fields> | null> {
+  const [row] = await sql.query<IncidentRow<Fields>>(
+    `${selectIncidents(tables, read)} where i.account_id = $1 and i.id = $2`,
+    [accountId, id],
+  );
+  return row === undefined ? null : incidentOf(row);
+}
+
+/**
+ * Until the transaction ends, nobody else changes the incident, its services or its updates.
+ *
+ * @returns false where there is no such incident
+ */
+export async function lockIncident(
+  sql: Sql,
+  tables: IncidentTables,
+  { accountId, id }: IncidentKey,
+): Promise<boolean> {
+  const rows = await sql.query(
+    `select id from ${tables.incidents} where account_id = $1 and id = $2 for update`,
+    [accountId, id],
+  );
+  return rows.length > 0;
+}
+
+/** Oldest first, each with its first update. */
+export async function listIncidents<Fields>(
+  sql: Sql,
+  tables: IncidentTables,
+  {
+    accountId,
+    limit,
+    offset,
+  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+): Promise<readonly StoredIncident<Fields>[]> {
+  // Without the subquery, PostgreSQL reads the updates of all incidents before the page, too.
+  const page = `(select * from ${tables.incidents} where account_id = $1
+    order by n limit $2::bigint offset $3::bigint)`;
+  const rows = await sql.query<IncidentRow<Fields>>(
+    `${selectIncidents(tables, 'first', page)} order by i.n`,
+    [accountId, limit, offset],
+  );
+  return rows.map(incidentOf);
+}
+
+/** @returns whether there was one */
+export async function deleteIncident(
+  sql: Sql,
+  tables: IncidentTables,
+  { accountId, id }: IncidentKey,
+): Promise<boolean> {
+  const rows = await sql.query(
+    `delete from ${tables.incidents} where account_id = $1 and id = $2 returning id`,
+    [accountId, id],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,154 @@
+import type { z } from 'zod';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { invalid, notFound } from '../errors.ts';
+import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { parseBody } from '../http/resources/input-problems.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import {
+  type Columns,
+  deleteIncident,
+  findIncident,
+  insertIncident,
+  listIncidents,
+  lockIncident,
+  type StoredIncident,
+  updateIncident,
+} from './incidents.sql.ts';
+import type { IncidentKey, IncidentTables } from './tables.sql.ts';
+import { insertUpdates, type UpdateFields } from './updates.sql.ts';
+import {
+  createIncidentUpdates,
+  fieldsOfUpdate,
+  type IncidentUpdates,
+  type UpdateBody,
+} from './updates.ts';
+
+export type { StoredIncident } from './incidents.sql.ts';
+
+export interface IncidentsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+}
+
+/**
+ * What the two kinds of incidents do not share.
+ *
+ * `Fields` are as the database has them, `Body` as a caller writes them.
+ */
+export interface IncidentKind<Fields, Body extends object> {
+  readonly tables: IncidentTables;
+  readonly schemas: {
+    readonly incident: z.ZodType<{ readonly incidentUpdates: readonly UpdateBody[] }>;
+    /** The fields that an update of the incident may change. */
+    readonly changes: z.ZodType<Body>;
+    readonly update: z.ZodObject & z.ZodType<UpdateBody>;
+  };
+  /** Fields of the response that an update of the incident may repeat. */
+  readonly responseOnly: readonly string[];
+  /** How many updates an incident has at least. */
+  readonly minUpdates: 0 | 1;
+  /** Fields that a new incident has where the caller gives none. */
+  readonly defaultsAt?: (nowMs: number) => Partial<Body>;
+  readonly bodyOf: (stored: Fields) => Body;
+  readonly columnsOf: (fields: Body) => Columns;
+  /** What is stored of a new incident besides. */
+  readonly columnsOfNew?: (updates: readonly UpdateFields[]) => Columns;
+  /** Where the caller gives `services`. @throws ServiceError 400 where the account lacks one */
+  readonly saveServices?: (tx: Sql, incident: IncidentKey, fields: Body) => Promise<void>;
+}
+
+/** Incidents of one kind: src/service/README.md, "Status pages and incidents". */
+export interface Incidents<Fields> {
+  readonly updates: IncidentUpdates;
+  /** The answer has all its updates. */
+  create(accountId: string, input: Input): Promise<StoredIncident<Fields>>;
+  read(
+    accountId: string,
+    id: string,
+    query: { readonly includeAllIncidentUpdates: boolean },
+  ): Promise<StoredIncident<Fields>>;
+  /** Oldest first, each with its first update. */
+  list(accountId: string, page: Page): Promise<readonly StoredIncident<Fields>[]>;
+  /** Each given field replaces the stored one as a whole. `updates` changes its updates. */
+  update(accountId: string, id: string, input: Input): Promise<StoredIncident<Fields>>;
+  remove(accountId: string, id: string): Promise<void>;
+}
+
+export function createIncidents<Fields, Body extends object>(
+  { store, clock, ids }: IncidentsParts,
+  kind: IncidentKind<Fields, Body>,
+): Incidents<Fields> {
+  const { tables, schemas, minUpdates } = kind;
+
+  async function find(
+    sql: Sql,
+    key: IncidentKey,
+    read: 'all' | 'first',
+  ): Promise<StoredIncident<Fields>> {
+    const found = await findIncident<Fields>(sql, tables, { ...key, read });
+    if (found === null) throw notFound('incident');
+    return found;
+  }
+
+  return {
+    updates: createIncidentUpdates({
+      store,
+      clock,
+      ids,
+      tables,
+      schema: schemas.update,
+      minUpdates,
+    }),
+
+    async create(accountId, input) {
+      const createdAtMs = clock.wallMs();
+      const { incidentUpdates, ...given } = valid(schemas.incident, input);
+      const fields = valid(schemas.changes, { ...kind.defaultsAt?.(createdAtMs), ...given });
+      return store.transaction(async (tx) => {
+        const key = { accountId, id: ids() };
+        const updates = incidentUpdates.map((update) => ({ ...fieldsOfUpdate(update), id: ids() }));
+        const columns = { ...kind.columnsOf(fields), ...kind.columnsOfNew?.(updates) };
+        await insertIncident(tx, tables, { ...key, columns, createdAtMs });
+        await kind.saveServices?.(tx, key, fields);
+        await insertUpdates(tx, tables, { ...key, updates, createdAtMs });
+        return find(tx, key, 'all');
+      });
+    },
+
+    read(accountId, id, { includeAllIncidentUpdates }) {
+      return find(store, { accountId, id }, includeAllIncidentUpdates ? 'all' : 'first');
+    },
+
+    list(accountId, page) {
+      return listIncidents(store, tables, { accountId, ...rangeOf(page) });
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        const key = { accountId, id };
+        if (!(await lockIncident(tx, tables, key))) throw notFound('incident');
+        const { responseOnly } = kind;
+        const given = givenFields(input, { fixed: { id }, responseOnly });
+        const stored = await find(tx, key, 'first');
+        const fields = valid(schemas.changes, { ...kind.bodyOf(stored), ...given });
+        if (given.services !== undefined) await kind.saveServices?.(tx, key, fields);
+        const columns = kind.columnsOf(fields);
+        await updateIncident(tx, tables, { ...key, columns, updatedAtMs: clock.wallMs() });
+        return find(tx, key, 'all');
+      });
+    },
+
+    async remove(accountId, id) {
+      if (!(await deleteIncident(store, tables, { accountId, id }))) throw notFound('incident');
+    },
+  };
+}
+
+function valid<T>(schema: z.ZodType<T>, input: Input): T {
+  const parsed = parseBody(schema, input);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  return parsed.value;
+}

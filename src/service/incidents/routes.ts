@@ -1,0 +1,221 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import {
+  INCIDENT_STATUSES,
+  incidentChangesSchema,
+  incidentUpdateSchema,
+} from '../../model/status-page/incident.ts';
+import {
+  pageIncidentChangesSchema,
+  pageIncidentUpdateSchema,
+} from '../../model/status-page/status-page-incident.ts';
+import { crudRoutes } from '../http/resources/crud.ts';
+import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
+import {
+  type DashboardIncidents,
+  dashboardIncidents,
+  type StoredDashboardIncident,
+} from './dashboard-incidents.ts';
+import type { Incidents, StoredIncident } from './incidents.ts';
+import {
+  pageIncidents,
+  type StatusPageIncidents,
+  type StoredPageIncident,
+} from './page-incidents.ts';
+import { incidentUpdatesRoutes, updatesQuery } from './updates.routes.ts';
+import type { StoredUpdate } from './updates.ts';
+
+const UPDATE_IDS = { id: z.string(), incidentId: z.string() };
+const dashboardUpdate = incidentUpdateSchema.extend({ ...UPDATE_IDS, ...TIMES });
+const pageUpdate = pageIncidentUpdateSchema.extend({
+  ...UPDATE_IDS,
+  publicIncidentUpdateDate: z.iso.datetime(),
+  ...TIMES,
+});
+
+const time = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  .describe('YYYY-MM-DD HH:MM:SS, in UTC.');
+const dashboardIncident = z.strictObject({
+  id: z.string(),
+  name: incidentChangesSchema.shape.name,
+  impact: incidentChangesSchema.shape.impact,
+  dashboardId: z.int().nullable(),
+  startedAt: time,
+  stoppedAt: time.nullable(),
+  incidentUpdates: z.array(dashboardUpdate).describe('Oldest first.'),
+  ...TIMES,
+});
+export const pageIncident = pageIncidentChangesSchema.extend({
+  id: z.string(),
+  incidentUpdates: z.array(pageUpdate).describe('Oldest first.'),
+  lastUpdateStatus: z.enum(INCIDENT_STATUSES).describe('The status of the latest update.'),
+  ...TIMES,
+});
+
+/** The incidents of dashboards: src/service/README.md, "Status pages and incidents", 4.9. */
+export function incidentsRoutes({
+  incidents,
+}: {
+  readonly incidents: DashboardIncidents;
+}): FastifyPluginAsync {
+  return routesOf({
+    path: '/v1/incidents',
+    tag: 'Incidents',
+    kind: dashboardIncidents,
+    response: dashboardIncident,
+    updateResponse: dashboardUpdate,
+    summaries: {
+      create: 'Create an incident',
+      add: 'Add an update to an incident',
+      remove: 'Delete an update of an incident',
+    },
+    feature: incidents,
+    present: presentDashboardIncident,
+    presentUpdate: presentDashboardUpdate,
+  });
+}
+
+/** The incidents that status pages show: src/service/README.md, "Status pages and incidents", 4.8, 4.9. */
+export function statusPageIncidentsRoutes({
+  statusPageIncidents,
+}: {
+  readonly statusPageIncidents: StatusPageIncidents;
+}): FastifyPluginAsync {
+  return routesOf({
+    path: '/v1/status-pages/incidents',
+    tag: 'Status page incidents',
+    kind: pageIncidents,
+    response: pageIncident,
+    updateResponse: pageUpdate,
+    summaries: {
+      create: 'Create an incident with its first update',
+      add: 'Add an update to an incident; its status is that of the incident from now on',
+      remove: 'Delete an update of an incident, which keeps at least one',
+    },
+    feature: statusPageIncidents,
+    present: presentPageIncident,
+    presentUpdate: presentPageUpdate,
+  });
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** The routes of the incidents of one kind and of their updates. */
+function routesOf<Fields, Shown, ShownUpdate>({
+  path,
+  tag,
+  kind: { schemas, responseOnly },
+  response,
+  updateResponse,
+  summaries,
+  feature,
+  present,
+  presentUpdate,
+}: {
+  readonly path: string;
+  readonly tag: string;
+  readonly kind: {
+    readonly schemas: {
+      readonly incident: z.ZodType<Input>;
+      readonly changes: z.ZodObject;
+      readonly update: z.ZodObject;
+    };
+    readonly responseOnly: readonly string[];
+  };
+  readonly response: z.ZodType<Shown>;
+  readonly updateResponse: z.ZodType<ShownUpdate>;
+  readonly summaries: Readonly<Record<'create' | 'add' | 'remove', string>>;
+  readonly feature: Incidents<Fields>;
+  readonly present: (incident: StoredIncident<Fields>) => Shown;
+  readonly presentUpdate: (update: StoredUpdate) => ShownUpdate;
+}): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(
+      crudRoutes({
+        path,
+        tag,
+        changing: { role: 'write' },
+        id: { name: 'incidentId', schema: uuidParam },
+        query: z.strictObject(pageQuery),
+        readQuery: updatesQuery,
+        body: schemas.incident,
+        changes: z.strictObject({
+          ...optionalFieldsOf(schemas.changes.shape),
+          ...ignored(responseOnly),
+          id: z.string().optional().describe('The same as in the path.'),
+        }),
+        response,
+        texts: {
+          create: { summary: summaries.create },
+          list: { summary: 'List incidents, oldest first, each with its first update' },
+          read: { summary: 'Read an incident' },
+          update: {
+            summary: 'Update an incident',
+            description:
+              'Omitted fields do not change; each given field replaces the stored one as a whole. Its updates have their own routes.',
+          },
+          remove: { summary: 'Delete an incident with its updates' },
+        },
+        feature,
+        present,
+      }),
+    );
+    await app.register(
+      incidentUpdatesRoutes({
+        path,
+        tag,
+        body: schemas.update,
+        response: updateResponse,
+        summaries,
+        feature: feature.updates,
+        present: presentUpdate,
+      }),
+    );
+  };
+}
+
+function presentDashboardIncident(
+  incident: StoredDashboardIncident,
+): z.output<typeof dashboardIncident> {
+  return {
+    id: incident.id,
+    ...dashboardIncidents.bodyOf(incident),
+    incidentUpdates: incident.updates.map(presentDashboardUpdate),
+    created_at: incident.createdAt.toISOString(),
+    updated_at: (incident.updatedAt ?? incident.createdAt).toISOString(),
+  };
+}
+
+function presentDashboardUpdate(update: StoredUpdate): z.output<typeof dashboardUpdate> {
+  const { id, incidentId, status, description } = update;
+  return {
+    id,
+    incidentId,
+    status,
+    description,
+    created_at: update.createdAt.toISOString(),
+    updated_at: update.updatedAt?.toISOString() ?? null,
+  };
+}
+
+export function presentPageIncident(incident: StoredPageIncident): z.output<typeof pageIncident> {
+  return {
+    id: incident.id,
+    ...pageIncidents.bodyOf(incident),
+    incidentUpdates: incident.updates.map(presentPageUpdate),
+    lastUpdateStatus: incident.lastUpdateStatus,
+    created_at: incident.createdAt.toISOString(),
+    updated_at: (incident.updatedAt ?? incident.createdAt).toISOString(),
+  };
+}
+
+function presentPageUpdate(update: StoredUpdate): z.output<typeof pageUpdate> {
+  return {
+    ...presentDashboardUpdate(update),
+    publicIncidentUpdateDate: (update.publicAt ?? update.createdAt).toISOString(),
+    notifySubscribers: update.notifySubscribers,
+  };
+}

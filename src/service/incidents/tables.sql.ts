@@ -1,0 +1,37 @@
+/** What the statements of both kinds of incidents do not share. */
+export interface IncidentTables {
+  readonly incidents: string;
+  /** Both tables of updates have the same columns. */
+  readonly updates: string;
+  /** Select list of the fields that only this kind has, for the incident `i`. */
+  readonly fields: string;
+  /** Assignments to the incident `i`, beside updated_at, after a change of its updates. */
+  readonly afterUpdates: string;
+}
+
+export const DASHBOARD_TABLES: IncidentTables = {
+  incidents: 'incidents',
+  updates: 'incident_updates',
+  fields: 'i.impact, i.dashboard_id, i.started_at, i.stopped_at',
+  afterUpdates: '',
+};
+
+export const PAGE_TABLES: IncidentTables = {
+  incidents: 'status_page_incidents',
+  updates: 'status_page_incident_updates',
+  fields: `i.severity, i.last_update_status, array(
+      select s.service_id from status_page_incident_services s
+      where s.account_id = i.account_id and s.incident_id = i.id order by s.position
+    ) as services`,
+  // After RESOLVED, the check that opened the incident changes it no longer.
+  afterUpdates: `, (last_update_status, follows_check) = (
+      select u.status, i.follows_check and u.status <> 'RESOLVED'
+      from status_page_incident_updates u
+      where u.account_id = i.account_id and u.incident_id = i.id order by u.n desc limit 1
+    )`,
+};
+
+export interface IncidentKey {
+  readonly accountId: string;
+  readonly id: string;
+}
