@@ -1,0 +1,75 @@
+import { VERSION } from '../../runtime/version.ts';
+import { MAX_QUERY_CHARS } from '../search.ts';
+import { TOPIC_GROUPS } from '../topics.ts';
+import { escaped } from './escaped.ts';
+import { STYLE } from './style.ts';
+
+export interface PageParts {
+  readonly title: string;
+  /** The topic, or `api` on the page of the API. */
+  readonly current: string | null;
+  /** What the search form contains. */
+  readonly query?: string;
+  /** HTML. */
+  readonly main: string;
+  /** Sections to link beside the text. */
+  readonly contents?: readonly { readonly anchor: string; readonly title: string }[];
+}
+
+const LOGO =
+  '<svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><path d="M10 1l8 17H2z" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/><circle cx="10" cy="11" r="2" fill="currentColor"/></svg>';
+/** Below that a list of contents only repeats the page. */
+const MIN_CONTENTS = 3;
+
+/** A whole page of the handbook: header, search, topics. It runs no script and loads nothing. */
+export function pageHtml(parts: PageParts): string {
+  const { title, current, query = '', main, contents = [] } = parts;
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
+<title>${escaped(title)} – Vedette</title><style>${STYLE}</style></head>
+<body>
+<a class="skip" href="#main">Skip to the text</a>
+<header class="top"><a class="brand" href="/docs">${LOGO}Vedette <span>Handbook</span></a>
+${searchForm(query)}
+<a class="link topics-link" href="#topics">Topics</a><a class="link"${here(current === 'api')} href="/docs/api">API<span class="wide"> reference</span></a></header>
+<div class="page">
+<main id="main"><h1>${escaped(title)}</h1>
+<div class="text">${contentsHtml(contents)}<article>${main}</article></div></main>
+${topicsHtml(current)}
+</div>
+<footer>Vedette ${escaped(VERSION)}. On a terminal: <code>vedette help</code></footer>
+</body></html>
+`;
+}
+
+export function searchForm(query: string, id = 'search'): string {
+  return `<form class="search" role="search" action="/docs/search" method="get"><label for="${id}">Search the handbook</label><input id="${id}" type="search" name="q" value="${escaped(query)}" maxlength="${MAX_QUERY_CHARS}" placeholder="Search the handbook" autocomplete="off" required><button>Search</button></form>`;
+}
+
+function topicsHtml(current: string | null): string {
+  const groups = TOPIC_GROUPS.map(({ title, topics }) => {
+    const links = topics.map(
+      (topic) =>
+        `<li><a${here(topic.name === current)} href="/docs/${topic.name}">${escaped(topic.title)}</a></li>`,
+    );
+    return `<h2>${escaped(title)}</h2><ul>${links.join('')}${title === 'API' ? apiLink(current) : ''}</ul>`;
+  });
+  return `<nav id="topics" class="topics" aria-label="Topics">${groups.join('')}</nav>`;
+}
+
+function apiLink(current: string | null): string {
+  return `<li><a${here(current === 'api')} href="/docs/api">API reference</a></li>`;
+}
+
+function here(isCurrent: boolean): string {
+  return isCurrent ? ' aria-current="page"' : '';
+}
+
+function contentsHtml(contents: NonNullable<PageParts['contents']>): string {
+  if (contents.length < MIN_CONTENTS) return '';
+  const links = contents.map(
+    ({ anchor, title }) => `<li><a href="#${escaped(anchor)}">${escaped(title)}</a></li>`,
+  );
+  return `<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${links.join('')}</ul></nav>`;
+}

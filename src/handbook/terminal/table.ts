@@ -1,0 +1,80 @@
+import { plainText, type TableBlock } from '../markdown.ts';
+import { longestWord, paint, type Span, spansOf, type TextStyle, widthOf, wrap } from './spans.ts';
+
+const GAP = '  ';
+/** A column whose lines are shorter than that is hard to read. */
+const MIN_TEXT_WIDTH = 36;
+
+/** As aligned columns where at most one of them has to be wrapped, else as a list of the rows. */
+export function tableLines(
+  { head, rows }: TableBlock,
+  width: number,
+  topic: string,
+  style: TextStyle,
+): readonly string[] {
+  const titles = head.map((cell) => ({ text: plainText(cell), look: 'strong' as const }));
+  const cells = rows.map((row) => row.cells.map((cell) => spansOf(cell, topic, style)));
+  const widths = columnWidths(titles, cells, width);
+  if (widths === null) return listLines(titles, cells, width, style);
+  const line = (row: readonly (readonly Span[])[]): readonly string[] => {
+    const wrapped = row.map((cell, index) => wrap(cell, widths[index] ?? 0));
+    const height = Math.max(1, ...wrapped.map(({ length }) => length));
+    return Array.from({ length: height }, (_, at) =>
+      wrapped
+        .map((lines, index) => padded(lines[at] ?? [], widths[index] ?? 0, style))
+        .join(GAP)
+        .trimEnd(),
+    );
+  };
+  return [
+    ...line(titles.map((title) => [title])),
+    widths.map((each) => '-'.repeat(each)).join(GAP),
+    ...cells.flatMap(line),
+  ];
+}
+
+/** Null where more than one column would have to be wrapped, or one would be too narrow. */
+function columnWidths(
+  titles: readonly Span[],
+  rows: readonly (readonly (readonly Span[])[])[],
+  width: number,
+): readonly number[] | null {
+  const columns = titles.map((title, index) =>
+    rows.map((row) => row[index] ?? []).concat([[title]]),
+  );
+  const natural = columns.map((cells) => Math.max(...cells.map(widthOf)));
+  const excess = natural.reduce((sum, each) => sum + each + GAP.length, -GAP.length) - width;
+  if (excess <= 0) return natural;
+  const widest = natural.indexOf(Math.max(...natural));
+  const rest = (natural[widest] ?? 0) - excess;
+  const needed = Math.max(MIN_TEXT_WIDTH, ...(columns[widest] ?? []).map(longestWord));
+  return rest < needed ? null : natural.with(widest, rest);
+}
+
+function listLines(
+  titles: readonly Span[],
+  rows: readonly (readonly (readonly Span[])[])[],
+  width: number,
+  style: TextStyle,
+): readonly string[] {
+  const [, ...others] = titles;
+  const indent = 2 + Math.max(0, ...others.map((title) => widthOf([title]))) + GAP.length;
+  return rows.flatMap(([first = [], ...cells], row) => {
+    const name = first.map(({ text }) => ({ text, look: 'strong' as const }));
+    const lines = wrap(name, width).map((line) => paint(line, style));
+    for (const [index, cell] of cells.entries()) {
+      const text = cell.map((span) => span.text).join('');
+      const title = others[index];
+      if (text === '' || text === '–' || title === undefined) continue;
+      for (const [at, line] of wrap(cell, width - indent).entries()) {
+        const label = at === 0 ? `  ${title.text}` : '';
+        lines.push(`${style.faint(label.padEnd(indent))}${paint(line, style)}`);
+      }
+    }
+    return row === 0 ? lines : ['', ...lines];
+  });
+}
+
+function padded(line: readonly Span[], width: number, style: TextStyle): string {
+  return paint(line, style) + ' '.repeat(Math.max(0, width - widthOf(line)));
+}
