@@ -16,6 +16,11 @@ const NAME_WEIGHT = 10;
 /** What a word counts that only begins like the one searched. */
 const PREFIX_WEIGHT = 0.4;
 const SHORTEST_PREFIX = 2;
+const COMMON_WORDS = new Set(
+  'a an and are as at be by can do does for from how i if in is it its my of on or that the this to what when where which why will with'.split(
+    ' ',
+  ),
+);
 const WORD = /[\p{L}\p{N}_]+/gu;
 
 export interface Hit {
@@ -47,7 +52,6 @@ export interface SearchResult {
 /** A paragraph, an item or a row: the unit that an excerpt shows. */
 interface Passage {
   readonly text: string;
-  readonly words: ReadonlyMap<string, number>;
   /** The name that a row defines. */
   readonly name: string | null;
   readonly anchor: string | null;
@@ -56,47 +60,58 @@ interface Passage {
 interface Entry {
   readonly topic: Topic;
   readonly section: Section;
-  readonly titleWords: ReadonlyMap<string, number>;
   readonly passages: readonly Passage[];
+}
+
+/** A word in a passage of a section, or in its title (null). */
+interface Posting {
+  readonly entry: Entry;
+  readonly passage: Passage | null;
+  readonly count: number;
 }
 
 /** A full-text index over the sections of the handbook. */
 export class HandbookIndex {
-  readonly #entries: readonly Entry[];
-  /** In how many sections each word is. */
-  readonly #frequency = new Map<string, number>();
+  readonly #size: number;
+  readonly #postings = new Map<string, Posting[]>();
+  readonly #stems = new Map<string, string>();
 
   constructor({ pages }: Handbook) {
-    this.#entries = pages.flatMap(({ topic, sections }) =>
-      sections.map((section) => ({
-        topic,
-        section,
-        titleWords: countWords(`${section.title} ${topic.title} ${topic.name}`),
-        passages: section.blocks.flatMap(passagesOf),
-      })),
+    const entries = pages.flatMap(({ topic, sections }) =>
+      sections.map((section) => ({ topic, section, passages: section.blocks.flatMap(passagesOf) })),
     );
-    for (const { titleWords, passages } of this.#entries) {
-      const words = new Set(
-        [titleWords, ...passages.map((each) => each.words)].flatMap((map) => [...map.keys()]),
-      );
-      for (const word of words) this.#frequency.set(word, (this.#frequency.get(word) ?? 0) + 1);
+    this.#size = entries.length;
+    for (const entry of entries) {
+      const { topic, section, passages } = entry;
+      this.#add(entry, null, `${section.title} ${topic.title} ${topic.name}`);
+      for (const passage of passages) this.#add(entry, passage, passage.text);
+    }
+  }
+
+  #add(entry: Entry, passage: Passage | null, text: string): void {
+    for (const [word, count] of countWords(text)) {
+      const postings = this.#postings.get(word) ?? [];
+      if (postings.length === 0) {
+        this.#postings.set(word, postings);
+        this.#stems.set(word, stemOf(word));
+      }
+      postings.push({ entry, passage, count });
     }
   }
 
   search(query: string): SearchResult {
-    const bounded = query.slice(0, MAX_QUERY_CHARS);
-    const given = [...new Set(bounded.toLowerCase().match(WORD) ?? [])];
+    const given = queryWords(query.slice(0, MAX_QUERY_CHARS));
     const terms = given.slice(0, MAX_WORDS).map((word) => this.#termOf(word));
-    const scored = this.#entries
-      .map((entry) => score(entry, terms))
-      .filter(({ matched }) => matched > 0);
+    const scores = new Map<Entry, Score>();
+    for (const term of terms) this.#score(term, scores);
+    const scored = [...scores.values()];
     const complete = scored.filter(({ matched }) => matched === terms.length);
     const best = (complete.length > 0 ? complete : scored)
-      .sort((one, other) => other.matched - one.matched || other.score - one.score)
+      .sort((one, other) => other.matched - one.matched || totalOf(other) - totalOf(one))
       .slice(0, MAX_HITS);
     const missing = terms.filter(({ forms }) => forms.size === 0).map(({ word }) => word);
     return {
-      hits: best.map(({ entry, passage }) => hitOf(entry, passage, terms)),
+      hits: best.map((score) => hitOf(score, terms)),
       hasAll: complete.length > 0,
       missing,
       nearest: this.#nearest(terms, missing),
@@ -108,9 +123,9 @@ export class HandbookIndex {
   #termOf(word: string): Term {
     const stem = stemOf(word);
     const forms = new Map<string, number>();
-    for (const [known, count] of this.#frequency) {
-      const rarity = Math.log(1 + this.#entries.length / count);
-      if (stemOf(known) === stem) forms.set(known, rarity);
+    for (const [known, { length }] of this.#postings) {
+      const rarity = Math.log(1 + this.#size / length);
+      if (this.#stems.get(known) === stem) forms.set(known, rarity);
       else if (word.length >= SHORTEST_PREFIX && known.startsWith(word)) {
         forms.set(known, rarity * PREFIX_WEIGHT);
       }
@@ -118,9 +133,36 @@ export class HandbookIndex {
     return { word, forms };
   }
 
+  /** Counts in each section the best form of the term in its title, and the best in its text. */
+  #score({ word, forms }: Term, scores: Map<Entry, Score>): void {
+    const found = new Map<Entry, { title: number; text: number }>();
+    for (const [form, weight] of forms) {
+      for (const { entry, passage, count } of this.#postings.get(form) ?? []) {
+        const score = scores.get(entry) ?? { entry, matched: 0, sum: 0, passages: new Map() };
+        scores.set(entry, score);
+        const best = found.get(entry) ?? { title: 0, text: 0 };
+        found.set(entry, best);
+        if (passage === null) {
+          best.title = Math.max(best.title, weight * TITLE_WEIGHT);
+        } else {
+          const isName = passage.name?.toLowerCase() === word;
+          const value = weight * (isName ? NAME_WEIGHT : 1 + Math.log(count));
+          best.text = Math.max(best.text, value);
+          score.passages.set(passage, (score.passages.get(passage) ?? 0) + value);
+        }
+      }
+    }
+    for (const [entry, { title, text }] of found) {
+      const score = scores.get(entry);
+      if (score === undefined) continue;
+      score.matched += 1;
+      score.sum += title + text;
+    }
+  }
+
   #nearest(terms: readonly Term[], missing: readonly string[]): string | null {
     if (missing.length === 0) return null;
-    const known = [...this.#frequency.keys()].filter((word) => word.length > 2);
+    const known = [...this.#postings.keys()].filter(({ length }) => length > 2);
     const words = terms.map(({ word }) =>
       missing.includes(word) ? nearestName(word, known) : word,
     );
@@ -133,66 +175,48 @@ interface Term {
   readonly forms: ReadonlyMap<string, number>;
 }
 
-interface Scored {
+interface Score {
   readonly entry: Entry;
   /** How many of the terms the section has. */
-  readonly matched: number;
-  readonly score: number;
-  readonly passage: Passage | null;
+  matched: number;
+  sum: number;
+  readonly passages: Map<Passage, number>;
 }
 
-function score(entry: Entry, terms: readonly Term[]): Scored {
-  let [matched, total] = [0, 0];
-  const ofPassages = new Map<Passage, number>();
-  for (const { word, forms } of terms) {
-    let inTitle = 0;
-    let inText = 0;
-    for (const [form, weight] of forms) {
-      if (entry.titleWords.has(form)) inTitle = Math.max(inTitle, weight * TITLE_WEIGHT);
-      for (const passage of entry.passages) {
-        const count = passage.words.get(form);
-        if (count === undefined) continue;
-        const isName = passage.name?.toLowerCase() === word;
-        const value = weight * (isName ? NAME_WEIGHT : 1 + Math.log(count));
-        inText = Math.max(inText, value);
-        // A passage with all words comes before one that has a single word often.
-        ofPassages.set(passage, (ofPassages.get(passage) ?? 0) + value);
-      }
-    }
-    if (inTitle + inText > 0) matched += 1;
-    total += inTitle + inText;
-  }
-  const [best] = [...ofPassages].sort(([, one], [, other]) => other - one);
-  return { entry, matched, score: total + (best?.[1] ?? 0), passage: best?.[0] ?? null };
+/** A section with all words in one passage comes before one that has them apart. */
+function totalOf({ sum, passages }: Score): number {
+  return sum + Math.max(0, ...passages.values());
 }
 
-function hitOf(
-  { topic, section, passages }: Entry,
-  best: Passage | null,
-  terms: readonly Term[],
-): Hit {
-  const passage = best ?? passages[0];
+/** Words that are in every section say nothing, unless the query has no others. */
+function queryWords(query: string): readonly string[] {
+  const words = [...new Set(query.toLowerCase().match(WORD) ?? [])];
+  const telling = words.filter((word) => !COMMON_WORDS.has(word));
+  return telling.length > 0 ? telling : words;
+}
+
+function hitOf({ entry, passages }: Score, terms: readonly Term[]): Hit {
+  const { topic, section } = entry;
+  const [best] = [...passages].sort(([, one], [, other]) => other - one);
+  const passage = best?.[0] ?? entry.passages[0];
   const isNamed = terms.some(({ word }) => passage?.name?.toLowerCase() === word);
   return {
     topic,
     title: isNamed ? (passage?.name ?? section.title) : section.title,
-    anchor: best?.anchor ?? section.anchor,
+    anchor: best?.[0].anchor ?? section.anchor,
     excerpt: excerptOf(passage?.text ?? '', terms),
   };
 }
 
 /** A part of the text around its first match. */
 function excerptOf(text: string, terms: readonly Term[]): readonly ExcerptPart[] {
-  const forms = new Set(terms.flatMap(({ forms }) => [...forms.keys()]));
-  const isMatch = (word: string): boolean => wordForms(word).some((form) => forms.has(form));
-  const matches = [...text.matchAll(WORD)].filter(([word]) => isMatch(word));
+  const forms = new Set(terms.flatMap((term) => [...term.forms.keys()]));
+  const matches = [...text.matchAll(WORD)].filter(([word]) =>
+    wordForms(word).some((form) => forms.has(form)),
+  );
   const first = matches[0]?.index ?? 0;
   const from = first <= LEAD_CHARS ? 0 : text.indexOf(' ', first - LEAD_CHARS) + 1;
-  const space = text.lastIndexOf(' ', from + EXCERPT_CHARS);
-  const to =
-    text.length - from <= EXCERPT_CHARS || space <= first
-      ? Math.min(text.length, Math.max(from + EXCERPT_CHARS, 0))
-      : space;
+  const to = endOf(text, from + EXCERPT_CHARS);
   const parts: ExcerptPart[] = from === 0 ? [] : [{ text: '… ', isMatch: false }];
   let at = from;
   for (const { index, 0: word } of matches) {
@@ -201,8 +225,15 @@ function excerptOf(text: string, terms: readonly Term[]): readonly ExcerptPart[]
     parts.push({ text: word, isMatch: true });
     at = index + word.length;
   }
-  parts.push({ text: `${text.slice(at, to)}${to < text.length ? ' …' : ''}`, isMatch: false });
-  return parts.filter((part) => part.text !== '');
+  const end = `${text.slice(at, to)}${to < text.length ? ' …' : ''}`;
+  return end === '' ? parts : [...parts, { text: end, isMatch: false }];
+}
+
+/** Between two words, where one is near. */
+function endOf(text: string, limit: number): number {
+  if (text.length <= limit) return text.length;
+  const space = text.lastIndexOf(' ', limit);
+  return space > limit - LEAD_CHARS ? space : limit;
 }
 
 function passagesOf(block: Block): readonly Passage[] {
@@ -228,7 +259,7 @@ function rowPassage({ cells, anchor }: Row): Passage {
 }
 
 function passage(text: string, name: string | null = null, anchor: string | null = null): Passage {
-  return { text, words: countWords(text), name, anchor };
+  return { text, name, anchor };
 }
 
 function countWords(text: string): ReadonlyMap<string, number> {
@@ -245,6 +276,8 @@ function wordForms(word: string): readonly string[] {
   return [...new Set([word, ...parts].map((part) => part.toLowerCase()))];
 }
 
+/** What words of one family begin with: rotate, rotates, rotated, rotating and rotation. */
 function stemOf(word: string): string {
-  return word.length > 3 && word.endsWith('s') ? word.slice(0, -1) : word;
+  const singular = word.replace(/ies$/, 'y').replace(/(?<=\w{3})s$/, '');
+  return singular.replace(/(?<=\w{4})(?:ing|ed|ion|e)$/, '');
 }

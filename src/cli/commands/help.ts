@@ -14,6 +14,7 @@ import type { Terminal } from '../terminal.ts';
 const MAX_COLUMNS = 100;
 const MIN_COLUMNS = 40;
 const MAX_SHOWN_CHARS = 60;
+const MAX_HINTS = 3;
 
 /**
  * Prints the help of a command, a topic of the handbook, or the list of both.
@@ -67,13 +68,16 @@ function topicList(strong: (text: string) => string): string {
 
 function unknownName(names: readonly string[], program: Command): VedetteError {
   const given = names.join(' ');
-  const command = nearestName(
-    given,
-    program.commands.map((each) => each.name()),
-  );
-  const topics = nearestTopics(given).map(({ name }) => name);
-  const nearest = command === null ? topics : [command, ...topics].slice(0, 3);
-  const hint = nearest.length === 0 ? '' : ` (did you mean ${nearest.join(' or ')}?)`;
+  const [command, ...topics] = [
+    nearestName(
+      given,
+      program.commands.map((each) => each.name()),
+    ),
+    ...(names.length > 1 ? [] : nearestTopics(given).map(({ name }) => name)),
+  ];
+  const nearest = command === null || command === undefined ? topics : [command, ...topics];
+  const hint =
+    nearest.length === 0 ? '' : ` (did you mean ${nearest.slice(0, MAX_HINTS).join(' or ')}?)`;
   return new VedetteError(
     'usage',
     'UNKNOWN_TOPIC',

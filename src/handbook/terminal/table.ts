@@ -4,6 +4,7 @@ import { longestWord, paint, type Span, spansOf, type TextStyle, widthOf, wrap }
 const GAP = '  ';
 /** A column whose lines are shorter than that is hard to read. */
 const MIN_TEXT_WIDTH = 36;
+const LONG_ROW_LINES = 3;
 
 /** As aligned columns where at most one of them has to be wrapped, else as a list of the rows. */
 export function tableLines(
@@ -29,8 +30,14 @@ export function tableLines(
   return [
     ...line(titles.map((title) => [title])),
     widths.map((each) => '-'.repeat(each)).join(GAP),
-    ...cells.flatMap(line),
+    ...spaced(cells.map(line)),
   ];
+}
+
+/** Rows that take several lines have empty lines between them. */
+function spaced(rows: readonly (readonly string[])[]): readonly string[] {
+  const isLong = rows.some(({ length }) => length >= LONG_ROW_LINES);
+  return rows.flatMap((lines, index) => (isLong && index > 0 ? ['', ...lines] : lines));
 }
 
 /** Null where more than one column would have to be wrapped, or one would be too narrow. */
@@ -60,7 +67,10 @@ function listLines(
   const [, ...others] = titles;
   const indent = 2 + Math.max(0, ...others.map((title) => widthOf([title]))) + GAP.length;
   return rows.flatMap(([first = [], ...cells], row) => {
-    const name = first.map(({ text }) => ({ text, look: 'strong' as const }));
+    const name = first.map(({ text, look }) => ({
+      text: look === 'code' ? unmarked(text, style) : text,
+      look: 'strong' as const,
+    }));
     const lines = wrap(name, width).map((line) => paint(line, style));
     for (const [index, cell] of cells.entries()) {
       const text = cell.map((span) => span.text).join('');
@@ -73,6 +83,11 @@ function listLines(
     }
     return row === 0 ? lines : ['', ...lines];
   });
+}
+
+/** A name on a line of its own needs no marks. */
+function unmarked(text: string, { codeMark }: TextStyle): string {
+  return text.slice(codeMark.length, text.length - codeMark.length);
 }
 
 function padded(line: readonly Span[], width: number, style: TextStyle): string {
