@@ -41,9 +41,7 @@ export interface SearchResult {
   readonly hits: readonly Hit[];
   /** Whether each hit has all words of the query. */
   readonly hasAll: boolean;
-  /** The words that no section has. */
-  readonly missing: readonly string[];
-  /** The query with its missing words replaced by the nearest ones; null where there is none. */
+  /** The query with the words that no section has replaced by the nearest ones; null without any. */
   readonly nearest: string | null;
   /** Whether a part of the query was left out. */
   readonly cut: boolean;
@@ -109,12 +107,10 @@ export class HandbookIndex {
     const best = (complete.length > 0 ? complete : scored)
       .sort((one, other) => other.matched - one.matched || totalOf(other) - totalOf(one))
       .slice(0, MAX_HITS);
-    const missing = terms.filter(({ forms }) => forms.size === 0).map(({ word }) => word);
     return {
       hits: best.map((score) => hitOf(score, terms)),
       hasAll: complete.length > 0,
-      missing,
-      nearest: this.#nearest(terms, missing),
+      nearest: this.#nearest(terms),
       cut: query.length > MAX_QUERY_CHARS || given.length > MAX_WORDS,
     };
   }
@@ -138,7 +134,7 @@ export class HandbookIndex {
     const found = new Map<Entry, { title: number; text: number }>();
     for (const [form, weight] of forms) {
       for (const { entry, passage, count } of this.#postings.get(form) ?? []) {
-        const score = scores.get(entry) ?? { entry, matched: 0, sum: 0, passages: new Map() };
+        const score = scores.get(entry) ?? newScore(entry);
         scores.set(entry, score);
         const best = found.get(entry) ?? { title: 0, text: 0 };
         found.set(entry, best);
@@ -156,15 +152,16 @@ export class HandbookIndex {
       const score = scores.get(entry);
       if (score === undefined) continue;
       score.matched += 1;
+      score.inTitle ||= title > 0;
       score.sum += title + text;
     }
   }
 
-  #nearest(terms: readonly Term[], missing: readonly string[]): string | null {
-    if (missing.length === 0) return null;
+  #nearest(terms: readonly Term[]): string | null {
+    if (terms.every(({ forms }) => forms.size > 0)) return null;
     const known = [...this.#postings.keys()].filter(({ length }) => length > 2);
-    const words = terms.map(({ word }) =>
-      missing.includes(word) ? nearestName(word, known) : word,
+    const words = terms.map(({ word, forms }) =>
+      forms.size > 0 ? word : nearestName(word, known),
     );
     return words.includes(null) ? null : words.join(' ');
   }
@@ -179,8 +176,13 @@ interface Score {
   readonly entry: Entry;
   /** How many of the terms the section has. */
   matched: number;
+  inTitle: boolean;
   sum: number;
   readonly passages: Map<Passage, number>;
+}
+
+function newScore(entry: Entry): Score {
+  return { entry, matched: 0, inTitle: false, sum: 0, passages: new Map() };
 }
 
 /** A section with all words in one passage comes before one that has them apart. */
@@ -195,7 +197,8 @@ function queryWords(query: string): readonly string[] {
   return telling.length > 0 ? telling : words;
 }
 
-function hitOf({ entry, passages }: Score, terms: readonly Term[]): Hit {
+/** Leads to a row of a table where the words are in its name, or not in the title of the section. */
+function hitOf({ entry, passages, inTitle }: Score, terms: readonly Term[]): Hit {
   const { topic, section } = entry;
   const [best] = [...passages].sort(([, one], [, other]) => other - one);
   const passage = best?.[0] ?? entry.passages[0];
@@ -203,7 +206,7 @@ function hitOf({ entry, passages }: Score, terms: readonly Term[]): Hit {
   return {
     topic,
     title: isNamed ? (passage?.name ?? section.title) : section.title,
-    anchor: best?.[0].anchor ?? section.anchor,
+    anchor: (isNamed || !inTitle ? best?.[0].anchor : null) ?? section.anchor,
     excerpt: excerptOf(passage?.text ?? '', terms),
   };
 }

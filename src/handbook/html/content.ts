@@ -10,6 +10,8 @@ import { escaped } from './escaped.ts';
 
 /** HTML has six levels of headings. */
 const DEEPEST = 6;
+/** What the tables of the documents have in a cell without a value. */
+const NOTHING = '–';
 
 export function sectionHtml({ anchor, heading, level, blocks }: Section): string {
   const tag = `h${Math.min(level, DEEPEST)}`;
@@ -49,13 +51,21 @@ function tableHtml({ head, rows }: TableBlock): string {
   const titles = head.map(plainText);
   const headHtml = head.map((cell) => `<th scope="col">${inlinesHtml(cell)}</th>`).join('');
   const rowsHtml = rows.map(({ cells, anchor }) => {
-    const cellsHtml = cells.map(
-      (cell, index) => `<td data-title="${escaped(titles[index] ?? '')}">${inlinesHtml(cell)}</td>`,
-    );
+    const cellsHtml = cells.map((cell, index) => {
+      const isEmpty = plainText(cell) === NOTHING;
+      return `<td${isEmpty ? ' class="none"' : ''} data-title="${escaped(titles[index] ?? '')}">${breakable(inlinesHtml(cell))}</td>`;
+    });
     const id = anchor === null ? '' : ` id="${escaped(anchor)}"`;
     return `<tr${id}>${cellsHtml.join('')}</tr>`;
   });
   return `<table class="columns-${head.length}"><thead><tr>${headHtml}</tr></thead><tbody>${rowsHtml.join('\n')}</tbody></table>`;
+}
+
+/** Long names may go on in the next line after an underscore, dot or slash. */
+function breakable(html: string): string {
+  return html.replaceAll(/<code>[^<]*<\/code>/g, (code) =>
+    code.replaceAll(/(?<=\w[_./])(?=\w)/g, '<wbr>'),
+  );
 }
 
 function inlinesHtml(inlines: readonly Inline[]): string {

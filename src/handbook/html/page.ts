@@ -6,7 +6,7 @@ import { STYLE } from './style.ts';
 
 export interface PageParts {
   readonly title: string;
-  /** The topic, or `api` on the page of the API. */
+  /** The topic; `api` on the page of the API, and `front` on the list of topics. */
   readonly current: string | null;
   /** What the search form contains. */
   readonly query?: string;
@@ -32,11 +32,11 @@ export function pageHtml(parts: PageParts): string {
 <a class="skip" href="#main">Skip to the text</a>
 <header class="top"><a class="brand" href="/docs">${LOGO}Vedette <span>Handbook</span></a>
 ${searchForm(query)}
-<a class="link topics-link" href="#topics">Topics</a><a class="link"${here(current === 'api')} href="/docs/api">API<span class="wide"> reference</span></a></header>
-<div class="page">
+<a class="link topics-link" href="${current === 'front' ? '#main' : '#topics'}">Topics</a><a class="link"${here(current === 'api')} href="/docs/api">API<span class="wide"> reference</span></a></header>
+<div class="page${current === 'front' ? ' front' : ''}">
 <main id="main"><h1>${escaped(title)}</h1>
 <div class="text">${contentsHtml(contents)}<article>${main}</article></div></main>
-${topicsHtml(current)}
+${current === 'front' ? '' : topicsHtml(current)}
 </div>
 <footer>Vedette ${escaped(VERSION)}. On a terminal: <code>vedette help</code></footer>
 </body></html>

@@ -13,7 +13,7 @@ export function indexHtml(): string {
   );
   return pageHtml({
     title: 'Handbook',
-    current: null,
+    current: 'front',
     main: `<p class="lead">How to monitor from inside your network with Vedette: checks, agents, the service and its API.</p>
 <p class="start"><a class="button primary" href="/docs/start">Getting started</a> <a class="button" href="/docs/api">API reference</a></p>
 <div class="groups">${groups.join('\n')}</div>`,
@@ -58,30 +58,23 @@ export function searchHtml(query: string, result: SearchResult): string {
   });
 }
 
-function resultHtml(query: string, { hits, missing, cut, hasAll, nearest }: SearchResult): string {
-  const quoted = `<strong>${escaped(query)}</strong>`;
-  const notes = [
-    cut ? '<p class="note">The query was too long: only its beginning was searched.</p>' : '',
-  ];
-  if (query === '')
+function resultHtml(query: string, { hits, cut, hasAll, nearest }: SearchResult): string {
+  if (query === '') {
     return '<p>Enter one or more words, such as a variable, an error code or a field.</p>';
-  if (nearest !== null) {
-    notes.push(
-      `<p class="note">Did you mean <a href="/docs/search?q=${encodeURIComponent(nearest)}">${escaped(nearest)}</a>?</p>`,
-    );
   }
-  if (hits.length === 0) {
-    return `${notes.join('')}<p>Nothing in the handbook matches ${quoted}.</p>
+  const notes = [
+    cut ? 'The query was too long: only its beginning was searched.' : '',
+    hits.length > 0 && !hasAll ? 'No section has all these words. These have some of them.' : '',
+    nearest === null
+      ? ''
+      : `Did you mean <a href="/docs/search?q=${encodeURIComponent(nearest)}">${escaped(nearest)}</a>?`,
+  ].filter((note) => note !== '');
+  const note = notes.length === 0 ? '' : `<p class="note">${notes.join(' ')}</p>`;
+  if (hits.length > 0) return `${note}<ol class="hits">${hits.map(hitHtml).join('\n')}</ol>`;
+  return `<p>Nothing in the handbook matches <strong>${escaped(query)}</strong>.</p>${note}
 <ul><li>Try fewer or other words, or the beginning of a word.</li>
 <li>Look for fields and endpoints in the <a href="/docs/api">API reference</a>.</li>
 <li>Choose from <a href="/docs">all topics</a>.</li></ul>`;
-  }
-  if (!hasAll) {
-    notes.push(
-      `<p class="note">No section has all these words. These have some of them${missing.length === 0 ? '' : `; no section has ${missing.map((word) => `<strong>${escaped(word)}</strong>`).join(', ')}`}.</p>`,
-    );
-  }
-  return `${notes.join('')}<ol class="hits">${hits.map(hitHtml).join('\n')}</ol>`;
 }
 
 function hitHtml({ topic, title, anchor, excerpt }: Hit): string {

@@ -32,6 +32,7 @@ main { grid-column: 2; grid-row: 1; padding: 28px 40px 64px; min-width: 0 }
 .topics { grid-column: 1; grid-row: 1; align-self: start; position: sticky; top: 52px; max-height: calc(100vh - 52px); overflow-y: auto; padding: 16px 8px 32px 16px; font-size: 13px; line-height: 20px; scrollbar-width: thin }
 .topics h2, .contents h2 { margin: 16px 8px 4px; font-size: 12px; font-weight: 600; line-height: 16px; color: var(--muted) }
 .topics ul, .contents ul { list-style: none; margin: 0; padding: 0 }
+.topics li, .contents li { margin: 0 }
 .topics a, .contents a { display: block; padding: 3px 8px; border-radius: 5px; color: var(--ink) }
 .topics a:hover, .contents a:hover { background: var(--soft); text-decoration: none }
 .topics a[aria-current] { background: var(--soft); font-weight: 600 }
@@ -40,14 +41,14 @@ main { grid-column: 2; grid-row: 1; padding: 28px 40px 64px; min-width: 0 }
 h1 { font-size: 26px; line-height: 32px; font-weight: 660; letter-spacing: -.015em; margin: 0 0 16px }
 .text { display: flex; flex-direction: row-reverse; justify-content: flex-end; gap: 40px; align-items: flex-start }
 article { flex: 1; max-width: 820px; min-width: 0 }
+.text > article:only-child { max-width: 920px }
 .contents { flex: 0 0 200px; position: sticky; top: 68px; max-height: calc(100vh - 84px); overflow-y: auto; margin-top: -12px; font-size: 13px; line-height: 18px }
 .contents a { color: var(--muted) }
-article > section > :first-child { margin-top: 0 }
 article section > :is(h2, h3, h4, h5) { margin: 36px 0 8px; line-height: 1.3; font-weight: 640; letter-spacing: -.005em }
+article > section:first-child > :first-child { margin-top: 0 }
 article h2 { font-size: 20px }
 article h3 { font-size: 16.5px }
 article h4 { font-size: 15px }
-article > section + section > :first-child { margin-top: 36px }
 .here { color: var(--muted); font-weight: 400; opacity: 0 }
 :is(h2, h3, h4):hover .here, .here:focus { opacity: 1 }
 p, ul, ol, pre, table, blockquote { margin: 0 0 14px }
@@ -61,6 +62,8 @@ blockquote { padding-left: 14px; border-left: 3px solid var(--line-strong); colo
 table { width: 100%; border-collapse: collapse; font-size: 13.5px; line-height: 1.5 }
 th { text-align: left; font-size: 12px; font-weight: 540; color: var(--muted); padding: 6px 16px 6px 0; border-bottom: 1px solid var(--line-strong) }
 td { vertical-align: top; padding: 8px 16px 8px 0; border-bottom: 1px solid var(--line); min-width: 64px }
+td:first-child code { overflow-wrap: break-word }
+:is(.columns-3, .columns-4, .columns-5) td:first-child { min-width: 132px }
 td:last-child, th:last-child { padding-right: 0 }
 tr:target, section:target > :is(h2, h3, h4) { background: var(--target); box-shadow: -8px 0 0 var(--target), 8px 0 0 var(--target) }
 
@@ -68,13 +71,17 @@ footer { padding: 20px 24px; border-top: 1px solid var(--line); color: var(--mut
 .lead { font-size: 17px; color: var(--muted); max-width: 60ch }
 .start { display: flex; gap: 8px; flex-wrap: wrap; margin-bottom: 28px }
 article p.start a { text-decoration: none }
-.groups { columns: 2 320px; column-gap: 40px }
+.front { display: block; max-width: 1240px }
+.front article { max-width: none }
+.groups { columns: 3 300px; column-gap: 40px }
 .group { break-inside: avoid; padding-bottom: 20px }
 .group h2 { margin: 0 0 6px !important; font-size: 15px }
 .group ul, .nearest { list-style: none; margin: 0; padding: 0 }
+.nearest { margin-bottom: 20px }
 .group li, .nearest li { padding: 5px 0; margin: 0; line-height: 20px; border-top: 1px solid var(--line) }
 .group li a, .nearest a { font-weight: 540; text-decoration: none !important }
 .group li span, .nearest span { display: block; font-size: 13px; color: var(--muted) }
+.group li span::first-letter, .nearest span::first-letter { text-transform: uppercase }
 .again { margin-bottom: 20px }
 .again .search { max-width: 560px }
 .note { padding: 8px 12px; background: var(--soft); border-radius: 6px }
@@ -95,7 +102,7 @@ mark { color: inherit; background: var(--mark); border-radius: 2px; padding: 0 1
 .operation summary code { background: none; padding: 0; font-size: 13px }
 .operation .method { flex: 0 0 56px; font-weight: 650 }
 .get { color: var(--get) } .post { color: var(--post) } .put, .patch { color: var(--put) } .delete { color: var(--delete) }
-.operation > div { padding: 4px 0 20px 66px }
+.operation > div { scroll-margin-top: 104px; padding: 4px 0 20px 66px }
 .operation h3, .operation h4 { margin: 16px 0 4px; font-size: 13.5px }
 .operation pre { white-space: pre-wrap; overflow-wrap: anywhere }
 
@@ -128,10 +135,11 @@ mark { color: inherit; background: var(--mark); border-radius: 2px; padding: 0 1
   td:first-child { font-weight: 600; overflow-wrap: anywhere }
   td + td::before { content: attr(data-title) " "; font-size: 12px; color: var(--muted) }
   .columns-2 td + td::before { content: none }
+  td.none { display: none }
   .operation summary { flex-wrap: wrap; gap: 0 8px }
   .operation .method { flex: none }
   .operation summary span { flex-basis: 100% }
-  .operation > div { padding-left: 0 }
+  .operation > div { scroll-margin-top: 104px; padding-left: 0 }
 }
 @media print {
   .top, .topics, .contents, .onward, .search, .here, .skip { display: none }

@@ -127,7 +127,8 @@ function parametersHtml(parameters: readonly Parameter[]): string {
   const rows = parameters.map(({ name, in: place, required, description, schema = {} }) => {
     const must = required === true ? '*' : '';
     const said = description ?? schema.description ?? '';
-    return `<tr><td><code>${escaped(name)}</code>${must}</td><td>${escaped(place)}</td><td>${escaped(kindText(schema))}</td><td>${prose(said)}</td></tr>`;
+    return `<tr><td><code>${escaped(name)}</code>${must}</td><td data-title="In">${escaped(place)}</td><td data-title="Value">${escaped(kindText(schema))}</td><td data-title="Meaning">${prose(said)}</td></tr>`;
   });
-  return `<h3>Parameters</h3><table>${rows.join('')}</table>`;
+  const titles = ['Name', 'In', 'Value', 'Meaning'].map((title) => `<th scope="col">${title}</th>`);
+  return `<h3>Parameters</h3><table class="columns-4"><thead><tr>${titles.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
 }
