@@ -128,11 +128,11 @@ function linkTarget(
   byAddress: ReadonlyMap<string, LinkTarget>,
   topics: readonly Topic[],
 ): LinkTarget | null {
-  if (/^https?:\/\//.test(href)) return { kind: 'outside', url: href };
   // The host stands for the root of the package.
   const base = `file:///${document}`;
   if (!URL.canParse(href, base)) return null;
   const url = new URL(href, base);
+  if (/^https?:$/.test(url.protocol)) return { kind: 'outside', url: href };
   if (url.protocol !== 'file:') return null;
   const path = decodeURIComponent(url.pathname.slice(1));
   if (url.hash !== '') {

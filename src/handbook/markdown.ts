@@ -53,6 +53,7 @@ export interface Surroundings {
 }
 
 const NAME = /^[A-Za-z][\w.-]*$/;
+const COMPOUND = /^[A-Z][a-z]+(?:[A-Z][a-z]+)+$/;
 const COMMENT = /<!--[\s\S]*?-->/g;
 
 /** The sections of a document, in its order. What stands before the first heading is dropped. */
@@ -162,11 +163,11 @@ function inlinesOf(
   });
 }
 
-/** A first cell of code alone, which is one name. */
+/** A first cell that is one name alone: in code, or in capitals within such as VedetteAgentDown. */
 function definedName([first = []]: readonly Cell[]): string | null {
   const [only] = first;
-  if (first.length !== 1 || only?.kind !== 'code' || !NAME.test(only.text)) return null;
-  return only.text;
+  if (first.length !== 1 || (only?.kind !== 'code' && only?.kind !== 'text')) return null;
+  return (only.kind === 'code' ? NAME : COMPOUND).test(only.text) ? only.text : null;
 }
 
 function unknown({ type, raw }: MarkedToken): Error {

@@ -4,7 +4,11 @@ import { longestWord, paint, type Span, spansOf, type TextStyle, widthOf, wrap }
 const GAP = '  ';
 /** A column whose lines are shorter than that is hard to read. */
 const MIN_TEXT_WIDTH = 36;
+/** The same for the values of a list, which have their titles before them. */
+const MIN_VALUE_WIDTH = 30;
 const LONG_ROW_LINES = 3;
+/** What the documents have in a cell without a value. */
+const NOTHING = '–';
 
 /** As aligned columns where at most one of them has to be wrapped, else as a list of the rows. */
 export function tableLines(
@@ -58,14 +62,15 @@ function columnWidths(
   return rest < needed ? null : natural.with(widest, rest);
 }
 
+/** Each row as its first cell, with the others below it after the titles of their columns. */
 function listLines(
-  titles: readonly Span[],
+  [, ...titles]: readonly Span[],
   rows: readonly (readonly (readonly Span[])[])[],
   width: number,
   style: TextStyle,
 ): readonly string[] {
-  const [, ...others] = titles;
-  const indent = 2 + Math.max(0, ...others.map((title) => widthOf([title]))) + GAP.length;
+  const indent = 2 + Math.max(0, ...titles.map((title) => widthOf([title]))) + GAP.length;
+  const isNarrow = width - indent < MIN_VALUE_WIDTH;
   return rows.flatMap(([first = [], ...cells], row) => {
     const name = first.map(({ text, look }) => ({
       text: look === 'code' ? unmarked(text, style) : text,
@@ -73,12 +78,15 @@ function listLines(
     }));
     const lines = wrap(name, width).map((line) => paint(line, style));
     for (const [index, cell] of cells.entries()) {
-      const text = cell.map((span) => span.text).join('');
-      const title = others[index];
-      if (text === '' || text === '–' || title === undefined) continue;
-      for (const [at, line] of wrap(cell, width - indent).entries()) {
-        const label = at === 0 ? `  ${title.text}` : '';
-        lines.push(`${style.faint(label.padEnd(indent))}${paint(line, style)}`);
+      const { text: title } = titles[index] ?? { text: '' };
+      if (['', NOTHING].includes(cell.map(({ text }) => text).join(''))) continue;
+      if (isNarrow) lines.push(style.faint(`  ${title}:`));
+      const at = isNarrow ? 4 : indent;
+      for (const [number, line] of wrap(cell, width - at).entries()) {
+        const label = number === 0 && !isNarrow ? `  ${title}` : '';
+        lines.push(
+          `${label === '' ? ' '.repeat(at) : style.faint(label.padEnd(at))}${paint(line, style)}`,
+        );
       }
     }
     return row === 0 ? lines : ['', ...lines];
