@@ -5,7 +5,7 @@ const GAP = '  ';
 /** A column whose lines are shorter than that is hard to read. */
 const MIN_TEXT_WIDTH = 36;
 /** The same for the values of a list, which have their titles before them. */
-const MIN_VALUE_WIDTH = 30;
+const MIN_VALUE_WIDTH = 24;
 const LONG_ROW_LINES = 3;
 /** What the documents have in a cell without a value. */
 const NOTHING = '–';
@@ -70,7 +70,8 @@ function listLines(
   style: TextStyle,
 ): readonly string[] {
   const indent = 2 + Math.max(0, ...titles.map((title) => widthOf([title]))) + GAP.length;
-  const isNarrow = width - indent < MIN_VALUE_WIDTH;
+  const longest = Math.max(...rows.flatMap(([, ...cells]) => cells.map(longestWord)));
+  const isNarrow = width - indent < Math.max(MIN_VALUE_WIDTH, Math.min(longest, width - 4));
   return rows.flatMap(([first = [], ...cells], row) => {
     const name = first.map(({ text, look }) => ({
       text: look === 'code' ? unmarked(text, style) : text,

@@ -110,8 +110,8 @@ Part
 
   PORT
     Meaning:
-      word word word word word word
-      word word
+      word word word word word word word
+      word
     What to try:
       other other other other other
       other other other
