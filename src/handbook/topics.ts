@@ -16,6 +16,8 @@ export interface TopicGroup {
   readonly topics: readonly Topic[];
 }
 
+/** The service adds its API reference to it. */
+export const API_GROUP = 'API';
 const README = 'README.md';
 const CHECKS = 'src/model/README.md';
 const AGENT = 'src/agent/README.md';
@@ -279,7 +281,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
     ],
   },
   {
-    title: 'API',
+    title: API_GROUP,
     topics: [
       {
         name: 'api-guide',

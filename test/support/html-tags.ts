@@ -1,5 +1,5 @@
 /** Elements without an end tag. */
-const VOID = ['!doctype', 'meta', 'input', 'wbr'];
+const VOID = ['!doctype', 'meta', 'link', 'input', 'wbr'];
 const TAG = /<(\/?)([a-z!][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*(\/?)>/gi;
 
 /**

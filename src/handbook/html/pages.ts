@@ -1,6 +1,6 @@
 import type { Handbook, TopicPage } from '../handbook.ts';
 import type { Hit, SearchResult } from '../search.ts';
-import { TOPIC_GROUPS, TOPICS, type Topic } from '../topics.ts';
+import { API_GROUP, TOPIC_GROUPS, TOPICS, type Topic } from '../topics.ts';
 import { hrefOf, sectionHtml } from './content.ts';
 import { escaped } from './escaped.ts';
 import { pageHtml, searchForm } from './page.ts';
@@ -9,7 +9,7 @@ import { pageHtml, searchForm } from './page.ts';
 export function indexHtml(): string {
   const groups = TOPIC_GROUPS.map(
     ({ title, topics }) =>
-      `<section class="group"><h2>${escaped(title)}</h2><ul>${topics.map(topicItem).join('')}${title === 'API' ? API_ITEM : ''}</ul></section>`,
+      `<section class="group"><h2>${escaped(title)}</h2><ul>${topics.map(topicItem).join('')}${title === API_GROUP ? API_ITEM : ''}</ul></section>`,
   );
   return pageHtml({
     title: 'Handbook',
@@ -54,7 +54,7 @@ export function searchHtml(query: string, result: SearchResult): string {
     title: 'Search',
     current: null,
     query,
-    main: `<div class="again">${searchForm(query, 'search-again')}</div>${resultHtml(query, result)}`,
+    main: `${searchForm(query)}${resultHtml(query, result)}`,
   });
 }
 
@@ -96,7 +96,7 @@ export function unknownTopicHtml(name: string, nearest: readonly Topic[]): strin
     title: 'There is no such page',
     current: null,
     main: `<p>The handbook has no topic <strong>${escaped(name)}</strong>.</p>${list}
-<p>Search the handbook, or choose from <a href="/docs">all topics</a>.</p><div class="again">${searchForm('', 'search-again')}</div>`,
+<p>Search the handbook, or choose from <a href="/docs">all topics</a>.</p>${searchForm('')}`,
   });
 }
 

@@ -30,7 +30,11 @@ article :is(p, li, td, dd) a { text-decoration: underline; text-decoration-color
 .page { display: grid; grid-template-columns: 248px minmax(0, 1fr); max-width: 1440px; margin: 0 auto }
 main { grid-column: 2; grid-row: 1; padding: 28px 40px 64px; min-width: 0 }
 .topics { grid-column: 1; grid-row: 1; align-self: start; position: sticky; top: 52px; max-height: calc(100vh - 52px); overflow-y: auto; padding: 16px 8px 32px 16px; font-size: 13px; line-height: 20px; scrollbar-width: thin }
-.topics h2, .contents h2 { margin: 16px 8px 4px; font-size: 12px; font-weight: 600; line-height: 16px; color: var(--muted) }
+.contents h2, .topics summary { margin: 16px 8px 4px; font-size: 12px; font-weight: 600; line-height: 16px; color: var(--muted) }
+.topics summary { margin: 0; padding: 5px 8px; border-radius: 5px; font-size: 13px; line-height: 20px; cursor: pointer }
+.topics summary:hover { background: var(--soft) }
+.topics details { margin-bottom: 4px }
+.topics details ul { padding: 0 0 6px 13px }
 .topics ul, .contents ul { list-style: none; margin: 0; padding: 0 }
 .topics li, .contents li { margin: 0 }
 .topics a, .contents a { display: block; padding: 3px 8px; border-radius: 5px; color: var(--ink) }
@@ -82,8 +86,7 @@ article p.start a { text-decoration: none }
 .group li a, .nearest a { font-weight: 540; text-decoration: none !important }
 .group li span, .nearest span { display: block; font-size: 13px; color: var(--muted) }
 .group li span::first-letter, .nearest span::first-letter { text-transform: uppercase }
-.again { margin-bottom: 20px }
-.again .search { max-width: 560px }
+.search.again { max-width: 560px; margin-bottom: 20px }
 .note { padding: 8px 12px; background: var(--soft); border-radius: 6px }
 .hits { list-style: none; padding: 0 }
 .hits li { padding: 12px 0; margin: 0; border-top: 1px solid var(--line) }
@@ -116,7 +119,7 @@ mark { color: inherit; background: var(--mark); border-radius: 2px; padding: 0 1
 @media (max-width: 860px) {
   .page { display: block }
   .topics { position: static; max-height: none; padding: 8px 16px 32px; border-top: 1px solid var(--line); columns: 2 240px; scroll-margin-top: 64px }
-  .topics h2 { break-after: avoid }
+  .topics details { break-inside: avoid }
   .topics a { padding: 6px 8px }
   .topics-link { display: inline }
   main { padding: 20px 16px 40px }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import type { Handbook } from '../../../handbook/handbook.ts';
+import { ICON } from '../../../handbook/html/page.ts';
 import {
   indexHtml,
   pageOf,
@@ -16,9 +17,10 @@ import { type Encoded, encoded, sendEncoded } from './encoded.ts';
 const OPEN = { public: true } as const;
 const HIDDEN = { hide: true } as const;
 const MAX_SHOWN_CHARS = 60;
+const ICON_CACHING = 'public, max-age=86400';
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
-/** A page may have its style and send its search form to the service, and nothing else. */
-const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+/** A page may have its style and its icon, and send its search form to the service. */
+const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
 /** For pages of the handbook and of the API. */
 export function asPage(reply: FastifyReply): FastifyReply {
@@ -57,7 +59,7 @@ export class HandbookPages {
   }
 }
 
-/** The handbook. Its pages run no script and load nothing. */
+/** The handbook. Its pages run no script. */
 export function handbookRoutes(pages: HandbookPages): FastifyPluginAsync {
   return async (app) => {
     // Whoever opens the service in a browser is led to what it can do.
@@ -67,6 +69,10 @@ export function handbookRoutes(pages: HandbookPages): FastifyPluginAsync {
 
     app.get('/docs', { config: OPEN, schema: HIDDEN }, async (request, reply) =>
       sendEncoded(request, asPage(reply), pages.front),
+    );
+
+    app.get('/docs/icon.svg', { config: OPEN, schema: HIDDEN }, async (_request, reply) =>
+      reply.header('cache-control', ICON_CACHING).type('image/svg+xml').send(ICON),
     );
 
     app.get<{ Querystring: { q?: string | string[] } }>(

@@ -156,14 +156,15 @@ describe('/', () => {
 describe('the pages of /docs', () => {
   const PAGES = ['/docs', '/docs/alerts', '/docs/api', '/docs/search?q=alert', '/docs/none'];
 
-  it.each(PAGES)('%s runs no script and loads nothing', async (path) => {
+  it.each(PAGES)('%s runs no script and loads nothing but its icon', async (path) => {
     const { text, headers } = await service.ask(path, { key: null });
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(text).not.toMatch(/<script|<link|<img|src=/i);
+    expect(text).not.toMatch(/<script|<img|src=/i);
+    expect(text.match(/<link[^>]*>/g)).toEqual(['<link rel="icon" href="/docs/icon.svg">']);
     const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
     expect(headers['content-security-policy']).toBe(
-      `default-src 'none'; style-src 'sha256-${hash}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     );
   });
 
@@ -218,6 +219,15 @@ describe('a topic of the handbook', () => {
     expect([status, headers.etag]).toEqual([404, undefined]);
     expect(text).toContain(shown);
     expect(text).toContain('id="search-again"');
+    readTags(text);
+  });
+});
+
+describe('/docs/icon.svg', () => {
+  it('is a picture that browsers keep', async () => {
+    const { status, text, headers } = await service.ask('/docs/icon.svg', { key: null });
+    expect([status, headers['content-type']]).toEqual([200, 'image/svg+xml']);
+    expect(headers['cache-control']).toBe('public, max-age=86400');
     readTags(text);
   });
 });
