@@ -18,7 +18,8 @@ COPY LICENSE ./
 COPY src src
 COPY tsconfig.json ./
 RUN npm run build
-COPY docker/assemble.mjs docker/healthcheck.mjs docker/
+COPY README.md ./
+COPY docker/assemble.mjs docker/healthcheck.mjs docker/README.md docker/
 # Readable for the image's user, also where the copy of the repository was made with a narrow umask.
 RUN node docker/assemble.mjs agent /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/ \
   && chmod -R a+rX /image

@@ -1,5 +1,5 @@
-// What an image holds of Vedette: the modules that its commands reach, and the packages that those
-// import, with the packages these depend on. Run in the build stage, where dist and node_modules are:
+// What an image holds of Vedette: the modules that its commands reach, the packages that those import,
+// with the packages these depend on, and the documents of the handbook. Run in the build stage, where dist and node_modules are:
 //
 //   node docker/assemble.mjs agent|service FOLDER
 //
@@ -10,6 +10,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const MAIN = 'dist/cli/main.js';
+const TOPICS = 'dist/handbook/topics.js';
 const REFUSE = `import { VedetteError } from '../../runtime/errors.js';
 throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'this image has agent, run, validate and apply; up and service are in the image vedette');
 `;
@@ -120,7 +121,14 @@ function folderOf(root, { name, from, needed }) {
   return null;
 }
 
-function copy(root, { modules, folders, packages, inPlace }, target) {
+/** The documents that the handbook shows, by their paths below root. */
+async function documentsOf(root, { modules }) {
+  if (!modules.includes(TOPICS)) throw new Error(`${TOPICS} is no longer reached: mend TOPICS`);
+  const { HANDBOOK_DOCUMENTS } = await import(pathToFileURL(join(root, TOPICS)).href);
+  return HANDBOOK_DOCUMENTS;
+}
+
+function copy(root, { modules, folders, packages, inPlace }, documents, target) {
   for (const path of modules) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
     const stub = inPlace[path];
@@ -136,8 +144,11 @@ function copy(root, { modules, folders, packages, inPlace }, target) {
       filter: (path) => path !== inner,
     });
   }
-  // It tells the version, and that the modules are ESM.
-  for (const file of ['package.json', 'LICENSE']) cpSync(join(root, file), join(target, file));
+  // package.json tells the version, and that the modules are ESM.
+  for (const file of ['package.json', 'LICENSE', ...documents]) {
+    mkdirSync(dirname(join(target, file)), { recursive: true });
+    cpSync(join(root, file), join(target, file));
+  }
 }
 
 /** Loads each module where it stands now, but for those that begin to work when they are loaded. */
@@ -159,7 +170,7 @@ async function main([image, folder]) {
   const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
   if (!relative(root, target).startsWith('..')) throw new Error(`${target} is inside of ${root}`);
   const closure = closureOf(root, image);
-  copy(root, closure, target);
+  copy(root, closure, await documentsOf(root, closure), target);
   await load(target, closure);
   const { modules, packages } = closure;
   process.stdout.write(`${image}: ${modules.length} modules, ${packages.length} packages\n`);

@@ -12,6 +12,10 @@ Examples:
   $ vedette run checks.yaml          run each check once, now
   $ vedette up --file checks.yaml    run the checks on their schedule and save the results
 
+Handbook:
+  $ vedette help                     list the topics
+  $ vedette help alerts              print one
+
 Exit codes: 0 all passed (degraded counts as passed), 1 a check failed or could not be judged,
 2 bad arguments or file.`;
 

@@ -265,14 +265,15 @@ function createProgram(
 
   program
     .command('help')
-    .summary('print the help of a command')
-    .description('Prints the help of a command, or of the program.')
-    .argument('[command]')
-    .action((name: string | undefined) => {
-      const command = program.commands.find((each) => each.name() === name);
-      if (name === undefined) program.help();
-      else if (command === undefined) program.error(`error: unknown command '${name}'`);
-      else command.help();
+    .summary('print the help of a command, or a handbook topic')
+    .description(
+      'Prints the help of a command or a topic of the handbook; without either, lists all of them.',
+    )
+    .argument('[name...]', 'a command with its subcommand, or a topic')
+    .action(async (names: readonly string[]) => {
+      loadOneByOne(import.meta.url, './commands/help.js');
+      const { helpCommand } = await import('./commands/help.ts');
+      await helpCommand(names, program, terminal);
     });
   return program;
 }

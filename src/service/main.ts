@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type Handbook, loadHandbook } from '../handbook/handbook.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { VedetteError } from '../runtime/errors.ts';
 import { closeDataFolder } from '../runtime/files/private-folder.ts';
@@ -47,11 +48,12 @@ export interface ServiceParts {
  * | draining | `stop.stopping` | 503 | answered, while those from before go on |
  * | closing | none of those is left, or `stop.now` | no answer | the last ones end, then the store |
  *
- * @throws VedetteError where the configuration, the database or the port is not to be had
+ * @throws VedetteError where the configuration, the database, the port or the handbook is not to be had
  */
 export async function runService(parts: ServiceParts): Promise<void> {
   const { config, log } = parts;
   const plans = await loadPlans(config.plansFile);
+  const handbook = await loadHandbook();
   await withStore(config, log, async (store) => {
     await migrate(store, log);
     await openFirstAccount(store, config, log);
@@ -74,7 +76,7 @@ export async function runService(parts: ServiceParts): Promise<void> {
       sealing.maintain(ended.signal),
     ]);
     try {
-      await serve(parts, store, features);
+      await serve(parts, store, features, handbook);
     } finally {
       ended.abort();
       await work;
@@ -85,7 +87,12 @@ export async function runService(parts: ServiceParts): Promise<void> {
 }
 
 /** Answers requests until `stop.stopping` aborts. */
-async function serve(parts: ServiceParts, store: Store, features: Features): Promise<void> {
+async function serve(
+  parts: ServiceParts,
+  store: Store,
+  features: Features,
+  handbook: Handbook,
+): Promise<void> {
   const { config, log, stop } = parts;
   const inFlight = new InFlight();
   const app = await buildApp({
@@ -96,6 +103,7 @@ async function serve(parts: ServiceParts, store: Store, features: Features): Pro
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
     routes: apiRoutes(features, stop.stopping),
+    handbook,
     inFlight,
     stopping: stop.stopping,
     counts: features.counts,

@@ -8,10 +8,11 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   model: [],
   scrub: ['model'],
   runtime: [],
+  handbook: ['runtime'],
   wire: ['model', 'runtime'],
   agent: ['wire', 'scrub', 'model', 'runtime'],
-  service: ['wire', 'scrub', 'model', 'runtime'],
-  cli: ['agent', 'service', 'wire', 'model', 'runtime'],
+  service: ['wire', 'scrub', 'model', 'handbook', 'runtime'],
+  cli: ['agent', 'service', 'wire', 'model', 'handbook', 'runtime'],
 };
 
 /** Folders that compute and touch nothing: the only outside modules they may use. */

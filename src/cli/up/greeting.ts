@@ -29,7 +29,7 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
   return [
     palette.strong(`Vedette ${VERSION} runs ${count} of ${harmless(facts.file)}${rest}.`),
     row('API', `${serviceUrl.href}  (its key is in ${harmless(stateFile)})`),
-    row('API, to read', new URL('/docs', serviceUrl).href),
+    row('Handbook', new URL('/docs', serviceUrl).href),
     row('Results', `curl -H 'Authorization: Bearer ${apiKey}' ${results.href}`),
     row('Service', lookAt(serviceUrl)),
     row('Agent', lookAt(agentUrl)),

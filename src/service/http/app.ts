@@ -1,5 +1,6 @@
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
+import type { Handbook } from '../../handbook/handbook.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ClientErrors } from '../../runtime/net/client-errors.ts';
@@ -11,6 +12,7 @@ import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { addAuthentication } from './access/authentication.ts';
 import type { Authenticator, KeyHolders } from './access/authenticator.ts';
 import { AllowedMethods } from './allowed-methods.ts';
+import { HandbookPages, handbookRoutes } from './docs/routes.ts';
 import { type FeatureCounts, NO_COUNTS } from './feature-counts.ts';
 import { healthRoutes } from './health.routes.ts';
 import type { InFlight } from './in-flight.ts';
@@ -38,6 +40,7 @@ export interface AppParts {
   readonly locationKeys: KeyHolders<AgentCaller>;
   /** The routes of the features. Each says who may use it: see route-access.ts. */
   readonly routes: readonly FastifyPluginAsync[];
+  readonly handbook: Handbook;
   readonly inFlight: InFlight;
   /** Aborts when the service stops. */
   readonly stopping: AbortSignal;
@@ -158,6 +161,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.decorate('documents', documents);
   await app.register(healthRoutes({ version: VERSION, metrics, ...probes, stopping }));
   await app.register(openApiRoutes(documents));
+  await app.register(handbookRoutes(new HandbookPages(parts.handbook)));
   for (const routes of parts.routes) await app.register(routes);
   await app.ready();
   return app;

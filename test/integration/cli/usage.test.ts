@@ -39,7 +39,22 @@ describe('what is wrong on the command line', () => {
       ['apply', 'x', '--prun'],
       "vedette: unknown option '--prun' (Did you mean --prune?); see vedette --help",
     ],
-    [['help', 'rnu'], "vedette: unknown command 'rnu'; see vedette --help"],
+    [
+      ['help', 'rnu'],
+      "vedette: no command or topic is named 'rnu' (did you mean run?); vedette help lists them all",
+    ],
+    [
+      ['help', 'service', 'start'],
+      "vedette: no command or topic is named 'service start' (did you mean service?); vedette help lists them all",
+    ],
+    [
+      ['help', 'alerts', 'email'],
+      "vedette: no command or topic is named 'alerts email'; vedette help lists them all",
+    ],
+    [
+      ['help', '\u001b[2J'],
+      "vedette: no command or topic is named '\\u{1b}[2J'; vedette help lists them all",
+    ],
     [['run', '/'], 'vedette: / is a directory, not a check file'],
     [['up', '--file', '/'], 'vedette: / is a directory, not a check file'],
     [

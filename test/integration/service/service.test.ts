@@ -62,8 +62,11 @@ describe('the service', () => {
       statusCode: 401,
       message: 'Bad Token',
     });
-    expect((await askService(at, '/docs', { key: null })).text).toContain(
-      'PUT /v1/checks/url/{id}',
+    expect((await askService(at, '/docs/api', { key: null })).text).toContain(
+      '<div id="put-v1-checks-url-id">',
+    );
+    expect((await askService(at, '/docs/operations', { key: null })).text).toContain(
+      '<tr id="RETENTION_DAYS">',
     );
     await stop();
     await expect(askService(at, '/health')).rejects.toMatchObject({ code: 'ECONNREFUSED' });

@@ -21,6 +21,7 @@ export async function serviceDocument(): Promise<OpenApiDocument> {
     authenticator: nobody,
     locationKeys: nobody,
     routes: apiRoutes(nothing as Features, never),
+    handbook: { pages: [] },
     inFlight: new InFlight(),
     stopping: never,
   });

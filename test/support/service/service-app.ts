@@ -3,6 +3,7 @@ import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { type Handbook, loadHandbook } from '../../../src/handbook/handbook.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import {
   type Authenticator,
@@ -74,6 +75,14 @@ export interface ServiceApp {
   close(): Promise<void>;
 }
 
+let handbook: Promise<Handbook> | null = null;
+
+/** Reading it takes longer than all else of the app. */
+function theHandbook(): Promise<Handbook> {
+  handbook ??= loadHandbook();
+  return handbook;
+}
+
 /** The real app with routes of a test's own, listening on a free port of the loopback. */
 export async function startServiceApp(
   routes: readonly FastifyPluginAsync[],
@@ -91,6 +100,7 @@ export async function startServiceApp(
     authenticator: keyTable(),
     locationKeys: { authenticate: async () => null },
     routes,
+    handbook: await theHandbook(),
     inFlight,
     stopping: stopping.signal,
     ...options,

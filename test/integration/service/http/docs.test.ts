@@ -7,6 +7,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { readTags } from '../../../support/html-tags.ts';
 import { type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
 import { thingRoutes } from '../../../support/service/service-routes.ts';
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-describe.each(['/openapi.json', '/docs'])('%s', (path) => {
+describe.each(['/openapi.json', '/docs', '/docs/alerts', '/docs/api'])('%s', (path) => {
   const get = async (headers: Readonly<Record<string, string>>): Promise<IncomingMessage> => {
     const sent = request({ host: '127.0.0.1', port: service.port, path, headers });
     sent.end();
@@ -37,6 +38,27 @@ describe.each(['/openapi.json', '/docs'])('%s', (path) => {
     expect(plain.headers).not.toHaveProperty('content-encoding');
     expect(plain.headers.vary).toBe('accept-encoding');
     expect((await buffer(plain)).toString()).toBe(text);
+  });
+
+  it('is sent again only where it has changed', async () => {
+    const { headers } = await service.ask(path, { key: null });
+    expect(headers['cache-control']).toBe('no-cache');
+    const { etag = '' } = headers;
+    for (const known of [etag, `"other", W/${etag}`, '*']) {
+      const again = await service.ask(path, { key: null, headers: { 'if-none-match': known } });
+      expect([again.status, again.text, again.headers.etag]).toEqual([304, '', etag]);
+    }
+    const packed = await get({ 'accept-encoding': 'gzip', 'if-none-match': etag });
+    // Other bytes have another tag.
+    expect(packed.statusCode).toBe(200);
+    expect(packed.headers.etag).not.toBe(etag);
+    packed.resume();
+  });
+
+  it('has no body for HEAD', async () => {
+    const { status, text, headers } = await service.ask(path, { key: null, method: 'HEAD' });
+    expect([status, text]).toEqual([200, '']);
+    expect(Number(headers['content-length'])).toBeGreaterThan(1000);
   });
 });
 
@@ -131,21 +153,110 @@ describe('/', () => {
   });
 });
 
-describe('/docs', () => {
-  it('shows the document without scripts and without anything from elsewhere', async () => {
-    const { status, text, headers } = await service.ask('/docs', { key: null });
-    expect(status).toBe(200);
-    expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(text).toContain('POST /v1/things');
-    expect(text).toContain('Lists &lt;things&gt;');
-    expect(text).not.toMatch(/<script|<link|src=|https?:\/\//i);
-  });
+describe('the pages of /docs', () => {
+  const PAGES = ['/docs', '/docs/alerts', '/docs/api', '/docs/search?q=alert', '/docs/none'];
 
-  it('has a style that its policy lets through, and nothing else', async () => {
-    const { text, headers } = await service.ask('/docs', { key: null });
+  it.each(PAGES)('%s runs no script and loads nothing but its icon', async (path) => {
+    const { text, headers } = await service.ask(path, { key: null });
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(text).not.toMatch(/<script|<img|src=/i);
+    expect(text.match(/<link[^>]*>/g)).toEqual(['<link rel="icon" href="/docs/icon.svg">']);
     const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
-    expect(headers['content-security-policy']).toContain(`style-src 'sha256-${hash}'`);
-    expect(headers['content-security-policy']).toContain("default-src 'none'");
+    expect(headers['content-security-policy']).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+    );
+  });
+
+  it.each(PAGES)('%s leads to the topics, to the API and to the search', async (path) => {
+    const { text } = await service.ask(path, { key: null });
+    expect(text).toContain('href="/docs/start"');
+    expect(text).toContain('href="/docs/api"');
+    expect(text).toContain(
+      '<form class="search" role="search" action="/docs/search" method="get">',
+    );
+  });
+});
+
+describe('/docs/api', () => {
+  it('shows every operation of the document, with its texts escaped', async () => {
+    const { status, text } = await service.ask('/docs/api', { key: null });
+    expect(status).toBe(200);
+    expect(text).toContain('<code class="method post">POST</code> <code>/v1/things</code>');
+    expect(text).toContain('<div id="post-v1-things">');
+    expect(text).toContain('Lists &lt;things&gt;');
+    expect(text).toContain('Needs the role <code>write</code>.');
+    expect(text).toContain('<section id="things"><h2>Things</h2>');
+    readTags(text);
+  });
+});
+
+describe('a topic of the handbook', () => {
+  it('has its own page, with an anchor for each name that it defines', async () => {
+    const { status, text } = await service.ask('/docs/operations', { key: null });
+    expect(status).toBe(200);
+    expect(text).toContain('<tr id="RETENTION_DAYS">');
+    expect(text).toContain('aria-current="page" href="/docs/operations"');
+  });
+
+  it.each([
+    ['/docs/', '/docs'],
+    ['/docs/alerts/', '/docs/alerts'],
+    ['/docs//', '/docs'],
+  ])('is found at %s, too', async (path, location) => {
+    const { status, headers } = await service.ask(path, { key: null });
+    expect([status, headers.location]).toEqual([308, location]);
+  });
+
+  it.each([
+    ['/docs/alrts', 'href="/docs/alerts"'],
+    ['/docs/error%20codes', 'href="/docs/error-codes"'],
+    ['/docs/alerts/email', 'href="/docs/alerts"'],
+    ['/docs/%3Cscript%3E', '&lt;script&gt;'],
+    [`/docs/${'x'.repeat(900)}`, 'x'.repeat(60)],
+  ])('that does not exist is 404 with what is near: %s', async (path, shown) => {
+    const { status, text, headers } = await service.ask(path, { key: null });
+    expect([status, headers.etag]).toEqual([404, undefined]);
+    expect(text).toContain(shown);
+    expect(text).toContain('id="search-again"');
+    readTags(text);
+  });
+});
+
+describe('/docs/icon.svg', () => {
+  it('is a picture that browsers keep', async () => {
+    const { status, text, headers } = await service.ask('/docs/icon.svg', { key: null });
+    expect([status, headers['content-type']]).toEqual([200, 'image/svg+xml']);
+    expect(headers['cache-control']).toBe('public, max-age=86400');
+    readTags(text);
+  });
+});
+
+describe('/docs/search', () => {
+  it('leads to sections, with the words marked', async () => {
+    const { status, text, headers } = await service.ask('/docs/search?q=retention+days', {
+      key: null,
+    });
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(text).toMatch(/<a href="\/docs\/operations#[\w-]+">/);
+    expect(text).toContain('<mark>RETENTION_DAYS</mark>');
+    expect(text).toContain('value="retention days"');
+  });
+
+  it.each([
+    ['', 'Enter one or more words'],
+    ['?q=', 'Enter one or more words'],
+    ['?q=qqqqqqqq', 'Nothing in the handbook matches'],
+    ['?q=retntion', 'Did you mean'],
+    ['?q=alerts&q=other', 'value="alerts"'],
+    ['?q=%22%3E%3Cscript%3E', 'value="&quot;&gt;&lt;script&gt;"'],
+    [`?q=port+${'x'.repeat(5000)}`, 'The query was too long'],
+    ['?other=1', 'Enter one or more words'],
+  ])('answers %s with a page', async (query, shown) => {
+    const { status, text } = await service.ask(`/docs/search${query}`, { key: null });
+    expect(status).toBe(200);
+    expect(text).toContain(shown);
+    expect(text.length).toBeLessThan(40_000);
+    readTags(text);
   });
 });

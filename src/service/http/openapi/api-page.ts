@@ -1,3 +1,6 @@
+import { escaped } from '../../../handbook/html/escaped.ts';
+import { pageHtml } from '../../../handbook/html/page.ts';
+import { anchorOf } from '../../../handbook/markdown.ts';
 import { type JsonSchema, kindText, outline } from './schema-outline.ts';
 
 interface Parameter {
@@ -33,23 +36,12 @@ export interface OpenApiDocument {
   readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> };
 }
 
-export const DOCS_STYLE = `
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
-body { max-width: 60rem; margin: 0 auto; padding: 1rem }
-h2 { border-bottom: 1px solid; margin-top: 2.5rem }
-details { margin: .5rem 0; padding: .25rem .75rem; border: 1px solid #8886; border-radius: .4rem }
-summary { cursor: pointer }
-code, pre { font: .875rem/1.45 ui-monospace, monospace }
-pre { overflow-x: auto; padding: .75rem; background: #8882; border-radius: .4rem }
-table { border-collapse: collapse; width: 100% }
-th, td { text-align: left; vertical-align: top; padding: .2rem .8rem .2rem 0 }
-`;
-
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+const SCHEMAS = 'Schemas';
 
 /** The document as one page of HTML, by resource. Everything in it is escaped. */
-export function docsPage(document: OpenApiDocument): string {
-  const { title, version, description } = document.info;
+export function apiPage(document: OpenApiDocument): string {
+  const { version, description } = document.info;
   const forms = new Forms();
   const byTag = new Map<string, string>();
   for (const [path, methods] of Object.entries(document.paths)) {
@@ -57,25 +49,25 @@ export function docsPage(document: OpenApiDocument): string {
       const operation = methods[method];
       if (operation === undefined) continue;
       const tag = operation.tags?.[0] ?? 'Other';
-      const name = `${method.toUpperCase()} ${path}`;
-      byTag.set(tag, `${byTag.get(tag) ?? ''}${operationHtml(name, operation, forms)}`);
+      byTag.set(tag, `${byTag.get(tag) ?? ''}${operationHtml(method, path, operation, forms)}`);
     }
   }
-  const sections = [...byTag].map(([tag, operations]) => `<h2>${escaped(tag)}</h2>${operations}`);
   const schemas = Object.entries(document.components?.schemas ?? {}).map(
     ([name, schema]) => `<h3>${escaped(name)}</h3>${forms.html(schema, name)}`,
   );
-  return `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escaped(title)} ${escaped(version)}</title><style>${DOCS_STYLE}</style></head>
-<body><h1>${escaped(title)} <small>${escaped(version)}</small></h1>
-<p>${escaped(description ?? '')} For programs: <a href="/openapi.json">/openapi.json</a>.
-A * stands behind what must be there.</p>
-${sections.join('\n')}
-<h2>Schemas</h2>${schemas.join('\n')}
-</body></html>
-`;
+  if (schemas.length > 0) byTag.set(SCHEMAS, schemas.join('\n'));
+  const sections = [...byTag].map(
+    ([tag, html]) => `<section id="${anchorOf(tag)}"><h2>${escaped(tag)}</h2>${html}</section>`,
+  );
+  return pageHtml({
+    title: 'API reference',
+    current: 'api',
+    contents: [...byTag.keys()].map((title) => ({ title, anchor: anchorOf(title) })),
+    main: `<p>${escaped(description ?? '')} Version ${escaped(version)}. For programs:
+<a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Keys, roles, paging and errors are in
+<a href="/docs/api-guide">Using the API</a>. A * after a name means that the field is required.</p>
+${sections.join('\n')}`,
+  });
 }
 
 /** Shows each form of data once: where it comes first. Later ones lead there. */
@@ -96,8 +88,9 @@ class Forms {
   }
 }
 
-function operationHtml(name: string, operation: Operation, forms: Forms): string {
+function operationHtml(method: string, path: string, operation: Operation, forms: Forms): string {
   const { summary, description, parameters = [], requestBody, responses = {} } = operation;
+  const name = `${method.toUpperCase()} ${path}`;
   const content = (holder: Content, where: string): string =>
     Object.entries(holder.content ?? {})
       .map(
@@ -107,34 +100,35 @@ function operationHtml(name: string, operation: Operation, forms: Forms): string
       .join('');
   const answers = Object.entries(responses).map(([status, answer]) => {
     const heading = status === 'default' ? 'Errors' : escaped(status);
-    const said = escaped(answer.description ?? '');
-    return `<h4>${heading}</h4><p>${said}</p>${content(answer, `the answer of ${name}`)}`;
+    const said = prose(answer.description ?? '');
+    return `<h4>${heading}</h4><p>${said}</p>${content(answer, `the response of ${name}`)}`;
   });
-  return `<details><summary><code>${escaped(name)}</code> ${escaped(summary ?? '')}</summary>
-<p>${escaped(description ?? '')}</p>
+  // A link to the part inside opens the operation.
+  return `<details class="operation"><summary><code class="method ${method}">${method.toUpperCase()}</code> <code>${escaped(path)}</code> <span>${escaped(summary ?? '')}</span></summary><div id="${operationAnchor(method, path)}">
+${description === undefined ? '' : `<p>${prose(description)}</p>`}
 ${parametersHtml(parameters)}
 ${requestBody === undefined ? '' : `<h3>Body</h3>${content(requestBody, `the body of ${name}`)}`}
-<h3>Answers</h3>${answers.join('')}</details>
+<h3>Responses</h3>${answers.join('')}</div></details>
 `;
+}
+
+/** `get-v1-checks-id` of GET /v1/checks/{id}. */
+function operationAnchor(method: string, path: string): string {
+  return `${method}${path.replaceAll(/[^a-z0-9.]+/gi, '-').replace(/-$/, '')}`;
+}
+
+/** Escaped, with code where the text has it between backticks. */
+function prose(text: string): string {
+  return escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 function parametersHtml(parameters: readonly Parameter[]): string {
   if (parameters.length === 0) return '';
   const rows = parameters.map(({ name, in: place, required, description, schema = {} }) => {
     const must = required === true ? '*' : '';
-    return `<tr><td><code>${escaped(name)}</code>${must}</td><td>${escaped(place)}</td><td>${escaped(kindText(schema))}</td><td>${escaped(description ?? schema.description ?? '')}</td></tr>`;
+    const said = description ?? schema.description ?? '';
+    return `<tr><td><code>${escaped(name)}</code>${must}</td><td data-title="In">${escaped(place)}</td><td data-title="Value">${escaped(kindText(schema))}</td><td data-title="Meaning">${prose(said)}</td></tr>`;
   });
-  return `<h3>Parameters</h3><table>${rows.join('')}</table>`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  const titles = ['Name', 'In', 'Value', 'Meaning'].map((title) => `<th scope="col">${title}</th>`);
+  return `<h3>Parameters</h3><table class="columns-4"><thead><tr>${titles.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;
 }

@@ -1,0 +1,93 @@
+import type { Section } from '../handbook.ts';
+import {
+  type Block,
+  type Inline,
+  type LinkTarget,
+  plainText,
+  type TableBlock,
+} from '../markdown.ts';
+import { escaped } from './escaped.ts';
+
+/** HTML has six levels of headings. */
+const DEEPEST = 6;
+/** What the tables of the documents have in a cell without a value. */
+const NOTHING = '–';
+
+export function sectionHtml({ anchor, heading, level, blocks }: Section): string {
+  const tag = `h${Math.min(level, DEEPEST)}`;
+  const title =
+    heading === null
+      ? ''
+      : `<${tag}>${inlinesHtml(heading)} <a class="here" href="#${anchor}" aria-label="Link to this section">#</a></${tag}>`;
+  return `<section id="${escaped(anchor)}">${title}${blocks.map(blockHtml).join('\n')}</section>`;
+}
+
+function blockHtml(block: Block): string {
+  switch (block.kind) {
+    case 'paragraph':
+      return `<p>${inlinesHtml(block.inlines)}</p>`;
+    case 'code':
+      // Focusable, so that the keyboard can scroll it.
+      return `<pre tabindex="0"><code>${escaped(block.text)}</code></pre>`;
+    case 'quote':
+      return `<blockquote>${block.blocks.map(blockHtml).join('')}</blockquote>`;
+    case 'list': {
+      const tag = block.ordered ? 'ol' : 'ul';
+      return `<${tag}>${block.items.map((item) => `<li>${itemHtml(item)}</li>`).join('\n')}</${tag}>`;
+    }
+    case 'table':
+      return tableHtml(block);
+  }
+}
+
+function itemHtml(blocks: readonly Block[]): string {
+  const [only] = blocks;
+  if (blocks.length === 1 && only?.kind === 'paragraph') return inlinesHtml(only.inlines);
+  return blocks.map(blockHtml).join('');
+}
+
+/** Narrow screens show each row as a block of its own, in which every cell has its column's title. */
+function tableHtml({ head, rows }: TableBlock): string {
+  const titles = head.map(plainText);
+  const headHtml = head.map((cell) => `<th scope="col">${inlinesHtml(cell)}</th>`).join('');
+  const rowsHtml = rows.map(({ cells, anchor }) => {
+    const cellsHtml = cells.map((cell, index) => {
+      const isEmpty = plainText(cell) === NOTHING;
+      return `<td${isEmpty ? ' class="none"' : ''} data-title="${escaped(titles[index] ?? '')}">${breakable(inlinesHtml(cell))}</td>`;
+    });
+    const id = anchor === null ? '' : ` id="${escaped(anchor)}"`;
+    return `<tr${id}>${cellsHtml.join('')}</tr>`;
+  });
+  return `<table class="columns-${head.length}"><thead><tr>${headHtml}</tr></thead><tbody>${rowsHtml.join('\n')}</tbody></table>`;
+}
+
+/** Long names may go on in the next line after an underscore, dot or slash. */
+function breakable(html: string): string {
+  return html.replaceAll(/<code>[^<]*<\/code>/g, (code) =>
+    code.replaceAll(/(?<=\w[_./])(?=\w)/g, '<wbr>'),
+  );
+}
+
+function inlinesHtml(inlines: readonly Inline[]): string {
+  return inlines.map(inlineHtml).join('');
+}
+
+function inlineHtml(inline: Inline): string {
+  switch (inline.kind) {
+    case 'text':
+      return escaped(inline.text);
+    case 'code':
+      return `<code>${escaped(inline.text)}</code>`;
+    case 'strong':
+      return `<strong>${inlinesHtml(inline.children)}</strong>`;
+    case 'emphasis':
+      return `<em>${inlinesHtml(inline.children)}</em>`;
+    case 'link':
+      return `<a href="${escaped(hrefOf(inline.target))}">${inlinesHtml(inline.children)}</a>`;
+  }
+}
+
+export function hrefOf(target: LinkTarget): string {
+  if (target.kind === 'outside') return target.url;
+  return `/docs/${target.topic}${target.anchor === null ? '' : `#${target.anchor}`}`;
+}

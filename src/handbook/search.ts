@@ -1,0 +1,286 @@
+import { nearestName } from '../runtime/text/nearest-name.ts';
+import type { Handbook, Section } from './handbook.ts';
+import { type Block, plainText, type Row } from './markdown.ts';
+import type { Topic } from './topics.ts';
+
+/** Longer queries are cut. */
+export const MAX_QUERY_CHARS = 200;
+const MAX_WORDS = 8;
+const MAX_HITS = 20;
+const EXCERPT_CHARS = 260;
+/** How much of an excerpt stands before the first match. */
+const LEAD_CHARS = 60;
+/** What a word counts in the title of a section or topic, and in a name that a row defines. */
+const TITLE_WEIGHT = 6;
+const NAME_WEIGHT = 10;
+/** What a word counts that only begins like the one searched. */
+const PREFIX_WEIGHT = 0.4;
+const SHORTEST_PREFIX = 2;
+const COMMON_WORDS = new Set(
+  'a an and are as at be by can do does for from how i if in is it its my of on or that the this to what when where which why will with'.split(
+    ' ',
+  ),
+);
+const WORD = /[\p{L}\p{N}_]+/gu;
+
+export interface Hit {
+  readonly topic: Topic;
+  /** Of the section, or the name that a row of a table defines. */
+  readonly title: string;
+  readonly anchor: string;
+  readonly excerpt: readonly ExcerptPart[];
+}
+
+export interface ExcerptPart {
+  readonly text: string;
+  readonly isMatch: boolean;
+}
+
+export interface SearchResult {
+  /** Best first: one for each section. */
+  readonly hits: readonly Hit[];
+  /** Whether each hit has all words of the query. */
+  readonly hasAll: boolean;
+  /** The query with the words that no section has replaced by the nearest ones; null without any. */
+  readonly nearest: string | null;
+  /** Whether a part of the query was left out. */
+  readonly cut: boolean;
+}
+
+/** A paragraph, an item or a row: the unit that an excerpt shows. */
+interface Passage {
+  readonly text: string;
+  /** The name that a row defines. */
+  readonly name: string | null;
+  readonly anchor: string | null;
+}
+
+interface Entry {
+  readonly topic: Topic;
+  readonly section: Section;
+  readonly passages: readonly Passage[];
+}
+
+/** A word in a passage of a section, or in its title (null). */
+interface Posting {
+  readonly entry: Entry;
+  readonly passage: Passage | null;
+  readonly count: number;
+}
+
+/** A full-text index over the sections of the handbook. */
+export class HandbookIndex {
+  readonly #size: number;
+  readonly #postings = new Map<string, Posting[]>();
+  readonly #stems = new Map<string, string>();
+
+  constructor({ pages }: Handbook) {
+    const entries = pages.flatMap(({ topic, sections }) =>
+      sections.map((section) => ({ topic, section, passages: section.blocks.flatMap(passagesOf) })),
+    );
+    this.#size = entries.length;
+    for (const entry of entries) {
+      const { topic, section, passages } = entry;
+      this.#add(entry, null, `${section.title} ${topic.title} ${topic.name}`);
+      for (const passage of passages) this.#add(entry, passage, passage.text);
+    }
+  }
+
+  #add(entry: Entry, passage: Passage | null, text: string): void {
+    for (const [word, count] of countWords(text)) {
+      const postings = this.#postings.get(word) ?? [];
+      if (postings.length === 0) {
+        this.#postings.set(word, postings);
+        this.#stems.set(word, stemOf(word));
+      }
+      postings.push({ entry, passage, count });
+    }
+  }
+
+  search(query: string): SearchResult {
+    const given = queryWords(query.slice(0, MAX_QUERY_CHARS));
+    const terms = given.slice(0, MAX_WORDS).map((word) => this.#termOf(word));
+    const scores = new Map<Entry, Score>();
+    for (const term of terms) this.#score(term, scores);
+    const scored = [...scores.values()];
+    const complete = scored.filter(({ matched }) => matched === terms.length);
+    const best = (complete.length > 0 ? complete : scored)
+      .sort((one, other) => other.matched - one.matched || totalOf(other) - totalOf(one))
+      .slice(0, MAX_HITS);
+    return {
+      hits: best.map((score) => hitOf(score, terms)),
+      hasAll: complete.length > 0,
+      nearest: this.#nearest(terms),
+      cut: query.length > MAX_QUERY_CHARS || given.length > MAX_WORDS,
+    };
+  }
+
+  /** The words of the index that a searched word stands for, each with its weight. */
+  #termOf(word: string): Term {
+    const stem = stemOf(word);
+    const forms = new Map<string, number>();
+    for (const [known, { length }] of this.#postings) {
+      const rarity = Math.log(1 + this.#size / length);
+      if (this.#stems.get(known) === stem) forms.set(known, rarity);
+      else if (word.length >= SHORTEST_PREFIX && known.startsWith(word)) {
+        forms.set(known, rarity * PREFIX_WEIGHT);
+      }
+    }
+    return { word, forms };
+  }
+
+  /** Counts in each section the best form of the term in its title, and the best in its text. */
+  #score({ word, forms }: Term, scores: Map<Entry, Score>): void {
+    const found = new Map<Entry, { title: number; text: number }>();
+    for (const [form, weight] of forms) {
+      for (const { entry, passage, count } of this.#postings.get(form) ?? []) {
+        const score = scores.get(entry) ?? newScore(entry);
+        scores.set(entry, score);
+        const best = found.get(entry) ?? { title: 0, text: 0 };
+        found.set(entry, best);
+        if (passage === null) {
+          best.title = Math.max(best.title, weight * TITLE_WEIGHT);
+        } else {
+          const isName = passage.name?.toLowerCase() === word;
+          const value = weight * (isName ? NAME_WEIGHT : 1 + Math.log(count));
+          best.text = Math.max(best.text, value);
+          score.passages.set(passage, (score.passages.get(passage) ?? 0) + value);
+        }
+      }
+    }
+    for (const [entry, { title, text }] of found) {
+      const score = scores.get(entry);
+      if (score === undefined) continue;
+      score.matched += 1;
+      score.inTitle ||= title > 0;
+      score.sum += title + text;
+    }
+  }
+
+  #nearest(terms: readonly Term[]): string | null {
+    if (terms.every(({ forms }) => forms.size > 0)) return null;
+    const known = [...this.#postings.keys()].filter(({ length }) => length > 2);
+    const words = terms.map(({ word, forms }) =>
+      forms.size > 0 ? word : nearestName(word, known),
+    );
+    return words.includes(null) ? null : words.join(' ');
+  }
+}
+
+interface Term {
+  readonly word: string;
+  readonly forms: ReadonlyMap<string, number>;
+}
+
+interface Score {
+  readonly entry: Entry;
+  /** How many of the terms the section has. */
+  matched: number;
+  inTitle: boolean;
+  sum: number;
+  readonly passages: Map<Passage, number>;
+}
+
+function newScore(entry: Entry): Score {
+  return { entry, matched: 0, inTitle: false, sum: 0, passages: new Map() };
+}
+
+/** A section with all words in one passage comes before one that has them apart. */
+function totalOf({ sum, passages }: Score): number {
+  return sum + Math.max(0, ...passages.values());
+}
+
+/** Words that are in every section say nothing, unless the query has no others. */
+function queryWords(query: string): readonly string[] {
+  const words = [...new Set(query.toLowerCase().match(WORD) ?? [])];
+  const telling = words.filter((word) => !COMMON_WORDS.has(word));
+  return telling.length > 0 ? telling : words;
+}
+
+/** Leads to a row of a table where the words are in its name, or not in the title of the section. */
+function hitOf({ entry, passages, inTitle }: Score, terms: readonly Term[]): Hit {
+  const { topic, section } = entry;
+  const [best] = [...passages].sort(([, one], [, other]) => other - one);
+  const passage = best?.[0] ?? entry.passages[0];
+  const isNamed = terms.some(({ word }) => passage?.name?.toLowerCase() === word);
+  return {
+    topic,
+    title: isNamed ? (passage?.name ?? section.title) : section.title,
+    anchor: (isNamed || !inTitle ? best?.[0].anchor : null) ?? section.anchor,
+    excerpt: excerptOf(passage?.text ?? '', terms),
+  };
+}
+
+/** A part of the text around its first match. */
+function excerptOf(text: string, terms: readonly Term[]): readonly ExcerptPart[] {
+  const forms = new Set(terms.flatMap((term) => [...term.forms.keys()]));
+  const matches = [...text.matchAll(WORD)].filter(([word]) =>
+    wordForms(word).some((form) => forms.has(form)),
+  );
+  const first = matches[0]?.index ?? 0;
+  const from = first <= LEAD_CHARS ? 0 : text.indexOf(' ', first - LEAD_CHARS) + 1;
+  const to = endOf(text, from + EXCERPT_CHARS);
+  const parts: ExcerptPart[] = from === 0 ? [] : [{ text: '… ', isMatch: false }];
+  let at = from;
+  for (const { index, 0: word } of matches) {
+    if (index < at || index + word.length > to) continue;
+    if (index > at) parts.push({ text: text.slice(at, index), isMatch: false });
+    parts.push({ text: word, isMatch: true });
+    at = index + word.length;
+  }
+  const end = `${text.slice(at, to)}${to < text.length ? ' …' : ''}`;
+  return end === '' ? parts : [...parts, { text: end, isMatch: false }];
+}
+
+/** Between two words, where one is near. */
+function endOf(text: string, limit: number): number {
+  if (text.length <= limit) return text.length;
+  const space = text.lastIndexOf(' ', limit);
+  return space > limit - LEAD_CHARS ? space : limit;
+}
+
+function passagesOf(block: Block): readonly Passage[] {
+  switch (block.kind) {
+    case 'paragraph':
+      return [passage(plainText(block.inlines))];
+    case 'code':
+      return [passage(block.text.replaceAll(/\s+/g, ' '))];
+    case 'quote':
+      return block.blocks.flatMap(passagesOf);
+    case 'list':
+      return block.items.flatMap((item) => item.flatMap(passagesOf));
+    case 'table':
+      return block.rows.map(rowPassage);
+  }
+}
+
+function rowPassage({ cells, anchor }: Row): Passage {
+  const [first = [], ...others] = cells;
+  const name = plainText(first);
+  const rest = others.map(plainText).filter((text) => text !== '' && text !== '–');
+  return passage(`${name}: ${rest.join(' · ')}`, anchor === null ? null : name, anchor);
+}
+
+function passage(text: string, name: string | null = null, anchor: string | null = null): Passage {
+  return { text, name, anchor };
+}
+
+function countWords(text: string): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const [word] of text.matchAll(WORD)) {
+    for (const form of wordForms(word)) counts.set(form, (counts.get(form) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** A word, and the parts of a name such as RETENTION_DAYS or maxResponseTime, in small letters. */
+function wordForms(word: string): readonly string[] {
+  const parts = word.split(/_|(?<=[a-z])(?=[A-Z])/).filter((part) => part !== '');
+  return [...new Set([word, ...parts].map((part) => part.toLowerCase()))];
+}
+
+/** What words of one family begin with: rotate, rotates, rotated, rotating and rotation. */
+function stemOf(word: string): string {
+  const singular = word.replace(/ies$/, 'y').replace(/(?<=\w{3})s$/, '');
+  return singular.replace(/(?<=\w{4})(?:ing|ed|ion|e)$/, '');
+}

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { takesGzip } from '../json/gzip-answer.ts';
+
+/** A document as it is sent: all who read it share these bytes, however slowly they do. */
+export interface Encoded {
+  readonly plain: Buffer;
+  readonly packed: Buffer;
+  /** Of the plain form, without quotes. */
+  readonly tag: string;
+}
+
+export function encoded(text: string): Encoded {
+  const tag = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return { plain: Buffer.from(text), packed: gzipSync(text), tag };
+}
+
+/** Clients may keep it, and ask each time whether it has changed (RFC 9110, 13.1.2). */
+export function sendEncoded(request: FastifyRequest, reply: FastifyReply, document: Encoded) {
+  const isPacked = takesGzip(request);
+  const etag = `"${document.tag}${isPacked ? '-gzip' : ''}"`;
+  reply.headers({ vary: 'accept-encoding', 'cache-control': 'no-cache', etag });
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  if (!isPacked) return reply.send(document.plain);
+  return reply.header('content-encoding', 'gzip').send(document.packed);
+}
+
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  return tags.includes(etag) || tags.includes('*');
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { Handbook } from '../../../handbook/handbook.ts';
+import { ICON } from '../../../handbook/html/page.ts';
+import {
+  indexHtml,
+  pageOf,
+  searchHtml,
+  topicHtml,
+  unknownTopicHtml,
+} from '../../../handbook/html/pages.ts';
+import { STYLE } from '../../../handbook/html/style.ts';
+import { nearestTopics } from '../../../handbook/nearest-topics.ts';
+import { HandbookIndex, MAX_QUERY_CHARS } from '../../../handbook/search.ts';
+import { type Encoded, encoded, sendEncoded } from './encoded.ts';
+
+const OPEN = { public: true } as const;
+const HIDDEN = { hide: true } as const;
+const MAX_SHOWN_CHARS = 60;
+const ICON_CACHING = 'public, max-age=86400';
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+/** A page may have its style and its icon, and send its search form to the service. */
+const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+
+/** For pages of the handbook and of the API. */
+export function asPage(reply: FastifyReply): FastifyReply {
+  return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8');
+}
+
+/** The pages that do not depend on a query, each made when it is first read. */
+export class HandbookPages {
+  readonly #handbook: Handbook;
+  readonly #made = new Map<string, Encoded>();
+  #index: HandbookIndex | null = null;
+
+  constructor(handbook: Handbook) {
+    this.#handbook = handbook;
+  }
+
+  get front(): Encoded {
+    return this.#make('', indexHtml);
+  }
+
+  get index(): HandbookIndex {
+    this.#index ??= new HandbookIndex(this.#handbook);
+    return this.#index;
+  }
+
+  /** Null where there is no such topic. */
+  topic(name: string): Encoded | null {
+    const page = pageOf(this.#handbook, name);
+    return page === null ? null : this.#make(name, () => topicHtml(page));
+  }
+
+  #make(name: string, html: () => string): Encoded {
+    const made = this.#made.get(name) ?? encoded(html());
+    this.#made.set(name, made);
+    return made;
+  }
+}
+
+/** The handbook. Its pages run no script. */
+export function handbookRoutes(pages: HandbookPages): FastifyPluginAsync {
+  return async (app) => {
+    // Whoever opens the service in a browser is led to what it can do.
+    app.get('/', { config: OPEN, schema: HIDDEN }, async (_request, reply) =>
+      reply.redirect('/docs', 302),
+    );
+
+    app.get('/docs', { config: OPEN, schema: HIDDEN }, async (request, reply) =>
+      sendEncoded(request, asPage(reply), pages.front),
+    );
+
+    app.get('/docs/icon.svg', { config: OPEN, schema: HIDDEN }, async (_request, reply) =>
+      reply.header('cache-control', ICON_CACHING).type('image/svg+xml').send(ICON),
+    );
+
+    app.get<{ Querystring: { q?: string | string[] } }>(
+      '/docs/search',
+      { config: OPEN, schema: HIDDEN },
+      async (request, reply) => {
+        const [query = ''] = [request.query.q ?? ''].flat();
+        const shown = query.trim().slice(0, MAX_QUERY_CHARS);
+        return asPage(reply).send(searchHtml(shown, pages.index.search(query.trim())));
+      },
+    );
+
+    app.get<{ Params: { '*': string } }>(
+      '/docs/*',
+      { config: OPEN, schema: HIDDEN },
+      async (request, reply) => {
+        const name = request.params['*'];
+        const page = pages.topic(name);
+        if (page !== null) return sendEncoded(request, asPage(reply), page);
+        const bare = name.replace(/\/+$/, '');
+        if (bare === '') return reply.redirect('/docs', 308);
+        if (pages.topic(bare) !== null) return reply.redirect(`/docs/${bare}`, 308);
+        const shown = bare.slice(0, MAX_SHOWN_CHARS);
+        return asPage(reply)
+          .code(404)
+          .send(unknownTopicHtml(shown, nearestTopics(shown)));
+      },
+    );
+  };
+}
