@@ -29,6 +29,8 @@ export class AlternateDecoding {
   readonly #reader: DigitReader;
   readonly #run: DigitRun;
   #escapeEnd = 0;
+  /** End of what was reported last. */
+  #reportedTo = -1;
 
   constructor(window: Window, task: Task, reader: DigitReader, run: DigitRun) {
     this.#window = window;
@@ -38,11 +40,14 @@ export class AlternateDecoding {
   }
 
   /**
-   * Only what begins in the escape is news. The rest is found without this reading, and only whole: of
-   * this one, which ends somewhere, beginnings are masked.
+   * Reports only what begins in the escape, with what extends it (a longer secret with the same
+   * beginning). The main reading finds the rest, and only whole secrets: this one stops at a limit
+   * and reports the beginning of a secret there.
    */
   found(from: number, to: number, report: Report): void {
-    if (from < this.#escapeEnd) report(from, to);
+    if (from >= this.#escapeEnd && from > this.#reportedTo) return;
+    this.#reportedTo = Math.max(this.#reportedTo, to);
+    report(from, to);
   }
 
   /**
@@ -52,6 +57,7 @@ export class AlternateDecoding {
   search(from: number, escapeEnd: number): void {
     let wasDigit = false;
     this.#escapeEnd = escapeEnd;
+    this.#reportedTo = -1;
     for (let at = from; at < escapeEnd; at += 1) {
       const isDigit = (BASE64_VALUES[this.#window.bytes[at] ?? 0] ?? NO_DIGIT) < NO_DIGIT;
       if (isDigit && !wasDigit) this.#searchFrom(at, escapeEnd);
