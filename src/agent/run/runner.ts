@@ -14,7 +14,7 @@ import { saveEvidence } from './artifacts/evidence-artifacts.ts';
 import { type ArtifactTaker, saveFailedBody } from './artifacts/failed-body.ts';
 import { type EvidenceParts, gatherEvidence, wantsEvidence } from './artifacts/failure-evidence.ts';
 import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
-import { concludeLog } from './conclusion.ts';
+import { concludeLog } from './conclude-log.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
 import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
 import { type ResultContext, type RunName, resultIdIn, resultOf } from './result.ts';
