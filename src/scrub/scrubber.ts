@@ -47,7 +47,7 @@ type YieldToEventLoop = () => Promise<void>;
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
-/** Has nothing to mask. */
+/** Masks nothing. */
 export const NO_SECRETS: Scrubber = {
   isIdle: true,
   text: (text) => text,
@@ -117,5 +117,20 @@ function scrubberOf(automaton: Automaton | null, yieldToEventLoop: YieldToEventL
     holdsKnown: (given) => holdsSecret(automaton, given),
     bytes: (bytes) => maskBytes(automaton, bytes, yieldToEventLoop),
     stream: (pieces) => maskPieces(automaton, pieces, yieldToEventLoop),
+  };
+}
+
+/** Masks the secrets of both. What `first` masks completely, `second` cannot mask in part. */
+export function combineScrubbers(first: Scrubber, second: Scrubber): Scrubber {
+  if (first.isIdle) return second;
+  if (second.isIdle) return first;
+  return {
+    isIdle: false,
+    text: (text) => second.text(first.text(text)),
+    deep: (value, exempt) => second.deep(first.deep(value, exempt), exempt),
+    json: (line) => second.json(first.json(line)),
+    holdsKnown: (text) => first.holdsKnown(text) || second.holdsKnown(text),
+    bytes: async (bytes) => second.bytes(await first.bytes(bytes)),
+    stream: (pieces) => second.stream(first.stream(pieces)),
   };
 }

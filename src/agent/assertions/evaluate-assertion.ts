@@ -1,7 +1,7 @@
 import type { Assertion, Comparison } from '../../model/check/assertion.ts';
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { cutScrubbed } from '../secrets/cut-scrubbed.ts';
-import { MASK } from '../secrets/sensitive-headers.ts';
 import { comparisonWith, type Predicate } from './compare.ts';
 import { compileJsonPath, select } from './json-path.ts';
 import { numberOf } from './numeric.ts';

@@ -1,5 +1,5 @@
 import type { Assertion, AssertionSource } from '../../model/check/assertion.ts';
-import { isSensitiveHeader } from '../secrets/sensitive-headers.ts';
+import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
 
 /** The value of one assertion source. */
 export type SourceValue =

@@ -7,7 +7,7 @@ import {
   headerFields,
   isFields,
   mapCredentials,
-} from './request-credentials.ts';
+} from './credential-fields.ts';
 import { holdsMask, isSensitiveHeader, MASK } from './sensitive-headers.ts';
 import type { TargetChange } from './target.ts';
 import { mapUrlSecret, urlSecretOf } from './url-secret.ts';

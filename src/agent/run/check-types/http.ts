@@ -1,5 +1,6 @@
 import type { CheckOf } from '../../../model/check/check.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { maskHeaders } from '../../../model/credentials/sensitive-headers.ts';
 import { maskUserinfo } from '../../../model/credentials/url-secret.ts';
 import type { HttpDetail, HttpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
@@ -10,7 +11,6 @@ import { prepareRequest } from '../../probes/http/prepare-request.ts';
 import { type HttpOutcome, probeHttp } from '../../probes/http/probe.ts';
 import { receiversOf } from '../../probes/http/receivers.ts';
 import { shownUrl } from '../../probes/http/shown-url.ts';
-import { maskHeaders } from '../../secrets/sensitive-headers.ts';
 import {
   type CheckTypeRunner,
   commonDetail,
