@@ -1,4 +1,3 @@
-import { isCredential } from './credential-text.ts';
 import {
   BASIC_FIELDS,
   basicSecretPart,
@@ -8,6 +7,7 @@ import {
   isFields,
   mapCredentials,
 } from './credential-fields.ts';
+import { isCredential } from './credential-text.ts';
 import { holdsMask, isSensitiveHeader, MASK } from './sensitive-headers.ts';
 import type { TargetChange } from './target.ts';
 import { mapUrlSecret, urlSecretOf } from './url-secret.ts';
