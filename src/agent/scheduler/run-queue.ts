@@ -8,7 +8,7 @@ import { type Permit, RunPermits } from './permits/permits.ts';
 import type { ScheduledCheck } from './scheduled-check.ts';
 import { WaitingLine } from './waiting-line.ts';
 
-/** `slot`: due by the check's plan. `one_off`: oneOff for. */
+/** `slot`: a slot of the check. `one_off`: a requested run. */
 export type RunKind = 'slot' | 'one_off';
 
 /** A run that is due now. */
@@ -54,13 +54,12 @@ interface Ticket {
 const EXPIRY_INTERVAL_MS = 1000;
 
 /**
- * Runs what is due, at most `concurrency` at work at once, and `maxWaiting` beside them that only
- * wait for their peers; the rest waits in the order it came, until its tolerance is over. There are
- * never two runs of one check, but for oneOff ones: those have slots of their own, and must cost the
- * check's plan none.
+ * Runs what is due: at most `concurrency` runs at work at once, and `maxWaiting` others that only wait
+ * for their peers. The rest waits in order of arrival until its tolerance is over. Two runs of one
+ * check never overlap, except one-off runs, which must not cost the check a slot.
  *
- * Runs wait in a line of our own: in the permits' queue each would take 2 KB, and removing one early
- * would search the whole queue.
+ * Runs wait in a WaitingLine: in the permits' queue each would take 2 KB, and removing one early would
+ * search the whole queue.
  */
 export class RunQueue {
   readonly #options: RunQueueOptions;
@@ -132,7 +131,7 @@ export class RunQueue {
     this.#enqueue(due, null);
   }
 
-  /** Takes a run that is oneOff for by a name of its own; the caller sees to it that it is new. */
+  /** Takes a one-off run, which must be new. */
   submitOneOff(oneOff: OneOffRequest): void {
     if (this.#state === 'closed') {
       oneOff.onEnded('stopped');
@@ -165,7 +164,7 @@ export class RunQueue {
    */
   withdraw(checkId: string, upToMs = Number.POSITIVE_INFINITY): void {
     const run = this.#runs.get(checkId);
-    if (run?.stop === null && run.due.slotMs <= upToMs) this.#giveUp(run, 'agent_busy');
+    if (run?.stop === null && run.due.slotMs <= upToMs) this.#release(run, 'agent_busy');
   }
 
   /** Reports the slots that have waited longer than their tolerance; checks once a second. */
@@ -174,7 +173,7 @@ export class RunQueue {
     if (nowMs < this.#nextExpiryMs) return;
     this.#nextExpiryMs = nowMs + EXPIRY_INTERVAL_MS;
     for (const run of this.#line.items()) {
-      if (this.#isTooLate(run)) this.#giveUp(run, 'agent_busy');
+      if (this.#isTooLate(run)) this.#release(run, 'agent_busy');
     }
   }
 
@@ -184,7 +183,7 @@ export class RunQueue {
    */
   async drain(graceSignal: AbortSignal): Promise<void> {
     this.#state = 'closed';
-    for (const run of this.#line.items()) this.#giveUp(run, 'agent_stopped');
+    for (const run of this.#line.items()) this.#release(run, 'agent_stopped');
     const active = [...this.#runs.values()];
     const cut = (): void => {
       for (const { stop } of active) stop?.abort();
@@ -208,7 +207,7 @@ export class RunQueue {
     while (this.#permits.isFree && !this.#isHalted) {
       const run = this.#line.shift();
       if (run === null) return;
-      if (this.#isTooLate(run)) this.#giveUp(run, 'agent_busy');
+      if (this.#isTooLate(run)) this.#release(run, 'agent_busy');
       else void this.#permits.take((permit) => this.#start(run, permit));
     }
   }
@@ -242,7 +241,7 @@ export class RunQueue {
     if (oneOff === null) this.#ended(due);
   }
 
-  #giveUp(run: Ticket, reason: MissedReason): void {
+  #release(run: Ticket, reason: MissedReason): void {
     this.#leave(run);
     run.oneOff?.onEnded(reason === 'agent_stopped' ? 'stopped' : 'too_late');
     if (run.oneOff !== null) return;

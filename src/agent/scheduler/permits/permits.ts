@@ -63,7 +63,7 @@ export class RunPermits {
           (one) => this.#wait(one),
         );
         work(permit)
-          .finally(() => permit.giveUp())
+          .finally(() => permit.release())
           .then(resolve, reject);
       });
     });
@@ -113,7 +113,7 @@ export class RunPermits {
       if (this.#waiting >= this.#maxWaiting) return;
       this.#leaving.delete(permit);
       this.#waiting += 1;
-      permit.giveUp();
+      permit.release();
     }
   }
 }
@@ -134,7 +134,7 @@ class HeldPermit implements Permit {
     this.#wait = wait;
   }
 
-  giveUp(): void {
+  release(): void {
     this.#release?.();
     this.#release = null;
   }
@@ -155,7 +155,7 @@ class HeldPermit implements Permit {
     wait: () => Promise<Value>,
     isOver: (value: Value) => boolean = () => false,
   ): Promise<Value> {
-    this.giveUp();
+    this.release();
     let isOut = false;
     try {
       const value = await wait();
