@@ -1,16 +1,15 @@
 import type { Scrubber } from './scrubber.ts';
 
-/** Between two texts: no reading of a secret goes across a control character that is no blank. */
+/** Separates the texts: no escape and no run of digits continues across it. */
 const BORDER = '\u0001';
-/** What is longer altogether is looked at text by text. */
+/** Longer texts in total are searched one by one. */
 const MAX_CHARS = 16_384;
 
 /**
- * Whether no text inside of a value holds a secret. One search looks through all of them together: most
- * results hold none, and a search for each of a hundred short texts takes much longer. False where that is
- * not certain.
+ * Whether no text in a value contains a secret; false if that is uncertain. Searches all texts at once:
+ * most results contain no secret, and a hundred searches of short texts take much longer.
  *
- * @param records fields whose own fields others chose the names of: those names are texts, too
+ * @param records names of fields whose field names are also searched, as checks or targets chose them
  */
 export function containsNoSecret(
   value: unknown,
@@ -28,7 +27,7 @@ interface Collected {
   readonly records: ReadonlySet<string>;
 }
 
-/** Adds the texts; returns their number of characters, or more than MAX_CHARS. */
+/** Adds the texts. Returns the number of their characters, or a number above MAX_CHARS. */
 function collect(value: unknown, isRecord: boolean, to: Collected): number {
   if (typeof value === 'string') {
     to.texts.push(value);

@@ -12,12 +12,12 @@ const SPAN_WORK = 20;
 
 const encoder = new TextEncoder();
 const SCRATCH = new Uint8Array(32 * 1024);
-/** In UTF-8, of a unit of UTF-16. */
+/** Bytes in UTF-8 of one UTF-16 unit. */
 const MAX_UNIT_BYTES = 3;
 
-/** The text with the secrets masked; the same where there are none. */
+/** The text with all secrets masked; the same text if there are none. */
 export function maskText(automaton: Automaton, text: string): string {
-  return searched(automaton, text, (spans, byteLength) => {
+  return withSpans(automaton, text, (spans, byteLength) => {
     if (spans.count === 0) return text;
     const unitAt = byteLength === text.length ? (byte: number) => byte : unitsOf(text);
     let masked = '';
@@ -31,10 +31,10 @@ export function maskText(automaton: Automaton, text: string): string {
 }
 
 export function holdsSecret(automaton: Automaton, text: string): boolean {
-  return searched(automaton, text, (spans) => spans.count > 0);
+  return withSpans(automaton, text, (spans) => spans.count > 0);
 }
 
-function searched<T>(
+function withSpans<T>(
   automaton: Automaton,
   text: string,
   use: (spans: Spans, byteLength: number) => T,
@@ -52,14 +52,14 @@ function searched<T>(
   }
 }
 
-/** Tells the position in UTF-16 of ever higher positions in UTF-8. */
+/** Maps positions in UTF-8, in ascending order, to positions in UTF-16. */
 function unitsOf(text: string): (byte: number) => number {
   let unit = 0;
   let at = 0;
   return (byte) => {
     while (at < byte) {
       const code = text.codePointAt(unit) ?? 0;
-      // Half of a pair is written as U+FFFD, which takes as many bytes as its neighbours.
+      // A lone surrogate is encoded as U+FFFD, which also takes three bytes.
       at += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
       unit += code < 0x10000 ? 1 : 2;
     }
@@ -67,7 +67,7 @@ function unitsOf(text: string): (byte: number) => number {
   };
 }
 
-/** The bytes with the secrets masked; the same object where there are none. */
+/** The bytes with all secrets masked; the same object if there are none. */
 export async function maskBytes(
   automaton: Automaton,
   bytes: Uint8Array,
@@ -89,7 +89,7 @@ export async function maskBytes(
     for (let span = 0; span <= spans.count; span += 1) {
       const isLast = span === spans.count;
       const to = isLast ? bytes.length : spans.from(span);
-      // To copy megabytes takes milliseconds, too.
+      // Copying megabytes takes milliseconds.
       while (done < to) {
         const part = bytes.subarray(done, Math.min(to, done + COPY_BYTES));
         masked.set(part, written);
@@ -109,8 +109,8 @@ export async function maskBytes(
 }
 
 /**
- * What comes with the secrets masked, also those that are in two pieces or more. No more is held
- * back than a secret may be long in the longest form of it.
+ * The pieces with all secrets masked, including those that span several pieces. Delays at most as many
+ * bytes as the longest form of a secret.
  */
 export async function* maskPieces(
   automaton: Automaton,
@@ -136,19 +136,19 @@ export async function* maskPieces(
   }
 }
 
-/** What of a text in pieces is given on. */
+/** The masked output of a text in pieces. */
 class Output {
   readonly #search: SecretSearch;
-  /** So far the text was given on. */
+  /** Output up to here. */
   #done = 0;
-  /** Where the last mask ends: what touches it has no mask of its own. */
+  /** The end of the last mask: a span that touches it gets no mask of its own. */
   #maskedTo = -1;
 
   constructor(search: SecretSearch) {
     this.#search = search;
   }
 
-  /** What is before a position and was not given on before. */
+  /** The output before a position that was not returned before. */
   upTo(position: number): Uint8Array {
     const { spans, bytes } = this.#search;
     const parts: Uint8Array[] = [];

@@ -1,16 +1,16 @@
-import { isSensitiveHeader, MASK } from '../model/credentials/sensitive-headers.ts';
+import { maskHeaders } from '../model/credentials/sensitive-headers.ts';
 import { containsNoSecret } from './contains-no-secret.ts';
 import { NO_SECRETS, type Scrubber } from './scrubber.ts';
 
 /**
- * Fields of a result that stay as they are: those whose words are from a closed list, those that we
- * make ourselves, and those that say which result, check, location or file it is. A secret that
- * happens to be such a word (`info`, `IPv4`) is none there. Every other text is scrubbed.
+ * Fields of a result that are not scrubbed: values of a closed list, values that the agent makes, and
+ * identifiers of results, checks, locations and files. There, a word that is also a secret (`info`,
+ * `IPv4`) is not one. Every other text is scrubbed.
  *
- * Not in headers and parameters of requests and responses, whose names are of others' choosing.
+ * Does not apply in headers and parameters of requests and responses: others chose their names.
  */
 export const RESULT_FIELDS_KEPT: ReadonlySet<string> = new Set([
-  // Of the result itself.
+  // The result itself.
   'id',
   'checkId',
   'checkType',
@@ -21,7 +21,7 @@ export const RESULT_FIELDS_KEPT: ReadonlySet<string> = new Set([
   'stoppedAt',
   'created_at',
   'errorGroupIds',
-  // Of every type's details.
+  // Details of every type.
   'requestErrorCode',
   'source',
   'comparison',
@@ -29,7 +29,7 @@ export const RESULT_FIELDS_KEPT: ReadonlySet<string> = new Set([
   'jobAssets',
   'pcapDataUrl',
   'ipFamily',
-  // Of URL and API checks.
+  // URL and API checks.
   'method',
   'httpVersion',
   'bodyEncoding',
@@ -39,9 +39,9 @@ export const RESULT_FIELDS_KEPT: ReadonlySet<string> = new Set([
   'validFrom',
   'validTo',
   'fingerprint256',
-  // Of the connections of those and of TCP checks.
+  // Connections of URL, API and TCP checks.
   'peer',
-  // Of DNS checks; `type` is that of a record.
+  // DNS checks; `type` is the type of a record.
   'recordType',
   'responseCode',
   'type',
@@ -74,11 +74,10 @@ interface ResponsePart {
 }
 
 /**
- * The result with the secrets taken out of its details, and with no value of Authorization, Cookie
- * and the like, whatever the scrubber knows (src/scrub/README.md, "What is masked, and where"). The
- * name of the check stays, as the API shows it anyway. A binary body that holds a secret is left
- * out: with a mask inside it would not be base64. The same object comes back where there is nothing
- * to take out; it costs little then.
+ * Masks the secrets in a result's details, and always the values of sensitive headers
+ * (src/scrub/README.md, "What is masked, and where"). The name of the check stays, as the API shows it
+ * anyway. A binary body that contains a secret is omitted: with a mask it would not be base64. Returns
+ * the same object if there is nothing to mask.
  */
 export function scrubResult<Result extends ResultDetails>(
   result: Result,
@@ -106,7 +105,7 @@ function deep<Value>(value: Value, scrubber: Scrubber): Value {
   return scrubber.isIdle ? value : (texts(value, scrubber) as Value);
 }
 
-/** Scrubs all texts, but not the field names: the model defines them. */
+/** Scrubs all texts, but not field names: the model defines them. */
 function texts(value: unknown, scrubber: Scrubber): unknown {
   if (typeof value === 'string') return scrubber.text(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -137,7 +136,7 @@ function scrubHttp(given: HttpPart, scrubber: Scrubber): HttpPart {
   return withScrubbed(detail, { request: scrubbedRequest, response: scrubbedResponse });
 }
 
-/** With the parts in place of those that it has; the same object where they are those. */
+/** Replaces the given parts; the same object if they are the same. */
 function withScrubbed<Whole extends object>(whole: Whole, parts: Partial<Whole>): Whole {
   const names = Object.keys(parts) as (keyof Whole)[];
   return names.every((name) => parts[name] === whole[name]) ? whole : { ...whole, ...parts };
@@ -154,40 +153,5 @@ function scrubRecord<Given extends Headers>(record: Given, scrubber: Scrubber): 
 }
 
 function scrubHeaders<Given extends Headers>(headers: Given, scrubber: Scrubber): Given {
-  return scrubRecord(maskSensitive(headers), scrubber);
-}
-
-/** Like `maskHeaders`, at hardly any cost where all is masked already, as it is nearly always. */
-function maskSensitive<Given extends Headers>(headers: Given): Given {
-  let bare = false;
-  for (const name in headers) {
-    const value = headers[name];
-    if (value !== undefined && !isMasked(value) && isSensitive(name)) bare = true;
-  }
-  if (!bare) return headers;
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => {
-      if (!isSensitive(name)) return [name, value];
-      return [name, typeof value === 'string' ? MASK : value.map(() => MASK)];
-    }),
-  ) as Given;
-}
-
-function isMasked(value: string | readonly string[]): boolean {
-  return typeof value === 'string' ? value === MASK : value.every((one) => one === MASK);
-}
-
-const MAX_KNOWN_NAMES = 1000;
-const MAX_KNOWN_CHARS = 100;
-/** The same few names come with every result, and to judge one takes longer than to look it up. */
-const knownNames = new Map<string, boolean>();
-
-function isSensitive(name: string): boolean {
-  const known = knownNames.get(name);
-  if (known !== undefined) return known;
-  const judged = isSensitiveHeader(name);
-  if (name.length <= MAX_KNOWN_CHARS && knownNames.size < MAX_KNOWN_NAMES) {
-    knownNames.set(name, judged);
-  }
-  return judged;
+  return scrubRecord(maskHeaders(headers), scrubber);
 }

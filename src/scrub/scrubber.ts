@@ -1,45 +1,44 @@
 import { MASK } from '../model/credentials/sensitive-headers.ts';
 import type { Automaton } from './automaton/automaton.ts';
 import { buildAutomaton } from './automaton/build-automaton.ts';
-import { deepText } from './deep.ts';
+import { mapDeepTexts } from './deep-texts.ts';
 import { holdsSecret, maskBytes, maskPieces, maskText } from './masking.ts';
 
 export { isMaskable } from './maskable.ts';
 
 /**
- * Masks secrets wherever they stand (src/scrub/README.md, "What is masked, and where"): plain,
- * escaped for JSON, a URL or HTML, in base64, base64url and hexadecimal, and each of these inside
- * another. Where several touch or overlap, one mask stands for all. An escape is masked whole or
- * not at all. The time each takes is in proportion to the text, however many secrets there are.
+ * Masks secrets (src/scrub/README.md, "What is masked, and where"): plain, escaped for JSON, a URL or
+ * HTML, in base64, base64url and hexadecimal, and each of these inside another. Secrets that touch or
+ * overlap get one mask. An escape is masked completely or not at all. Takes time in proportion to the
+ * text, whatever the number of secrets.
  *
- * Only whole secrets are masked, so a text is to be scrubbed before it is cut. Nearly every text is
- * of somebody's making who may see what becomes of it: whoever reports a test session, writes a
- * check or has a target. If the mask told that a part of a secret was guessed right (`sk_live_a…`,
- * `sk_live_b…`), they would find it piece by piece. For a whole secret it tells only that the whole
- * guess is right. Parts are masked in one place, where only a target can have put them: parts.ts.
+ * Masks only complete secrets, so texts must be scrubbed before they are cut. The author of a text (of
+ * a check, a target or a test session) often sees the result: if parts were masked, the author could
+ * guess a secret piece by piece (`sk_live_a…`, `sk_live_b…`). A mask of a complete secret confirms only
+ * a complete guess. Parts are masked only in texts of a target: secret-parts.ts.
  */
 export interface Scrubber {
-  /** Without secrets, it returns everything unchanged. */
+  /** True without secrets: everything stays unchanged. */
   readonly isIdle: boolean;
-  /** At once, so for short texts: some ten nanoseconds a byte, a hundred where nearly all is escapes. */
+  /** Synchronous, for short texts: some 10 ns per byte, 100 ns if nearly all bytes are escapes. */
   text(text: string): string;
   /**
-   * Every text inside of a value, names of fields too: two that become the same stay two. The same
-   * object where nothing was found. Objects that know themselves how they are written in JSON (a URL)
-   * become what is written; what is more than 500 levels deep, or stands in itself, becomes a mask.
+   * Masks every text in a value, including field names; names that become equal are numbered. The same
+   * object if it contains no secret. Replaces objects with their own JSON form (a URL) by that form,
+   * and values that are more than 500 levels deep or contain themselves by a mask.
    *
-   * @param exempt names of fields whose values stay as they are
+   * @param exempt names of fields whose values stay unchanged
    */
   deep<T>(value: T, exempt?: ReadonlySet<string>): T;
   /**
-   * A line of JSON, which stays JSON; untouched where nothing was found. What is no JSON becomes a
+   * Masks a line of JSON, which stays JSON; unchanged if it contains no secret. Turns other text into a
    * JSON string.
    */
   json(line: string): string;
   holdsKnown(text: string): boolean;
-  /** Yields every few milliseconds. Returns the same object if nothing was found. */
+  /** Yields every few milliseconds. Returns the same object if it contains no secret. */
   bytes(bytes: Uint8Array): Promise<Uint8Array>;
-  /** The same of a text in pieces, which may be cut anywhere, in bounded memory. */
+  /** The same for a text in pieces, cut anywhere, in bounded memory. */
   stream(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
 }
 
@@ -47,7 +46,7 @@ type YieldToEventLoop = () => Promise<void>;
 
 const NO_FIELDS: ReadonlySet<string> = new Set();
 
-/** Has nothing to mask. */
+/** Masks nothing. */
 export const NO_SECRETS: Scrubber = {
   isIdle: true,
   text: (text) => text,
@@ -61,10 +60,10 @@ export const NO_SECRETS: Scrubber = {
 };
 
 /**
- * At once, so for few secrets: a thousand take some ten milliseconds.
+ * Synchronous, for few secrets: a thousand take some 10 ms.
  *
- * @param secrets those that are none by themselves (`isMaskable`) are left out
- * @param yieldToEventLoop how `bytes` and `stream` yield; by default they do not
+ * @param secrets those that are not maskable (`isMaskable`) are ignored
+ * @param yieldToEventLoop called by `bytes` and `stream`; by default they do not yield
  */
 export function createScrubber(
   secrets: readonly string[],
@@ -78,8 +77,8 @@ export function createScrubber(
 }
 
 /**
- * The same in slices of about a millisecond, with a yield between them. It takes 14 bytes of memory
- * for each byte of the secrets.
+ * The same in slices of about a millisecond, with a yield between them. Takes 14 bytes of memory per
+ * byte of the secrets.
  */
 export async function buildScrubber(
   secrets: readonly string[],
@@ -97,13 +96,13 @@ function scrubberOf(automaton: Automaton | null, yieldToEventLoop: YieldToEventL
   if (automaton === null) return NO_SECRETS;
   const text = (given: string): string => maskText(automaton, given);
   const deep = <T>(value: T, exempt: ReadonlySet<string> = NO_FIELDS): T =>
-    deepText(value, text, exempt, MASK);
+    mapDeepTexts(value, text, exempt, MASK);
   return {
     isIdle: false,
     text,
     deep,
     json(line) {
-      // Without an escape, a text in the line is what it says.
+      // Without an escape, the line contains its texts literally.
       if (!line.includes('\\') && !holdsSecret(automaton, line)) return line;
       let value: unknown;
       try {
@@ -117,5 +116,20 @@ function scrubberOf(automaton: Automaton | null, yieldToEventLoop: YieldToEventL
     holdsKnown: (given) => holdsSecret(automaton, given),
     bytes: (bytes) => maskBytes(automaton, bytes, yieldToEventLoop),
     stream: (pieces) => maskPieces(automaton, pieces, yieldToEventLoop),
+  };
+}
+
+/** Masks the secrets of both. What `first` masks completely, `second` cannot mask in part. */
+export function combineScrubbers(first: Scrubber, second: Scrubber): Scrubber {
+  if (first.isIdle) return second;
+  if (second.isIdle) return first;
+  return {
+    isIdle: false,
+    text: (text) => second.text(first.text(text)),
+    deep: (value, exempt) => second.deep(first.deep(value, exempt), exempt),
+    json: (line) => second.json(first.json(line)),
+    holdsKnown: (text) => first.holdsKnown(text) || second.holdsKnown(text),
+    bytes: async (bytes) => second.bytes(await first.bytes(bytes)),
+    stream: (pieces) => second.stream(first.stream(pieces)),
   };
 }

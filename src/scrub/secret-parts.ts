@@ -2,9 +2,9 @@ import { MASK } from '../model/credentials/sensitive-headers.ts';
 
 /** Shorter parts of a secret are not masked: many texts contain them by chance. */
 export const MIN_PART_CHARS = 8;
-/** Of all forms together; the index takes 8 to 16 bytes for each. */
+/** For all forms together; the index takes 8 to 16 bytes per character. */
 export const MAX_INDEXED_CHARS = 1_000_000;
-/** After so many the builder lets others go on. */
+/** The builder yields after this many. */
 const CHARS_A_STEP = 20_000;
 const SECRETS_A_STEP = 200;
 /** The part of a URL before its path is not secret, except for the password. */
@@ -13,9 +13,9 @@ const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:([^/?#]*)@)?[^/?#]*(.*)$/is;
 /**
  * Masks parts of secrets, of at least MIN_PART_CHARS characters, anywhere in a text.
  *
- * Whoever sees the mask learns that the part is right, and so finds the rest piece by piece. So this is
- * for texts alone that come from a target, and for the secrets alone that the same attempt sent to
- * it: a target that had none of a secret has none to show, and may be made to show guesses.
+ * A mask confirms that a part is right, so with guesses a secret could be found piece by piece. Therefore
+ * this applies only to texts from a target, and only to secrets that the same attempt sent to it: a
+ * target that did not receive a secret can only show guesses.
  */
 export interface PartMask {
   /** One mask for parts that touch or overlap. Returns the same text if there are none. */
@@ -31,7 +31,7 @@ export const NO_PARTS: PartMask = {
   charsLeftOut: 0,
 };
 
-/** At once, so for few secrets. */
+/** Synchronous, for few secrets. */
 export function createPartMask(secrets: readonly string[]): PartMask {
   const building = indexParts(secrets);
   for (;;) {
@@ -54,8 +54,8 @@ export async function buildPartMask(
 }
 
 /**
- * Each window of MIN_PART_CHARS characters of each form goes into a table of positions (open
- * addressing, at most half full), where it is looked up by its hash and compared.
+ * Puts each window of MIN_PART_CHARS characters of each form into a hash table of positions (open
+ * addressing, at most half full).
  */
 function* indexParts(secrets: readonly string[]): Generator<void, PartMask> {
   const forms: string[] = [];
@@ -84,26 +84,26 @@ function* indexParts(secrets: readonly string[]): Generator<void, PartMask> {
     }
     return true;
   };
-  /** The slot that has the window, or the free one where it belongs. */
-  const slotOf = (text: string, from: number): number => {
-    let slot = hashOf(text, from) & (size - 1);
+  /** The bucket that contains the window, or the free one for it. */
+  const bucketOf = (text: string, from: number): number => {
+    let bucket = hashOf(text, from) & (size - 1);
     for (;;) {
-      const stored = table[slot] ?? 0;
-      if (stored === 0 || isAt(text, from, stored - 1)) return slot;
-      slot = (slot + 1) & (size - 1);
+      const stored = table[bucket] ?? 0;
+      if (stored === 0 || isAt(text, from, stored - 1)) return bucket;
+      bucket = (bucket + 1) & (size - 1);
     }
   };
   let start = 0;
   let sinceStep = 0;
   for (const form of forms) {
     for (let from = start; from + MIN_PART_CHARS <= start + form.length; from += 1) {
-      if (isVaried(all, from)) table[slotOf(all, from)] ||= from + 1;
+      if (isVaried(all, from)) table[bucketOf(all, from)] ||= from + 1;
       sinceStep += 1;
       if (sinceStep % CHARS_A_STEP === 0) yield;
     }
     start += form.length;
   }
-  const isPart = (text: string, from: number): boolean => (table[slotOf(text, from)] ?? 0) !== 0;
+  const isPart = (text: string, from: number): boolean => (table[bucketOf(text, from)] ?? 0) !== 0;
   return maskOf(isPart, charsLeftOut);
 }
 
@@ -133,7 +133,7 @@ function maskOf(isPart: (text: string, from: number) => boolean, charsLeftOut: n
   };
 }
 
-/** A part of fewer than three different characters is a line or a filler: `--------`. */
+/** A part with fewer than three different characters is a line or a filler: `--------`. */
 function isVaried(text: string, from: number): boolean {
   const first = text.charCodeAt(from);
   let second = first;
@@ -155,7 +155,7 @@ function hashOf(text: string, from: number): number {
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-/** A value and its encodings, as a target may send it back: those from which parts can be cut. */
+/** The encodings of a value from which a target may return parts. */
 function formsOf(secret: string): readonly string[] {
   const address = ADDRESS.exec(secret);
   if (address === null) return encodingsOf(secret);
@@ -178,10 +178,10 @@ function encodingsOf(text: string): readonly string[] {
   return [...new Set(forms)].filter((form) => form.length >= MIN_PART_CHARS);
 }
 
-/** What base64 and base64url have of the bytes alone, where so many others stand before them. */
+/** The base64 and base64url digits of the bytes alone, behind `before` other bytes. */
 function inBase64(bytes: Buffer, before: number): readonly string[] {
   const padded = Buffer.concat([Buffer.alloc(before), bytes]);
-  // Sextets that hold bits of the neighbours are theirs, too.
+  // Excludes digits that also contain bits of neighbouring bytes.
   const from = Math.ceil((before * 8) / 6);
   const to = Math.floor((padded.length * 8) / 6);
   const text = padded.toString('base64').slice(from, to);

@@ -5,18 +5,18 @@ import { TextScanner } from './search/scanner.ts';
 import type { Task } from './search/window.ts';
 import { Spans } from './spans.ts';
 
-/** Of a text that comes in pieces, so much is looked at in one window. */
+/** Bytes of a streamed text that are added at once. */
 const MAX_PIECE_BYTES = 128 * 1024;
-/** Between two turns: at most a few milliseconds. */
+/** Work between two yields: a few milliseconds. */
 const MAX_WORK = 80_000;
-/** To make one anew takes longer than to search a line. */
+/** Searches are reused: creating one takes longer than searching a line. */
 const MAX_IDLE = 4;
 
-/** Finds what is to be masked in one text: all of it, or piece by piece. */
+/** Finds the spans to mask in one text, at once or piece by piece. */
 export class SecretSearch {
   static readonly #idle: SecretSearch[] = [];
 
-  /** What was found, as positions in `bytes`. */
+  /** The spans to mask, as positions in `bytes`. */
   readonly spans = new Spans();
   readonly #task: Task = { automaton: NO_AUTOMATON, work: 0 };
   readonly #scanner: TextScanner;
@@ -25,13 +25,13 @@ export class SecretSearch {
     this.#scanner = new TextScanner(this.#task, (from, to) => {
       const { window } = this.#scanner;
       const end = wholeTo(window, escapes, from, to);
-      // What goes on from something that is masked is no beginning.
+      // A match that continues a span does not begin here.
       this.spans.add(this.spans.isInLast(from) ? from : wholeFrom(window, escapes, from), end);
     });
     const escapes = new Escapes(this.#scanner.window);
   }
 
-  /** To be given back with `release`. */
+  /** Must be returned with `release`. */
   static take(automaton: Automaton): SecretSearch {
     const search = SecretSearch.#idle.pop() ?? new SecretSearch();
     search.#task.automaton = automaton;
@@ -55,17 +55,17 @@ export class SecretSearch {
     return this.#scanner.length;
   }
 
-  /** Everything that will be found begins at or behind it. */
+  /** Later matches begin at this position or behind it. */
   get decided(): number {
     return Math.max(0, this.#scanner.undecided() - MAX_EXTENSION_BYTES);
   }
 
-  /** The whole text: nothing may be added. */
+  /** Opens a complete text: nothing may be added. */
   open(bytes: Uint8Array, length: number): void {
     this.#scanner.open(bytes, length);
   }
 
-  /** Adds the beginning of a piece of a text, as much as is looked at in one window. */
+  /** Adds the beginning of a piece. Returns how many bytes were added. */
   add(piece: Uint8Array): number {
     const added = piece.subarray(0, MAX_PIECE_BYTES);
     const { length } = this.#scanner;
@@ -75,9 +75,9 @@ export class SecretSearch {
   }
 
   /**
-   * Searches all that can be searched; yields to the event loop every few milliseconds.
+   * Searches as far as possible; yields to the event loop every few milliseconds.
    *
-   * @param isWhole whether nothing more is added
+   * @param isWhole whether the text is complete
    */
   async search(isWhole: boolean, yieldToEventLoop: () => Promise<void>): Promise<void> {
     while (!this.#scanner.run(isWhole)) await this.rest(yieldToEventLoop);
@@ -89,7 +89,7 @@ export class SecretSearch {
     this.#scanner.end(false);
   }
 
-  /** Yields to the event loop when it is due. */
+  /** Yields to the event loop if enough work was done. */
   async rest(yieldToEventLoop: () => Promise<void>, work = 0): Promise<void> {
     this.#task.work += work;
     if (this.#task.work < MAX_WORK) return;
@@ -97,7 +97,7 @@ export class SecretSearch {
     await yieldToEventLoop();
   }
 
-  /** Forgets the beginning where there is enough of it; tells how many bytes that were. */
+  /** Drops the beginning if it is long enough. Returns the number of dropped bytes. */
   drop(before: number): number {
     const dropped = this.#scanner.drop(Math.min(before, this.#scanner.undecided()));
     if (dropped > 0) this.spans.shift(dropped);

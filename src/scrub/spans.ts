@@ -1,6 +1,6 @@
 const START_SIZE = 64;
 
-/** What of a text is to be masked: pieces in order, none of which touches another. */
+/** The spans of a text to mask, in order; no two of them touch. */
 export class Spans {
   count = 0;
   #froms = new Int32Array(START_SIZE);
@@ -18,13 +18,13 @@ export class Spans {
     this.count = 0;
   }
 
-  /** Whether a position is in the last piece, or right behind it. */
+  /** Whether a position is in the last span or directly behind it. */
   isInLast(position: number): boolean {
     const last = this.count - 1;
     return last >= 0 && this.from(last) <= position && position <= this.to(last);
   }
 
-  /** Adds a piece, which most often is the last. */
+  /** Adds a span, usually at the end. */
   add(from: number, to: number): void {
     let first = this.count;
     while (first > 0 && from <= this.to(first - 1)) first -= 1;
@@ -38,12 +38,12 @@ export class Spans {
     this.#tos[first] = newTo;
   }
 
-  /** Forgets the first pieces. */
+  /** Removes the first spans. */
   dropFirst(count: number): void {
     if (count > 0) this.#move(count, 0);
   }
 
-  /** The beginning of the text was dropped. */
+  /** Called when the beginning of the text was dropped. */
   shift(bytes: number): void {
     for (let span = 0; span < this.count; span += 1) {
       this.#froms[span] = this.from(span) - bytes;

@@ -103,7 +103,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     expect(story).toContain('ends before the destination: no answer after hop 2');
     expect(story).toMatch(/Captured \d+ packets of a repeated attempt/);
     expect(story).toContain(`Failed in the phase "connect", towards ${TARGET}:${PORT} (TCP)`);
-    expect(story).toContain('What to try: See whether a firewall or security group drops');
+    expect(story).toContain('What to try: Check whether a firewall or security group drops');
     await until(
       async () => [
         ...ownProcessesOf(agent.pid, 'capture'),

@@ -1,16 +1,15 @@
 import type { Comparison } from '../../model/check/assertion.ts';
 import { type NumericOrder, numericOrder } from './numeric.ts';
 
-/** Whether a value out of a response meets one assertion. */
+/** Whether a value of a response meets one assertion. */
 export type Predicate = (actual: unknown) => boolean;
 
-/** Pieces that a long text is searched in, so that a search can be interrupted between them. */
+/** A long text is searched in pieces, so that a time limit can interrupt the search. */
 const SEARCH_CHARS = 65_536;
 
 /**
- * The meaning of the fourteen comparisons (src/model/README.md, "Assertions"). A value is what JSON
- * can hold; no match is null. Each negative comparison (NOT_…) is exactly the opposite of its
- * positive one, also for null.
+ * The comparisons of src/model/README.md, "Assertions". Values are JSON values; no match is null. Each
+ * negative comparison (NOT_…) is the exact opposite of its positive one, also for null.
  */
 export function comparisonWith(comparison: Comparison, target: string): Predicate {
   switch (comparison) {
@@ -61,8 +60,8 @@ function isEmpty(actual: unknown): boolean {
 }
 
 /**
- * Numbers as numbers where both sides are numeric, lists and objects by their structure where the
- * target is JSON for one, all else as text.
+ * Compares numbers if both sides are numeric, lists and objects by structure if the target is JSON
+ * for one, everything else as text.
  */
 function equalTo(target: string): Predicate {
   const order = numericOrder(target);
@@ -76,13 +75,13 @@ function equalTo(target: string): Predicate {
   };
 }
 
-/** Own keys of an object; the positions of a list, from 0. */
+/** Own keys of an object; positions of a list, from 0. */
 function hasKey(actual: unknown, key: string): boolean {
   if (Array.isArray(actual)) return /^\d{1,9}$/.test(key) && Number(key) < actual.length;
   return isObject(actual) && Object.hasOwn(actual, key);
 }
 
-/** An element of a list or a value of an object equals the target; a single value is its own. */
+/** An element of a list, a value of an object, or a single value equals the target. */
 function hasValue(target: string): Predicate {
   const equals = equalTo(target);
   return (actual) => {
@@ -103,7 +102,7 @@ function containing(target: string): Predicate {
   };
 }
 
-/** V8's search can take the product of both lengths and cannot be stopped on its way. */
+/** V8's search can take the product of both lengths and cannot be interrupted. */
 function includes(text: string, target: string): boolean {
   if (text.length <= SEARCH_CHARS + target.length) return text.includes(target);
   for (let from = 0; from < text.length; from += SEARCH_CHARS) {
@@ -112,14 +111,14 @@ function includes(text: string, target: string): boolean {
   return false;
 }
 
-/** null, lists and objects have no order: they are neither greater nor less. */
+/** null, lists and objects are neither greater nor less. */
 function ordered(target: string, holds: (order: number) => boolean): Predicate {
   const numeric = numericOrder(target);
   return (actual) =>
     actual !== null && !isObject(actual) && holds(orderOf(actual, target, numeric));
 }
 
-/** Above, below or at 0. */
+/** Greater than, less than or equal to 0. */
 function orderOf(actual: unknown, target: string, numeric: NumericOrder): number {
   const asNumbers = numeric(actual);
   if (asNumbers !== null) return asNumbers;
@@ -137,9 +136,9 @@ function isObject(value: unknown): value is object {
 }
 
 interface Structure {
-  /** The list or object that a target is JSON for; null where it is something else. */
+  /** The list or object that the target is JSON for; null for any other target. */
   readonly value: object | null;
-  /** How many members each list and object in it has: counted once, however often compared. */
+  /** The number of members of each list and object in it, counted once for all comparisons. */
   readonly sizes: ReadonlyMap<object, number>;
 }
 
@@ -162,9 +161,9 @@ function structureOf(target: string): Structure {
 }
 
 /**
- * Whether a value of a response equals the target's structure. Takes time by the value's size
- * alone, so that a list of many values costs no more than reading it; without recursion, since a
- * target of 10,000 characters can be nested deeper than the stack is.
+ * Whether a value of a response equals the target's structure. Takes time in proportion to the
+ * value, whatever the target: comparing all values of a list costs no more than reading them. Not
+ * recursive: a target of 10,000 characters can be nested deeper than the stack allows.
  */
 function deepEqual(value: object, target: object, sizes: Structure['sizes']): boolean {
   const pairs: (readonly [unknown, unknown])[] = [[value, target]];

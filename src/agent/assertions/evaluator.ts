@@ -2,16 +2,20 @@ import type { Assertion, AssertionResult } from '../../model/check/assertion.ts'
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
-import { InlineWork } from './inline.ts';
-import { failed, judge, type Outcome, shownOutcome, withoutResponse } from './judge.ts';
+import {
+  evaluateAssertion,
+  failed,
+  type Outcome,
+  shownOutcome,
+  withoutResponse,
+} from './evaluate-assertion.ts';
+import { InlineBudget } from './inline-budget.ts';
 import { PatternPool, type PoolReply, type PoolStep } from './pattern-pool.ts';
 import { type Input, inputOf, type SourceValues, subjectOf } from './sources.ts';
 
 export type { SourceValues } from './sources.ts';
 
-/**
- * How long a user's regular expression or JSONPath may take (src/model/README.md, "Assertions").
- */
+/** Time limit of a user's regular expression or JSONPath (src/model/README.md, "Assertions"). */
 const DEFAULT_LIMIT_MS = 100;
 
 const NO_REPLIES: ReadonlyMap<PoolStep, PoolReply> = new Map();
@@ -25,18 +29,18 @@ export interface EvaluatorOptions {
 }
 
 export interface EvaluationHooks {
-  /** Called if an expression was stopped at its time limit, or found no free worker. */
+  /** Called if an expression exceeded its time limit or waited too long for a worker. */
   readonly onOutOfTime?: () => void;
-  /** Masks secrets and parts of them in what came of the response, before a message quotes it. */
+  /** Masks secrets and parts of them in values of the response before a message quotes them. */
   readonly mask?: Scrub;
 }
 
 export interface Evaluator {
   /**
-   * Evaluates all assertions, each to a result with `error` null where it passed. When the signal
-   * aborts, it ends at once and what was not evaluated says so in its error.
+   * Returns one result per assertion; `error` is null if it passed. If the signal aborts, returns at
+   * once, and the errors of the remaining assertions say that they were not evaluated.
    *
-   * @throws VedetteError PATTERN_WORKER_BROKEN where the worker cannot run: a fault of our own
+   * @throws VedetteError PATTERN_WORKER_BROKEN if the worker cannot run: a fault of the agent
    */
   evaluate(
     assertions: readonly Assertion[],
@@ -44,13 +48,13 @@ export interface Evaluator {
     signal: AbortSignal,
     hooks?: EvaluationHooks,
   ): Promise<readonly AssertionResult[]>;
-  /** Ends the workers. Evaluations still under way end as if aborted. */
+  /** Ends the workers. Evaluations in progress end as if aborted. */
   close(): Promise<void>;
 }
 
 /**
- * Judges responses by users' assertions without ever being blocked by them. Ordinary expressions
- * are evaluated on the spot; those that could take long go to workers that stop them at the limit.
+ * Evaluates users' assertions without blocking the event loop: cheap expressions on the main thread,
+ * those that could take long in workers that stop them at the limit.
  */
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const limitMs = options.limitMs ?? DEFAULT_LIMIT_MS;
@@ -59,12 +63,12 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   return {
     async evaluate(assertions, sources, signal, hooks = {}) {
       const { onOutOfTime } = hooks;
-      const mask = remembering(hooks.mask ?? NOT_SCRUBBED);
-      const inline = new InlineWork();
-      const plans = assertions.map((assertion) => planOf(assertion, sources, inline));
-      const steps = plans.flatMap(({ step }) => step ?? []);
-      const replies = steps.length === 0 ? NO_REPLIES : await pool.judgeAll(steps, signal);
-      return plans.map(({ assertion, outcome, step }) => {
+      const mask = cached(hooks.mask ?? NOT_SCRUBBED);
+      const budget = new InlineBudget();
+      const evaluations = assertions.map((each) => evaluateInline(each, sources, budget));
+      const steps = evaluations.flatMap(({ step }) => step ?? []);
+      const replies = steps.length === 0 ? NO_REPLIES : await pool.evaluateAll(steps, signal);
+      return evaluations.map(({ assertion, outcome, step }) => {
         const reply = step === null ? CANCELLED : (replies.get(step) ?? CANCELLED);
         if (reply.kind === 'too-slow' || reply.kind === 'crowded') onOutOfTime?.();
         const shown = shownOutcome(outcome ?? outcomeOf(assertion, reply, limitMs), mask);
@@ -75,8 +79,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   };
 }
 
-/** Most assertions show the same text, the body, and to mask its start takes about 2 ms. */
-function remembering(mask: Scrub): Scrub {
+/** Most assertions show the same text, the body, and masking its start takes about 2 ms. */
+function cached(mask: Scrub): Scrub {
   const known = new Map<string, string>();
   return (text) => {
     const masked = known.get(text) ?? mask(text);
@@ -85,26 +89,30 @@ function remembering(mask: Scrub): Scrub {
   };
 }
 
-/** An assertion that was evaluated on the spot, or else what a worker is to do. */
-type Plan =
+/** An assertion that was evaluated inline, or the step for a worker. */
+type Evaluation =
   | { readonly assertion: Assertion; readonly outcome: Outcome; readonly step: null }
   | { readonly assertion: Assertion; readonly outcome: null; readonly step: PoolStep };
 
-function planOf(assertion: Assertion, sources: SourceValues, inline: InlineWork): Plan {
+function evaluateInline(
+  assertion: Assertion,
+  sources: SourceValues,
+  budget: InlineBudget,
+): Evaluation {
   const source = sources[assertion.source];
   if (source === undefined) return { assertion, outcome: withoutResponse(assertion), step: null };
   const input = inputOf(assertion, source);
-  if (input.kind !== 'value' && !inline.takes(assertion, input)) {
-    return { assertion, outcome: null, step: poolStepOf(assertion, input, inline) };
+  if (input.kind !== 'value' && !budget.takes(assertion, input)) {
+    return { assertion, outcome: null, step: poolStepOf(assertion, input, budget) };
   }
-  const outcome = judge(assertion, input, (text) => inline.parse(text));
+  const outcome = evaluateAssertion(assertion, input, (text) => budget.parse(text));
   return { assertion, outcome, step: null };
 }
 
 function poolStepOf(
   assertion: Assertion,
   input: Exclude<Input, { kind: 'value' }>,
-  inline: InlineWork,
+  budget: InlineBudget,
 ): PoolStep {
   switch (input.kind) {
     case 'text':
@@ -112,7 +120,7 @@ function poolStepOf(
     case 'json-text':
       return { assertion, kind: 'json-text', text: input.text, expression: input.path };
     case 'json': {
-      const text = inline.textOf(input.value);
+      const text = budget.textOf(input.value);
       return { assertion, kind: 'json-text', text, expression: input.path };
     }
   }
@@ -122,7 +130,7 @@ function outcomeOf(assertion: Assertion, reply: PoolReply, limitMs: number): Out
   const unfinished = (why: string): Outcome =>
     failed(`${subjectOf(assertion)} could not be evaluated: ${why}`);
   switch (reply.kind) {
-    case 'judged':
+    case 'evaluated':
       return reply.outcome;
     case 'too-slow':
       return unfinished(`it took longer than the ${limitMs} ms that are allowed`);

@@ -1,14 +1,14 @@
 import { JSONPathEnvironment, type JSONPathQuery, type JSONValue, jsonpath } from 'json-p3';
 import { messageOf } from '../../runtime/errors.ts';
-import { BoundedCache } from './bounded-cache.ts';
+import { LruCache } from './lru-cache.ts';
 
-/** How deep `..` descends; deeper documents are refused rather than half searched. */
+/** Maximum depth for `..`: deeper documents are rejected, not searched in part. */
 const MAX_DEPTH = 1000;
 
 const environment = new JSONPathEnvironment({ maxRecursionDepth: MAX_DEPTH });
-const compiled = new BoundedCache<JSONPathQuery | string>(500);
+const compiled = new LruCache<JSONPathQuery | string>(500);
 
-/** The compiled JSONPath (RFC 9535), or what is wrong with it. */
+/** The compiled JSONPath (RFC 9535), or the problem with it. */
 export function compileJsonPath(text: string): JSONPathQuery | string {
   return compiled.getOrMake(text, () => {
     try {
@@ -19,7 +19,7 @@ export function compileJsonPath(text: string): JSONPathQuery | string {
   });
 }
 
-/** What is wrong with a JSONPath, for the validation of checks; null where nothing is. */
+/** The problem with a JSONPath, for the validation of checks; null if there is none. */
 export function jsonPathProblem(text: string): string | null {
   const query = compileJsonPath(text);
   return typeof query === 'string' ? query : null;
@@ -28,17 +28,17 @@ export function jsonPathProblem(text: string): string | null {
 /**
  * The values that a JSONPath selects, one at a time.
  *
- * @throws whatever the library does for a document that is too deep for `..`
+ * @throws the library's error for a document that is too deep for `..`
  */
 export function* select(query: JSONPathQuery, document: unknown): Generator<unknown> {
   for (const node of query.lazyQuery(document as JSONValue)) yield node.value;
 }
 
 /**
- * How much work a JSONPath can be:
+ * How much work a JSONPath can take:
  * - `plain`: names and positions only; at most one value
- * - `linear`: also `*`; no more values than the document has
- * - `open`: anything else, such as `..`, filters and lists of selectors, which can multiply
+ * - `linear`: also `*`; at most as many values as the document has
+ * - `open`: everything else, such as `..`, filters and lists of selectors, which can multiply
  */
 export type PathReach = 'plain' | 'linear' | 'open';
 

@@ -1,12 +1,12 @@
 /**
- * Heap that a document may be expected to take. V8 ends the whole process, not just the worker,
- * where a thread's heap overflows inside of JSON.parse, so that must not come near.
+ * Maximum heap that a document may be expected to take. V8 ends the whole process, not just the
+ * worker, if a thread's heap overflows in JSON.parse.
  */
 const MAX_HEAP_BYTES = 400 * 1024 * 1024;
-/** Shorter texts cannot get there, and need no counting. */
+/** Shorter texts cannot exceed it. */
 const MIN_COUNTED_CHARS = 4 * 1024 * 1024;
 
-/** Measured on V8: an empty list or object takes 40 to 60 bytes, a short member about as much. */
+/** Measured on V8: an empty list or object takes 40 to 60 bytes, a short member about the same. */
 const BYTES_PER_CONTAINER = 60;
 const BYTES_PER_MEMBER = 60;
 const BYTES_PER_ELEMENT = 8;
@@ -18,7 +18,7 @@ const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
 const OPEN_OBJECT = 0x7b;
 
-/** Why a JSON text cannot be read within bounded memory; null where it can. */
+/** Why a JSON text cannot be parsed within MAX_HEAP_BYTES; null if it can. */
 export function jsonProblem(text: string): string | null {
   if (text.length < MIN_COUNTED_CHARS) return null;
   return expectedHeapBytes(text) <= MAX_HEAP_BYTES

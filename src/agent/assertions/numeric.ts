@@ -1,9 +1,9 @@
-/** Longer texts are no numbers that anybody compares. */
+/** Longer texts do not count as numbers. */
 const MAX_CHARS = 400;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?$/i;
 const INTEGER = /^[+-]?\d+$/;
 
-/** The number that a text is, with spaces around it allowed; null where it is none. */
+/** The number in a text, which may have spaces around it; null if it is not a number. */
 export function numberOf(text: string): number | null {
   if (text.length > MAX_CHARS) return null;
   const trimmed = text.trim();
@@ -12,13 +12,12 @@ export function numberOf(text: string): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** Above, below or at 0 as the value is larger than the number, smaller or the same. */
+/** Greater than, less than or equal to 0, as the value is compared with the number. */
 export type NumericOrder = (actual: unknown) => number | null;
 
 /**
- * How values stand to the number that `target` is; null where either is no number. Whole numbers
- * given as text are compared to their last digit, beyond the precision of a double. The target is
- * read once for all the values of a document.
+ * Compares values with the number in `target`; null if either is not a number. Compares integers given
+ * as text exactly, beyond the precision of a double. Parses the target once for all values.
  */
 export function numericOrder(target: string): NumericOrder {
   const right = numberOf(target);

@@ -1,31 +1,30 @@
-import { BoundedCache } from './bounded-cache.ts';
+import { LruCache } from './lru-cache.ts';
 
 /**
- * What the work of a backtracking search can grow to, for a text of n characters:
+ * The maximum work of a backtracking search in a text of n characters:
  * `starts · paths · (n + 1)^degree · atoms` single comparisons.
  */
 interface Shape {
-  /** Ways through the pattern from one start, as far as they do not depend on n. */
+  /** Ways through the pattern from one start, not counting those that depend on n. */
   readonly paths: number;
-  /** How many unbounded repetitions multiply with each other. */
+  /** How many unbounded repetitions multiply. */
   readonly degree: number;
-  /** Single characters, classes and positions that one way compares at most. */
+  /** The maximum of single characters, classes and positions that one way compares. */
   readonly atoms: number;
 }
 
 export interface PatternShape extends Shape {
-  /** `^` begins it: only one start. */
+  /** Begins with `^`: there is only one start. */
   readonly anchored: boolean;
-  /** The literal text that every match begins with; empty where there is none. */
+  /** The literal text that every match begins with; empty if there is none. */
   readonly prefix: string;
 }
 
-const shapes = new BoundedCache<PatternShape | 'unknown'>(500);
+const shapes = new LruCache<PatternShape | 'unknown'>(500);
 
 /**
- * An upper bound of the steps that a search takes, so that a cheap pattern need not be sent away
- * to be guarded. Infinity for all that is not simple enough to be sure: repetitions inside of
- * repetitions, back-references, lookaround.
+ * An upper bound of the steps of a search, to keep cheap patterns on the main thread. Infinity for
+ * patterns without a known bound: nested repetitions, back-references, lookaround.
  */
 export function patternSteps(pattern: string, text: string): number {
   const shape = shapes.getOrMake(pattern, () => shapeOf(pattern) ?? 'unknown');
@@ -35,9 +34,9 @@ export function patternSteps(pattern: string, text: string): number {
   return length + startsIn(text, shape, length) * each;
 }
 
-/** More starts than this count as one at every character, which ends the search for them. */
+/** More starts than this count as a start at every character. */
 const MAX_COUNTED_STARTS = 1000;
-/** Looking for a longer text could itself take the product of both lengths. */
+/** Searching for a longer text could itself take the product of both lengths. */
 const MAX_PREFIX_CHARS = 16;
 
 function startsIn(text: string, shape: PatternShape, everywhere: number): number {
@@ -52,7 +51,7 @@ function startsIn(text: string, shape: PatternShape, everywhere: number): number
   return starts;
 }
 
-/** null where the pattern is beyond what is understood here, or not valid at all. */
+/** null if the pattern has no known bound, or is not valid. */
 export function shapeOf(pattern: string): PatternShape | null {
   const reader: Reader = { pattern, at: 0, prefix: '', prefixOpen: true };
   const shape = readAlternatives(reader, 0);
@@ -69,7 +68,7 @@ interface Reader {
   readonly pattern: string;
   at: number;
   prefix: string;
-  /** Everything up to here was a literal character. */
+  /** Only literal characters so far. */
   prefixOpen: boolean;
 }
 
@@ -147,13 +146,13 @@ function readQuantifier(reader: Reader, atom: Shape): Shape | null {
   const min = sign === undefined ? Number(least) : sign === '+' ? 1 : 0;
   const max = maxOf(sign, min, comma, most);
   if (max === 1) return either(atom, EMPTY);
-  // A repetition of something that can match in several ways is what explodes.
+  // Repeating something that can match in several ways takes exponential time.
   if (atom.paths > 1 || atom.degree > 0) return null;
   if (max === null) return { paths: 1, degree: 1, atoms: atom.atoms * (min + 1) };
   return { paths: Math.max(1, max - min + 1), degree: 0, atoms: atom.atoms * max };
 }
 
-/** null for no upper bound. */
+/** null if there is no upper bound. */
 function maxOf(
   sign: string | undefined,
   min: number,

@@ -1,6 +1,6 @@
 import type { Assertion } from '../../model/check/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { BoundedCache } from './bounded-cache.ts';
+import { LruCache } from './lru-cache.ts';
 import { PatternThread, type ThreadReply } from './pattern-thread.ts';
 
 export interface PoolOptions {
@@ -16,12 +16,12 @@ export interface PoolStep {
   readonly text: string;
 }
 
-/** `cancelled`: the signal aborted, or the pool was closed. `crowded`: turned away, as too much waits. */
+/** `cancelled`: the signal aborted, or the pool was closed. `crowded`: it waited too long. */
 export type PoolReply = ThreadReply | { readonly kind: 'cancelled' } | { readonly kind: 'crowded' };
 
 /** The expressions of one response. */
 interface Evaluation {
-  /** What they have taken of the workers so far. */
+  /** The time of the workers that they have used so far. */
   usedMs: number;
 }
 
@@ -31,7 +31,7 @@ interface Task {
   readonly key: string;
   readonly queuedMs: number;
   readonly settle: (reply: PoolReply) => void;
-  /** It has its reply, or its caller stopped waiting. */
+  /** It has a reply, or its caller stopped waiting. */
   settled: boolean;
 }
 
@@ -39,37 +39,38 @@ interface Lane {
   readonly name: 'quick' | 'slow';
   readonly thread: PatternThread;
   readonly limitMs: number;
-  /** In the order in which they came. */
+  /** Oldest first. */
   readonly queue: Set<Task>;
   active: boolean;
 }
 
-/** What the quick lane gives an expression before it has to move over. */
+/** The share of the limit that an expression has in the quick lane. */
 const TRIAL_SHARE = 0.2;
-/** How long an expression waits that was over the full limit the last time. */
+/** How long an expression may wait that exceeded the full limit the last time. */
 const MAX_KNOWN_WAIT_MS = 2000;
-/** And any other of a response that had its share: a run that waits holds a place others need. */
+/** The same for others of a response that used its share: a waiting run occupies a permit. */
 const MAX_WAIT_MS = 10_000;
-/** What a response may take of the workers before its expressions are turned away, in limits. */
+/** A response's share of the workers, in limits. */
 const SHARE_LIMITS = 2;
 const MAX_KNOWN_SLOW = 1000;
-/** Reading a larger document takes so long by itself that it goes to the slow lane at once. */
+/** Parsing a larger document takes so long that it goes to the slow lane directly. */
 const MAX_QUICK_CHARS = 1024 * 1024;
 
 /**
- * Two workers, so that slow expressions delay only each other. Each expression gets a
- * short trial in the quick lane; what does not finish there moves to the slow lane, where it has
- * its full limit, and goes there at once the next time. Those that were never over the full limit
- * come first, and of these the ones of the response that has taken least of the workers: however
- * many expressions blow up at once, an honest one waits for one of each response at most. What
- * waits too long is turned away.
+ * Two workers, so that slow expressions delay only each other. Each expression first gets a short
+ * trial in the quick lane. If it does not finish, it moves to the slow lane, where it has the full
+ * limit, and goes there directly the next time.
+ *
+ * The slow lane prefers expressions that never exceeded the full limit and, among these, those of
+ * the response that has used the workers least: however many expressions blow up at once, any other
+ * waits for at most one of each response. An expression that waits too long is rejected.
  */
 export class PatternPool {
   readonly #options: PoolOptions;
   readonly #quick: Lane;
   readonly #slow: Lane;
-  /** How often in a row an expression of the slow lane was over the full limit. */
-  readonly #strikes = new BoundedCache<number>(MAX_KNOWN_SLOW);
+  /** How often in a row an expression exceeded the full limit in the slow lane. */
+  readonly #strikes = new LruCache<number>(MAX_KNOWN_SLOW);
   #closed: boolean = false;
 
   constructor(options: PoolOptions) {
@@ -82,10 +83,10 @@ export class PatternPool {
   }
 
   /**
-   * Evaluates assertions, each within the limit, which counts from when a worker starts on it.
-   * When the signal aborts, whatever has no reply yet is cancelled at once.
+   * Evaluates assertions, each within the limit, which counts from when a worker starts it. If the
+   * signal aborts, cancels those without a reply.
    */
-  async judgeAll(
+  async evaluateAll(
     steps: readonly PoolStep[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<PoolStep, PoolReply>> {
@@ -112,7 +113,7 @@ export class PatternPool {
     return replies;
   }
 
-  /** Ends the workers; whatever still waits is cancelled. */
+  /** Ends the workers and cancels what is waiting. */
   async close(): Promise<void> {
     this.#closed = true;
     const waiting = [this.#quick, this.#slow].flatMap(({ queue }) => [...queue]);
@@ -157,30 +158,30 @@ export class PatternPool {
       if (lane === this.#slow) this.#remember(task, reply);
       if (task.settled) continue;
       if (this.#closed) task.settle({ kind: 'cancelled' });
-      else if (lane === this.#quick && reply.kind === 'too-slow') this.#moveOver(task);
+      else if (lane === this.#quick && reply.kind === 'too-slow') this.#moveToSlowLane(task);
       else task.settle(reply);
     }
     lane.active = false;
     lane.thread.rest();
   }
 
-  #moveOver(task: Task): void {
+  #moveToSlowLane(task: Task): void {
     this.#strikes.set(task.key, this.#strikes.get(task.key) ?? 0);
     this.#add(this.#slow, task);
   }
 
   #remember(task: Task, reply: ThreadReply): void {
     if (reply.kind === 'too-slow') this.#strikes.set(task.key, this.#strikesOf(task) + 1);
-    // It may have been the other document: it gets a trial again.
+    // Another document may have been the reason: the next one gets a trial again.
     else this.#strikes.delete(task.key);
   }
 
-  /** Whose turn it is, the oldest where several are equal; whoever waited too long has none. */
+  /** The next task, the oldest of equals. Rejects those that waited too long. */
   #next(lane: Lane): Task | null {
     const nowMs = this.#options.clock.monotonicMs();
     let best: Task | null = null;
     for (const task of lane.queue) {
-      if (nowMs - task.queuedMs > this.#patienceMs(task)) task.settle({ kind: 'crowded' });
+      if (nowMs - task.queuedMs > this.#maxWaitMs(task)) task.settle({ kind: 'crowded' });
       else if (best === null || this.#goesBefore(task, best)) best = task;
     }
     if (best !== null) lane.queue.delete(best);
@@ -192,10 +193,10 @@ export class PatternPool {
     return strikes < 0 || (strikes === 0 && task.evaluation.usedMs < other.evaluation.usedMs);
   }
 
-  #patienceMs(task: Task): number {
+  #maxWaitMs(task: Task): number {
     if (this.#strikesOf(task) > 0) return MAX_KNOWN_WAIT_MS;
-    const hadItsShare = task.evaluation.usedMs >= this.#options.limitMs * SHARE_LIMITS;
-    return hadItsShare && !isLarge(task.step) ? MAX_WAIT_MS : Number.POSITIVE_INFINITY;
+    const usedItsShare = task.evaluation.usedMs >= this.#options.limitMs * SHARE_LIMITS;
+    return usedItsShare && !isLarge(task.step) ? MAX_WAIT_MS : Number.POSITIVE_INFINITY;
   }
 
   #strikesOf(task: Task): number {
@@ -208,8 +209,8 @@ function isLarge({ text }: PoolStep): boolean {
 }
 
 /**
- * What is remembered as slow: the expression, or where there is none the comparison itself, and
- * the size of what it was slow on, or one check's large body would tell on all others' small ones.
+ * Identifies slow work: the expression, or the comparison if there is none, and the size of the text,
+ * so that a slow large body does not count against the small bodies of other checks.
  */
 function keyOf({ kind, expression, text, assertion }: PoolStep): string {
   const size = Math.ceil(Math.log2(text.length + 1));

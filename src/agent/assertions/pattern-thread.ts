@@ -1,22 +1,22 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
-import type { Outcome } from './judge.ts';
+import type { Outcome } from './evaluate-assertion.ts';
 import type { WorkerReply, WorkerStart, WorkerStep } from './worker-protocol.ts';
 
-/** What the main thread asks for; the thread itself sees to numbering and to the document. */
+/** A step without its number and cached document, which PatternThread adds. */
 export interface ThreadStep extends Omit<WorkerStep, 'step' | 'text'> {
   readonly text: string;
 }
 
 /**
- * - `judged`: the assertion's outcome
+ * - `evaluated`: the assertion's outcome
  * - `too-slow`: stopped at the limit
- * - `too-large`: it needed more memory than the worker has
- * - `broken`: the worker could not start or died of something else, a fault of our own
+ * - `too-large`: needed more memory than the worker has
+ * - `broken`: the worker could not start or died for another reason, a fault of the agent
  */
 export type ThreadReply =
-  | { readonly kind: 'judged'; readonly outcome: Outcome }
+  | { readonly kind: 'evaluated'; readonly outcome: Outcome }
   | { readonly kind: 'too-slow' }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'broken'; readonly problem: string };
@@ -26,14 +26,14 @@ export interface ThreadOptions {
   readonly workerUrl: URL;
 }
 
-/** Well over what a document of the largest size allowed takes together with 100 ms of work. */
+/** Well above what the largest allowed document takes, together with 100 ms of work. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024, stackSizeMb: 16 };
 
-/** The worker's own timeout stops nearly everything; twice its limit later it does not answer. */
+/** Between two checks of the main thread, in limits: the worker's own timeout usually comes first. */
 const WATCH_LIMITS = 2;
-/** Starting and reading the largest document take a few seconds on a slow machine. */
+/** Starting and parsing the largest document take a few seconds on a slow machine. */
 const MAX_STEP_MS = 60_000;
-/** A worker that used more than this is ended when idle, to free its memory. */
+/** An idle worker with a longer document is ended to free its memory. */
 const MAX_IDLE_CHARS = 4 * 1024 * 1024;
 
 interface Busy {
@@ -42,20 +42,20 @@ interface Busy {
 }
 
 /**
- * One worker and the step it is at. Modes:
+ * One worker and its current step:
  *
- * | mode    | worker | busy | leaves when                                                   |
- * |---------|--------|------|---------------------------------------------------------------|
- * | absent  | no     | no   | a step comes: busy                                            |
- * | busy    | yes    | yes  | it answers: idle; it dies or hangs: absent                    |
- * | idle    | yes    | no   | a step comes: busy; it has a large document or ends: absent |
+ * | mode   | worker | busy | transitions                                                |
+ * |--------|--------|------|------------------------------------------------------------|
+ * | absent | no     | no   | a step arrives: busy                                       |
+ * | busy   | yes    | yes  | it replies: idle; it dies or hangs: absent                 |
+ * | idle   | yes    | no   | a step arrives: busy; large document or worker ends: absent |
  */
 export class PatternThread {
   readonly #options: ThreadOptions;
   readonly #running = new Int32Array(new SharedArrayBuffer(4));
   readonly #ending = new Set<Promise<unknown>>();
   #worker: Worker | null = null;
-  #held: string | null = null;
+  #document: string | null = null;
   #busy: Busy | null = null;
   #step = 0;
 
@@ -63,14 +63,14 @@ export class PatternThread {
     this.#options = options;
   }
 
-  /** One step at a time: the caller waits for the reply before the next. */
+  /** One step at a time: the caller awaits the reply before the next call. */
   async run({ text, ...step }: ThreadStep): Promise<ThreadReply> {
     const worker = this.#worker ?? this.#start();
     if (typeof worker === 'string') return { kind: 'broken', problem: worker };
     this.#step += 1;
-    const isHeld = this.#held === text;
-    this.#held = text;
-    const message: WorkerStep = { ...step, step: this.#step, text: isHeld ? null : text };
+    const isKnown = this.#document === text;
+    this.#document = text;
+    const message: WorkerStep = { ...step, step: this.#step, text: isKnown ? null : text };
     worker.ref();
     const reply = await new Promise<ThreadReply>((resolve) => {
       const stopWatching = this.#watch(this.#step, step.limitMs);
@@ -87,9 +87,9 @@ export class PatternThread {
     return reply;
   }
 
-  /** Nothing more is to come for now. */
+  /** Called when no step is waiting. */
   rest(): void {
-    if ((this.#held?.length ?? 0) > MAX_IDLE_CHARS) this.#end();
+    if ((this.#document?.length ?? 0) > MAX_IDLE_CHARS) this.#end();
   }
 
   async close(): Promise<void> {
@@ -98,7 +98,7 @@ export class PatternThread {
     await Promise.all(this.#ending);
   }
 
-  /** The worker, or why there can be none. */
+  /** The worker, or why it cannot start. */
   #start(): Worker | string {
     Atomics.store(this.#running, 0, 0);
     const worker = newWorker(this.#options.workerUrl, { running: this.#running });
@@ -112,7 +112,7 @@ export class PatternThread {
 
   #answered(worker: Worker, { step, outcome }: WorkerReply): void {
     if (worker !== this.#worker || this.#busy?.step !== step) return;
-    this.#busy.settle(outcome === null ? { kind: 'too-slow' } : { kind: 'judged', outcome });
+    this.#busy.settle(outcome === null ? { kind: 'too-slow' } : { kind: 'evaluated', outcome });
   }
 
   #died(worker: Worker, error: unknown): void {
@@ -124,12 +124,12 @@ export class PatternThread {
     );
   }
 
-  /** Ends a worker that is still at the same expression when it is looked at twice. */
+  /** Ends a worker that is running the same expression at two consecutive checks. */
   #watch(step: number, limitMs: number): () => void {
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();
     let wasRunning = false;
-    const look = (): void => {
+    const check = (): void => {
       const isRunning = Atomics.load(this.#running, 0) === step;
       if ((isRunning && wasRunning) || clock.monotonicMs() - startMs > MAX_STEP_MS) {
         this.#end();
@@ -137,9 +137,9 @@ export class PatternThread {
         return;
       }
       wasRunning = isRunning;
-      cancel = clock.after(limitMs * WATCH_LIMITS, look);
+      cancel = clock.after(limitMs * WATCH_LIMITS, check);
     };
-    let cancel = clock.after(limitMs * WATCH_LIMITS, look);
+    let cancel = clock.after(limitMs * WATCH_LIMITS, check);
     return () => cancel();
   }
 
@@ -147,14 +147,14 @@ export class PatternThread {
     const worker = this.#worker;
     if (worker === null) return;
     this.#forget();
-    // A native call inside the worker ends first; only close() has to wait for that.
+    // terminate() waits for a native call in the worker to end; only close() awaits it.
     const ending = worker.terminate().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
 
   #forget(): void {
     this.#worker = null;
-    this.#held = null;
+    this.#document = null;
   }
 }
 
@@ -163,7 +163,7 @@ function newWorker(url: URL, start: WorkerStart): Worker | string {
     return new Worker(url, {
       name: 'vedette-patterns',
       workerData: start,
-      // A body's expressions have no business with the agent's environment.
+      // Users' expressions must not see the agent's environment.
       env: {},
       execArgv: [],
       resourceLimits: RESOURCE_LIMITS,

@@ -1,12 +1,12 @@
 /**
- * The worker thread in which users' expressions run. V8 can interrupt a regular expression only
- * from within a `vm` script that has a timeout; JSONPath is stopped by the same.
+ * The worker thread that runs users' expressions. V8 can interrupt a regular expression only inside a
+ * `vm` script with a timeout, which also interrupts JSONPath.
  */
 import { createContext, Script } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemCodeOf } from '../../runtime/errors.ts';
+import { evaluateAssertion, type Outcome, type Parsed, parseJson } from './evaluate-assertion.ts';
 import { jsonProblem } from './json-size.ts';
-import { judge, type Outcome, type Parsed, parseJson } from './judge.ts';
 import type { WorkerReply, WorkerStart, WorkerStep } from './worker-protocol.ts';
 
 const { running } = workerData as WorkerStart;
@@ -28,14 +28,14 @@ function parse(): Parsed {
 
 function evaluate({ step, assertion, kind, expression, limitMs }: WorkerStep): Outcome | null {
   let outcome: Outcome | null = null;
-  // Reading the document is not the user's expression, so its time does not count.
+  // Parsing the document does not count towards the time limit of the expression.
   if (kind === 'json-text') parse();
   current = () => {
     const input =
       kind === 'text'
         ? ({ kind, text, pattern: expression } as const)
         : ({ kind, text, path: expression } as const);
-    outcome = judge(assertion, input, parse);
+    outcome = evaluateAssertion(assertion, input, parse);
   };
   Atomics.store(running, 0, step);
   try {

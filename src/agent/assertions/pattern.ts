@@ -1,9 +1,9 @@
 import { messageOf } from '../../runtime/errors.ts';
-import { BoundedCache } from './bounded-cache.ts';
+import { LruCache } from './lru-cache.ts';
 
-const compiled = new BoundedCache<RegExp | string>(500);
+const compiled = new LruCache<RegExp | string>(500);
 
-/** The compiled regular expression (ECMAScript, without flags), or what is wrong with it. */
+/** The compiled regular expression (ECMAScript, without flags), or the problem with it. */
 export function compilePattern(text: string): RegExp | string {
   return compiled.getOrMake(text, () => {
     try {
@@ -14,15 +14,15 @@ export function compilePattern(text: string): RegExp | string {
   });
 }
 
-/** What is wrong with a regular expression, for the validation of checks; null where nothing is. */
+/** The problem with a regular expression, for the validation of checks; null if there is none. */
 export function patternProblem(text: string): string | null {
   const pattern = compilePattern(text);
   return typeof pattern === 'string' ? pattern : null;
 }
 
 /**
- * The first capture group of the first match, or the whole match where the pattern has no group;
- * null where nothing matches, or where the group has no part in the match.
+ * The first capture group of the first match, or the whole match if the pattern has no group; null if
+ * nothing matches, or if the group did not participate in the match.
  */
 export function firstMatch(pattern: RegExp, text: string): string | null {
   const match = pattern.exec(text);

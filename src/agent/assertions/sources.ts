@@ -1,7 +1,7 @@
 import type { Assertion, AssertionSource } from '../../model/check/assertion.ts';
-import { isSensitiveHeader } from '../secrets/sensitive-headers.ts';
+import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
 
-/** What one source of assertions gives. */
+/** The value of one assertion source. */
 export type SourceValue =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'json-text'; readonly text: string }
@@ -12,14 +12,14 @@ export type SourceValue =
       readonly headers: Readonly<Record<string, string | readonly string[]>>;
     };
 
-/** A source left out: there was no response. */
+/** A source is absent if there was no response. */
 export type SourceValues = Partial<Record<AssertionSource, SourceValue>>;
 
 /**
- * The value that an assertion checks, before any expression of the user has run:
- * - `value`: a value that is ready to be compared
- * - `text`: a text, with the regular expression that picks the part to compare
- * - `json-text`, `json`: a document, with the JSONPath that picks the values to compare
+ * The input of an assertion, before any expression of the user has run:
+ * - `value`: a value to compare
+ * - `text`: a text, and the regular expression that selects the part to compare
+ * - `json-text`, `json`: a document, and the JSONPath that selects the values to compare
  */
 export type Input =
   | { readonly kind: 'value'; readonly value: unknown }
@@ -29,9 +29,7 @@ export type Input =
 
 const NULL_INPUT: Input = { kind: 'value', value: null };
 
-/**
- * src/model/README.md, "Assertions": which value each source gives, and what its property means.
- */
+/** The value of each source and the meaning of its property: src/model/README.md, "Assertions". */
 export function inputOf(assertion: Assertion, source: SourceValue): Input {
   const { property, regex } = assertion;
   switch (source.kind) {
@@ -51,7 +49,7 @@ export function inputOf(assertion: Assertion, source: SourceValue): Input {
   }
 }
 
-/** The source of an assertion, in words, as the start of an object in a sentence. */
+/** The source of an assertion as a noun phrase for messages. */
 export function subjectOf({ source, property, regex }: Assertion): string {
   const pattern = patternOf({ source, property, regex });
   switch (source) {
@@ -82,12 +80,12 @@ export function subjectOf({ source, property, regex }: Assertion): string {
   }
 }
 
-/** Whether it is an HTTP response's body. */
+/** Whether the source is the body of an HTTP response. */
 export function isOfBody(source: AssertionSource): boolean {
   return source === 'JSON_BODY' || source === 'TEXT_BODY';
 }
 
-/** The name of a text or document, in words. */
+/** The name of a text or document in messages. */
 export function nameOf(source: AssertionSource): string {
   if (isOfBody(source)) return 'the body';
   if (source === 'JSON_ANSWER' || source === 'TEXT_ANSWER') return 'the answer';
@@ -100,14 +98,14 @@ export function isSecretValue({ source, property }: Assertion): boolean {
   return source === 'HEADERS' && isSensitiveHeader(property);
 }
 
-/** A text as messages quote it: on one line and not too long. */
+/** A text as messages quote it: on one line, at most MAX_QUOTED_CHARS of it. */
 export function quoted(text: string): string {
   return JSON.stringify(shortened(text));
 }
 
 const MAX_QUOTED_CHARS = 200;
 
-/** JSON in a message: not quoted once more, but no longer than a quotation. */
+/** Cuts JSON in a message to the length of a quotation. */
 export function shortened(text: string): string {
   return text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text;
 }
@@ -116,7 +114,7 @@ function given(text: string | null): string | null {
   return text === '' ? null : text;
 }
 
-/** The `regex` is the more explicit of the two; a response code has no property. */
+/** `regex` takes precedence over `property`; a response code has no property. */
 function patternOf({
   source,
   property,
@@ -130,7 +128,7 @@ function withPattern(text: string, regex: string | null): Input | null {
   return pattern === null ? null : { kind: 'text', text, pattern };
 }
 
-/** Any case; repeated fields of the same name count as one, joined as RFC 9110 5.3 joins them. */
+/** Case-insensitive; joins repeated fields of the same name (RFC 9110 5.3). */
 function headerText(
   headers: Readonly<Record<string, string | readonly string[]>>,
   name: string,

@@ -1,5 +1,5 @@
 import type { Assertion } from '../../model/check/assertion.ts';
-import type { Outcome } from './judge.ts';
+import type { Outcome } from './evaluate-assertion.ts';
 
 /** One assertion for the worker to evaluate. */
 export interface WorkerStep {
@@ -8,7 +8,7 @@ export interface WorkerStep {
   readonly kind: 'text' | 'json-text';
   /** The regular expression or JSONPath. */
   readonly expression: string | null;
-  /** null: the document of the step before, which is not sent again. */
+  /** null: the document of the previous step. */
   readonly text: string | null;
   readonly limitMs: number;
 }
@@ -20,8 +20,8 @@ export interface WorkerReply {
 }
 
 /**
- * Shared with the worker: the step whose expression it is running at this moment, or 0. The main
- * thread can read it however busy either side is.
+ * Shared with the worker: the step whose expression is running, or 0. The main thread can read it
+ * while the worker is busy.
  */
 export interface WorkerStart {
   readonly running: Int32Array;

@@ -29,14 +29,11 @@ import type {
   LongBody,
   Probed,
 } from './check-types/check-type.ts';
-import { certainVerdict, tooLongAtMost } from './starvation/certain-verdict.ts';
 import type { AttemptStarvation, StarvationMeter } from './starvation/starvation.ts';
+import { tooLongAtMost, verdictUnderStarvation } from './starvation/verdict-under-starvation.ts';
 
 /** No attempt takes longer, whatever its thresholds say (src/model/README.md, "The check file"). */
 const ATTEMPT_LIMIT_MS = 30_000;
-/** After a number. */
-const TOO_LONG =
-  'credentials of the request are not masked should the target repeat them: there are too many, or they are too long';
 
 export interface AttemptParts {
   readonly clock: Clock;
@@ -47,7 +44,7 @@ export interface AttemptParts {
   readonly guard: AddressGuard;
   readonly log: Logger;
   readonly secrets: Pick<SecretsVault, 'render' | 'credentials' | 'scrubberWith'>;
-  /** For bodies that are longer than results store. */
+  /** Memory for bodies that are longer than results store. */
   readonly bodyRoom: SharedBodyMemory;
 }
 
@@ -55,11 +52,11 @@ export interface AttemptOptions {
   /** The first line of the job log. */
   readonly opening: string;
   readonly signal: AbortSignal;
-  /** Whether a body longer than a result stores is wanted should the attempt fail. */
+  /** Whether to keep a body that is longer than a result stores, in case the attempt fails. */
   readonly keepLongBody: boolean;
-  /** Memory reserved for the body; without it, memory is taken as it is needed. */
+  /** Memory reserved for the body; without it, memory is allocated as needed. */
   readonly room?: BodyMemory | undefined;
-  /** The job log then is short. */
+  /** Makes the job log short. */
   readonly isBrief?: boolean;
   /** Called with the bytes of a body as they arrive. */
   readonly onBody?: (bytes: number) => void;
@@ -70,42 +67,42 @@ export interface Attempt {
   readonly startedAtMs: number;
   /** Monotonic instant of the start. */
   readonly startMs: number;
-  /** From the start until it was judged, milliseconds. */
+  /** Milliseconds from the start until the verdict. */
   readonly durationMs: number;
   readonly failure: Failure | null;
   readonly networkError: boolean;
-  /** No answer came, or of an ICMP check's echoes too many were lost. */
+  /** No response came, or an ICMP check lost too many echoes. */
   readonly unreached: boolean;
   readonly endpoint: Endpoint | null;
-  /** An HTTP request went out, on which the target may have acted. */
+  /** An HTTP request was sent, so the target may have acted on it. */
   readonly requestSent: boolean;
   /**
-   * A variable of the agent's own whose value others on the way can read; null for none. Repeated
-   * under a capture, the attempt would leave it there.
+   * A variable of the agent itself whose value others on the way can read; null if there is none. A
+   * capture of a repeated attempt would contain it.
    */
   exposedVariable(): string | null;
   readonly responseTimeMs: number;
   readonly verdict: Verdict;
-  /** False where the agent was too starved of CPU to judge: the attempt then does not count. */
+  /** False if the agent was too starved of CPU for a verdict: the attempt then does not count. */
   readonly isCertain: boolean;
-  /** How long the agent was short of CPU in it, or by how much its times are uncertain: the larger, milliseconds. */
+  /** Milliseconds: the larger of the CPU starvation and the uncertainty of its times. */
   readonly starvedMs: number;
   /** May grow until the details are made. */
   readonly jobLog: JobLog;
   readonly longBody: LongBody | null;
   /**
-   * Bytes that the body for the assertions needed: the attempt then does not count. 0 where there
-   * was enough memory, or where the attempt failed without those assertions.
+   * Bytes that the body needed for the assertions, if there was not enough memory: the attempt then
+   * does not count. 0 also if the attempt failed without those assertions.
    */
   readonly lackedBytes: number;
-  /** What nobody is to know of its request, beyond what the vault knows. */
+  /** Secrets of its request that the vault does not know. */
   readonly secrets: AttemptSecrets;
   detail(extras: Pick<DetailExtras, 'jobAssets' | 'evidence'>): DetailFields;
-  /** Frees the memory of its body, which must not be used afterwards. To be called in any case. */
+  /** Frees the memory of its body, which must not be used afterwards. Must always be called. */
   forget(): void;
 }
 
-/** Probes once and judges what came. Never rejects: what breaks in it is an INTERNAL_ERROR. */
+/** Probes once and gives a verdict. Never rejects: a fault of the agent is an INTERNAL_ERROR. */
 export async function makeAttempt(
   check: Check,
   parts: AttemptParts,
@@ -155,7 +152,7 @@ async function attemptStarved(
   const { lastTimeOut } = starvation;
   const seen = { probed, assertionsFailed, isCutShort, starvedMs, uncertainMs, lastTimeOut };
   const measured = verdictOf(check, { ...probed, assertionsFailed });
-  const certain = await certainVerdict(check, seen, measured, {
+  const certain = await verdictUnderStarvation(check, seen, measured, {
     evaluator: parts.evaluator,
     signal,
   });
@@ -187,16 +184,16 @@ async function attemptStarved(
   };
 }
 
-/** An expression has 100 ms (evaluator.ts). */
+/** Of the 100 ms that an expression has (evaluator.ts). */
 const MAX_EVALUATION_STARVED_MS = 10;
-/** Less than this is only in the result's `timing`, not in the job log. */
+/** Shorter starvation is only in the result's `timing`, not in the job log. */
 const MIN_LOGGED_STARVED_MS = 10;
 
 function starvedText(tooLongMs: number): string {
   return `The agent was short of CPU in this attempt: its times may be up to ${Math.round(tooLongMs)} ms too long`;
 }
 
-/** The secrets are known only when the check is rendered. */
+/** Some fields are set when the check is rendered. */
 interface AttemptContext extends ProbeContext {
   ownSecrets: OwnSecrets;
   scrub: Scrub;
@@ -204,11 +201,11 @@ interface AttemptContext extends ProbeContext {
 }
 
 interface Observed {
-  /** Until the probe had ended; 0 where there was none. */
+  /** Until the end of the probe; 0 without a probe. */
   readonly starvedMs: number;
-  /** Likewise: so much of it may have made the times too long. */
+  /** The part of it that may have made the times too long. */
   readonly uncertainMs: number;
-  /** An assertion was stopped at its time limit, for which our own want of CPU may be to blame. */
+  /** An assertion exceeded its time limit, perhaps because the agent was short of CPU. */
   readonly isCutShort: boolean;
   readonly probed: Probed;
   readonly lackedBytes: number;
@@ -223,7 +220,7 @@ async function observe(
   context: AttemptContext,
   bodyMemory: BodyMemory,
 ): Promise<Observed> {
-  // The table has for each type the runner of just that type, which the compiler cannot follow.
+  // The compiler cannot see that the runner is for the type of the check.
   const runner = checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;
   let own = NO_ATTEMPT_SECRETS;
   try {
@@ -231,7 +228,7 @@ async function observe(
     own = secrets.credentials(check, rendered.ok ? rendered.check : check);
     const known = await secrets.scrubberWith(own);
     context.scrub = (text) => known.text(text);
-    if (own.dropped > 0) context.log.warn(`${own.dropped} ${TOO_LONG}`);
+    if (own.dropped > 0) context.log.warn(tooManyCredentialsText(own.dropped));
     if (!rendered.ok) {
       return unprobed(runner.broken(check as never, rendered.failure), own);
     }
@@ -249,14 +246,14 @@ async function observe(
     const probed = await runner.probe(rendered.check as never, context, bodyMemory);
     const { starvedMs, uncertainMs } = context.starvation;
     const lackedBytes = failsWithoutBody(check, probed) ? 0 : probed.lackedBytes;
-    const assertions = assertionsToJudge(check, probed, lackedBytes);
+    const assertions = assertionsToEvaluate(check, probed, lackedBytes);
     if (assertions.length < check.request.assertions.length && lackedBytes === 0) {
-      context.log.warn(BODY_NOT_JUDGED);
+      context.log.warn(BODY_NOT_EVALUATED);
     }
     const { signal } = context;
     let outOfTime = false;
     const scrubber = await secrets.scrubberWith(own);
-    const judged = await evaluator.evaluate(assertions, probed.sources, signal, {
+    const results = await evaluator.evaluate(assertions, probed.sources, signal, {
       onOutOfTime: () => {
         outOfTime = true;
       },
@@ -270,30 +267,37 @@ async function observe(
       uncertainMs,
       isCutShort,
       lackedBytes,
-      assertions: judged,
+      assertions: results,
       secrets: own,
       exposedVariable: () => exposedIn(ownSecrets, probed, receivers),
     };
   } catch (thrown) {
     const err = scrubError(thrown, await secrets.scrubberWith(own));
-    log.error({ err, checkId: check.id }, 'an attempt broke; please report this');
-    const message = `The agent's own fault: ${messageOf(thrown)}`;
+    log.error(
+      { err, checkId: check.id },
+      'an attempt ended with a fault of the agent; please report this',
+    );
+    const message = `A fault of the agent itself: ${messageOf(thrown)}`;
     return unprobed(runner.broken(check as never, { code: 'INTERNAL_ERROR', message }), own);
   }
 }
 
-const BODY_NOT_JUDGED =
+function tooManyCredentialsText(count: number): string {
+  return `${count} credentials of the request are too many or too long to be masked if the target repeats them`;
+}
+
+const BODY_NOT_EVALUATED =
   'Assertions on the body were skipped: the agent had no memory for all of it, and the attempt failed without them';
 
-/** An attempt that failed of itself is not made again for its body: that would hide the outage. */
+/** An attempt that failed anyway is not repeated for its body: that would hide the outage. */
 function failsWithoutBody(check: Check, probed: Probed): boolean {
   if (probed.failure === null) return false;
   const { hasFailures, hasErrors } = verdictOf(check, { ...probed, assertionsFailed: false });
   return hasFailures || hasErrors;
 }
 
-/** Without those that read the body: a part of it proves nothing. */
-function assertionsToJudge(
+/** Without those on the body if only a part of it fitted in memory. */
+function assertionsToEvaluate(
   { request }: Check,
   probed: Probed,
   lackedBytes: number,
@@ -317,9 +321,8 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
 }
 
 /**
- * An expression decides where the text is cut, so parts of secrets are masked as well, before any
- * message quotes them. Whole secrets are masked first: masking only the parts of a secret in an
- * escaped form would leave the escapes.
+ * An expression can cut a secret, so parts of secrets are also masked before a message quotes them.
+ * Complete secrets are masked first: masking only parts of an escaped secret would leave its escapes.
  */
 function maskOf(scrubber: Scrubber, parts: PartMask): (text: string) => string {
   return (text) => parts.text(scrubber.text(text));
@@ -333,7 +336,7 @@ function exposedIn(
 ): string | null {
   const [first = null] = ownSecrets.names;
   if (first === null || unencrypted || ownSecrets.isInHost) return first;
-  // A host that the check names may be a guess; one that a redirect names has what the target had.
+  // A host of the check may be a guess at the value; a host of a redirect comes from the target.
   const host = endpoint?.hostname ?? '';
   return receivers.some(({ hostname }) => hostname === host) ? null : ownSecrets.nameIn(host);
 }

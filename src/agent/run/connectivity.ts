@@ -13,9 +13,9 @@ export interface ConnectivityTarget {
 /** Checks whether the agent itself has a network (src/agent/README.md, "Networks and proxies"). */
 export interface ConnectivityCheck {
   /**
-   * True where any target accepts a connection within 3 s, and where there are no targets. The
-   * answer is shared by concurrent callers and cached for a short time. An aborted caller gets true
-   * at once: it has no evidence of being offline. Never rejects.
+   * True if any target accepts a connection within 3 s, or if there are no targets. Concurrent callers
+   * share the answer, which is cached for a short time. Returns true at once if the signal aborts: there
+   * is no evidence of being offline. Never rejects.
    */
   isOnline(signal: AbortSignal): Promise<boolean>;
 }
@@ -28,17 +28,17 @@ export interface ConnectivityOptions {
 
 const TIME_LIMIT_MS = 3_000;
 /**
- * How long an answer is cached. "Online" only briefly: with a network lost since then, all targets
+ * How long an answer is cached. "Online" only briefly: if the network was lost since then, all targets
  * would seem to be down.
  */
 const ONLINE_CACHE_MS = 100;
 const OFFLINE_CACHE_MS = 2_000;
 const FAMILIES: readonly Family[] = [4, 6];
-/** Of each name and family: a name with more addresses is not more telling. */
+/** Per name and family. */
 const MAX_ADDRESSES = 4;
 
-/** A question under way. It ends when it is answered, or when nobody waits for it any more. */
-interface Question {
+/** A check in progress. It ends with an answer, or when no caller waits for it any more. */
+interface Probe {
   readonly answer: Promise<boolean>;
   readonly controller: AbortController;
   waiting: number;
@@ -46,38 +46,38 @@ interface Question {
 
 export function createConnectivityCheck(options: ConnectivityOptions): ConnectivityCheck {
   const { targets, clock } = options;
-  let question: Question | null = null;
+  let current: Probe | null = null;
   let known: { readonly online: boolean; readonly untilMs: number } | null = null;
 
-  const ask = (): Question => {
+  const start = (): Probe => {
     const controller = new AbortController();
-    const asked: Question = {
+    const started: Probe = {
       controller,
       waiting: 0,
       answer: reachAny(options, controller.signal).then((online) => {
-        if (question === asked) question = null;
+        if (current === started) current = null;
         if (!controller.signal.aborted) {
-          const holdsMs = online ? ONLINE_CACHE_MS : OFFLINE_CACHE_MS;
-          known = { online, untilMs: clock.monotonicMs() + holdsMs };
+          const cachedMs = online ? ONLINE_CACHE_MS : OFFLINE_CACHE_MS;
+          known = { online, untilMs: clock.monotonicMs() + cachedMs };
         }
         return online;
       }),
     };
-    return asked;
+    return started;
   };
 
   return {
     async isOnline(signal) {
       if (targets.length === 0 || signal.aborted) return true;
       if (known !== null && clock.monotonicMs() < known.untilMs) return known.online;
-      question ??= ask();
-      const asked = question;
-      asked.waiting += 1;
-      const online = await unlessAborted(asked.answer, signal);
-      asked.waiting -= 1;
-      if (asked.waiting === 0) {
-        asked.controller.abort();
-        if (question === asked) question = null;
+      current ??= start();
+      const probe = current;
+      probe.waiting += 1;
+      const online = await unlessAborted(probe.answer, signal);
+      probe.waiting -= 1;
+      if (probe.waiting === 0) {
+        probe.controller.abort();
+        if (current === probe) current = null;
       }
       return online ?? true;
     },
@@ -96,13 +96,13 @@ function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Pro
   });
 }
 
-/** Tries all targets at once and ends what is left with the first success or the time limit. */
+/** Tries all targets at once until the first success or the time limit. */
 async function reachAny(
   { targets, resolver, clock }: ConnectivityOptions,
   signal: AbortSignal,
 ): Promise<boolean> {
   const done = new AbortController();
-  // One listener for each connection, whose number is bounded: no leak to be warned of.
+  // One listener per connection: their number is bounded, so Node's warning would be wrong.
   setMaxListeners(0, done.signal);
   const end = (): void => done.abort();
   signal.addEventListener('abort', end, { once: true });
@@ -123,7 +123,7 @@ async function reachAny(
   return online ?? false;
 }
 
-/** True with the first that is true, false when none is. */
+/** True as soon as one is true; false if none is. */
 function anyTrue(promises: readonly Promise<boolean>[]): Promise<boolean> {
   return new Promise((resolve) => {
     const each = promises.map(async (promise) => {
@@ -133,7 +133,7 @@ function anyTrue(promises: readonly Promise<boolean>[]): Promise<boolean> {
   });
 }
 
-/** False where the address does not accept, and when the signal aborts. Leaves no socket. */
+/** False if the address does not accept, or if the signal aborts. Leaves no socket. */
 function accepts(address: string, port: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     if (signal.aborted) {

@@ -8,26 +8,26 @@ export interface RetryOffer {
   /** Epoch milliseconds; names the run. */
   readonly slotMs: number;
   readonly sequenceId: string;
-  /** Of the attempt to come: with the one that just failed. */
+  /** The number of this retry, from 1. */
   readonly retriesMade: number;
-  /** Epoch milliseconds at which the run's first attempt started, wherever that was. */
+  /** Epoch milliseconds at which the run's first attempt started, in any location. */
   readonly firstStartedAtMs: number;
-  /** Epoch milliseconds: the end of the attempt that failed and the retry's delay. */
+  /** Epoch milliseconds: the end of the failed attempt plus the retry's delay. */
   readonly notBeforeMs: number;
 }
 
-/** Gives retries to other locations. */
+/** Offers retries to other locations. */
 export interface Handover {
   /**
-   * True: another location makes the retry, and all that comes after it. False, also where nobody
-   * could be asked in time: it is still the agent's own. Has a time limit of its own.
+   * True: another location makes the retry and all later ones. False, also if the service did not answer
+   * in time: the agent makes it. Has its own time limit.
    */
   offer(retry: RetryOffer, signal: AbortSignal): Promise<boolean>;
 }
 
 /**
- * Whether the check may run in more than one location. A group may bring locations of its own,
- * which the agent does not know of: the service decides.
+ * Whether the check may run in more than one location. A group may have locations that the agent does
+ * not know: the service decides.
  */
 export function mayRunElsewhere({
   locations,
@@ -38,7 +38,7 @@ export function mayRunElsewhere({
   return new Set([...(locations ?? []), ...(privateLocations ?? [])]).size > 1;
 }
 
-/** Whether the retry was taken. A handover that breaks is a fault of ours, and costs no retry. */
+/** Whether the retry was taken. False after a fault of the agent: no retry is lost. */
 export async function isTaken(
   handover: Handover,
   retry: RetryOffer,

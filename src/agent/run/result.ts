@@ -5,7 +5,6 @@ import type { ReportedEvidence } from '../evidence/evidence.ts';
 import type { Attempt } from './attempt.ts';
 
 export interface ResultContext extends RunName {
-  /** The attempt's: `resultIdIn`. */
   readonly resultId: string;
   /** Retries made before this attempt. */
   readonly retriesMade: number;
@@ -14,14 +13,14 @@ export interface ResultContext extends RunName {
   readonly evidence: ReportedEvidence;
 }
 
-/** The id of the attempt's result. */
+/** The id of an attempt's result. */
 export function resultIdIn({ sequenceId }: RunName, retriesMade: number): string {
   return resultIdOf(sequenceId, retriesMade + 1);
 }
 
-/** What names a run, and its results with it. */
+/** Identifies a run and its results. */
 export interface RunName {
-  /** Where it runs. A run that was handed over has its sequence from where it began. */
+  /** Where it runs. A run that was handed over keeps the sequence id of its first location. */
   readonly location: string;
   /** Epoch milliseconds. */
   readonly slotMs: number;

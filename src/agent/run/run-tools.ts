@@ -20,13 +20,13 @@ import { readCpuAccount } from './starvation/cpu-accounting.ts';
 import { CpuPressure } from './starvation/cpu-pressure.ts';
 import { StarvationMeter, type StarvationSources } from './starvation/starvation.ts';
 
-/** Bodies take several times that while they are judged. */
+/** Bodies take several times their length while assertions are evaluated. */
 const BODIES_MEMORY_SHARE = 1 / 16;
-/** Two of the longest, at least. */
+/** At least two bodies of maximum length. */
 const MIN_BODIES_BYTES = 64 * 1024 * 1024;
 const MAX_BODIES_BYTES = 256 * 1024 * 1024;
 
-/** For all bodies together that are longer than their results store. */
+/** Memory for all bodies that are longer than results store. */
 export function bodyRoomBytes({ memoryBytes }: Pick<MachineLimits, 'memoryBytes'>): number {
   const share = Math.floor(memoryBytes * BODIES_MEMORY_SHARE);
   return Math.min(MAX_BODIES_BYTES, Math.max(MIN_BODIES_BYTES, share));
@@ -36,12 +36,12 @@ export interface RunToolsOptions {
   readonly config: RunConfig;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Those in force now; asked at each attempt. */
+  /** The current ones; called for each attempt. */
   readonly clientCertificates: () => readonly ClientCertificate[];
-  /** Likewise. */
+  /** The current one; called for each attempt. */
   readonly proxyUrl: () => string | null;
   readonly secrets: SecretsVault;
-  /** Beside the event loop. They are closed with the tools. */
+  /** In addition to the event loop. Closed with the tools. */
   readonly starvation: StarvationSources;
 }
 
@@ -58,7 +58,7 @@ export interface RunTools {
     | 'onBodyWithoutRoom'
   >;
   readonly resolver: SystemResolver;
-  /** Ends sockets, threads and timers. No run may be going on any more. */
+  /** Ends sockets, threads and timers. No run may be active. */
   close(): Promise<void>;
 }
 

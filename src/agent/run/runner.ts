@@ -14,7 +14,7 @@ import { saveEvidence } from './artifacts/evidence-artifacts.ts';
 import { type ArtifactTaker, saveFailedBody } from './artifacts/failed-body.ts';
 import { type EvidenceParts, gatherEvidence, wantsEvidence } from './artifacts/failure-evidence.ts';
 import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
-import { concludeLog } from './conclusion.ts';
+import { concludeLog } from './conclude-log.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
 import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
 import { type ResultContext, type RunName, resultIdIn, resultOf } from './result.ts';
@@ -33,22 +33,22 @@ const MAX_MEMORY_WAITS = 2;
 const MIN_MEMORY_WAIT_MS = 5_000;
 
 export interface RunnerParts extends AttemptParts {
-  /** The `runLocation` of results; asked once a run. */
+  /** The `runLocation` of results; called once per run. */
   readonly location: () => string;
   readonly sink: Pick<ResultSink, 'result' | 'missed'>;
   readonly connectivity: ConnectivityCheck;
-  /** null where no other location can take retries. */
+  /** null if no other location can take retries. */
   readonly handover: Handover | null;
-  /** null where artifacts cannot be stored. */
+  /** null if artifacts cannot be stored. */
   readonly artifacts: ArtifactTaker | null;
   /** null: no diagnostic passes. */
   readonly evidence: EvidenceParts['evidence'];
   /** Called for each attempt that did not count because the agent was short of CPU. */
   readonly onStarved: () => void;
   readonly pressure: Pick<CpuPressure, 'sheds' | 'shedsRunOf' | 'starved'>;
-  /** Called for each thing left out because the agent is short of CPU. */
+  /** Called for each thing skipped because the agent is short of CPU. */
   readonly onShed: (what: Sheddable) => void;
-  /** Called for each body that did not fit in memory: it is read again later, or shown cut. */
+  /** Called for each body that did not fit in memory: it is read again later, or cut. */
   readonly onBodyWithoutRoom: (use: BodyUse) => void;
 }
 
@@ -56,22 +56,21 @@ export interface Run {
   readonly check: Check;
   /** Epoch milliseconds; names the run. */
   readonly slotMs: number;
-  /** Set for a one-off; null: derived from check, location and slot. */
+  /** Set for a one-off run; null: derived from check, location and slot. */
   readonly sequenceId: string | null;
-  /** Retries of this run that another location made before. */
+  /** Retries of this run that another location made. */
   readonly retriesMade: number;
-  /** Epoch milliseconds of the run's first attempt at another location; null where there was none. */
+  /** Epoch milliseconds of the run's first attempt in another location; null if there was none. */
   readonly firstStartedAtMs: number | null;
-  /** Ends the run at once, as missed: a stopping agent is no outage of the target. */
+  /** Ends the run at once as missed: a stopping agent is not an outage of the target. */
   readonly signal: AbortSignal;
   readonly permit: Permit;
 }
 
 /**
- * One run: attempts until one passes or no further retry is due, or another location has taken the
- * next one. Sends ATTEMPT results and one FINAL to the sink, or one missed slot with the reason why
- * there is no FINAL. A one-off has no slot that could be missed: when it fails to run, only the log
- * reports it.
+ * One run: attempts until one passes, no further retry is due, or another location takes the next one.
+ * Sends ATTEMPT results and one FINAL to the sink, or one missed slot with the reason why there is no
+ * FINAL. A one-off run has no slot that could be missed: only the log reports that it did not run.
  */
 export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   const { check, slotMs } = run;
@@ -82,10 +81,10 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   const name = { location, slotMs, sequenceId };
   const startMs = clock.monotonicMs();
   const firstStartedAtMs = run.firstStartedAtMs ?? clock.wallMs();
-  // Another machine's clock may be ahead of this one's.
+  // The clock of another machine may be ahead.
   const earlierMs = Math.max(0, clock.wallMs() - firstStartedAtMs);
 
-  // One-offs take precedence over slots of the plan.
+  // One-off runs are never skipped.
   if (run.sequenceId === null && parts.pressure.shedsRunOf(check.id)) {
     parts.onShed('run');
     parts.pressure.starved();
@@ -94,14 +93,14 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   for (let { retriesMade } = run; ; retriesMade += 1) {
     const attempt = await attemptUnstarved(run, plan, retriesMade, parts);
     if (typeof attempt === 'string') return reportMissed(run, attempt, parts);
-    const missed = await whyNotToCount(attempt, run, parts);
+    const missed = await missedReasonOf(attempt, run, parts);
     if (missed !== null) {
       attempt.forget();
       return reportMissed(run, missed, parts);
     }
 
     const endMs = clock.monotonicMs();
-    // Does not retry a fault of our own: a socket that we may not open stays shut.
+    // No retry after a fault of the agent (hasErrors): it would fail again.
     const delayMs = attempt.verdict.hasFailures
       ? nextRetryDelayMs(plan, retriesMade, earlierMs + endMs - startMs, attempt.networkError)
       : null;
@@ -122,8 +121,8 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
 }
 
 /**
- * The diagnostic pass after the last failed attempt. Gives the permit up and does not take it again:
- * only the result follows.
+ * The diagnostic pass after the last failed attempt. Releases the permit for good: only the result
+ * follows.
  */
 function runDiagnostics(
   { check, signal, permit }: Run,
@@ -137,7 +136,7 @@ function runDiagnostics(
     attempt.jobLog.conclude('info', 'No trace and no capture: the agent is short of CPU');
     return Promise.resolve(null);
   }
-  // It may have reserved body memory without reaching the target: others would wait for it during the pass.
+  // Frees body memory that may have been reserved, so that others need not wait for it.
   if (attempt.longBody === null) attempt.forget();
   return permit.rest(
     () => gatherEvidence(attempt, { check, plan, signal }, parts),
@@ -160,7 +159,7 @@ async function buildResult(
     parts.onBodyWithoutRoom('detail');
   }
   const { artifacts, log, secrets } = parts;
-  // A new one each time: the vault may have learned more secrets.
+  // A new one each time: the vault may have more secrets by now.
   const scrubber = () => secrets.scrubberWith(attempt.secrets);
   const bodyAssets = await saveFailedBody(attempt, owner, { artifacts, log, scrubber });
   attempt.forget();
@@ -177,16 +176,16 @@ function failed({ verdict }: Attempt): boolean {
   return verdict.hasFailures || verdict.hasErrors;
 }
 
-/** A check that should fail also passes without an answer, which our own trouble may have cost it. */
+/** With shouldFail, a check also passes without a response, which may be the fault of the agent. */
 function passedWithAnswer(attempt: Attempt): boolean {
   return !failed(attempt) && attempt.failure === null;
 }
 
 /**
  * The starvation guard (src/agent/README.md, "How times are taken, and when a run is not judged"):
- * repeats an attempt whose verdict is uncertain because the agent was short of CPU, within the
- * slot's time, and one whose body did not fit in memory, once it fits. Otherwise returns why the
- * run is missed.
+ * repeats an attempt whose verdict is uncertain because the agent was short of CPU, within the slot's
+ * time, and one whose body did not fit in memory, when it fits. Otherwise returns why the run is
+ * missed.
  */
 async function attemptUnstarved(
   { check, slotMs, signal, permit }: Run,
@@ -245,13 +244,13 @@ async function attemptUnstarved(
     if (repeats >= MIN_STARVED_REPEATS && nextEndMs > slotEndMs) return 'agent_starved';
     const starvedMs = Math.round(attempt.starvedMs);
     again = `, repeated: the agent was short of CPU for ${starvedMs} ms of the previous attempt`;
-    // A stop ends the wait, and then the attempt.
+    // If the signal aborts, the next attempt ends at once.
     if (pauseMs > 0) await permit.rest(() => sleep(clock, pauseMs, signal));
   }
 }
 
-/** Why a failed attempt is not the target's fault; null where it counts. */
-async function whyNotToCount(
+/** Why a failed attempt is not the fault of the target; null if it counts. */
+async function missedReasonOf(
   attempt: Attempt,
   { signal }: Run,
   { connectivity }: RunnerParts,
@@ -264,20 +263,20 @@ async function whyNotToCount(
 }
 
 interface NextRetry {
-  /** The offer to other locations; null where the retry stays here. */
+  /** The offer to other locations; null if the retry stays here. */
   readonly offer: RetryOffer | null;
   /** Monotonic. */
   readonly dueMs: number;
 }
 
-/** `due`: the retry is to be made here, now. `taken`: another location makes it. */
+/** `due`: the retry is made here, now. `taken`: another location makes it. */
 async function waitForRetry(
   { check, signal, permit }: Run,
   { offer, dueMs }: NextRetry,
   { clock, handover, log }: RunnerParts,
 ): Promise<'due' | 'taken' | 'stopped'> {
   const isForOthers = offer !== null && handover !== null && mayRunElsewhere(check);
-  // Without a delay there is nothing to wait for, and no reason to let others go first.
+  // Without a delay, the permit need not be released.
   if (!isForOthers && dueMs <= clock.monotonicMs()) return 'due';
   const wait = async () => {
     if (isForOthers && (await isTaken(handover, offer, { signal, log }))) return 'taken';

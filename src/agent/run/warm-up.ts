@@ -7,15 +7,15 @@ import { allowAll } from '../../runtime/net/address-guard.ts';
 import { secureContextFor } from '../net/tls/secure-contexts.ts';
 import { type AttemptParts, makeAttempt } from './attempt.ts';
 
-/** Enough for the code to be loaded and compiled; more changes little. */
+/** Enough to load and compile the code; more changes little. */
 const ROUNDS = 3;
-/** Whatever goes wrong in it, the start does not wait longer. */
+/** The start of the agent waits at most this long. */
 const LIMIT_MS = 1000;
 
 /**
- * Makes a few attempts against this process itself, of which nobody hears. The first ones of a
- * process take some 20 ms more, for loading and compiling code and reading the root certificates,
- * and would bill them to the first targets.
+ * Makes a few attempts against this process itself and drops their results. The first attempts of a
+ * process take about 20 ms longer, to load and compile code and to read the root certificates, which
+ * would distort the first response times.
  */
 export async function warmUp(parts: AttemptParts, signal: AbortSignal): Promise<void> {
   const server = createServer((_request, response) => {
@@ -32,7 +32,7 @@ export async function warmUp(parts: AttemptParts, signal: AbortSignal): Promise<
     await once(nameServer, 'listening', { signal: ended });
     const { port } = server.address() as AddressInfo;
     secureContextFor(null);
-    // TARGET_DENY does not apply: this is not a target.
+    // TARGET_DENY does not apply: the process is not a target.
     const unguarded = { ...parts, guard: allowAll };
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const check of checksOf(port, nameServer.address().port)) {
@@ -42,7 +42,7 @@ export async function warmUp(parts: AttemptParts, signal: AbortSignal): Promise<
     }
   } catch (error) {
     // A machine without a loopback can still run checks, the first ones a little slower.
-    parts.log.debug({ err: error }, 'no warming up');
+    parts.log.debug({ err: error }, 'the warm-up failed');
   } finally {
     cancel();
     nameServer.close();

@@ -5,10 +5,10 @@ import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
 /**
  * The outcome of a one-off.
  *
- * - `ended`: it ran, with whatever result
+ * - `ended`: it ran, with any result
  * - `too_late`: its `notAfter` passed before a permit was free
  * - `stopped`: the agent stopped before it was done; another agent may still run it
- * - `refused`: too many one-offs wait already (MAX_KNOWN)
+ * - `refused`: too many one-offs are waiting (MAX_KNOWN)
  */
 export type OneOffOutcome = 'ended' | 'too_late' | 'stopped' | 'refused';
 
@@ -20,7 +20,7 @@ export interface OneOffRequest {
   readonly latestMs: number;
 }
 
-/** Bounds the unfinished and the ended ones, each. */
+/** Maximum of unfinished ones, and of ended ones. */
 const MAX_KNOWN = 2 * MAX_ONE_OFFS;
 /** The wall clock may have been set, so waiting one-offs are scanned this often. */
 const SCAN_INTERVAL_MS = 1000;
@@ -28,11 +28,11 @@ const SCAN_INTERVAL_MS = 1000;
 /** One-offs that wait until they are due, and the runIds of earlier ones. */
 export class OneOffs {
   readonly #clock: Clock;
-  /** By runId, in the order they came. */
+  /** By runId, in order of arrival. */
   readonly #waiting = new Map<string, OneOffRequest>();
-  /** The runIds of those that wait (here or for a permit) or run. */
+  /** The runIds of those that wait here or for a permit, or run. */
   readonly #unfinished = new Set<string>();
-  /** By runId; the oldest are forgotten. */
+  /** By runId; the oldest are dropped. */
   readonly #outcomes = new Map<string, OneOffOutcome>();
   #nextScanMs = Number.NEGATIVE_INFINITY;
 
@@ -40,9 +40,7 @@ export class OneOffs {
     this.#clock = clock;
   }
 
-  /**
-   * Adds a one-off. Ignores a known runId, but calls `onEnded` again where that one has ended.
-   */
+  /** Adds a one-off. Ignores a known runId, but calls `onEnded` again if that one has ended. */
   add(run: OneOff, onEnded: OneOffRequest['onEnded']): void {
     if (this.#unfinished.has(run.runId)) return;
     const known = this.#outcomes.get(run.runId);
@@ -69,19 +67,19 @@ export class OneOffs {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < this.#nextScanMs) return null;
     let nextScanMs = nowMs + SCAN_INTERVAL_MS;
-    for (const asked of this.#waiting.values()) {
-      const dueInMs = this.#dueInMs(asked);
+    for (const oneOff of this.#waiting.values()) {
+      const dueInMs = this.#dueInMs(oneOff);
       if (dueInMs <= 0) {
-        this.#waiting.delete(asked.run.runId);
-        if (!isTooLate(asked, this.#clock)) return asked;
-        asked.onEnded('too_late');
+        this.#waiting.delete(oneOff.run.runId);
+        if (!isTooLate(oneOff, this.#clock)) return oneOff;
+        oneOff.onEnded('too_late');
       } else nextScanMs = Math.min(nextScanMs, nowMs + dueInMs);
     }
     this.#nextScanMs = this.#waiting.size === 0 ? Number.POSITIVE_INFINITY : nextScanMs;
     return null;
   }
 
-  /** Milliseconds until `next` may have one; Infinity where none waits. */
+  /** Milliseconds until `next` may return one; Infinity if none waits. */
   get nextInMs(): number {
     if (this.#waiting.size === 0) return Number.POSITIVE_INFINITY;
     return Math.max(0, this.#nextScanMs - this.#clock.monotonicMs());
@@ -96,7 +94,7 @@ export class OneOffs {
 
   #dueInMs({ run, latestMs }: OneOffRequest): number {
     const untilDueMs = (run.notBefore ?? 0) - this.#clock.wallMs();
-    // Bounded by the monotonic clock, whatever the wall clock is set to.
+    // Bounded by the monotonic clock, as the wall clock may be set.
     return Math.min(untilDueMs, latestMs - this.#clock.monotonicMs());
   }
 

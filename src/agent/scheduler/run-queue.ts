@@ -8,10 +8,10 @@ import { type Permit, RunPermits } from './permits/permits.ts';
 import type { ScheduledCheck } from './scheduled-check.ts';
 import { WaitingLine } from './waiting-line.ts';
 
-/** `slot`: due by the check's plan. `one_off`: asked for. */
+/** `slot`: a slot of the check. `one_off`: a requested run. */
 export type RunKind = 'slot' | 'one_off';
 
-/** A run that is to start now. */
+/** A run that is due now. */
 export interface Due {
   readonly check: Check;
   readonly slotMs: number;
@@ -35,16 +35,16 @@ export interface RunQueueOptions {
   /** A waiting slot is paused now: neither run nor missed. */
   readonly onPaused: (check: Check, slotMs: number) => void;
   readonly account: SlotObserver;
-  /** A run threw: a fault of our own. */
+  /** A run threw: a fault of the agent. */
   readonly onFault: (fault: unknown, check: Check) => void;
 }
 
 /** A run from the moment it is due. */
 interface Ticket {
-  /** The check's id; of an asked run a name that no check has. */
+  /** The check's id; for a one-off run a name that no check has. */
   readonly key: string;
-  /** A run that came with a name of its own, and runs beside all others of its check. */
-  readonly asked: OneOffRequest | null;
+  /** Set for a one-off run, which may overlap with other runs of its check. */
+  readonly oneOff: OneOffRequest | null;
   due: Due;
   /** Aborts it; null while it waits in the line. */
   stop: AbortController | null;
@@ -54,13 +54,12 @@ interface Ticket {
 const EXPIRY_INTERVAL_MS = 1000;
 
 /**
- * Runs what is due, at most `concurrency` at work at once, and `maxWaiting` beside them that only
- * wait for their peers; the rest waits in the order it came, until its tolerance is over. There are
- * never two runs of one check, but for asked ones: those have slots of their own, and must cost the
- * check's plan none.
+ * Runs what is due: at most `concurrency` runs at work at once, and `maxWaiting` others that only wait
+ * for their peers. The rest waits in order of arrival until its tolerance is over. Two runs of one
+ * check never overlap, except one-off runs, which must not cost the check a slot.
  *
- * Runs wait in a line of our own: in the permits' queue each would take 2 KB, and removing one early
- * would search the whole queue.
+ * Runs wait in a WaitingLine: in the permits' queue each would take 2 KB, and removing one early would
+ * search the whole queue.
  */
 export class RunQueue {
   readonly #options: RunQueueOptions;
@@ -118,7 +117,7 @@ export class RunQueue {
     this.#startWaiting();
   }
 
-  /** Takes a slot of the plan: it starts, waits, or is reported as missed. */
+  /** Takes a slot of a check: it starts, waits, or is reported as missed. */
   submit(due: Due): void {
     if (this.#state === 'closed') {
       this.#miss(due, 'agent_stopped');
@@ -132,17 +131,17 @@ export class RunQueue {
     this.#enqueue(due, null);
   }
 
-  /** Takes a run that is asked for by a name of its own; the caller sees to it that it is new. */
-  submitAsked(asked: OneOffRequest): void {
+  /** Takes a one-off run, which must be new. */
+  submitOneOff(oneOff: OneOffRequest): void {
     if (this.#state === 'closed') {
-      asked.onEnded('stopped');
+      oneOff.onEnded('stopped');
       return;
     }
-    const { check, slot: slotMs } = asked.run;
+    const { check, slot: slotMs } = oneOff.run;
     const dueMonotonicMs = this.#options.clock.monotonicMs();
     const toleranceMs = Number.POSITIVE_INFINITY;
     const due = { check, slotMs, dueMonotonicMs, toleranceMs, isReported: false };
-    this.#enqueue(due, asked);
+    this.#enqueue(due, oneOff);
   }
 
   /**
@@ -165,7 +164,7 @@ export class RunQueue {
    */
   withdraw(checkId: string, upToMs = Number.POSITIVE_INFINITY): void {
     const run = this.#runs.get(checkId);
-    if (run?.stop === null && run.due.slotMs <= upToMs) this.#giveUp(run, 'agent_busy');
+    if (run?.stop === null && run.due.slotMs <= upToMs) this.#release(run, 'agent_busy');
   }
 
   /** Reports the slots that have waited longer than their tolerance; checks once a second. */
@@ -174,7 +173,7 @@ export class RunQueue {
     if (nowMs < this.#nextExpiryMs) return;
     this.#nextExpiryMs = nowMs + EXPIRY_INTERVAL_MS;
     for (const run of this.#line.items()) {
-      if (this.#isTooLate(run)) this.#giveUp(run, 'agent_busy');
+      if (this.#isTooLate(run)) this.#release(run, 'agent_busy');
     }
   }
 
@@ -184,7 +183,7 @@ export class RunQueue {
    */
   async drain(graceSignal: AbortSignal): Promise<void> {
     this.#state = 'closed';
-    for (const run of this.#line.items()) this.#giveUp(run, 'agent_stopped');
+    for (const run of this.#line.items()) this.#release(run, 'agent_stopped');
     const active = [...this.#runs.values()];
     const cut = (): void => {
       for (const { stop } of active) stop?.abort();
@@ -195,10 +194,10 @@ export class RunQueue {
     graceSignal.removeEventListener('abort', cut);
   }
 
-  #enqueue(due: Due, asked: OneOffRequest | null): void {
+  #enqueue(due: Due, oneOff: OneOffRequest | null): void {
     // No check id has a slash.
-    const key = asked === null ? due.check.id : `/${asked.run.runId}`;
-    const run: Ticket = { key, asked, due, stop: null, ended: Promise.resolve() };
+    const key = oneOff === null ? due.check.id : `/${oneOff.run.runId}`;
+    const run: Ticket = { key, oneOff, due, stop: null, ended: Promise.resolve() };
     this.#runs.set(key, run);
     this.#line.push(run);
     this.#startWaiting();
@@ -208,7 +207,7 @@ export class RunQueue {
     while (this.#permits.isFree && !this.#isHalted) {
       const run = this.#line.shift();
       if (run === null) return;
-      if (this.#isTooLate(run)) this.#giveUp(run, 'agent_busy');
+      if (this.#isTooLate(run)) this.#release(run, 'agent_busy');
       else void this.#permits.take((permit) => this.#start(run, permit));
     }
   }
@@ -219,33 +218,33 @@ export class RunQueue {
     const stop = new AbortController();
     run.stop = stop;
     const lateMs = this.#options.clock.monotonicMs() - dueMonotonicMs;
-    this.#options.onStarted(check, slotMs, lateMs, run.asked === null ? 'slot' : 'one_off');
+    this.#options.onStarted(check, slotMs, lateMs, run.oneOff === null ? 'slot' : 'one_off');
     run.ended = this.#runToEnd(run, stop.signal, permit);
     return run.ended;
   }
 
   async #runToEnd(run: Ticket, signal: AbortSignal, permit: Permit): Promise<void> {
-    const { due, asked } = run;
+    const { due, oneOff } = run;
     const { check, slotMs } = due;
-    const sequenceId = asked?.run.sequenceId ?? null;
-    const retriesMade = asked?.run.retriesMade ?? 0;
-    const firstStartedAtMs = asked?.run.firstStartedAt ?? null;
+    const sequenceId = oneOff?.run.sequenceId ?? null;
+    const retriesMade = oneOff?.run.retriesMade ?? 0;
+    const firstStartedAtMs = oneOff?.run.firstStartedAt ?? null;
     const identity = { check, slotMs, sequenceId, retriesMade, firstStartedAtMs };
     try {
       await this.#options.run({ ...identity, signal, permit });
     } catch (fault) {
       this.#options.onFault(fault, check);
-      if (asked === null) this.#miss(due, 'agent_fault');
+      if (oneOff === null) this.#miss(due, 'agent_fault');
     }
     this.#runs.delete(run.key);
-    asked?.onEnded(signal.aborted ? 'stopped' : 'ended');
-    if (asked === null) this.#ended(due);
+    oneOff?.onEnded(signal.aborted ? 'stopped' : 'ended');
+    if (oneOff === null) this.#ended(due);
   }
 
-  #giveUp(run: Ticket, reason: MissedReason): void {
+  #release(run: Ticket, reason: MissedReason): void {
     this.#leave(run);
-    run.asked?.onEnded(reason === 'agent_stopped' ? 'stopped' : 'too_late');
-    if (run.asked !== null) return;
+    run.oneOff?.onEnded(reason === 'agent_stopped' ? 'stopped' : 'too_late');
+    if (run.oneOff !== null) return;
     this.#miss(run.due, reason);
     this.#ended(run.due);
   }
@@ -264,9 +263,9 @@ export class RunQueue {
     this.#options.account.ended(check.id, slotMs);
   }
 
-  #isTooLate({ asked, due }: Ticket): boolean {
+  #isTooLate({ oneOff, due }: Ticket): boolean {
     const { clock } = this.#options;
-    if (asked !== null) return isTooLate(asked, clock);
+    if (oneOff !== null) return isTooLate(oneOff, clock);
     return clock.monotonicMs() - due.dueMonotonicMs > due.toleranceMs;
   }
 

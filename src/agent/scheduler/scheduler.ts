@@ -9,11 +9,11 @@ import { NO_PAUSES, type Pausing } from '../slots/check-pauses.ts';
 import type { ClockInterval } from '../slots/clock-interval.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import { type OneOffOutcome, OneOffs } from './one-offs.ts';
-import { NONE_ANSWERED, Plan } from './plan.ts';
 import { type RunKind, RunQueue } from './run-queue.ts';
+import { NONE_ANSWERED, Schedule } from './schedule.ts';
 import { Timeline } from './timeline.ts';
 
-/** The wall clock is read at least this often, so that a step of it is noticed. */
+/** The wall clock is read at least this often, to notice a step. */
 const MAX_WAIT_MS = 1000;
 const NO_ROTATIONS: ReadonlyMap<string, RotationRule> = new Map();
 /** After this long a tick yields to the event loop and continues afterwards. */
@@ -22,11 +22,11 @@ const TICK_BUDGET_MS = 4;
 const STOOD_STILL_MS = 2 * MAX_WAIT_MS;
 
 export interface SchedulerObserver {
-  /** `lateMs`: how long after its slot the run started; of a one-off, how long it had to wait. */
+  /** `lateMs`: from the slot to the start of the run; for a one-off, how long it waited. */
   started(check: Check, slotMs: number, lateMs: number, kind: RunKind): void;
   /** The slot was due and is not run because its check is paused. */
   paused?(check: Check, slotMs: number): void;
-  /** The wall clock was set, by a second or more; below 0: back. */
+  /** The wall clock was set by a second or more; negative: back. */
   clockStepped?(stepMs: number): void;
 }
 
@@ -36,19 +36,19 @@ export interface SchedulerOptions {
   readonly concurrency: number;
   /** Runs that wait for their peers at once, beside those. */
   readonly maxWaiting: number;
-  /** Its signal aborts when a drain's grace is over. A rejection is a fault of our own. */
+  /** Its signal aborts when a drain's grace is over. A rejection is a fault of the agent. */
   readonly run: (run: Run) => Promise<void>;
   readonly onMissed: (missed: MissedSlots) => void;
   readonly account: SlotObserver;
   /**
-   * Something of our own threw: a run (with its check) or a callback. Scheduling goes on. This one
-   * must not throw.
+   * A fault of the agent: a run (with its check) or a callback threw. Scheduling continues. This
+   * callback must not throw.
    */
   readonly onFault: (fault: unknown, check: Check | null) => void;
   readonly observer: SchedulerObserver;
   /**
-   * Called after each standstill of the process with the moment of the last tick before. No run
-   * starts until the returned promise resolves; it must not reject. null: continue at once.
+   * Called after each standstill of the process with the moment of the last tick before it. No run
+   * starts until the returned promise resolves; it must not reject. null: continues at once.
    */
   readonly onStoodStill?: (since: Moment) => Promise<void> | null;
 }
@@ -64,8 +64,8 @@ export interface SchedulerOptions {
  * | stopped | no | none | – |
  *
  * A tick takes all slots that the wall clock passed since the tick before (a stretch), earliest
- * first. When that takes too long, further ticks continue the same stretch. The time counts as
- * lived only when the stretch is done.
+ * first. If that takes too long, further ticks continue the same stretch. Its time counts as lived
+ * (src/agent/slots/lived-time.ts) when all of its slots are taken.
  *
  * After a standstill, ticks take no slots until the current assignment is known.
  */
@@ -78,7 +78,7 @@ export class Scheduler {
   readonly #queue: RunQueue;
   readonly #maxWaiting: number;
   readonly #timeline: Timeline;
-  readonly #plan: Plan;
+  readonly #schedule: Schedule;
   readonly #oneOffs: OneOffs;
 
   #state: 'idle' | 'running' | 'draining' | 'stopped' = 'idle';
@@ -112,7 +112,7 @@ export class Scheduler {
     });
     this.#oneOffs = new OneOffs(options.clock);
     this.#timeline = new Timeline(options.clock);
-    this.#plan = new Plan(options.clock, this.#timeline);
+    this.#schedule = new Schedule(options.clock, this.#timeline);
     this.#lastTickMs = options.clock.monotonicMs();
     this.#lastTick = momentOf(options.clock);
     this.#onStoodStill = options.onStoodStill ?? (() => null);
@@ -149,7 +149,7 @@ export class Scheduler {
 
   /** Checks that are scheduled, so without the deactivated ones. */
   get checks(): number {
-    return this.#plan.size;
+    return this.#schedule.size;
   }
 
   /**
@@ -172,7 +172,7 @@ export class Scheduler {
     this.#timeline.begin();
     this.#lastTickMs = this.#clock.monotonicMs();
     this.#lastTick = momentOf(this.#clock);
-    this.#plan.reschedule(this.#timeline.presentMs);
+    this.#schedule.reschedule(this.#timeline.presentMs);
     this.#wake();
   }
 
@@ -198,7 +198,7 @@ export class Scheduler {
     // The service's clock may be ahead of this one.
     const { presentMs } = this.#timeline;
     const past = new Map([...answered].map(([id, atMs]) => [id, Math.min(atMs, presentMs)]));
-    const { retained, gone, missed } = this.#plan.replace(checks, rotations, pausing, past);
+    const { retained, gone, missed } = this.#schedule.replace(checks, rotations, pausing, past);
     for (const scheduled of retained) this.#queue.redefine(scheduled);
     for (const [checkId, answeredMs] of past) this.#queue.withdraw(checkId, answeredMs);
     for (const left of gone) this.#queue.withdraw(left.check.id);
@@ -207,10 +207,10 @@ export class Scheduler {
   }
 
   /**
-   * Runs a one-off of the service from `notBefore` to before `notAfter`, beside the plan: it costs no
-   * slot and has its own definition of the check and its own id. It runs even where the check is
-   * paused: somebody asked for it, or it ends a run that began before. Ignores a known runId. Calls
-   * `onEnded` exactly once, possibly before this returns.
+   * Starts a one-off run of the service between `notBefore` and `notAfter`. It costs no slot, and has its
+   * own definition of the check and its own id. It also runs if the check is paused: a user requested
+   * it, or it continues a run. Ignores a known runId. Calls `onEnded` exactly once, possibly before
+   * this returns.
    */
   runOnce(run: OneOff, onEnded: (outcome: OneOffOutcome) => void): void {
     const ended = (outcome: OneOffOutcome): void => this.#guard(() => onEnded(outcome));
@@ -248,26 +248,26 @@ export class Scheduler {
     const before = this.#lastTick;
     this.#lastTick = momentOf(this.#clock);
     const stoodStill = passedMs(before, this.#lastTick) >= STOOD_STILL_MS;
-    if (this.#state === 'running' && stoodStill) this.#haltIfAsked(before);
+    if (this.#state === 'running' && stoodStill) this.#haltIfNeeded(before);
     if (this.#state === 'running' && this.#haltedUntil === null) {
       this.#guard(() => this.#takeUntil(this.#lastTickMs + TICK_BUDGET_MS));
     }
     this.#wake();
   }
 
-  #haltIfAsked(since: Moment): void {
-    let asked: Promise<void> | null = null;
+  #haltIfNeeded(since: Moment): void {
+    let until: Promise<void> | null = null;
     this.#guard(() => {
-      asked = this.#onStoodStill(since);
+      until = this.#onStoodStill(since);
     });
-    if (asked !== null) void this.#halt(asked);
+    if (until !== null) void this.#halt(until);
   }
 
   async #halt(until: Promise<void>): Promise<void> {
     this.#haltedUntil = until;
     this.#queue.halt();
     await until;
-    // Another standstill began meanwhile, or no run may start any more.
+    // Another standstill began, or the scheduler drains.
     if (this.#haltedUntil !== until || this.#state !== 'running') return;
     this.#haltedUntil = null;
     this.#queue.resume();
@@ -280,7 +280,7 @@ export class Scheduler {
     this.#queue.expire();
     const stretch = this.#timeline.stretch ?? this.#openStretch();
     for (;;) {
-      const taken = this.#plan.takeNext(stretch);
+      const taken = this.#schedule.takeNext(stretch);
       if (taken === null) break;
       this.#reportMissed(taken.missed);
       if (taken.paused !== null) this.#onPaused(taken.paused.check, taken.paused.slotMs);
@@ -288,8 +288,8 @@ export class Scheduler {
       if (this.#clock.monotonicMs() >= endMs) return;
     }
     this.#timeline.close(stretch);
-    for (let asked = this.#oneOffs.next(); asked !== null; asked = this.#oneOffs.next()) {
-      this.#queue.submitAsked(asked);
+    for (let oneOff = this.#oneOffs.next(); oneOff !== null; oneOff = this.#oneOffs.next()) {
+      this.#queue.submitOneOff(oneOff);
       if (this.#clock.monotonicMs() >= endMs) return;
     }
   }
@@ -299,7 +299,7 @@ export class Scheduler {
     if (stretch.isNotable)
       this.#guard(() => this.#observer.clockStepped?.(Math.round(stretch.stepMs)));
     // The clock is back in a time that was not lived: take its slots first.
-    if (this.#timeline.isRewound) this.#plan.reschedule(stretch.fromMs);
+    if (this.#timeline.isRewound) this.#schedule.reschedule(stretch.fromMs);
     return stretch;
   }
 
@@ -307,7 +307,7 @@ export class Scheduler {
     for (const missed of all) this.#onMissed(missed);
   }
 
-  /** Sets the one timer, or an immediate where a stretch is open. */
+  /** Sets the timer, or an immediate if a stretch is open. */
   #wake(): void {
     this.#cancelWake?.();
     if (
@@ -324,7 +324,7 @@ export class Scheduler {
 
   #waitMs(): number {
     if (this.#state !== 'running' || this.#haltedUntil !== null) return MAX_WAIT_MS;
-    const slotInMs = this.#plan.nextSlotMs - this.#clock.wallMs();
+    const slotInMs = this.#schedule.nextSlotMs - this.#clock.wallMs();
     return Math.min(slotInMs, this.#oneOffs.nextInMs, MAX_WAIT_MS);
   }
 

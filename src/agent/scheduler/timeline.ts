@@ -27,7 +27,7 @@ export class Timeline {
     this.#suspendedMs = clock.suspendedMs();
   }
 
-  /** Starts now: ignores slots at or before this instant. */
+  /** Starts now: slots at or before this instant are ignored. */
   begin(): void {
     this.#reached = readClock(this.#clock);
     this.#suspendedMs = this.#clock.suspendedMs();
@@ -58,7 +58,7 @@ export class Timeline {
     const now = readClock(this.#clock);
     let stretch = intervalBetween(this.#reached, now, 0);
     if (stretch.isNotable) {
-      // A system call, so only after a step: did the machine sleep?
+      // A system call, so only after a step: the machine may have slept.
       const suspendedMs = this.#clock.suspendedMs();
       const sleptMs = Math.max(0, suspendedMs - this.#suspendedMs);
       this.#suspendedMs = suspendedMs;

@@ -8,7 +8,7 @@ import type { ApiRequest } from '../../model/check/request.ts';
 export interface TextField {
   /** Selects the rules for its text once its templates are filled in. */
   readonly kind: 'url' | 'header' | 'query' | 'credential' | 'body' | 'data';
-  /** For people, to begin a sentence with: `The header X-Token`. */
+  /** The start of a sentence in messages: `The header X-Token`. */
   readonly label: () => string;
 }
 
@@ -16,9 +16,9 @@ export type MapText = (text: string, field: TextField) => string;
 
 const MAX_NAME_CHARS = 100;
 
-const URL_PLACE: TextField = { kind: 'url', label: () => 'The url' };
-const BODY: TextField = { kind: 'body', label: () => 'The body' };
-const DATA: TextField = { kind: 'data', label: () => 'The data' };
+const URL_TEXT: TextField = { kind: 'url', label: () => 'The url' };
+const BODY_TEXT: TextField = { kind: 'body', label: () => 'The body' };
+const DATA_TEXT: TextField = { kind: 'data', label: () => 'The data' };
 const USER_NAME: TextField = { kind: 'credential', label: () => 'The username of basicAuth' };
 const PASSWORD: TextField = { kind: 'credential', label: () => 'The password of basicAuth' };
 
@@ -27,13 +27,13 @@ export function mapTexts(check: Check, map: MapText): Check {
   switch (check.checkType) {
     case 'URL': {
       const { request } = check;
-      return { ...check, request: { ...request, url: map(request.url, URL_PLACE) } };
+      return { ...check, request: { ...request, url: map(request.url, URL_TEXT) } };
     }
     case 'API':
       return { ...check, request: mapApiRequest(check.request, map) };
     case 'TCP': {
       const { request } = check;
-      const data = request.data === null ? null : map(request.data, DATA);
+      const data = request.data === null ? null : map(request.data, DATA_TEXT);
       return { ...check, request: { ...request, data } };
     }
     case 'DNS':
@@ -46,7 +46,7 @@ function mapApiRequest(request: ApiRequest, map: MapText): ApiRequest {
   const { url, headers, queryParameters, body, basicAuth } = request;
   return {
     ...request,
-    url: map(url, URL_PLACE),
+    url: map(url, URL_TEXT),
     headers: headers.map((header) => {
       const label = (): string => `The header ${shortened(header.key)}`;
       return { ...header, value: map(header.value, { kind: 'header', label }) };
@@ -60,7 +60,7 @@ function mapApiRequest(request: ApiRequest, map: MapText): ApiRequest {
         value: map(parameter.value, { kind: 'query', label }),
       };
     }),
-    body: map(body, BODY),
+    body: map(body, BODY_TEXT),
     basicAuth:
       basicAuth === null
         ? null

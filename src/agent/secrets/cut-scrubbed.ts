@@ -1,26 +1,26 @@
 import { cutText } from '../../runtime/text/cut-text.ts';
 
-/** A text with the secrets masked that are whole in it. */
+/** Masks the secrets that a text contains completely. */
 export type Scrub = (text: string) => string;
 
-/** For texts that contain no secret, and for those that only the operator sees. */
+/** For texts without secrets, and for texts that only the operator sees. */
 export const NOT_SCRUBBED: Scrub = (text) => text;
 
-/** This much behind a cut is scrubbed as well. Hardly any secret is longer, in any form. */
+/** Scrubbed in addition, after the cut. Hardly any secret is longer in any form. */
 export const MARGIN_CHARS = 8 * 1024;
 
-/** The mark of a text that was cut. */
+/** Ends a text that was cut. */
 const CUT_MARK = '…';
 
-/** The text up to its limit, with a mark at the end where it was cut. */
+/** The text, scrubbed and cut if it is longer than the limit. */
 export function shortenedText(text: string, maxChars: number, scrub: Scrub): string {
   if (text.length <= maxChars) return text;
   return shortenedReadable(text, maxChars, scrub, (scrubbed) => scrubbed);
 }
 
 /**
- * The same of a text of which some characters are replaced, for people to read. It is scrubbed before,
- * however short it is: no secret is found where its own characters were replaced.
+ * The same for a text in which `replace` makes characters readable. Scrubs also short texts, before
+ * `replace`: a secret with replaced characters would not be found.
  */
 export function shortenedReadable(
   text: string,
@@ -34,10 +34,10 @@ export function shortenedReadable(
 }
 
 /**
- * The start of a text, of at most so many bytes in UTF-8. It is scrubbed first where it is cut, as half
- * of a secret would be masked nowhere. The same text where it is short enough.
+ * The start of a text, at most `maxBytes` in UTF-8; the same text if it is short enough. A text to be
+ * cut is scrubbed first, because half of a secret would not be masked.
  *
- * @param isWhole whether the text ends where it ended
+ * @param isWhole whether the text was not cut before
  */
 export function cutScrubbed(
   text: string,
@@ -48,12 +48,12 @@ export function cutScrubbed(
   return cutText(scrubbedStart(text, maxBytes, isWhole, scrub), maxBytes);
 }
 
-/** Without the margin, in which a secret may be cut in two. */
+/** Without the margin, which may end with a part of a secret. */
 function scrubbedStart(text: string, maxChars: number, isWhole: boolean, scrub: Scrub): string {
-  const looked = text.slice(0, maxChars + MARGIN_CHARS);
-  const scrubbed = scrub(looked);
-  if (isWhole && looked.length === text.length) return scrubbed;
-  // Masks are shorter than secrets: what stands before the limit now may have been behind it.
-  const marginChars = Math.min(MARGIN_CHARS, Math.max(0, looked.length - maxChars));
+  const start = text.slice(0, maxChars + MARGIN_CHARS);
+  const scrubbed = scrub(start);
+  if (isWhole && start.length === text.length) return scrubbed;
+  // Masks are shorter than secrets, so text from behind the limit may have moved before it.
+  const marginChars = Math.min(MARGIN_CHARS, Math.max(0, start.length - maxChars));
   return scrubbed.slice(0, Math.max(0, scrubbed.length - marginChars));
 }

@@ -2,28 +2,28 @@ import { createScrubber, isMaskable, type Scrubber } from '../../scrub/scrubber.
 import { createPartMask, type PartMask } from '../../scrub/secret-parts.ts';
 import { isAllowed, type Receiver, type VariableTarget } from '../config/variable-targets.ts';
 import { endpointText, withoutBrackets } from '../net/text.ts';
-import { otherFormsOf } from './secret-forms.ts';
+import { formsOf } from './secret-forms.ts';
 
-/** One variable of the agent's own that a request is filled in with. */
+/** One variable of the agent itself in a request. */
 export interface OwnSecret {
   readonly name: string;
   readonly value: string;
-  /** Where it may be sent (VARIABLE_TARGETS); null: anywhere. */
+  /** The targets that may receive it (VARIABLE_TARGETS); null: all. */
   readonly targets: readonly VariableTarget[] | null;
-  /** It is in the body, so that every receiver of the body gets it. */
+  /** Every receiver of the body receives it. */
   readonly isInBody: boolean;
-  /** It stands in the url where the host may be: the name of the host may have a part of it. */
+  /** It may be a part of the host name in the url. */
   readonly isInHost: boolean;
 }
 
-/** What of a request may carry values on to where a redirect leads. */
+/** The parts of a request that may carry values to the target of a redirect. */
 export interface Sent {
   readonly url: URL;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: unknown;
 }
 
-/** The values that only the agent has (VARIABLES_FROM_ENV, VARIABLES_DIR) in one request. */
+/** The variables of the agent itself (VARIABLES_FROM_ENV, VARIABLES_DIR) in one request. */
 export class OwnSecrets {
   readonly #secrets: readonly OwnSecret[];
   readonly #searches = new Map<OwnSecret, readonly [Scrubber, PartMask]>();
@@ -37,24 +37,24 @@ export class OwnSecrets {
     return this.#secrets.map(({ name }) => name);
   }
 
-  /** Whether the name of the request's host may have a part of a value. */
+  /** Whether the host name of the request may contain a part of a value. */
   get isInHost(): boolean {
     return this.#secrets.some((secret) => secret.isInHost);
   }
 
-  /** A sentence with the reason why the request must not be sent; null where it may. */
+  /** Why the request must not be sent, as a sentence; null if it may be sent. */
   whyNotTo(receivers: readonly Receiver[]): string | null {
     const refused = this.#refused(this.#secrets, receivers);
     if (refused === null) return null;
     const [{ name }, { hostname, port }] = refused;
-    // Not by comparing: the check may name a host that is a guess.
+    // Does not compare the host with the value: the check may name a host to test a guess.
     const receiver = this.isInHost
-      ? `port ${port} of a host whose name a variable makes`
+      ? `port ${port} of a host whose name contains a variable`
       : endpointText(withoutBrackets(hostname), port);
     return `The variable ${name} may not be sent to ${receiver}: VARIABLE_TARGETS of the agent allows other targets only`;
   }
 
-  /** The same for the request that a redirect asks for, by the values that are still in it. */
+  /** The same for a redirected request, by the values that it still contains. */
   whyNotOn(sent: Sent, receivers: readonly Receiver[]): string | null {
     const bound = this.#secrets.filter(({ targets }) => targets !== null);
     const carried = bound.filter((secret) => this.#isCarried(secret, sent));
@@ -64,7 +64,7 @@ export class OwnSecrets {
     return `the redirect to ${this.#textOf(receiver)} is not followed: it would carry the variable ${name}, which VARIABLE_TARGETS of the agent allows for other targets only`;
   }
 
-  /** The variable whose value, or a part of it, a text contains in any form; null for none. */
+  /** The variable whose value, or a part of it, a text contains in any form; null if there is none. */
   nameIn(text: string): string | null {
     return this.#secrets.find((secret) => this.#isIn(secret, text))?.name ?? null;
   }
@@ -82,11 +82,11 @@ export class OwnSecrets {
     return null;
   }
 
-  /** A host name that the target chose may contain the value itself. */
+  /** A host name in a redirect may contain the value itself. */
   #textOf({ hostname, port }: Receiver): string {
     return this.nameIn(hostname) === null
       ? endpointText(withoutBrackets(hostname), port)
-      : `port ${port} of a host whose name holds its value`;
+      : `port ${port} of a host whose name contains its value`;
   }
 
   #isCarried(secret: OwnSecret, { url, headers, body }: Sent): boolean {
@@ -98,7 +98,7 @@ export class OwnSecrets {
     const { value } = secret;
     if (value === '') return false;
     if (text.includes(value)) return true;
-    // Too common to be searched for in other forms.
+    // Too common to search for in other forms.
     if (!isMaskable(value)) return text.includes(encodeURIComponent(value.toWellFormed()));
     const [scrubber, parts] = this.#searchOf(secret);
     return scrubber.holdsKnown(text) || parts.holdsPart(text);
@@ -107,7 +107,7 @@ export class OwnSecrets {
   #searchOf(secret: OwnSecret): readonly [Scrubber, PartMask] {
     const known = this.#searches.get(secret);
     if (known !== undefined) return known;
-    const forms = [secret.value, ...otherFormsOf(secret.value)];
+    const forms = formsOf(secret.value);
     const search = [createScrubber(forms), createPartMask(forms)] as const;
     this.#searches.set(secret, search);
     return search;

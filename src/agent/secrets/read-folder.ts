@@ -5,23 +5,25 @@ import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/check/variable.t
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 import { MAX_OPERATOR_VARIABLES } from '../config/operator-variables.ts';
 
-/** A folder with more is not one of variables, and is not listed to its end. */
+/** The maximum that is listed: a folder with more is not for variables. */
 const MAX_ENTRIES = 5_000;
-/** UTF-8 takes three bytes at most for what counts as one character, and a line break follows. */
+/** A UTF-16 unit takes at most three bytes in UTF-8; plus a line break. */
 const MAX_FILE_BYTES = 3 * MAX_VALUE_CHARS + 2;
 const MAX_SHOWN = 5;
 const MAX_SHOWN_CHARS = 60;
 
 export interface Listing {
-  /** Of files that may be values, in order. */
+  /** File names that are valid variable names, sorted. */
   readonly names: readonly string[];
-  /** What is left out, in sentences. */
+  /** What was skipped, for the log. */
   readonly notes: readonly string[];
 }
 
 /**
- * The files of a folder that are named like variables. Leaves out folders and hidden files, where
- * mounted secrets have their versions. Throws the system's error.
+ * The files of a folder whose names are valid variable names. Skips folders and hidden files, which
+ * contain the versions of mounted secrets.
+ *
+ * @throws the system's error
  */
 export async function listFolder(folder: string): Promise<Listing> {
   const names: string[] = [];
@@ -38,28 +40,28 @@ export async function listFolder(folder: string): Promise<Listing> {
   if (strange.length > 0) {
     const shown = strange.sort(byText).slice(0, MAX_SHOWN).map(shortened).join(', ');
     const more = strange.length > MAX_SHOWN ? ` and ${strange.length - MAX_SHOWN} more` : '';
-    notes.push(`files whose names are no names of variables are left out: ${shown}${more}`);
+    notes.push(`files whose names are not valid variable names are skipped: ${shown}${more}`);
   }
   if (entries > MAX_ENTRIES) {
-    notes.push(`it holds more than ${MAX_ENTRIES} entries, of which the others are left out`);
+    notes.push(`it contains more than ${MAX_ENTRIES} entries: the others are skipped`);
   }
   names.sort(byText);
   if (names.length > MAX_OPERATOR_VARIABLES) {
     const last = shortened(names[MAX_OPERATOR_VARIABLES - 1] ?? '');
     notes.push(
-      `it holds more than ${MAX_OPERATOR_VARIABLES} values, of which those after ${last} are left out`,
+      `it contains more than ${MAX_OPERATOR_VARIABLES} values: those after ${last} are skipped`,
     );
   }
   return { names: names.slice(0, MAX_OPERATOR_VARIABLES), notes };
 }
 
-/** One value; null for a folder, which is none. `problem` follows the name of the file. */
+/** One value; null for a folder. `problem` continues a sentence that starts with the file name. */
 export type ReadValue =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly problem: string; readonly isOfSystem: boolean }
   | null;
 
-/** Without the line break at its end, which editors and `echo` put there. */
+/** Removes one line break at the end, which editors and `echo` add. */
 export async function readValue(folder: string, name: string): Promise<ReadValue> {
   const refused = (problem: string): ReadValue => ({ ok: false, problem, isOfSystem: false });
   const tooLong = `is longer than ${MAX_VALUE_CHARS} characters`;
@@ -67,13 +69,13 @@ export async function readValue(folder: string, name: string): Promise<ReadValue
   try {
     const stats = await stat(path);
     if (stats.isDirectory()) return null;
-    if (!stats.isFile()) return refused('is no regular file');
-    // If a pipe replaced the file meanwhile, opening it does not wait.
+    if (!stats.isFile()) return refused('is not a regular file');
+    // O_NONBLOCK: opening does not wait if a pipe has replaced the file.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const bytes = await readUpTo(handle, MAX_FILE_BYTES + 1).finally(() => handle.close());
     if (bytes.length > MAX_FILE_BYTES) return refused(tooLong);
     const text = decoded(bytes);
-    if (text === null) return refused('is no text in UTF-8');
+    if (text === null) return refused('is not UTF-8 text');
     const value = text.replace(/\r?\n$/, '');
     return value.length > MAX_VALUE_CHARS ? refused(tooLong) : { ok: true, value };
   } catch (error) {

@@ -12,69 +12,68 @@ import type { Failure } from '../../model/result/error-codes.ts';
 import { mapTexts, type TextField } from './check-texts.ts';
 import { LIMITS_CHARS, problemOf } from './sendable.ts';
 
-/** CREDENTIAL_NOT_READABLE, VARIABLE_UNKNOWN or REQUEST_INVALID where it cannot be sent. */
+/** The failure is CREDENTIAL_NOT_READABLE, VARIABLE_UNKNOWN or REQUEST_INVALID. */
 export type Rendered<C> =
   | { readonly ok: true; readonly check: C }
   | { readonly ok: false; readonly failure: Failure };
 
-/** The value of a variable that the check does not have itself; undefined where there is none. */
+/** The value of a variable; undefined if there is none. */
 export type Lookup = (name: string) => string | undefined;
 
-/** One text of a check; `template` is null where it contains none. */
-interface Slot {
+/** One text of a check; `template` is null if it contains no templates. */
+interface CompiledText {
   readonly template: Template | null;
   readonly names: readonly string[];
   readonly field: TextField;
 }
 
 interface Compiled {
-  readonly slots: readonly Slot[];
+  readonly texts: readonly CompiledText[];
   /** The check's own variables. */
   readonly own: ReadonlyMap<string, string>;
   readonly names: readonly string[];
-  /** Where the service put no credential, as it cannot decrypt it. */
+  /** The fields whose credentials the service could not decrypt. */
   readonly notReadable: readonly TextField[];
 }
 
-/** More are not named in a message. */
+/** In one message. */
 const MAX_NAMED = 5;
 
-/** Checks are never changed, only replaced. null: it contains no templates. */
+/** Checks are immutable. null: the check contains no templates. */
 const compiledOf = new WeakMap<Check, Compiled | null>();
 
 function compile(check: Check): Compiled | null {
   const known = compiledOf.get(check);
   if (known !== undefined) return known;
-  const slots: Slot[] = [];
+  const texts: CompiledText[] = [];
   mapTexts(check, (text, field) => {
     const template = compileTemplate(text);
-    slots.push({ template, names: template === null ? [] : namesOf(template), field });
+    texts.push({ template, names: template === null ? [] : namesOf(template), field });
     return text;
   });
-  const all = new Set(slots.flatMap((slot) => slot.names));
-  // No variable of that name stands in for a credential.
+  const all = new Set(texts.flatMap((each) => each.names));
+  // A variable of that name must not replace a credential.
   const names = [...all].filter((name) => name !== NOT_READABLE_NAME);
-  const notReadable = slots.flatMap((slot) =>
-    slot.names.includes(NOT_READABLE_NAME) ? [slot.field] : [],
+  const notReadable = texts.flatMap((each) =>
+    each.names.includes(NOT_READABLE_NAME) ? [each.field] : [],
   );
   const own = new Map(check.variables.map(({ key, value }) => [key, value]));
-  const compiled = all.size === 0 ? null : { slots, own, names, notReadable };
+  const compiled = all.size === 0 ? null : { texts, own, names, notReadable };
   compiledOf.set(check, compiled);
   return compiled;
 }
 
 /**
- * The check with its templates filled in (src/model/README.md, "Variables and secrets"): by its own
- * variables first, then by the others. In the url `{{NAME}}` is URI-encoded; query parameters are
- * encoded when they are sent, and all else is taken as it is. No message of a failure contains a
- * value.
+ * The check with its templates filled in (src/model/README.md, "Variables and secrets"): its own
+ * variables take precedence over the others. `{{NAME}}` is URI-encoded in the url; query parameters
+ * are encoded when they are sent. Failure messages contain no values.
  *
- * A check without templates comes back as the same object.
+ * Returns the same object for a check without templates.
  */
 export function renderCheck<C extends Check>(check: C, others: Lookup): Rendered<C> {
   const compiled = compile(check);
   if (compiled === null) return { ok: true, check };
-  const { slots, own, notReadable } = compiled;
+  const { texts, own, notReadable } = compiled;
   if (notReadable.length > 0) return { ok: false, failure: notReadableFailure(notReadable) };
   const lookup: Lookup = (name) => own.get(name) ?? others(name);
   const unknown = findUnknown(compiled, lookup);
@@ -83,46 +82,47 @@ export function renderCheck<C extends Check>(check: C, others: Lookup): Rendered
   let index = 0;
   let failure: Failure | null = null;
   const rendered = mapTexts(check, (text) => {
-    const slot = slots[index];
+    const compiledText = texts[index];
     index += 1;
-    const template = slot?.template ?? null;
-    if (slot === undefined || template === null || failure !== null) return text;
-    const filled = fillSlot(template, slot.field, lookup);
-    const problem = problemOf(slot.field.kind, template, filled, lookup);
+    if (compiledText === undefined || failure !== null) return text;
+    const { template, field } = compiledText;
+    if (template === null) return text;
+    const filled = fill(template, field, lookup);
+    const problem = problemOf(field.kind, template, filled, lookup);
     if (problem === null) return filled ?? text;
     failure = {
       code: 'REQUEST_INVALID',
-      message: `${slot.field.label()} cannot be sent: ${problem}.`,
+      message: `${field.label()} cannot be sent: ${problem}.`,
     };
     return text;
   });
-  // The same check, but for the texts in it.
+  // mapTexts changes only texts, so the type stays the same.
   return failure === null ? { ok: true, check: rendered as C } : { ok: false, failure };
 }
 
-/** The variables that the templates of a check name and that are not its own. */
+/** The variables in the templates of a check that it does not define itself. */
 export function namesFromOthers(check: Check): readonly string[] {
   const compiled = compile(check);
   return compiled === null ? [] : compiled.names.filter((name) => !compiled.own.has(name));
 }
 
-/** What the templates of a check stand for, as far as there are values. */
+/** The values of the variables in the templates of a check. */
 export function valuesIn(check: Check, others: Lookup): readonly string[] {
   const compiled = compile(check);
   if (compiled === null) return [];
   return compiled.names.flatMap((name) => compiled.own.get(name) ?? others(name) ?? []);
 }
 
-/** Whether the body of a check's request names the variable. */
+/** Whether the body of a check's request contains the variable. */
 export function isInBody(check: Check, name: string): boolean {
-  const slots = compile(check)?.slots ?? [];
-  return slots.some(({ names, field }) => field.kind === 'body' && names.includes(name));
+  const texts = compile(check)?.texts ?? [];
+  return texts.some(({ names, field }) => field.kind === 'body' && names.includes(name));
 }
 
-/** Scheme and authority. URL parsers skip slashes of both kinds before a host. */
+/** Scheme and authority. URL parsers skip any number of slashes and backslashes before a host. */
 const BEFORE_PATH = /^https?:\/\/([^/?#\\]+)([/?#\\]|$)/i;
 
-/** Whether the name of a host that a check's request is for may have a part of the variable. */
+/** Whether the host name of a check's request may contain a part of the variable. */
 export function isInHost(check: Check, name: string): boolean {
   if (!('url' in check.request)) return false;
   const headers = 'headers' in check.request ? check.request.headers : [];
@@ -132,15 +132,15 @@ export function isInHost(check: Check, name: string): boolean {
 }
 
 /**
- * What of a url may become a part of its host, whatever its variables are: all of it where it does
- * not say where the host ends. The first slash behind a character of the host ends it.
+ * The part of a url that may become its host, whatever its variables contain: all of it if the end of
+ * the host is unknown. The first slash after a character of the host ends it.
  */
 function hostIn(text: string): string {
-  // URL parsers leave these out, wherever they stand.
+  // URL parsers remove these everywhere.
   const url = text.replaceAll(/[\t\n\r]/g, '');
   const [, authority = '', end = ''] = BEFORE_PATH.exec(url) ?? [];
   const parts = compileTemplate(authority) ?? [authority];
-  // One of these may be a slash; and the others, which are URI-encoded, nothing at all.
+  // A raw template may be a slash, and a URI-encoded one may be empty.
   const isWritten = parts.some((part) => typeof part === 'string' && part !== '');
   if (!isWritten && (end === '\\' || hasRaw(parts))) return url;
   const hostAt = authority.lastIndexOf('@') + 1;
@@ -152,32 +152,32 @@ function hasRaw(template: Template): boolean {
   return template.some((part) => typeof part !== 'string' && part.isRaw);
 }
 
-function fillSlot(template: Template, { kind }: TextField, lookup: Lookup): string | null {
-  const fill = kind === 'url' ? fillUrl : fillTemplate;
-  return fill(template, ({ name }) => lookup(name) ?? '', LIMITS_CHARS[kind]);
+function fill(template: Template, { kind }: TextField, lookup: Lookup): string | null {
+  const fillWith = kind === 'url' ? fillUrl : fillTemplate;
+  return fillWith(template, ({ name }) => lookup(name) ?? '', LIMITS_CHARS[kind]);
 }
 
 function notReadableFailure(fields: readonly TextField[]): Failure {
   const [first, ...rest] = fields.map(({ label }) => label());
-  const more = rest.length > MAX_NAMED ? ' and others' : '';
-  const others =
-    rest.length === 0 ? '' : ` (so with ${rest.slice(0, MAX_NAMED).join(', ')}${more})`;
   return {
     code: 'CREDENTIAL_NOT_READABLE',
-    message: `${first} has a credential, or a secret variable of the check, that the service cannot decrypt, so nothing was sent${others}: give it to the check again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.`,
+    message: `${first} has a credential, or a secret variable of the check, that the service cannot decrypt, so nothing was sent${othersText(rest)}: give it to the check again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.`,
   };
 }
 
-function findUnknown({ slots, names }: Compiled, lookup: Lookup): Failure | null {
+function findUnknown({ texts, names }: Compiled, lookup: Lookup): Failure | null {
   const unknown = names.filter((name) => lookup(name) === undefined);
   const [first, ...rest] = unknown;
   if (first === undefined) return null;
-  const where = slots.find((slot) => slot.names.includes(first))?.field.label() ?? 'The request';
-  const more = rest.length > MAX_NAMED ? ' and others' : '';
-  const others =
-    rest.length === 0 ? '' : ` (so with ${rest.slice(0, MAX_NAMED).join(', ')}${more})`;
+  const where = texts.find((each) => each.names.includes(first))?.field.label() ?? 'The request';
   return {
     code: 'VARIABLE_UNKNOWN',
-    message: `${where} names the variable ${first}, which has no value here${others}: define it among the variables of the check, of the check file or of the account, or have the agent take it by VARIABLES_FROM_ENV or VARIABLES_DIR.`,
+    message: `${where} names the variable ${first}, which has no value here${othersText(rest)}: define it among the variables of the check, of the check file or of the account, or have the agent take it by VARIABLES_FROM_ENV or VARIABLES_DIR.`,
   };
+}
+
+function othersText(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const more = names.length > MAX_NAMED ? ' and others' : '';
+  return ` (also ${names.slice(0, MAX_NAMED).join(', ')}${more})`;
 }

@@ -4,33 +4,33 @@ import type { Logger } from '../../runtime/logger.ts';
 import { isMaskable } from '../../scrub/scrubber.ts';
 import { otherFormsOf } from './secret-forms.ts';
 
-/** How long a replaced value stays secret: runs are under way, and results wait. */
+/** How long a replaced value stays secret: active runs and waiting results may contain it. */
 export const KEPT_MS = 3_600_000;
-/** Replaced values that are still masked. */
+/** Replaced values that stay masked. */
 const MAX_REPLACED = 10_000;
-/** At once, in number and in all. */
+/** Number and total length of current secrets. */
 const MAX_SECRETS = 50_000;
 const MAX_SECRET_CHARS = 20_000_000;
-/** In all, of the other forms of these values. */
+/** Total length of the other forms of these values. */
 const MAX_FORM_CHARS = 10_000_000;
-/** Yields to the event loop after this many: checks run meanwhile. */
+/** Yields to the event loop after this many values. */
 const VALUES_PER_YIELD = 200;
-/** Variables that are logged as not masked. */
+/** Variables that are logged as not maskable. */
 const MAX_LOGGED = 1_000;
 
 export interface Secret {
-  /** Of its variable; null where it has none, which is never logged. */
+  /** The name of its variable; null for a value without one, which is never logged. */
   readonly name: string | null;
   readonly value: string;
 }
 
-/** Which values are secret: those in force, and those that were until an hour ago. */
+/** The secret values: the current ones, and those replaced within the last hour. */
 export class SecretMemory {
   readonly #clock: Clock;
   readonly #log: Logger;
   #current: ReadonlySet<string> = new Set();
-  /** Monotonic milliseconds at which each went, oldest first. */
-  readonly #gone = new Map<string, number>();
+  /** By value, the monotonic milliseconds at which it was replaced; oldest first. */
+  readonly #replaced = new Map<string, number>();
   #masked: ReadonlySet<string> = new Set();
   readonly #logged = new Set<string>();
 
@@ -44,33 +44,33 @@ export class SecretMemory {
     return this.#masked.has(value);
   }
 
-  /** Whether a replaced value was masked for KEPT_MS. */
+  /** Whether a replaced value has been masked for KEPT_MS. */
   get hasExpired(): boolean {
-    for (const goneAtMs of this.#gone.values()) return this.#isOver(goneAtMs);
+    for (const replacedAtMs of this.#replaced.values()) return this.#isExpired(replacedAtMs);
     return false;
   }
 
   /**
-   * These are the secrets from now on. One call at a time.
+   * Replaces the current secrets. Calls must not overlap.
    *
-   * @returns all that is to be masked; null where that is masked already
+   * @returns all values to mask; null if exactly these are masked already
    */
   async learn(secrets: readonly Secret[]): Promise<readonly string[] | null> {
     const before = this.#current;
     const current = await this.#usable(secrets);
     this.#current = current;
     this.#retain([...before].filter((value) => !current.has(value)));
-    return this.#news();
+    return this.#changed();
   }
 
-  /** These are secret for as long as if they had just been replaced. Returns what `learn` does. */
+  /** Adds secrets that expire as if they had just been replaced. Returns the same as `learn`. */
   async remember(secrets: readonly Secret[]): Promise<readonly string[] | null> {
     const usable = await this.#usable(secrets);
     this.#retain([...usable].filter((value) => !this.#current.has(value)));
-    return this.#news();
+    return this.#changed();
   }
 
-  /** These are masked by now. */
+  /** Called when the scrubber masks these values. */
   masked(secrets: readonly string[]): void {
     this.#masked = new Set(secrets);
   }
@@ -78,18 +78,18 @@ export class SecretMemory {
   #retain(values: readonly string[]): void {
     const nowMs = this.#clock.monotonicMs();
     for (const value of values) {
-      // Behind the others, as the newest.
-      this.#gone.delete(value);
-      this.#gone.set(value, nowMs);
+      // Deleted first, to move it to the end as the newest.
+      this.#replaced.delete(value);
+      this.#replaced.set(value, nowMs);
     }
-    for (const [value, goneAtMs] of this.#gone) {
-      if (this.#current.has(value) || this.#isOver(goneAtMs)) this.#gone.delete(value);
+    for (const [value, replacedAtMs] of this.#replaced) {
+      if (this.#current.has(value) || this.#isExpired(replacedAtMs)) this.#replaced.delete(value);
     }
-    this.#boundGone();
+    this.#limitReplaced();
   }
 
-  #news(): readonly string[] | null {
-    const secrets = new Set([...this.#current, ...this.#gone.keys()]);
+  #changed(): readonly string[] | null {
+    const secrets = new Set([...this.#current, ...this.#replaced.keys()]);
     const isSame =
       secrets.size === this.#masked.size && [...secrets].every((value) => this.#masked.has(value));
     return isSame ? null : [...secrets];
@@ -120,11 +120,11 @@ export class SecretMemory {
       }
     }
     if (over > 0) {
-      const message = `more secrets than the agent can mask (${MAX_SECRETS} values of ${MAX_SECRET_CHARS} characters in all): the others are not masked`;
+      const message = `there are more secrets than the agent can mask (${MAX_SECRETS} values of ${MAX_SECRET_CHARS} characters in all): the others are not masked`;
       this.#log.error({ secrets: over }, message);
     }
     if (formChars > MAX_FORM_CHARS) {
-      const message = `secrets have more other forms (of hosts and urls, say) than the agent can mask (${MAX_FORM_CHARS} characters): the others are masked only as they are`;
+      const message = `secrets have more other forms (for example of hosts and urls) than the agent can mask (${MAX_FORM_CHARS} characters): the rest of these forms are not masked`;
       this.#log.error({ characters: formChars }, message);
     }
     return new Set([...values, ...forms]);
@@ -140,17 +140,17 @@ export class SecretMemory {
     );
   }
 
-  #boundGone(): void {
-    const over = this.#gone.size - MAX_REPLACED;
+  #limitReplaced(): void {
+    const over = this.#replaced.size - MAX_REPLACED;
     if (over <= 0) return;
-    for (const value of [...this.#gone.keys()].slice(0, over)) this.#gone.delete(value);
+    for (const value of [...this.#replaced.keys()].slice(0, over)) this.#replaced.delete(value);
     this.#log.warn(
       { secrets: over },
-      `of the secrets that are replaced, only the last ${MAX_REPLACED} are masked for an hour more`,
+      `only the last ${MAX_REPLACED} replaced secrets are masked for another hour`,
     );
   }
 
-  #isOver(goneAtMs: number): boolean {
-    return this.#clock.monotonicMs() - goneAtMs >= KEPT_MS;
+  #isExpired(replacedAtMs: number): boolean {
+    return this.#clock.monotonicMs() - replacedAtMs >= KEPT_MS;
   }
 }

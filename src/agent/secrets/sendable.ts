@@ -5,7 +5,7 @@ import type { TextField } from './check-texts.ts';
 
 type Kind = TextField['kind'];
 
-/** The longest texts that are sent, templates filled in; a check's own texts have no higher limits. */
+/** Maximum lengths with templates filled in. The limits of the check's own texts are not higher. */
 export const LIMITS_CHARS: Readonly<Record<Kind, number>> = {
   url: 20_000,
   header: 20_000,
@@ -18,10 +18,10 @@ export const LIMITS_CHARS: Readonly<Record<Kind, number>> = {
 const MAX_NAMED = 5;
 
 /**
- * Why a text cannot be sent with its values filled in; null where it can. A part of a sentence that
- * names the variable and never a value.
+ * Why a text cannot be sent with its values filled in; null if it can. Names the variable, but
+ * contains no value.
  *
- * @param filled null where it became too long
+ * @param filled null if it became too long
  */
 export function problemOf(
   kind: Kind,
@@ -33,28 +33,30 @@ export function problemOf(
   if (filled === null) {
     return `it is longer than ${LIMITS_CHARS[kind]} characters with ${valuesOf(names)} filled in`;
   }
-  for (const name of namesAsTheyAre(kind, template)) {
+  for (const name of unencodedNames(kind, template)) {
     const fault = faultIn(kind, lookup(name) ?? '');
     if (fault !== null) return `the value of the variable ${name} ${fault}`;
   }
   if (kind !== 'url' || isHttpUrl(filled)) return null;
-  return `it is no http or https URL with ${valuesOf(names)} filled in${encodingHint(template)}`;
+  return `it is not an http or https URL with ${valuesOf(names)} filled in${encodingHint(template)}`;
 }
 
-/** Encoded in a url, any value can be sent. */
-function namesAsTheyAre(kind: Kind, template: Template): readonly string[] {
+/** The variables whose values are not encoded. Encoded in a url, any value can be sent. */
+function unencodedNames(kind: Kind, template: Template): readonly string[] {
   if (kind !== 'url') return namesOf(template);
   return namesOf(
     template.filter((part, index) => typeof part !== 'string' && (part.isRaw || index === 0)),
   );
 }
 
-/** Of one value, in the words that follow its name. */
+/** The problem with one value, to continue a sentence that starts with its name. */
 function faultIn(kind: Kind, value: string): string | null {
   switch (kind) {
     case 'header':
       if (isHeaderValue(value)) return null;
-      return controlIn(value) ?? 'holds characters that are not in Latin-1, as headers need them';
+      return (
+        controlIn(value) ?? 'contains characters that are not in Latin-1, which headers require'
+      );
     case 'credential': // RFC 7617 2
     case 'url':
       return controlIn(value);
@@ -69,9 +71,9 @@ function controlIn(value: string): string | null {
   if (/[\r\n]$/.test(value) && !/[\r\n]/.test(value.trimEnd())) {
     return 'ends with a line break: store it without one';
   }
-  if (/[\r\n]/.test(value)) return 'holds a line break';
+  if (/[\r\n]/.test(value)) return 'contains a line break';
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(value)) return 'holds a control character';
+  if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(value)) return 'contains a control character';
   return null;
 }
 

@@ -5,11 +5,11 @@ import type { Logger } from '../../runtime/logger.ts';
 import { stampOf } from '../source/file/file-stamp.ts';
 import { type Listing, listFolder, readValue } from './read-folder.ts';
 
-/** After this many scans a folder that keeps changing is read as it is. */
+/** After this many scans, reads a folder that keeps changing. */
 const MAX_UNSETTLED_SCANS = 10;
-/** A file that could not be read for lack of memory or descriptors does not change when it can be. */
+/** Retries failed reads: the stamp does not change when memory or descriptors are available again. */
 const RETRY_MS = 60_000;
-/** Of one reading. */
+/** Per reading. */
 const MAX_LINES_LOGGED = 20;
 
 export interface FolderOptions {
@@ -19,18 +19,18 @@ export interface FolderOptions {
 }
 
 /**
- * Values from a folder that is read again when it changes (VARIABLES_DIR). It is polled, and a
- * change counts once two consecutive scans find the same state: see createFileSource.
+ * The values in a folder that is read again when it changes (VARIABLES_DIR). The folder is polled; a
+ * change is read once two consecutive scans find the same state, as in createFileSource.
  *
- * Where the folder is gone, or a file in it is refused, the last values stay in force, and that is
- * logged once. No log line contains any part of a value.
+ * If the folder or a file cannot be read, the last values stay in use, which is logged once. Log lines
+ * contain no part of a value.
  */
 export class VariablesFolder {
   readonly #options: FolderOptions;
   #values: ReadonlyMap<string, string> = new Map();
-  /** The state of the folder that was read last. */
+  /** The state of the folder at the last reading. */
   #readStamp: string | null = null;
-  /** A new state, not yet known to be settled. */
+  /** A new state that only one scan has found. */
   #newStamp: string | null = null;
   #unsettledScans = 0;
   #retryAtMs = Number.POSITIVE_INFINITY;
@@ -41,20 +41,20 @@ export class VariablesFolder {
     this.#options = options;
   }
 
-  /** By name, as they were read last. */
+  /** By name, from the last reading. */
   get values(): ReadonlyMap<string, string> {
     return this.#values;
   }
 
-  /** Reads it as it is now. Never rejects. */
+  /** Reads the folder. Never rejects. */
   async read(): Promise<void> {
     const listed = await this.#list();
     this.#readStamp = await this.#stamp(listed);
     await this.#take(listed);
   }
 
-  /** Scans the folder, and reads it where it has changed. Never rejects. */
-  async look(): Promise<void> {
+  /** Scans the folder and reads it if it has changed. Never rejects. */
+  async scan(): Promise<void> {
     const listed = await this.#list();
     const stamp = await this.#stamp(listed);
     const isSame = stamp === this.#readStamp;
@@ -75,7 +75,7 @@ export class VariablesFolder {
     await this.#take(listed);
   }
 
-  /** The text is why it cannot be listed. */
+  /** A text says why the folder cannot be listed. */
   async #list(): Promise<Listing | string> {
     try {
       return await listFolder(this.#options.folder);
@@ -95,7 +95,7 @@ export class VariablesFolder {
     this.#retryAtMs = Number.POSITIVE_INFINITY;
     if (typeof listed === 'string') {
       this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
-      this.#logProblems([`it cannot be read (${listed}), and its last values stay in place`]);
+      this.#logProblems([`it cannot be read (${listed}): its last values stay in use`]);
       return;
     }
     const problems = [...listed.notes];
@@ -107,7 +107,7 @@ export class VariablesFolder {
       if (read === null || read.ok) continue;
       if (last !== undefined) values.set(name, last);
       if (read.isOfSystem) this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
-      const instead = last === undefined ? 'it is left out' : 'its last value stays in place';
+      const instead = last === undefined ? 'it is skipped' : 'its last value stays in use';
       problems.push(`the file ${name} ${read.problem}: ${instead}`);
     }
     this.#values = values;
@@ -121,10 +121,10 @@ export class VariablesFolder {
       log.warn({ folder }, `VARIABLES_DIR: ${problem}`);
     }
     const rest = fresh.length - MAX_LINES_LOGGED;
-    if (rest > 0) log.warn({ folder, files: rest }, 'VARIABLES_DIR: and further files like these');
-    // At the problem's level: a reader who saw the problem must also see its end.
+    if (rest > 0) log.warn({ folder, files: rest }, 'VARIABLES_DIR: more files have such problems');
+    // At the level of the problem: whoever saw it must also see its end.
     if (problems.length === 0 && this.#loggedProblems.size > 0) {
-      log.warn({ folder }, 'VARIABLES_DIR: everything in it can be used again');
+      log.warn({ folder }, 'VARIABLES_DIR: the folder can be used again');
     }
     this.#loggedProblems = new Set(problems);
   }

@@ -5,8 +5,12 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
-import { combineScrubbers } from '../../scrub/combine.ts';
-import { buildScrubber, NO_SECRETS, type Scrubber } from '../../scrub/scrubber.ts';
+import {
+  buildScrubber,
+  combineScrubbers,
+  NO_SECRETS,
+  type Scrubber,
+} from '../../scrub/scrubber.ts';
 import {
   buildPartMask,
   createPartMask,
@@ -16,7 +20,7 @@ import {
 } from '../../scrub/secret-parts.ts';
 import type { OperatorVariables } from '../config/operator-variables.ts';
 import type { CheckSet } from '../source/check-source.ts';
-import { type AttemptSecrets, attemptSecretsOf, formsOf } from './attempt-secrets.ts';
+import { type AttemptSecrets, attemptSecretsOf } from './attempt-secrets.ts';
 import { NO_OWN_SECRETS, OwnSecrets } from './own-secrets.ts';
 import {
   isInBody,
@@ -26,16 +30,16 @@ import {
   renderCheck,
   valuesIn,
 } from './render-check.ts';
-import { otherFormsOf } from './secret-forms.ts';
+import { formsOf } from './secret-forms.ts';
 import { SecretMemory } from './secret-memory.ts';
-import { credentialsOf } from './url-credentials.ts';
+import { urlCredentialsOf } from './sent-credentials.ts';
 import { VariablesFolder } from './variables-folder.ts';
 
-/** What a request was filled in with, whatever becomes of the variables since. */
+/** The values in one rendered request; later changes of variables do not affect them. */
 interface FilledIn {
-  /** What of the agent's own values it has. */
+  /** The agent's own variables in it. */
   readonly own: OwnSecrets;
-  /** Masks parts of the secrets that it has, and of no other (see parts.ts). */
+  /** Masks parts of its secrets only (see secret-parts.ts). */
   readonly parts: PartMask;
 }
 
@@ -49,54 +53,53 @@ export type VaultInput = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
  * Fills the templates of checks, and masks secrets (src/model/README.md, "Variables and secrets").
  */
 export interface SecretsVault {
-  /** Of now: ask for it anew each time. */
+  /** The current scrubber; do not store it. */
   readonly scrubber: Scrubber;
   /**
-   * These values are in force from when it resolves, when the scrubber knows them as well. What went
-   * stays secret for an hour, as runs are under way and results wait. Calls are taken one by one.
+   * Replaces the values. When it resolves, `render` uses them and the scrubber masks them. Replaced
+   * secrets stay masked for an hour, for active runs and waiting results. Calls run one at a time.
    */
   take(given: VaultInput): Promise<void>;
   /**
-   * A check that is in no set, for a run beside the plan. From when it resolves its own secrets are
-   * known for an hour; at once, as a rule, as they are.
+   * For a one-off run of a check that is in no set: when it resolves, the check's own secrets are
+   * masked for an hour.
    */
   admit(check: Check): Promise<void>;
   /**
-   * The check with its values: its own, before those of the agent (environment, then files), before
-   * those given. Without templates it comes back as the same object.
+   * The check with its values. Its own take precedence over those of the agent (environment, then
+   * files), and these over those given to `take`. The same object for a check without templates.
    */
   render<C extends Check>(check: C): RenderedWithSecrets<C>;
   /**
-   * What the request of an attempt lets itself in with and `scrubber` does not know: secrets of that
-   * attempt alone, as another check may send the same word (`dark`, in a cookie) for something else.
+   * The credentials in the request of an attempt that `scrubber` does not mask. They are secret in
+   * this attempt only: another check may use the same word (`dark`, in a cookie) for something else.
    *
-   * @param sent the check as `render` gave it; itself where nothing was sent
+   * @param sent the rendered check, or the check itself if it could not be rendered
    */
   credentials(check: Check, sent: Check): AttemptSecrets;
-  /** Masks what `scrubber` masks, and these: of now, as that. */
+  /** Masks what `scrubber` masks now, and these. */
   scrubberWith(secrets: AttemptSecrets): Promise<Scrubber>;
-  /** The names that templates use and nobody has a value for, sorted. */
+  /** The variables in templates without a value, sorted. */
   missing(checks: readonly Check[]): readonly string[];
-  /** Sees to what changes by itself (VARIABLES_DIR, time) until the signal aborts. */
+  /** Reads VARIABLES_DIR again and expires replaced secrets until the signal aborts. */
   watch(signal: AbortSignal): Promise<void>;
 }
 
 export interface VaultOptions {
   readonly operator: OperatorVariables;
-  /** The location key and credentials of proxies; a function where they may change. */
+  /** The location key and credentials of proxies; a function if they may change. */
   readonly always: readonly string[] | (() => readonly string[]);
   readonly clock: Clock;
   readonly log: Logger;
-  /** Makes the scrubber. */
+  /** For tests. */
   readonly build?: typeof buildScrubber;
 }
 
-/** Between two scans of the folder. */
+/** Interval of the scans of the folder. */
 const SCAN_MS = 1000;
-/** Yields to the event loop after this many. */
+/** Yields to the event loop after this many checks. */
 const CHECKS_PER_YIELD = 100;
-
-/** In one line of the log. */
+/** In one log line. */
 const MAX_NAMED = 20;
 
 interface NamedValue {
@@ -104,18 +107,18 @@ interface NamedValue {
   readonly value: string;
 }
 
-/** Values in force, apart from those that checks have themselves. */
+/** The current values, without those that checks define themselves. */
 interface Values {
   /** The agent's own. */
   readonly agent: ReadonlyMap<string, string>;
   readonly shared: ReadonlyMap<string, string>;
-  /** What is secret of the checks, the shared variables and the proxy. */
+  /** The secrets of the checks, the shared variables and the proxy. */
   readonly secrets: readonly NamedValue[];
 }
 
 const NO_VALUES: Values = { agent: new Map(), shared: new Map(), secrets: [] };
 
-/** Resolves when the values of the agent's own are read and their scrubber is made. */
+/** Resolves when the agent's own values are read and masked. */
 export async function openVault(options: VaultOptions): Promise<SecretsVault> {
   const vault = new Vault(options);
   await vault.open();
@@ -131,10 +134,10 @@ class Vault implements SecretsVault {
   #values = NO_VALUES;
   #filesRead: ReadonlyMap<string, string> | null = null;
   #always: readonly string[] = [];
-  /** The fault that was logged last. */
+  /** The last fault that was logged. */
   #loggedFault: string | null = null;
   #hasLoggedPartsLeftOut = false;
-  /** The end of what was asked for last. */
+  /** The end of the last serialized call. */
   #last: Promise<void> = Promise.resolve();
 
   constructor(options: VaultOptions) {
@@ -150,7 +153,7 @@ class Vault implements SecretsVault {
   async open(): Promise<void> {
     await this.#folder?.read();
     this.#logUnboundNames();
-    await this.#inTurn(() => this.#putInForce({ ...NO_VALUES, agent: this.#agentValues() }));
+    await this.#serialized(() => this.#putInForce({ ...NO_VALUES, agent: this.#agentValues() }));
   }
 
   get scrubber(): Scrubber {
@@ -158,7 +161,7 @@ class Vault implements SecretsVault {
   }
 
   take(given: VaultInput): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialized(async () => {
       const secrets = await secretsOf(given);
       const shared = new Map(given.variables.map(({ key, value }) => [key, value]));
       await this.#putInForce({ agent: this.#agentValues(), shared, secrets });
@@ -168,7 +171,7 @@ class Vault implements SecretsVault {
   admit(check: Check): Promise<void> {
     const secrets = secretsAmong(check.variables);
     if (secrets.length === 0) return Promise.resolve();
-    return this.#inTurn(async () => this.#know(await this.#memory.remember(secrets)));
+    return this.#serialized(async () => this.#know(await this.#memory.remember(secrets)));
   }
 
   render<C extends Check>(check: C): RenderedWithSecrets<C> {
@@ -182,10 +185,10 @@ class Vault implements SecretsVault {
     const sent = valuesIn(check, this.#lookup).filter((value) => this.#memory.has(value));
     if (sent.length === 0) return NO_PARTS;
     let own: PartMask | null = null;
-    // Building the index takes longer than a lookup, and hardly any text contains a part.
+    // Built on demand: building the index takes longer than a lookup, and few texts contain a part.
     const ownOf = (text: string): PartMask => {
       if (!this.#parts.holdsPart(text)) return NO_PARTS;
-      own ??= createPartMask(sent.flatMap((value) => [value, ...otherFormsOf(value)]));
+      own ??= createPartMask(sent.flatMap(formsOf));
       return own;
     };
     return {
@@ -220,8 +223,8 @@ class Vault implements SecretsVault {
 
   async scrubberWith(secrets: AttemptSecrets): Promise<Scrubber> {
     if (secrets.values.length === 0) return this.#scrubber;
-    // A few take some ten microseconds: not worth caching for the next attempt.
-    const own = await this.#build(formsOf(secrets));
+    // A few secrets take some ten microseconds: not worth caching for the next attempt.
+    const own = await this.#build(secrets.values.flatMap(formsOf));
     return combineScrubbers(own, this.#scrubber);
   }
 
@@ -237,17 +240,19 @@ class Vault implements SecretsVault {
 
   async watch(signal: AbortSignal): Promise<void> {
     while (await sleep(this.#options.clock, SCAN_MS, signal)) {
-      const scanned = this.#folder?.look() ?? Promise.resolve();
-      // The folder may be on a mount that does not answer.
+      const scanned = this.#folder?.scan() ?? Promise.resolve();
+      // The folder may be on a mount that does not respond.
       if (!(await isInTime(scanned, signal))) return;
-      await this.#inTurn(() => this.#refresh()).catch((error: unknown) => this.#logFault(error));
+      await this.#serialized(() => this.#refresh()).catch((error: unknown) =>
+        this.#logFault(error),
+      );
     }
   }
 
   readonly #lookup = (name: string): string | undefined =>
     this.#values.agent.get(name) ?? this.#values.shared.get(name);
 
-  /** What changed beside what was given. */
+  /** Applies changes of the files and of `always`, and the expiry of replaced secrets. */
   async #refresh(): Promise<void> {
     const isSame =
       this.#filesRead === (this.#folder?.values ?? null) &&
@@ -256,11 +261,11 @@ class Vault implements SecretsVault {
     if (!isSame) await this.#putInForce({ ...this.#values, agent: this.#agentValues() });
   }
 
-  /** The last values stay in force, and the next scan tries again: no caller waits for this one. */
+  /** The last values stay in use, and the next scan tries again. */
   #logFault(error: unknown): void {
     const message = messageOf(error);
     if (message !== this.#loggedFault) {
-      const what = 'values that changed cannot be taken, so the last ones stay in place';
+      const what = 'changed values cannot be used, so the last ones stay in use';
       this.#options.log.error({ err: error }, `${what}: ${message}; please report this`);
     }
     this.#loggedFault = message;
@@ -274,7 +279,7 @@ class Vault implements SecretsVault {
       ...[...values.agent].map(([name, value]) => ({ name, value })),
       ...values.secrets,
     ]);
-    // First the scrubber, then the values: no result may contain a value that it does not mask.
+    // The scrubber first: no result may contain a value that is not masked.
     await this.#know(known);
     this.#values = values;
     this.#always = always;
@@ -282,7 +287,7 @@ class Vault implements SecretsVault {
     this.#loggedFault = null;
   }
 
-  /** null: what is known already. */
+  /** @param secrets null if nothing changed */
   async #know(secrets: readonly string[] | null): Promise<void> {
     if (secrets === null) return;
     const parts = await buildPartMask(secrets, () => yieldToEventLoop());
@@ -303,11 +308,11 @@ class Vault implements SecretsVault {
     if (!isNews) return;
     this.#options.log.warn(
       { characters: charsLeftOut },
-      `of the secrets only the first ${MAX_INDEXED_CHARS} characters, in all their forms, are masked also in parts`,
+      `parts of secrets are masked only for the first ${MAX_INDEXED_CHARS} characters of all their forms`,
     );
   }
 
-  /** A misspelt name would leave a secret without its restriction. */
+  /** Because of a misspelt name, a secret would be sent to any target. */
   #logUnboundNames(): void {
     const { operator, log } = this.#options;
     const values = this.#agentValues();
@@ -328,24 +333,27 @@ class Vault implements SecretsVault {
     return typeof always === 'function' ? always() : always;
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #serialized(work: () => Promise<void>): Promise<void> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => {});
     return done;
   }
 }
 
-/** Those given to all checks come first, should there be too many. */
+/** Those shared by all checks come first, in case there are too many. */
 async function secretsOf({
   checks,
   variables,
   proxyUrl,
 }: VaultInput): Promise<readonly NamedValue[]> {
-  const ofProxy = credentialsOf(proxyUrl).map((value) => ({ name: 'proxyUrl', value }));
+  const ofProxy = (proxyUrl === null ? [] : urlCredentialsOf(proxyUrl)).map((value) => ({
+    name: 'proxyUrl',
+    value,
+  }));
   const secrets: NamedValue[] = [...ofProxy, ...secretsAmong(variables)];
   for (const [index, check] of checks.entries()) {
     secrets.push(...secretsAmong(check.variables));
-    // Compiles the templates here, where there is time, and not when the check is to be run.
+    // Compiles the templates now instead of when the check runs.
     namesFromOthers(check);
     if (index % CHECKS_PER_YIELD === CHECKS_PER_YIELD - 1) await yieldToEventLoop();
   }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isSensitiveHeader, MASK } from '../../agent/secrets/sensitive-headers.ts';
+import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Check } from '../../model/check/check.ts';
 import { isCredential } from '../../model/credentials/credential-text.ts';
 import { mapUrlSecret, maskUserinfo, urlSecretOf } from '../../model/credentials/url-secret.ts';

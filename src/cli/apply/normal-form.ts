@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Check, checkBodySchema, commonFields } from '../../model/check/check.ts';
 import { retryStrategySchema } from '../../model/check/retry.ts';
-import { mapCredentials } from '../../model/credentials/request-credentials.ts';
+import { mapCredentials } from '../../model/credentials/credential-fields.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { parseTolerantly, problemOf } from '../../wire/v1/tolerant-parse.ts';

@@ -1,6 +1,6 @@
 import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
-import { credentialTexts, mapCredentials } from '../../model/credentials/request-credentials.ts';
+import { credentialTexts, mapCredentials } from '../../model/credentials/credential-fields.ts';
 import { type KnownCheck, UNKNOWN_SECRET } from './normal-form.ts';
 import type { KnownVariable } from './variable-plan.ts';
 

@@ -13,7 +13,7 @@ const slug = z
     error: 'must not be the name of a public location',
   })
   .meta({ pattern: SLUG.source })
-  .describe('What checks name it by, and results: it never changes.');
+  .describe('The name of the location in checks and results. It never changes.');
 
 const proxyUrl = z
   .string()
@@ -25,14 +25,14 @@ const proxyUrl = z
   .nullable()
   .default(null)
   .describe(
-    'The proxy through which checks of this location go. A password in it, or a user without one, is shown as ********: sent back so it stays, and a URL without it removes it.',
+    'The proxy that checks of this location use. A password in it, or a user name without a password, is returned as ********. An update that sends ******** keeps the stored value; a URL without it removes the value.',
   );
 
 /** The writable fields of a private location. */
 export const privateLocationSchema = z.strictObject({
   slug,
-  name: z.string().min(1).max(255).describe('What people call the location.'),
-  icon: z.string().min(1).max(255).nullable().default(null).describe('The name of a picture.'),
+  name: z.string().min(1).max(255).describe('The display name of the location.'),
+  icon: z.string().min(1).max(255).nullable().default(null).describe('The name of an icon.'),
   proxyUrl,
 });
 export type PrivateLocationBody = z.infer<typeof privateLocationSchema>;

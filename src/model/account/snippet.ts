@@ -5,7 +5,7 @@ import { z } from 'zod';
  * served; nothing here runs it.
  */
 export const snippetSchema = z.strictObject({
-  name: z.string().min(1).max(255).describe('What people call it; once in an account.'),
-  script: z.string().max(500_000).describe('Node.js code.'),
+  name: z.string().min(1).max(255).describe('The name of the snippet, unique in the account.'),
+  script: z.string().max(500_000).describe('The code, for Node.js.'),
 });
 export type Snippet = z.output<typeof snippetSchema>;

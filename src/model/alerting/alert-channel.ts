@@ -47,8 +47,10 @@ const pair = z.strictObject({
     .string()
     .max(20_000)
     .default('')
-    .describe('Empty where it is locked: an update that sends it back so keeps the stored one.'),
-  locked: z.boolean().default(false).describe('Whether the value is never shown again.'),
+    .describe(
+      'The value, returned empty if it is locked. An update that sends a locked value empty keeps the stored one.',
+    ),
+  locked: z.boolean().default(false).describe('Whether the value is never returned.'),
 });
 
 const header = pair.superRefine(({ key, value }, context) => {
@@ -70,13 +72,16 @@ const emailConfig = z.strictObject({
       error: 'must be an e-mail address without a name, for example ops@example.com',
     })
     .meta({ pattern: EMAIL_ADDRESS.source })
-    .describe('One address.'),
+    .describe('One e-mail address.'),
 });
 
 const webhookConfig = z.strictObject({
-  name: name.describe('What people call it.'),
-  url: webAddress.describe('Where the request goes; redirects are not followed.'),
-  method: z.enum(WEBHOOK_METHODS).default('POST').describe('GET and HEAD carry no body.'),
+  name: name.describe('The name of the webhook.'),
+  url: webAddress.describe('The URL that receives the request. Redirects are not followed.'),
+  method: z
+    .enum(WEBHOOK_METHODS)
+    .default('POST')
+    .describe('The HTTP method. GET and HEAD requests have no body.'),
   template: z
     .string()
     .refine((text) => Buffer.byteLength(text) <= MAX_TEMPLATE_BYTES, {
@@ -85,14 +90,18 @@ const webhookConfig = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'The body as a Handlebars template over the variables of notices; null for a JSON object of them all. The helpers are if, unless, each, eq and json; there may be 200 tags.',
+      'The body as a Handlebars template with the variables of notices; null sends all variables as a JSON object. The helpers are if, unless, each, eq and json; at most 200 tags.',
     ),
   headers: z
     .array(header)
     .max(MAX_PAIRS)
     .default([])
-    .describe('Sent with it. Without a content-type among them it is application/json.'),
-  queryParameters: z.array(pair).max(MAX_PAIRS).default([]).describe('Added to the URL.'),
+    .describe('The request headers. The content type is application/json unless a header sets it.'),
+  queryParameters: z
+    .array(pair)
+    .max(MAX_PAIRS)
+    .default([])
+    .describe('Query parameters, added to the URL.'),
   webhookSecret: z
     .string()
     .min(1)
@@ -100,11 +109,11 @@ const webhookConfig = z.strictObject({
     .nullable()
     .optional()
     .describe(
-      'The key of the signature in x-service-signature; null for no signature. Never shown; left out of an update, the stored one stays.',
+      'The key of the signature in x-service-signature; null for no signature. It is never returned; an update that omits it keeps the stored key.',
     ),
 });
 
-const slackConfig = z.strictObject({ url: webAddress.describe('Of an incoming webhook.') });
+const slackConfig = z.strictObject({ url: webAddress.describe('The URL of an incoming webhook.') });
 
 const smsConfig = z.strictObject({
   number: z
@@ -113,32 +122,35 @@ const smsConfig = z.strictObject({
       error: 'must be a number in the international form, for example +4915112345678',
     })
     .meta({ pattern: PHONE_NUMBER.source })
-    .describe('With + and the code of the country, without spaces (E.164).'),
-  name: name.describe('Whose it is.'),
+    .describe('The phone number with + and the country code, without spaces (E.164).'),
+  name: name.describe('The name of the recipient.'),
 });
 
 const subscription = z.strictObject({
   checkId: z.string().min(1).max(100).describe('The id of the check.'),
-  activated: z.boolean().default(true).describe('Whether the channel hears of it.'),
+  activated: z.boolean().default(true).describe('Whether the channel is notified of the check.'),
 });
 
 const wishes = {
-  sendFailure: z.boolean().default(true).describe('Whether it hears of failures.'),
+  sendFailure: z.boolean().default(true).describe('Whether the channel is notified of failures.'),
   sendRecovery: z
     .boolean()
     .default(true)
-    .describe('Whether it hears that a check passes again, after a failure or while degraded.'),
-  sendDegraded: z.boolean().default(false).describe('Whether it hears of degraded checks.'),
+    .describe('Whether the channel is notified when a failing or degraded check passes again.'),
+  sendDegraded: z
+    .boolean()
+    .default(false)
+    .describe('Whether the channel is notified of degraded checks.'),
   sslExpiry: z
     .boolean()
     .default(false)
-    .describe('Whether it hears of certificates that near their end.'),
+    .describe('Whether the channel is notified of certificates that expire soon.'),
   sslExpiryThreshold: z
     .int()
     .min(1)
     .max(30)
     .default(30)
-    .describe('So many days before the end of a certificate it hears of it, once.'),
+    .describe('How many days before a certificate expires the channel is notified, once.'),
 };
 
 const common = {
@@ -147,7 +159,7 @@ const common = {
     .array(subscription)
     .max(MAX_SUBSCRIPTIONS)
     .default([])
-    .describe('The checks that it hears of.'),
+    .describe('The checks that the channel is notified of.'),
 };
 
 /** The writable fields of each type of channel. */

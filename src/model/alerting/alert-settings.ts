@@ -9,7 +9,7 @@ export const alertSettingsSchema = z.strictObject({
   escalationType: z
     .enum(['RUN_BASED', 'TIME_BASED'])
     .default('RUN_BASED')
-    .describe('Whether runs are counted or minutes, before trouble notifies.'),
+    .describe('Whether the number of runs or the time decides when an alert is sent.'),
   runBasedEscalation: z
     .strictObject({
       failedRunThreshold: z
@@ -17,44 +17,46 @@ export const alertSettingsSchema = z.strictObject({
         .min(1)
         .max(5)
         .default(1)
-        .describe('So many runs in a row fail (or are degraded) before it notifies.'),
+        .describe('An alert is sent after this many consecutive failed (or degraded) runs.'),
     })
     .optional()
-    .describe('What counts where `escalationType` is `RUN_BASED`.'),
+    .describe('The threshold if `escalationType` is `RUN_BASED`.'),
   timeBasedEscalation: z
     .strictObject({
       minutesFailingThreshold: z
         .literal([5, 10, 15, 30])
         .default(5)
-        .describe('For so many minutes it fails (or is degraded) before it notifies.'),
+        .describe(
+          'An alert is sent after the check has been failing (or degraded) for this many minutes.',
+        ),
     })
     .optional()
-    .describe('What counts where `escalationType` is `TIME_BASED`.'),
+    .describe('The threshold if `escalationType` is `TIME_BASED`.'),
   reminders: z
     .strictObject({
       amount: z
         .literal([0, 1, 2, 3, 4, 5, 100_000])
         .default(0)
-        .describe('How often a notice is repeated while the trouble lasts; 100000 for ever.'),
+        .describe('The number of reminders while the problem lasts; 100000 for no limit.'),
       interval: z
         .literal([1, 2, 3, 4, 5, 10, 15, 30])
         .default(5)
-        .describe('Minutes from one reminder to the next.'),
+        .describe('Minutes between reminders.'),
     })
     .optional()
-    .describe('Notices that repeat, until the check recovers.'),
+    .describe('Reminders that repeat an alert until the check recovers.'),
   parallelRunFailureThreshold: z
     .strictObject({
-      enabled: z.boolean().default(false).describe('Whether the percentage counts.'),
+      enabled: z.boolean().default(false).describe('Whether `percentage` applies.'),
       percentage: z
         .number()
         .min(10)
         .max(100)
         .default(10)
-        .describe('The check fails only where so many percent of its locations fail, or more.'),
+        .describe('The check fails only if at least this percentage of its locations fail.'),
     })
     .optional()
-    .describe('For checks that run in two locations or more in parallel.'),
+    .describe('For checks that run in two or more locations in parallel.'),
 });
 export type AlertSettings = z.output<typeof alertSettingsSchema>;
 

@@ -92,7 +92,7 @@ export function assertionsOf<const Sources extends readonly [string, ...string[]
     .array(assertionOf(sources))
     .max(MAX_ASSERTIONS)
     .default([])
-    .describe('What must hold; see Assertions.');
+    .describe('The conditions that the response must meet; see Assertions.');
 }
 
 /** One assertion of any check type, with its defaults filled in. */

@@ -3,12 +3,12 @@ import { commonFields } from './check.ts';
 
 /** The writable fields of a group. Those that a check has too are judged alike. */
 export const checkGroupSchema = z.strictObject({
-  name: commonFields.name.describe('What people call the group.'),
+  name: commonFields.name.describe('The name of the group.'),
   activated: commonFields.activated.describe('Whether the checks of the group run.'),
-  muted: commonFields.muted.describe('Whether the checks of the group notify nobody.'),
-  locations: commonFields.locations.describe('Public locations of the checks of the group.'),
+  muted: commonFields.muted.describe('Whether the checks of the group send no alerts.'),
+  locations: commonFields.locations.describe('Public locations that run the checks of the group.'),
   privateLocations: commonFields.privateLocations.describe(
-    'Private locations of the checks of the group.',
+    'Private locations that run the checks of the group. If there are any, they replace those of the checks.',
   ),
   tags: commonFields.tags,
   concurrency: z
@@ -22,9 +22,9 @@ export const checkGroupSchema = z.strictObject({
     .unwrap()
     .nullable()
     .default(null)
-    .describe('When a failure notifies; stands in for the settings of the checks.'),
+    .describe('When failures send alerts. These settings replace those of the checks.'),
   useGlobalAlertSettings: commonFields.useGlobalAlertSettings.describe(
-    'Whether the alert settings of the account stand in for those of the group.',
+    'Whether the alert settings of the account replace those of the group.',
   ),
 });
 export type CheckGroup = z.infer<typeof checkGroupSchema>;

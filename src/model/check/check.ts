@@ -29,53 +29,66 @@ const subscriptionSchema = z.strictObject({
 
 /** The writable fields that every check type has: src/model/README.md, "Fields of every check". */
 export const commonFields = {
-  name: z.string().min(1).max(255).describe('What people call the check.'),
+  name: z.string().min(1).max(255).describe('The name of the check.'),
   activated: z.boolean().default(true).describe('Whether the check runs.'),
-  muted: z.boolean().default(false).describe('Whether a failure or a recovery notifies nobody.'),
+  muted: z.boolean().default(false).describe('Whether the check sends no alerts.'),
   doubleCheck: z
     .boolean()
     .default(true)
-    .describe('Retries a failed run once, at once. Only where `retryStrategy` is left out.'),
+    .describe(
+      'Whether a failed run is retried once, without delay. Applies only if `retryStrategy` is omitted.',
+    ),
   shouldFail: z
     .boolean()
     .default(false)
-    .describe('Turns the criterion round: a status of 400 or more, or no answer, passes.'),
+    .describe(
+      'Inverts the criterion: for example, a status of 400 or higher, or no response, passes.',
+    ),
   locations: z
     .array(z.enum(LOCATIONS))
     .nullable()
     .default(null)
-    .describe('Public locations that run it. Not needed in a check file.'),
+    .describe('Public locations that run the check. Not needed in a check file.'),
   privateLocations: z
     .array(z.string().min(1).max(255))
     .nullable()
     .default(null)
-    .describe('Private locations that run it. Not needed in a check file.'),
+    .describe('Private locations that run the check. Not needed in a check file.'),
   tags: z
     .array(z.string().min(1).max(255))
     .max(100)
     .default([])
-    .describe('Labels to organise and filter by.'),
-  alertSettings: alertSettingsSchema.optional().describe('When a failure notifies.'),
+    .describe('Labels for grouping and filtering.'),
+  alertSettings: alertSettingsSchema.optional().describe('When failures send alerts.'),
   useGlobalAlertSettings: z
     .boolean()
     .default(true)
-    .describe('Whether the alert settings of the account stand in for those of the check.'),
-  groupId: z.number().nullable().default(null).describe('The group that the check belongs to.'),
-  groupOrder: z.number().min(0).nullable().default(null).describe('Its position in the group.'),
+    .describe('Whether the alert settings of the account replace those of the check.'),
+  groupId: z
+    .number()
+    .nullable()
+    .default(null)
+    .describe('The id of the group that the check belongs to.'),
+  groupOrder: z
+    .number()
+    .min(0)
+    .nullable()
+    .default(null)
+    .describe('The position of the check in its group.'),
   runtimeId: z
     .enum(RUNTIME_IDS)
     .nullable()
     .default(null)
-    .describe('Taken and kept; the agent runs no user code.'),
+    .describe('Stored but not used: the agent runs no user code.'),
   alertChannelSubscriptions: z
     .array(subscriptionSchema)
     .default([])
-    .describe('Which alert channels hear of it.'),
+    .describe('The alert channels that are notified of the check.'),
   /** Left out: `doubleCheck` decides. null: no retries. */
   retryStrategy: retryStrategySchema
     .nullable()
     .optional()
-    .describe('How a failed run is repeated; null for not at all.'),
+    .describe('How a failed run is retried; null for no retries.'),
   triggerIncident: triggerIncidentSchema
     .nullable()
     .optional()
@@ -83,16 +96,18 @@ export const commonFields = {
   runParallel: z
     .boolean()
     .default(false)
-    .describe('Whether all locations run every slot, or take turns.'),
+    .describe('Whether all locations run every slot. If false, they run the slots in rotation.'),
   variables: ownVariablesSchema(MAX_OWN_VARIABLES)
     .default([])
-    .describe('{key, value, secret} each: what its templates stand for, before all others.'),
-  description: z.string().max(500).nullable().default(null).describe('A note for people.'),
+    .describe(
+      'Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables.',
+    ),
+  description: z.string().max(500).nullable().default(null).describe('A note for users.'),
   frequency: z
     .literal(FREQUENCIES)
     .default(10)
     .describe(
-      'Minutes between runs. 0 (API and TCP only) means every 10, 20 or 30 seconds, as `frequencyOffset` says.',
+      'Minutes between runs. 0 (API and TCP only): `frequencyOffset` gives the seconds between runs.',
     ),
   frequencyOffset: z
     .int()
@@ -100,7 +115,7 @@ export const commonFields = {
     .nullable()
     .default(null)
     .describe(
-      'With frequency 0: 10, 20 or 30, the period in seconds (needed). Else it shifts the slots by steps of 6 s, up to frequency · 10 of them (above frequency 60: steps of 60 min, up to frequency / 60). Left out, the id decides.',
+      'If `frequency` is 0: the seconds between runs, 10, 20 or 30 (required). Otherwise: shifts the slots by steps of 6 s, at most frequency · 10 steps (for a frequency above 60: steps of 60 min, at most frequency / 60). If omitted, the shift is derived from the id of the check.',
     ),
 };
 
@@ -124,14 +139,18 @@ function thresholds(checkType: keyof typeof DEGRADED_DEFAULTS, maxMs: number, li
       .max(limitMs)
       .nullable()
       .default(DEGRADED_DEFAULTS[checkType])
-      .describe('Milliseconds; over it the run is degraded. null switches it off.'),
+      .describe(
+        'Milliseconds. A run is degraded if its response time is longer. null disables the threshold.',
+      ),
     maxResponseTime: z
       .number()
       .min(0)
       .max(limitMs)
       .nullable()
       .default(maxMs)
-      .describe('Milliseconds; over it the run fails. null switches it off.'),
+      .describe(
+        'Milliseconds. A run fails if its response time is longer. null disables the threshold.',
+      ),
   };
 }
 
@@ -166,8 +185,10 @@ const icmpCheck = z.strictObject({
   ...commonFields,
   degradedPacketLossThreshold: percent
     .default(DEGRADED_DEFAULTS.ICMP)
-    .describe('Percent; the run is degraded from here on.'),
-  maxPacketLossThreshold: percent.default(20).describe('Percent; the run fails from here on.'),
+    .describe('Percent. A run is degraded if its packet loss is this high or higher.'),
+  maxPacketLossThreshold: percent
+    .default(20)
+    .describe('Percent. A run fails if its packet loss is this high or higher.'),
   request: icmpRequestSchema,
 });
 

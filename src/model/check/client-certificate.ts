@@ -40,19 +40,21 @@ export const clientCertificateSchema = z.strictObject({
     })
     .meta({ pattern: HOST.source })
     .describe(
-      'Whom it is shown to: a domain without scheme; `*.` at its start stands for one label.',
+      'The host that the certificate is sent to: a domain without scheme. `*.` at its start matches one label.',
     ),
-  cert: pem.describe('The certificate in PEM, with those of its chain behind it.'),
-  key: pem.describe('Its private key in PEM. It is encrypted when stored, and never given back.'),
+  cert: pem.describe('The certificate in PEM, followed by the certificates of its chain.'),
+  key: pem.describe('The private key in PEM. It is stored encrypted and never returned.'),
   passphrase: z
     .string()
     .max(MAX_PASSPHRASE_CHARS)
     .nullable()
     .default(null)
-    .describe('Of the private key, where it is encrypted.'),
+    .describe('The passphrase of the private key, if the key is encrypted.'),
   ca: pem
     .nullable()
     .default(null)
-    .describe('CA certificates in PEM that are trusted for this host, beside the usual ones.'),
+    .describe(
+      'CA certificates in PEM that are trusted for this host, in addition to the usual ones.',
+    ),
 });
 export type ClientCertificateBody = z.output<typeof clientCertificateSchema>;

@@ -29,7 +29,7 @@ export const urlSchema = z
     context.addIssue({ code: 'custom', message });
   })
   .describe(
-    'An http or https address. A password in it, or a user without one, is shown as ********: sent back so it stays, and a URL without it removes it.',
+    'An http or https URL. A password in it, or a user name without a password, is returned as ********. An update that sends ******** keeps the stored value; a URL without it removes the value.',
   );
 
 /** Whether there are values with which it is one. */

@@ -12,7 +12,7 @@ import { urlSchema as url } from './request-url.ts';
 const ipFamily = z
   .enum(IP_FAMILIES)
   .default('IPv4')
-  .describe('The family to use; IPv6 falls back to IPv4 where the agent has none.');
+  .describe('The address family to use. IPv6 falls back to IPv4 if the agent has no IPv6.');
 
 const HOST_NAME =
   /^(?=.{1,253}\.?$)[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?(\.[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?)*\.?$/u;
@@ -24,9 +24,9 @@ const hostname = z
   .refine((text) => isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0 || HOST_NAME.test(text), {
     message: 'must be a host name or an IP address, without scheme, port or path',
   })
-  .describe('A name or an address, without scheme or port.');
+  .describe('A host name or IP address, without scheme or port.');
 
-const port = z.int().min(1).max(65_535).describe('The port to reach.');
+const port = z.int().min(1).max(65_535).describe('The port to connect to.');
 
 export const API_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 export const BODY_TYPES = ['JSON', 'FORM', 'RAW', 'GRAPHQL', 'NONE'] as const;
@@ -54,7 +54,7 @@ const keyValue = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Kept and given back as a note for people; it is not hidden from whoever reads the check.',
+      'Stored and returned as a note for users. The value remains visible to everyone who can read the check.',
     ),
 });
 
@@ -80,9 +80,12 @@ const header = keyValue.superRefine(({ key, value }, context) => {
 
 export const urlRequestSchema = z.strictObject({
   url,
-  method: z.literal('GET').default('GET').describe('Always GET.'),
-  followRedirects: z.boolean().default(true).describe('Follows up to 10 redirects.'),
-  skipSSL: z.boolean().default(false).describe('Takes any certificate.'),
+  method: z.literal('GET').default('GET').describe('The HTTP method, always GET.'),
+  followRedirects: z
+    .boolean()
+    .default(true)
+    .describe('Whether redirects are followed, at most 10.'),
+  skipSSL: z.boolean().default(false).describe('Whether any server certificate is accepted.'),
   ipFamily,
   assertions: assertionsOf(ASSERTION_SOURCES.URL),
 });
@@ -93,31 +96,36 @@ const password = z.string().max(1024);
 const basicAuth = z.strictObject({ username: z.string().max(1024), password });
 
 export const apiRequestSchema = z.strictObject({
-  method: z.enum(API_METHODS).default('GET').describe('The method of the request.'),
+  method: z.enum(API_METHODS).default('GET').describe('The HTTP method.'),
   url,
   headers: z
     .array(header)
     .max(MAX_HEADERS)
     .default([])
-    .describe('{key, value} each. Values of Authorization and the like are shown as ********.'),
+    .describe(
+      'The request headers as {key, value}. Values of Authorization and similar headers are returned as ********.',
+    ),
   queryParameters: z
     .array(keyValue)
     .max(100)
     .default([])
-    .describe('{key, value} each, added to the address.'),
+    .describe('Query parameters as {key, value}, added to the URL.'),
   bodyType: z
     .enum(BODY_TYPES)
     .default('NONE')
-    .describe('What `body` is; sets the content type unless a header does.'),
-  body: z.string().max(1_000_000).default('').describe('The text to send.'),
+    .describe('The format of `body`. Sets the Content-Type unless a header does.'),
+  body: z.string().max(1_000_000).default('').describe('The text of the request body.'),
   basicAuth: basicAuth
     .nullable()
     .default(null)
     .describe(
-      '{username, password}. The password is shown as ********; where it is empty, the username is.',
+      'Credentials as {username, password}. The password is returned as ********; if it is empty, the username is.',
     ),
-  followRedirects: z.boolean().default(true).describe('Follows up to 10 redirects.'),
-  skipSSL: z.boolean().default(false).describe('Takes any certificate.'),
+  followRedirects: z
+    .boolean()
+    .default(true)
+    .describe('Whether redirects are followed, at most 10.'),
+  skipSSL: z.boolean().default(false).describe('Whether any server certificate is accepted.'),
   ipFamily,
   assertions: assertionsOf(ASSERTION_SOURCES.API),
 });
@@ -133,7 +141,7 @@ export const changedApiRequestSchema = apiRequestSchema.extend({
     .max(MAX_HEADERS)
     .optional()
     .describe(
-      'The value of Authorization and the like stays where it is ******** or left out, while scheme, host and port of `url` and the Host header stay the same; null removes it. All of them stay where `headers` is left out.',
+      'The stored value of Authorization and similar headers is kept if the update omits it or sends ********, and scheme, host and port of `url` and the Host header do not change; null removes the header. If `headers` is omitted, all of these headers are kept.',
     ),
   basicAuth: basicAuth
     .extend({
@@ -143,14 +151,19 @@ export const changedApiRequestSchema = apiRequestSchema.extend({
     .nullable()
     .optional()
     .describe(
-      'It stays where it is left out; so does the password, or the username without one, where it is ******** or left out, while scheme, host and port of `url` and the Host header stay the same. null removes it.',
+      'Kept if omitted. The password, or the username without a password, is kept if the update omits it or sends ********, and scheme, host and port of `url` and the Host header do not change. null removes the credentials.',
     ),
 });
 
 export const tcpRequestSchema = z.strictObject({
   hostname,
   port,
-  data: z.string().max(65_536).nullable().default(null).describe('Text to send once connected.'),
+  data: z
+    .string()
+    .max(65_536)
+    .nullable()
+    .default(null)
+    .describe('The text to send after connecting.'),
   ipFamily,
   assertions: assertionsOf(ASSERTION_SOURCES.TCP),
 });
@@ -158,17 +171,19 @@ export type TcpRequest = z.infer<typeof tcpRequestSchema>;
 
 export const dnsRequestSchema = z
   .strictObject({
-    query: z.string().min(1).max(253).describe('The name to ask for.'),
-    recordType: z.enum(DNS_RECORD_TYPES).default('A').describe('The kind of record.'),
+    query: z.string().min(1).max(253).describe('The name to look up.'),
+    recordType: z.enum(DNS_RECORD_TYPES).default('A').describe('The record type.'),
     nameServer: hostname
       .nullable()
       .default(null)
-      .describe('The server to ask; left out, those of the system in order.'),
+      .describe(
+        'The name server to query. If omitted, the name servers of the system in their order.',
+      ),
     port: port.default(53),
     protocol: z
       .enum(DNS_PROTOCOLS)
       .default('UDP')
-      .describe('A truncated UDP answer is asked for again over TCP.'),
+      .describe('The transport protocol. A truncated UDP response is requested again over TCP.'),
     assertions: assertionsOf(ASSERTION_SOURCES.DNS),
   })
   .refine(
@@ -185,7 +200,12 @@ export type DnsRequest = z.infer<typeof dnsRequestSchema>;
 
 export const icmpRequestSchema = z.strictObject({
   hostname,
-  pingCount: z.int().min(1).max(50).default(10).describe('Echo requests to send, 500 ms apart.'),
+  pingCount: z
+    .int()
+    .min(1)
+    .max(50)
+    .default(10)
+    .describe('The number of echo requests, sent 500 ms apart.'),
   ipFamily,
   assertions: assertionsOf(ASSERTION_SOURCES.ICMP),
 });

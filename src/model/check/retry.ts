@@ -15,32 +15,39 @@ export const RETRY_TYPES = [
 export const retryStrategySchema = z.strictObject({
   type: z
     .enum(RETRY_TYPES)
-    .describe('The delay before retry n: base; base · n; baseⁿ; base, once; none.'),
+    .describe(
+      'The delay before retry n. FIXED: base; LINEAR: base · n; EXPONENTIAL: baseⁿ; SINGLE_RETRY: base, for one retry; NO_RETRIES: no retries.',
+    ),
   baseBackoffSeconds: z
     .number()
     .min(0)
     .max(600)
     .default(60)
-    .describe('The base of the delay, counted from the end of the attempt before.'),
+    .describe('The base of the delay. The delay counts from the end of the previous attempt.'),
   maxRetries: z
     .int()
     .min(1)
     .max(10)
     .default(2)
-    .describe('Retries at most; SINGLE_RETRY makes one.'),
+    .describe('The maximum number of retries; SINGLE_RETRY makes one.'),
   maxDurationSeconds: z
     .number()
     .min(0)
     .max(600)
     .default(600)
-    .describe('A retry that would start later than this after the first attempt is not made.'),
-  sameRegion: z.boolean().default(true).describe('Whether retries stay in this location.'),
+    .describe(
+      'A retry that would start later than this after the start of the first attempt is not made.',
+    ),
+  sameRegion: z
+    .boolean()
+    .default(true)
+    .describe('Whether retries run in the location of the failed attempt.'),
   onlyOn: z
     .array(z.enum(['NETWORK_ERROR']))
     .max(1)
     .nullable()
     .default(null)
-    .describe('Retries only where no status code came (URL, API).'),
+    .describe('NETWORK_ERROR: retries only if no status code was received (URL and API).'),
 });
 export type RetryStrategy = z.infer<typeof retryStrategySchema>;
 

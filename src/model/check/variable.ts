@@ -14,22 +14,22 @@ export const variableKeySchema = z
     error: 'must be letters, digits and underscores, and not begin with a digit',
   })
   .meta({ pattern: KEY.source })
-  .describe('Its name in templates.');
+  .describe('The name of the variable in templates.');
 
 /** A variable of an account (src/model/README.md, "Variables and secrets"). */
 export const accountVariableSchema = z.strictObject({
   key: variableKeySchema,
-  value: z.string().max(MAX_VALUE_CHARS).describe('What stands in its place.'),
+  value: z.string().max(MAX_VALUE_CHARS).describe('The value that replaces the template.'),
   locked: z
     .boolean()
     .default(false)
     .describe(
-      'A note for user interfaces not to show the value. Answers hold it unless it is secret.',
+      'Tells user interfaces not to show the value. Responses contain it unless it is secret.',
     ),
   secret: z
     .boolean()
     .default(false)
-    .describe('Whether its value is encrypted when stored, and never given back.'),
+    .describe('Whether the value is stored encrypted and never returned.'),
 });
 export type AccountVariable = z.output<typeof accountVariableSchema>;
 
@@ -38,8 +38,11 @@ export type AccountVariable = z.output<typeof accountVariableSchema>;
  */
 export const ownVariableSchema = z.strictObject({
   key: variableKeySchema,
-  value: z.string().max(MAX_VALUE_CHARS).describe('What stands in its place.'),
-  secret: z.boolean().default(false).describe('Whether its value is masked wherever it shows up.'),
+  value: z.string().max(MAX_VALUE_CHARS).describe('The value that replaces the template.'),
+  secret: z
+    .boolean()
+    .default(false)
+    .describe('Whether the value is masked wherever it would appear.'),
 });
 export type OwnVariable = z.output<typeof ownVariableSchema>;
 

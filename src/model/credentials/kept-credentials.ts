@@ -1,4 +1,3 @@
-import { isCredential } from './credential-text.ts';
 import {
   BASIC_FIELDS,
   basicSecretPart,
@@ -7,7 +6,8 @@ import {
   headerFields,
   isFields,
   mapCredentials,
-} from './request-credentials.ts';
+} from './credential-fields.ts';
+import { isCredential } from './credential-text.ts';
 import { holdsMask, isSensitiveHeader, MASK } from './sensitive-headers.ts';
 import type { TargetChange } from './target.ts';
 import { mapUrlSecret, urlSecretOf } from './url-secret.ts';

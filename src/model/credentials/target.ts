@@ -1,6 +1,6 @@
 import { compileTemplate, namesIn } from '../check/template.ts';
 import type { OwnVariable } from '../check/variable.ts';
-import { isFields } from './request-credentials.ts';
+import { isFields } from './credential-fields.ts';
 import { MASK } from './sensitive-headers.ts';
 import { mapUrlSecret } from './url-secret.ts';
 

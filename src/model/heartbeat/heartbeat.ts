@@ -22,13 +22,9 @@ export const rhythmFields = {
     .int()
     .min(1)
     .max(MAX_SECONDS)
-    .describe('How often a ping is expected: from 30 seconds to 365 days.'),
+    .describe('The time between expected pings, from 30 seconds to 365 days.'),
   periodUnit: z.enum(HEARTBEAT_UNITS).describe('The unit of `period`.'),
-  grace: z
-    .int()
-    .min(0)
-    .max(MAX_SECONDS)
-    .describe('How much later than that it may come: from 0 to 365 days.'),
+  grace: z.int().min(0).max(MAX_SECONDS).describe('How late a ping may be, from 0 to 365 days.'),
   graceUnit: z.enum(HEARTBEAT_UNITS).describe('The unit of `grace`.'),
 };
 
@@ -51,7 +47,7 @@ function limits(given: RhythmInput, context: z.RefinementCtx): void {
 /** The writable fields of a heartbeat check. It is passive: nothing says where or how it runs. */
 export const heartbeatFields = {
   name: commonFields.name,
-  activated: commonFields.activated.describe('Whether a missing ping counts.'),
+  activated: commonFields.activated.describe('Whether a missing ping makes the check fail.'),
   muted: commonFields.muted,
   tags: commonFields.tags,
   alertSettings: commonFields.alertSettings,
@@ -63,7 +59,7 @@ export const heartbeatFields = {
   heartbeat: z
     .strictObject(rhythmFields)
     .superRefine(limits)
-    .describe('How often the job pings, and how late it may be.'),
+    .describe('How often pings are expected, and how late they may be.'),
 };
 
 /**

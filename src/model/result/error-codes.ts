@@ -1,137 +1,139 @@
 /**
- * Every `requestErrorCode`, by the phase in which the attempt ended: what it means, and what to try
- * first, which the job log says. The README's table is held to this list by a test.
+ * Every `requestErrorCode`: the phase in which the attempt ended, its meaning, and what to try first,
+ * which the job log shows. A test compares the table of the README with this list.
  */
 export const ERROR_CODES = {
   VARIABLE_UNKNOWN: {
     phase: 'request',
     meaning: 'A template names a variable that neither the check, the agent nor the account has.',
     advice:
-      'Define the variable: in the account, in the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR. A secret one of the account that is there may be one that the service cannot decrypt, which its log says.',
+      'Define the variable in the account, in the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR. If the account has it as a secret variable, the service may be unable to decrypt it; its log says so.',
   },
   CREDENTIAL_NOT_READABLE: {
     phase: 'request',
     meaning:
-      'The service cannot decrypt a credential or a secret variable of the check, or a credential of the proxy of its location, as none of its keys is the one that encrypted it. Nothing was sent.',
+      'The service cannot decrypt a credential or a secret variable of the check, or a credential of the proxy of its location, because it lacks the key that encrypted it. Nothing was sent.',
     advice:
-      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give it to the check or the location again.',
+      'Add the key that encrypted it after the others in ENCRYPTION_KEY of the service and restart the service, or set the credential of the check or the location again.',
   },
   VARIABLE_DENIED: {
     phase: 'request',
-    meaning: 'VARIABLE_TARGETS of the agent does not allow a variable of its own to be sent there.',
+    meaning:
+      'VARIABLE_TARGETS of the agent does not allow one of its own variables to be sent to this target.',
     advice:
-      'If the target is to get the value, add NAME@host:port to VARIABLE_TARGETS of the agent; else correct the target or the redirect that leads to it.',
+      'If the target should receive the value, add NAME@host:port to VARIABLE_TARGETS of the agent; otherwise correct the target or the redirect that leads to it.',
   },
   REQUEST_INVALID: {
     phase: 'request',
-    meaning: 'With its templates filled in, the request is none that could be sent.',
+    meaning: 'The request cannot be sent with its templates filled in.',
     advice:
-      'Look at the value of the variable that the message names: a line break at its end is the most common fault.',
+      'Check the value of the variable that the message names: the most common fault is a line break at its end.',
   },
   DNS_NXDOMAIN: {
     phase: 'dns',
     meaning: 'The name does not exist.',
-    advice: 'Look for a slip in the name; ask the name servers of the job log for it: dig NAME.',
+    advice: 'Check the name for a typing error; query the name servers in the job log: dig NAME.',
   },
   DNS_NO_ADDRESS: {
     phase: 'dns',
-    meaning: 'The name exists but has no address of the family asked for.',
+    meaning: 'The name exists but has no address of the requested family.',
     advice: 'Give the name an address of that family, or set ipFamily to the other one.',
   },
   DNS_SERVFAIL: {
     phase: 'dns',
     meaning: 'The name server answered SERVFAIL.',
-    advice: 'Look at the name servers of the zone, and at DNSSEC: dig +trace NAME, dig +cd NAME.',
+    advice: 'Check the name servers of the zone, and DNSSEC: dig +trace NAME, dig +cd NAME.',
   },
   DNS_REFUSED: {
     phase: 'dns',
     meaning: 'The name server answered REFUSED.',
     advice:
-      'See that the name server answers for the network of the agent (its access list, its views).',
+      'Check that the name server answers queries from the network of the agent (its access list, its views).',
   },
   DNS_ERROR: {
     phase: 'dns',
     meaning: 'The name server answered with another error code.',
     advice:
-      'Look up the code that the message names, and ask the same server by dig from the host of the agent; where it names none, correct the name.',
+      'Look up the code that the message names, and query the same server with dig from the host of the agent; if the message names no code, correct the name.',
   },
   DNS_TIMEOUT: {
     phase: 'dns',
     meaning: 'No name server answered in time.',
     advice:
-      'See whether the name server runs, and whether UDP and TCP to its port (mostly 53) are open from the agent; a trace shows the hop where it ends.',
+      'Check that the name server is running, and that the agent can reach its port (usually 53) over UDP and TCP; a trace shows the hop where it ends.',
   },
   DNS_UNREACHABLE: {
     phase: 'dns',
     meaning: 'No name server could be reached.',
     advice:
-      'See that the addresses in resolv.conf, or nameServer of the check, are right, that a name server listens there, and that there is a route to them.',
+      'Check that the addresses in resolv.conf, or nameServer of the check, are correct, that a name server listens there, and that there is a route to them.',
   },
   DNS_MALFORMED: {
     phase: 'dns',
     meaning:
-      'The name server answered with bytes that are no DNS message, or on and on with messages that answer something else.',
+      'The name server answered with bytes that are not a DNS message, or kept sending messages that answer other queries.',
     advice:
-      'See what listens on that port: it is no DNS server, or a device in between changes its answers.',
+      'Check what listens on that port: it is not a DNS server, or a device in between changes its answers.',
   },
   ADDRESS_DENIED: {
     phase: 'connect',
-    meaning: 'The address is in a network that TARGET_DENY shuts out.',
+    meaning: 'The address is in a network that TARGET_DENY blocks.',
     advice:
-      'If the target is to be reached, take its network out of TARGET_DENY of the agent; else correct the name or address.',
+      'If checks should reach the target, remove its network from TARGET_DENY of the agent; otherwise correct the name or address.',
   },
   CONNECT_REFUSED: {
     phase: 'connect',
-    meaning: 'The host answered that nothing listens on the port.',
+    meaning: 'The host reported that nothing listens on the port.',
     advice:
-      'See that the service runs and listens on this address and port, and that no firewall refuses it.',
+      'Check that the service is running and listens on this address and port, and that no firewall rejects the connection.',
   },
   CONNECT_TIMEOUT: {
     phase: 'connect',
     meaning: 'The connection was not established in time.',
     advice:
-      'See whether a firewall or security group drops the packets, and whether the host is up; a trace shows the hop where it ends.',
+      'Check whether a firewall or security group drops the packets, and whether the host is up; a trace shows the hop where it ends.',
   },
   CONNECT_UNREACHABLE: {
     phase: 'connect',
     meaning: 'There is no route to the host or network.',
     advice:
-      'See whether the host is up: in the own network of the agent that is the usual cause. Else look at the routes of the host of the agent, and at the router or firewall that a trace ends with.',
+      'Check whether the host is up: in the network of the agent that is the usual cause. Otherwise check the routes of the host of the agent, and the router or firewall where a trace ends.',
   },
   CONNECT_RESET: {
     phase: 'connect',
     meaning: 'The connection was reset while it was being established.',
     advice:
-      'Something on the way or the host itself cuts connections: look at its firewall, its limits, a load balancer without a healthy member.',
+      'The host or a device on the way resets connections: check its firewall and its limits, and load balancers without a healthy member.',
   },
   CONNECT_FAILED: {
     phase: 'connect',
     meaning: 'The operating system refused the connection for another reason.',
     advice:
-      'The message has the error of the operating system: look at limits of files and ports, and at the firewall, on the host of the agent.',
+      'The message contains the error of the operating system: check the limits of open files and ports, and the firewall, on the host of the agent.',
   },
   PROXY_UNREACHABLE: {
     phase: 'proxy',
-    meaning: 'No connection to the proxy of the location came about.',
-    advice: 'See that proxyUrl of the location is right and that the agent may reach the proxy.',
+    meaning: 'No connection to the proxy of the location was established.',
+    advice:
+      'Check that proxyUrl of the location is correct and that the agent can reach the proxy.',
   },
   PROXY_AUTH_REQUIRED: {
     phase: 'proxy',
-    meaning: 'The proxy of the location wants credentials, or others.',
+    meaning: 'The proxy of the location requires credentials, or rejects those it received.',
     advice:
       'Put the credentials of the proxy into proxyUrl of the location: http://user:password@proxy:3128.',
   },
   PROXY_REFUSED: {
     phase: 'proxy',
-    meaning: 'The proxy of the location answered that it does not connect to the target.',
+    meaning: 'The proxy of the location refused to connect to the target.',
     advice:
-      'See that the rules of the proxy allow the target and its port; its log has the reason.',
+      'Check that the rules of the proxy allow the target and its port; the log of the proxy contains the reason.',
   },
   TLS_CERT_EXPIRED: {
     phase: 'tls',
-    meaning: 'A certificate of the chain is past its validity.',
+    meaning: 'A certificate of the chain has expired.',
     advice:
-      'Renew the certificate that the result shows, with its chain, and have the server load it.',
+      'Renew the certificate that the result shows, with its chain, and make the server load it.',
   },
   TLS_CERT_NOT_YET_VALID: {
     phase: 'tls',
@@ -141,161 +143,162 @@ export const ERROR_CODES = {
   },
   TLS_HOSTNAME_MISMATCH: {
     phase: 'tls',
-    meaning: 'The certificate is for other names.',
-    advice:
-      'Give the server a certificate that has this name, or call it by one of the names in the result.',
+    meaning: 'The certificate is not valid for this host name.',
+    advice: 'Give the server a certificate for this name, or use one of the names in the result.',
   },
   TLS_SELF_SIGNED: {
     phase: 'tls',
     meaning: 'The certificate, or the root it leads to, is self-signed and not trusted.',
     advice:
-      'Name a file with its root in NODE_EXTRA_CA_CERTS of the agent, or use a certificate of a trusted authority; skipSSL takes any.',
+      'Set NODE_EXTRA_CA_CERTS of the agent to a file with its root, or use a certificate of a trusted authority; skipSSL accepts any certificate.',
   },
   TLS_UNTRUSTED: {
     phase: 'tls',
     meaning: 'The chain does not lead to a trusted root; an intermediate may be missing.',
     advice:
-      'Have the server send its intermediate certificates, or name a file with its root in NODE_EXTRA_CA_CERTS of the agent.',
+      'Make the server send its intermediate certificates, or set NODE_EXTRA_CA_CERTS of the agent to a file with the root.',
   },
   TLS_CERT_INVALID: {
     phase: 'tls',
     meaning: 'The certificate fails verification for another reason.',
-    advice: 'The message says what is wrong with the certificate: issue it anew.',
+    advice: 'The message says what is wrong with the certificate: have it reissued.',
   },
   TLS_PROTOCOL_UNSUPPORTED: {
     phase: 'tls',
-    meaning: 'The server speaks no TLS version that is still safe (1.2 or 1.3).',
-    advice: 'Switch on TLS 1.2 or 1.3 on the server.',
+    meaning: 'The server supports no TLS version that is still secure (1.2 or 1.3).',
+    advice: 'Enable TLS 1.2 or 1.3 on the server.',
   },
   TLS_CLIENT_CERT_REJECTED: {
     phase: 'tls',
-    meaning: 'The server wants a client certificate, or refused the one it got.',
-    advice: 'Give the account a client certificate for this host, or renew the one that it has.',
+    meaning: 'The server requires a client certificate, or rejected the one it received.',
+    advice: 'Add a client certificate for this host to the account, or renew the existing one.',
   },
   TLS_HANDSHAKE_FAILED: {
     phase: 'tls',
-    meaning: 'The handshake failed, for example for lack of a common cipher.',
+    meaning: 'The handshake failed, for example because there is no common cipher.',
     advice:
       'Compare the versions and ciphers of the server with: openssl s_client -connect HOST:PORT.',
   },
   TLS_TIMEOUT: {
     phase: 'tls',
-    meaning: 'The handshake was not finished in time.',
+    meaning: 'The handshake was not completed in time.',
     advice:
-      'The port is open, and nothing answers in TLS: see whether the server is overloaded, or speaks another protocol there.',
+      'The port is open, but nothing answers in TLS: check whether the server is overloaded, or uses another protocol on this port.',
   },
   TLS_RESET: {
     phase: 'tls',
     meaning: 'The connection was closed or reset during the handshake.',
     advice:
-      'See whether the server speaks TLS on this port and knows this host name (SNI), and whether a device in between cuts it.',
+      'Check whether the server uses TLS on this port and knows this host name (SNI), and whether a device in between resets connections.',
   },
   CLIENT_CERT_INVALID: {
     phase: 'tls',
     meaning: 'The client certificate or key configured for the host cannot be used.',
-    advice: 'See that certificate, key and passphrase belong together.',
+    advice: 'Check that certificate, key and passphrase belong together.',
   },
   RESPONSE_TIMEOUT: {
     phase: 'response',
-    meaning: 'No complete response headers, or no echo reply data, came in time.',
+    meaning: 'No complete response headers, or no response data, came in time.',
     advice:
-      'The connection stands, and no answer comes: look at the load and the log of the service.',
+      'The connection was established, but no response comes: check the load and the log of the service.',
   },
   CONNECTION_RESET: {
     phase: 'response',
     meaning: 'The connection was reset after the request was sent.',
     advice:
-      'Look at the log of the service for a crash or a restart, and at time-outs of load balancers before it.',
+      'Check the log of the service for a crash or a restart, and the time-outs of load balancers in front of it.',
   },
   CONNECTION_CLOSED: {
     phase: 'response',
     meaning: 'The connection was closed before a response came.',
-    advice: 'Look at the log of the service: it hung up before it answered.',
+    advice: 'Check the log of the service: it closed the connection before it responded.',
   },
   PROTOCOL_ERROR: {
     phase: 'response',
-    meaning: 'The response breaks the rules of its protocol.',
-    advice: 'See what listens on this port, and whether http and https are mixed up.',
+    meaning: 'The response violates its protocol.',
+    advice: 'Check what listens on this port, and whether http and https are mixed up.',
   },
   HEADERS_TOO_LARGE: {
     phase: 'response',
     meaning: 'The response headers are larger than 64 KiB.',
-    advice: 'Have the service send fewer or shorter headers; cookies are the most common cause.',
+    advice: 'Make the service send fewer or shorter headers; cookies are the most common cause.',
   },
   RESPONSE_FLOOD: {
     phase: 'response',
     meaning:
-      'The response brings next to no content for what it makes the agent read: more than 2 MiB of framing (128 bytes more for each byte of body, 16 MiB at most), or over 500,000 pieces.',
+      'The response contains almost no content for what the agent has to read: more than 2 MiB of framing (plus 128 bytes for each byte of body, at most 16 MiB), or more than 500,000 pieces.',
     advice:
-      'See with curl -v --raw what the service sends: chunk extensions, HTTP/2 control frames or TLS messages without end, or a body byte by byte.',
+      'Use curl -v --raw to see what the service sends: endless chunk extensions, HTTP/2 control frames or TLS messages, or a body byte by byte.',
   },
   TOO_MANY_REDIRECTS: {
     phase: 'response',
-    meaning: 'More than 10 redirects were answered in a row.',
+    meaning: 'The target answered with more than 10 redirects in a row.',
     advice:
-      'Follow the redirects of the job log: often two of them lead to each other, or wait for a cookie that a check does not keep.',
+      'Follow the redirects in the job log: often two of them lead to each other, or expect a cookie that checks do not store.',
   },
   REDIRECT_INVALID: {
     phase: 'response',
-    meaning: 'A redirect names no address that can be followed.',
+    meaning: 'A redirect has no URL that can be followed.',
     advice: 'Correct the Location header that the service sends.',
   },
   BODY_TIMEOUT: {
     phase: 'body',
     meaning: 'The response body was not complete in time.',
-    advice: 'The answer began and did not end: look at what makes the body, and at its size.',
+    advice: 'The response began but did not end: check what generates the body, and its size.',
   },
   BODY_TRUNCATED: {
     phase: 'body',
-    meaning: 'The connection ended before the whole body came.',
-    advice: 'Look at the log of the service, or of a proxy before it, for what ended the answer.',
+    meaning: 'The connection ended before the body was complete.',
+    advice:
+      'Check the log of the service, or of a proxy in front of it, for what ended the response.',
   },
   BODY_DECODE_FAILED: {
     phase: 'body',
-    meaning: 'The body is not what its Content-Encoding says.',
+    meaning: 'The body does not match its Content-Encoding.',
     advice:
-      'Have the service say the Content-Encoding that it uses; a cache may have changed one of the two.',
+      'Make the service send the Content-Encoding that it uses; a cache may have changed one of the two.',
   },
   ICMP_NO_REPLY: {
     phase: 'icmp',
     meaning: 'No echo request was answered.',
     advice:
-      'See whether the host is up and whether a firewall drops echo requests; a trace shows the hop where it ends.',
+      'Check whether the host is up and whether a firewall drops echo requests; a trace shows the hop where it ends.',
   },
   ICMP_UNREACHABLE: {
     phase: 'icmp',
-    meaning: 'A router or the host answered that it cannot be reached.',
-    advice: 'Look at the router that the message names: it has no route, or forbids the way.',
+    meaning: 'A router or the host reported that the host is unreachable.',
+    advice:
+      'Check the router that the message names: it has no route, or prohibits the connection.',
   },
   ICMP_NOT_PERMITTED: {
     phase: 'icmp',
-    meaning: 'The agent may not open an ICMP socket; the message says how to allow it.',
+    meaning: 'The agent is not permitted to open an ICMP socket; the message says how to allow it.',
     advice: 'Set net.ipv4.ping_group_range, or give the agent CAP_NET_RAW.',
   },
   CANCELLED: {
     phase: 'agent',
-    meaning: 'The run was cut short because the agent stopped.',
+    meaning: 'The run was cancelled because the agent stopped.',
     advice: 'Nothing: the run counts as missed.',
   },
   INTERNAL_ERROR: {
     phase: 'agent',
-    meaning: "A fault of the agent's own; never the target's.",
-    advice: 'Report it, with the job log and the log of the agent.',
+    meaning: 'A fault of the agent itself, never of the target.',
+    advice: 'Report it with the job log and the log of the agent.',
   },
 } as const satisfies Record<string, { phase: string; meaning: string; advice: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** Codes that are the system's own fault: they set `hasErrors`, never an outage of the target. */
+/** Faults of the agent itself: they set `hasErrors` and say nothing about the target. */
 const OWN_FAULTS: ReadonlySet<ErrorCode> = new Set(['ICMP_NOT_PERMITTED', 'INTERNAL_ERROR']);
 
 export function isOwnFault(code: ErrorCode): boolean {
   return OWN_FAULTS.has(code);
 }
 
-/** Why an attempt ended without the answer it wanted: a value, never thrown. */
+/** Why an attempt ended without the expected response: a value, never thrown. */
 export interface Failure {
   readonly code: ErrorCode;
-  /** A sentence for people that names the target, what happened and how long it took. */
+  /** A sentence for users: the target, what happened, and how long it took. */
   readonly message: string;
 }

@@ -55,13 +55,13 @@ export const errorGroupChangesSchema = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'true: put away until a run that starts later fails so again. false: back among the others, also where it was put away for ever.',
+      'true: archives the group until a run that starts later fails with the same error. false: restores the group, even if it was archived forever.',
     ),
   archiveForEver: z
     .boolean()
     .optional()
     .describe(
-      'true: put away whatever happens, whatever archivedUntilNextEvent says. false: not for ever any more.',
+      'true: archives the group forever, whatever archivedUntilNextEvent is. false: ends this.',
     ),
 });
 export type ErrorGroupChanges = z.infer<typeof errorGroupChangesSchema>;

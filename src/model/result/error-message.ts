@@ -20,7 +20,7 @@ const NUMBER_BEGIN = '(?<![0-9a-z]|[a-z]\\d{1,3}\\.)';
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
 
 /**
- * Assertions say what they look at and what they found (src/agent/assertions/judge.ts). The first is
+ * Assertions say what they look at and what they found (src/agent/assertions/evaluate-assertion.ts). The first is
  * the check's and tells one error from another; the second is the target's, whatever it looks like.
  */
 const ASSERTION_RULES: readonly Rule[] = [

@@ -298,20 +298,22 @@ export interface CheckResult {
   readonly errorGroupIds: readonly string[];
 }
 
-/** Why a slot was not run, as the results tell it; the README's table is held to this list. */
+/** Why a slot was not run. A test compares the table of the README with this list. */
 export const MISSED_REASONS = {
-  previous_run_active: "The check's previous run was still going.",
+  previous_run_active: "The check's previous run was still active.",
   agent_busy:
-    'All JOB_CONCURRENCY places were taken until too late, or all the memory for response bodies.',
-  agent_asleep: 'The agent did not turn in time: the machine slept or the process was stopped.',
+    'All JOB_CONCURRENCY permits, or all the memory for response bodies, were in use until it was too late.',
+  agent_asleep:
+    'The process did not run in time: the machine was asleep or the process was suspended.',
   clock_jump: 'The wall clock was set forward over the slot.',
-  agent_offline: 'The agent itself had lost its network (CONNECTIVITY_CHECK).',
+  agent_offline: 'The agent itself had no network (CONNECTIVITY_CHECK).',
   agent_starved:
-    'The agent was short of CPU: no attempt had a certain verdict, or the run was left out.',
-  agent_stopped: 'The agent was not running, or stopped before the run was finished.',
+    'The agent was short of CPU: no attempt had a certain verdict, or the run was skipped.',
+  agent_stopped: 'The agent was not running, or stopped before the run was complete.',
   agent_fault: 'A fault of the agent itself ended the run.',
-  spool_damaged: "It may have been run: what the agent's disk had of it was damaged, and is lost.",
-  unassigned: 'No agent had the check: the one before was lost, or none was connected.',
+  spool_damaged:
+    "The slot may have been run: its record on the agent's disk was damaged and is lost.",
+  unassigned: 'No agent had the check: the previous agent was lost, or no agent was connected.',
 } as const;
 export type MissedReason = keyof typeof MISSED_REASONS;
 

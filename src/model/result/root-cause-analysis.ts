@@ -3,29 +3,29 @@ import { CHECK_ID } from '../ids.ts';
 
 /** What a root cause analysis may be classified as by the rules, and what it means. */
 export const CLASSIFICATIONS = {
-  DNS_FAILURE: 'The name could not be resolved, or not to what is needed.',
-  CONNECTION_FAILURE: 'The host was found, and no connection came about.',
-  CERTIFICATE_PROBLEM: 'The certificate of the server is not one to be trusted for the host.',
-  CLIENT_CERTIFICATE_PROBLEM: 'The client certificate is missing, refused or not to be used.',
-  TLS_FAILURE: 'The TLS handshake failed for another reason than a certificate.',
-  CONNECTION_LOST: 'The connection ended before the answer was complete.',
-  PROTOCOL_VIOLATION: 'The answer breaks the rules of its protocol.',
-  REDIRECT_PROBLEM: 'The redirects lead nowhere, or elsewhere than wanted.',
-  ACCESS_DENIED: 'The server wants credentials, or refuses those that it got.',
-  NOT_FOUND: 'The server has nothing at the address.',
-  RATE_LIMITED: 'The server refuses because there were too many requests.',
-  CLIENT_ERROR: 'The server refuses the request for another reason.',
-  SERVER_ERROR: 'The server failed to do what was asked.',
-  GATEWAY_ERROR: 'A proxy or load balancer got no good answer from the server behind it.',
-  SERVICE_UNAVAILABLE: 'The server says that it cannot answer for now.',
-  UNEXPECTED_CONTENT: 'An answer came, and is not what the assertions ask for.',
-  UNEXPECTED_SUCCESS: 'The check is to fail (shouldFail), and the target answered.',
-  TIMEOUT: 'A connection was there, and the answer did not come in time.',
-  SLOW_RESPONSE: 'The answer is good and took longer than is allowed.',
+  DNS_FAILURE: 'The name could not be resolved, or not to the expected records.',
+  CONNECTION_FAILURE: 'The name was resolved, but no connection was established.',
+  CERTIFICATE_PROBLEM: 'The certificate of the server is not trusted for the host.',
+  CLIENT_CERTIFICATE_PROBLEM: 'The client certificate is missing, rejected or unusable.',
+  TLS_FAILURE: 'The TLS handshake failed for a reason other than a certificate.',
+  CONNECTION_LOST: 'The connection ended before the response was complete.',
+  PROTOCOL_VIOLATION: 'The response violates its protocol.',
+  REDIRECT_PROBLEM: 'The redirects lead nowhere, or to an unexpected target.',
+  ACCESS_DENIED: 'The server requires credentials, or rejects those it received.',
+  NOT_FOUND: 'The server found nothing at the URL.',
+  RATE_LIMITED: 'The server rejects the request because there were too many.',
+  CLIENT_ERROR: 'The server rejects the request for another reason.',
+  SERVER_ERROR: 'The server failed to process the request.',
+  GATEWAY_ERROR: 'A proxy or load balancer got no valid response from the server behind it.',
+  SERVICE_UNAVAILABLE: 'The server reports that it is temporarily unavailable.',
+  UNEXPECTED_CONTENT: 'A response came, but it does not meet the assertions.',
+  UNEXPECTED_SUCCESS: 'The check expects a failure (shouldFail), but the target responded.',
+  TIMEOUT: 'The connection was established, but the response did not come in time.',
+  SLOW_RESPONSE: 'The response is correct but took longer than allowed.',
   PACKET_LOSS: 'Echo requests were lost.',
-  CHECK_CONFIGURATION: 'A setting of the check or of the agent stopped it.',
-  AGENT_PROBLEM: 'The agent failed or stopped; nothing is known of the target.',
-  UNKNOWN: 'What is stored does not tell.',
+  CHECK_CONFIGURATION: 'A setting of the check or of the agent prevented the run.',
+  AGENT_PROBLEM: 'The agent failed or stopped; nothing is known about the target.',
+  UNKNOWN: 'The stored data does not show the cause.',
 } as const satisfies Record<string, string>;
 export type Classification = keyof typeof CLASSIFICATIONS;
 
@@ -42,27 +42,27 @@ const sentence = z.string().min(1).max(MAX_TEXT);
 
 /** src/service/README.md, "Root causes", `analysis`. Whoever made it is held to it. */
 export const analysisSchema = z.strictObject({
-  classification: z.string().min(1).max(100).describe('What kind of failure it is, in a word.'),
-  userImpact: sentence.describe('What those who use the target notice.'),
-  rootCause: sentence.describe('Why it failed, as far as the evidence tells.'),
-  codeFix: sentence.describe('What to do about it.'),
+  classification: z.string().min(1).max(100).describe('The kind of failure, in one word.'),
+  userImpact: sentence.describe('What users of the target notice.'),
+  rootCause: sentence.describe('Why the check failed, as far as the evidence shows.'),
+  codeFix: sentence.describe('How to fix the cause.'),
   evidence: z
     .array(
       z.strictObject({
         artifacts: z
           .array(
             z.strictObject({
-              name: z.string().min(1).max(2048).describe('Where it is, or what it is named.'),
-              type: z.string().min(1).max(100).describe('What it is.'),
+              name: z.string().min(1).max(2048).describe('The path or the name of the artifact.'),
+              type: z.string().min(1).max(100).describe('The type of the artifact.'),
             }),
           )
           .max(MAX_ARTIFACTS)
-          .describe('What is stored and shows it.'),
+          .describe('The stored artifacts that show it.'),
         description: sentence,
       }),
     )
     .max(MAX_EVIDENCE)
-    .describe('What the rest is concluded from.'),
+    .describe('The evidence for the conclusions.'),
   referenceLinks: z
     .array(
       z.strictObject({
@@ -74,7 +74,7 @@ export const analysisSchema = z.strictObject({
       }),
     )
     .max(MAX_LINKS)
-    .describe('Where to read more.'),
+    .describe('Links to further information.'),
 });
 export type Analysis = z.infer<typeof analysisSchema>;
 export type Evidence = Analysis['evidence'][number];
@@ -88,19 +88,19 @@ const provider = z
   .enum(ANALYSIS_PROVIDERS)
   .optional()
   .describe(
-    'Who is to make it. Left out: the model where the service has one configured, else the rules.',
+    'Who makes the analysis. If omitted: the model if the service has one configured, otherwise the rules.',
   );
 
 const ofCheck = z.strictObject({
-  checkId: z.string().regex(CHECK_ID).describe('The check whose failure is to be looked at.'),
+  checkId: z.string().regex(CHECK_ID).describe('The check whose failure is analysed.'),
   resultId: anyId
     .optional()
-    .describe('One of its results that did not pass. Left out: its latest failure.'),
+    .describe('A result of the check that did not pass. If omitted: its latest failure.'),
   provider,
 });
 
 const ofErrorGroup = z.strictObject({
-  errorGroupId: anyId.describe('The error group whose latest failure is to be looked at.'),
+  errorGroupId: anyId.describe('The error group whose latest failure is analysed.'),
   provider,
 });
 

@@ -18,18 +18,18 @@ export const projectIdSchema = z
     PROJECT_ID,
     'must be 1 to 100 letters, digits, dots, dashes and underscores that start with a letter or digit',
   )
-  .describe('What is tested: a slug of your choice. Error groups are those of a project.');
+  .describe('What is tested: a slug of your choice. Errors are grouped per project.');
 
 const fact = (maxChars: number, what: string) =>
   z.string().min(1).max(maxChars).nullable().default(null).describe(what);
 
 /** What somebody says of a session when it is first brought. */
 export const testSessionFactsSchema = z.strictObject({
-  name: fact(255, 'What people call it.'),
+  name: fact(255, 'The name of the session.'),
   projectId: projectIdSchema.nullable().default(null),
   environment: fact(100, 'What the checks ran against, for example staging.'),
-  provider: fact(100, 'What made the run, for example the name of the CI system.'),
-  repository: fact(2048, 'Where the code is.'),
+  provider: fact(100, 'What ran the session, for example the name of the CI system.'),
+  repository: fact(2048, 'The repository of the code.'),
   branch: fact(255, 'The branch of the code.'),
   commitId: fact(255, 'The commit of the code.'),
 });

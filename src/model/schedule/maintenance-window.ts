@@ -14,16 +14,16 @@ const MAX_REPEAT_INTERVAL = 10_000;
  * windowProblems has the rules between them.
  */
 export const maintenanceWindowSchema = z.strictObject({
-  name: z.string().min(1).max(200).describe('What people call the window.'),
+  name: z.string().min(1).max(200).describe('The name of the window.'),
   tags: commonFields.tags.describe(
-    'Checks that have one of these tags, or whose group has, skip their slots while the window lasts.',
+    'Checks with one of these tags, or whose group has one, skip their slots during the window.',
   ),
-  startsAt: instant.describe('When it begins for the first time.'),
-  endsAt: instant.describe('When its first occurrence ends; after startsAt.'),
+  startsAt: instant.describe('The start of the first occurrence.'),
+  endsAt: instant.describe('The end of the first occurrence, after startsAt.'),
   repeatUnit: z
     .enum(REPEAT_UNITS)
     .describe(
-      'What repeatInterval counts. A month without the day on which the window began uses its last day.',
+      'The unit of repeatInterval. In a month without the day of startsAt, the window starts on the last day.',
     ),
   repeatInterval: z
     .int()
@@ -31,24 +31,26 @@ export const maintenanceWindowSchema = z.strictObject({
     .max(MAX_REPEAT_INTERVAL)
     .nullable()
     .default(null)
-    .describe('So many units after the last occurrence began the next one does; null for once.'),
+    .describe(
+      'The number of units between the starts of two occurrences; null if the window does not repeat.',
+    ),
   repeatEndsAt: instant
     .nullable()
     .default(null)
     .describe(
-      'From then on no occurrence begins; after startsAt, or null where it repeats for ever.',
+      'No occurrence starts at this time or later. It is after startsAt; null if the window repeats forever.',
     ),
   pauseAllChecks: z
     .boolean()
     .default(false)
-    .describe('Whether all checks skip their slots, whatever the tags.'),
+    .describe('Whether all checks skip their slots, whatever their tags.'),
   silenceAlertsTags: commonFields.tags.describe(
-    'Checks that have one of these tags, or whose group has, give no alerts while the window lasts.',
+    'Checks with one of these tags, or whose group has one, send no alerts during the window.',
   ),
   silenceAllAlerts: z
     .boolean()
     .default(false)
-    .describe('Whether no check gives alerts, whatever silenceAlertsTags.'),
+    .describe('Whether no check sends alerts, whatever their tags.'),
 });
 export type MaintenanceWindowFields = z.output<typeof maintenanceWindowSchema>;
 

@@ -9,15 +9,15 @@ export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
 /** The writable fields of an update: src/service/README.md, "Status pages and incidents". */
 export const incidentUpdateSchema = z.strictObject({
-  status: z.enum(INCIDENT_STATUSES).describe('How far the incident is.'),
-  description: z.string().min(1).max(2000).describe('What people are told.'),
+  status: z.enum(INCIDENT_STATUSES).describe('The status of the incident.'),
+  description: z.string().min(1).max(2000).describe('The text that readers see.'),
 });
 export type IncidentUpdate = z.infer<typeof incidentUpdateSchema>;
 
 export const INCIDENT_IMPACTS = ['MAINTENANCE', 'MAJOR', 'MINOR'] as const;
 
 const incidentFields = {
-  name: z.string().min(1).max(255).describe('What people call the incident.'),
+  name: z.string().min(1).max(255).describe('The name of the incident.'),
   impact: z.enum(INCIDENT_IMPACTS).describe('How severe it is.'),
   dashboardId: z
     .int()
@@ -27,11 +27,11 @@ const incidentFields = {
     .describe('The dashboard that shows it; null for none.'),
   startedAt: instantSchema
     .optional()
-    .describe('When it becomes active; left out, the time of its creation.'),
+    .describe('When the incident becomes active. If omitted, when it is created.'),
   stoppedAt: instantSchema
     .nullable()
     .default(null)
-    .describe('When it becomes inactive; null while that is open.'),
+    .describe('When the incident becomes inactive; null while that is unknown.'),
 };
 
 /**
@@ -58,6 +58,6 @@ export const incidentSchema = z.strictObject({
     .array(incidentUpdateSchema)
     .max(MAX_INCIDENT_UPDATES)
     .default([])
-    .describe('What is told first, oldest first.'),
+    .describe('The first updates, oldest first.'),
 });
 export type Incident = z.infer<typeof incidentSchema>;

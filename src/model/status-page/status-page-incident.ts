@@ -14,24 +14,26 @@ export const pageIncidentUpdateSchema = incidentUpdateSchema.extend({
   publicIncidentUpdateDate: instantSchema
     .nullable()
     .default(null)
-    .describe('The time that readers are shown; null for that of its creation.'),
+    .describe('The time that readers see; null for the time of creation.'),
   notifySubscribers: z
     .boolean()
     .default(false)
-    .describe('Whether the subscribers of the page are to be told.'),
+    .describe('Whether the subscribers of the page are notified.'),
 });
 export type PageIncidentUpdate = z.infer<typeof pageIncidentUpdateSchema>;
 
 /** The fields of an incident of status pages that an update may change. */
 export const pageIncidentChangesSchema = z.strictObject({
-  name: z.string().min(1).max(255).describe('What people call the incident.'),
+  name: z.string().min(1).max(255).describe('The name of the incident.'),
   severity: z.enum(INCIDENT_SEVERITIES).describe('How severe it is.'),
   services: z
     .array(serviceIdSchema)
     .max(MAX_SERVICES)
     .refine((ids) => new Set(ids).size === ids.length, { error: 'must name each service once' })
     .default([])
-    .describe('The ids of the services that it concerns: it shows on the pages that have one.'),
+    .describe(
+      'The ids of the affected services. The incident appears on the pages that contain one of them.',
+    ),
 });
 export type PageIncidentFields = z.infer<typeof pageIncidentChangesSchema>;
 
@@ -41,7 +43,7 @@ export const pageIncidentSchema = pageIncidentChangesSchema.extend({
     .array(pageIncidentUpdateSchema)
     .min(1)
     .max(MAX_INCIDENT_UPDATES)
-    .describe('What is told first, oldest first; at least one.'),
+    .describe('The first updates, oldest first; at least one.'),
 });
 
 /** How a service is doing, by the open incidents that name it. From the best. */

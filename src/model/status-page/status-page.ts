@@ -12,7 +12,7 @@ export const serviceIdSchema = z.guid();
 
 /** The writable fields of a service: a part of what is watched, as readers of a page know it. */
 export const statusPageServiceSchema = z.strictObject({
-  name: name.describe('What people call the service.'),
+  name: name.describe('The name of the service.'),
 });
 export type StatusPageService = z.infer<typeof statusPageServiceSchema>;
 
@@ -77,8 +77,8 @@ function themeOf(defaults: Readonly<Record<keyof typeof LIGHT_COLORS, string>>) 
 
 const themeColors = z
   .strictObject({
-    light: themeOf(LIGHT_COLORS).describe('The colours by day.'),
-    dark: themeOf(DARK_COLORS).describe('The colours by night.'),
+    light: themeOf(LIGHT_COLORS).describe('The colours of the light theme.'),
+    dark: themeOf(DARK_COLORS).describe('The colours of the dark theme.'),
   })
   .default({ light: { ...LIGHT_COLORS }, dark: { ...DARK_COLORS } });
 
@@ -110,7 +110,7 @@ const url = z
       'must be 1 to 63 lower-case letters, digits and dashes that start and end with a letter or digit',
   })
   .meta({ pattern: SLUG.source })
-  .describe('Where the page is found: no two pages of the service have the same.');
+  .describe('The name of the page in its address. No two pages have the same.');
 
 const customDomain = z
   .string()
@@ -123,7 +123,7 @@ const customDomain = z
   .meta({ pattern: DOMAIN.source })
   .nullable()
   .default(null)
-  .describe('A domain of your own: no two pages of the service have the same.');
+  .describe('A domain of your own for the page. No two pages have the same.');
 
 /** As a card has it in a response, of which the id alone counts. */
 const namedService = z.strictObject({
@@ -145,7 +145,9 @@ const cardServices = z
     error: 'must name each service once',
   })
   .default([])
-  .describe('The ids of services, in their order; or the services as a response has them.');
+  .describe(
+    'The ids of the services in display order, or the services as a response contains them.',
+  );
 
 const cardFields = {
   name: name.describe('The heading of the card.'),
@@ -166,26 +168,39 @@ function cardsOf<Card extends z.ZodType<{ services: string[] }>>(card: Card) {
 export const DEFAULT_THEMES = ['LIGHT', 'DARK', 'AUTO'] as const;
 
 const pageFields = {
-  name: name.describe('What people call the page.'),
+  name: name.describe('The name of the page.'),
   url,
-  description: z.string().max(500).nullable().default(null).describe('A few words about the page.'),
+  description: z
+    .string()
+    .max(500)
+    .nullable()
+    .default(null)
+    .describe('A short description of the page.'),
   customDomain,
-  themeColors: themeColors.describe('Colours that are left out have their defaults.'),
-  logo: address('The picture at the top'),
-  favicon: address('The picture in the tab of a browser'),
-  redirectTo: address('Where the logo leads'),
+  themeColors: themeColors.describe(
+    'The colours of the page. Omitted colours have their defaults.',
+  ),
+  logo: address('The image at the top of the page'),
+  favicon: address('The icon in the browser tab'),
+  redirectTo: address('The target of the link on the logo'),
   defaultTheme: z
     .enum(DEFAULT_THEMES)
     .default('AUTO')
-    .describe('Which colours readers see first; with AUTO their own setting decides.'),
-  whiteLabel: z.boolean().default(false).describe('Whether the page is without our name.'),
-  isPrivate: z.boolean().default(false).describe('Whether only people who are let in may see it.'),
+    .describe('The theme that readers see first. AUTO: the setting of their system.'),
+  whiteLabel: z
+    .boolean()
+    .default(false)
+    .describe('Whether the page hides the name of the product.'),
+  isPrivate: z
+    .boolean()
+    .default(false)
+    .describe('Whether only authorised readers may see the page.'),
 };
 
 /** The writable fields of a status page: src/service/README.md, "Status pages and incidents". */
 export const statusPageSchema = z.strictObject({
   ...pageFields,
-  cards: cardsOf(z.strictObject(cardFields)).describe('What is on the page, in its order.'),
+  cards: cardsOf(z.strictObject(cardFields)).describe('The cards of the page in display order.'),
 });
 export type StatusPage = z.infer<typeof statusPageSchema>;
 
@@ -194,13 +209,13 @@ const changedCard = z.strictObject({
   id: z
     .guid()
     .optional()
-    .describe('Of a card of this page; left out, a card of the same name keeps its id.'),
+    .describe('The id of a card of this page. If omitted, a card of the same name keeps its id.'),
   created_at: z.unknown().optional().meta({ readOnly: true }),
   updated_at: z.unknown().optional().meta({ readOnly: true }),
 });
 
 /** The same for an update, which may name the cards that are there. */
 export const changedStatusPageSchema = statusPageSchema.extend({
-  cards: cardsOf(changedCard).describe('All cards of the page from now on, in their order.'),
+  cards: cardsOf(changedCard).describe('All cards of the page in display order.'),
 });
 export type ChangedStatusPage = z.infer<typeof changedStatusPageSchema>;

@@ -1,29 +1,29 @@
 import { Prefilter } from './prefilter.ts';
 
-/** In `next`: no child of its own directly behind the node. */
+/** In `next`: no child directly behind the node. */
 export const NO_NEXT = 256;
 /** In `next`: further children are in the table of branches. */
 export const HAS_BRANCHES = 512;
 export const ROOT = 0;
 
-/** A part of a long secret is masked even where the rest of it is not there: see `outputs`. */
+/** Long secrets are also masked in parts: see `outputs`. */
 export const PART_BYTES = 8192;
 
 /**
- * All patterns in one automaton that reads each byte once (Aho and Corasick 1975). Its states are
- * the nodes of the tree of all patterns. A pattern's own nodes stand behind one another, so that a
- * node takes 14 bytes: hardly any has a child that is not the next one.
+ * An automaton that finds all patterns and reads each byte once (Aho and Corasick 1975). Its states are
+ * the nodes of the tree of all patterns. The nodes of a pattern are stored consecutively: nearly all
+ * nodes have only the next one as a child, and take 14 bytes.
  */
 export class Automaton {
-  /** The byte that leads to the node behind it, or NO_NEXT; and HAS_BRANCHES. */
+  /** The byte that leads to the next node, or NO_NEXT; plus HAS_BRANCHES. */
   readonly next: Uint16Array;
-  /** Where to go on when nothing fits: the longest end of what was read that begins a pattern. */
+  /** The node to continue with if no child fits: the longest suffix that begins a pattern. */
   readonly fails: Int32Array;
-  /** How many bytes lead to the node. */
+  /** The number of bytes that lead to the node. */
   readonly depths: Int32Array;
   /**
-   * The length of the longest pattern that ends at the node; 0 for none. Parts of PART_BYTES from
-   * the beginning of a long pattern count as patterns, so that nothing that is undecided is long.
+   * The length of the longest pattern that ends at the node; 0 if none does. Each prefix of a long
+   * pattern in multiples of PART_BYTES counts as a pattern, which bounds the undecided bytes.
    */
   readonly outputs: Int32Array;
   readonly roots = new Int32Array(256);
@@ -39,7 +39,7 @@ export class Automaton {
     this.prefilter = new Prefilter(patterns);
   }
 
-  /** The child for a byte; -1 for none. */
+  /** The child for a byte; -1 if there is none. */
   childOf(node: number, byte: number): number {
     if (node === ROOT) return (this.roots[byte] ?? 0) === 0 ? -1 : (this.roots[byte] ?? 0);
     const next = this.next[node] ?? NO_NEXT;
@@ -63,7 +63,7 @@ export class Automaton {
   }
 }
 
-/** Children that do not stand behind their parents: at most one for each pattern. */
+/** Children that are not stored behind their parents: at most one per pattern. */
 class Branches {
   readonly #nodes: Int32Array;
   readonly #bytes: Uint8Array;
@@ -100,5 +100,5 @@ class Branches {
   }
 }
 
-/** Finds nothing. */
+/** Without patterns. */
 export const NO_AUTOMATON = new Automaton(1, 1);

@@ -1,15 +1,18 @@
 import { isMaskable } from '../maskable.ts';
-import { patternsOf } from '../secret-patterns.ts';
 import { Automaton, HAS_BRANCHES, NO_NEXT, PART_BYTES, ROOT } from './automaton.ts';
 
-/** Nodes at a time: less than a millisecond. */
+/** Nodes per slice: less than a millisecond. */
 const SLICE = 8192;
+/** Longer values are not misread in practice, and would cost more memory than they are worth. */
+const MAX_MISREAD_CHARS = 8192;
+
+const encoder = new TextEncoder();
 
 /**
- * Makes the automaton of secrets in slices of about a millisecond: between two of them it yields. In
- * all, it takes time and memory in proportion to the secrets.
+ * Builds the automaton of secrets in slices of about a millisecond, and yields between them. Takes time
+ * and memory in proportion to the secrets.
  *
- * @returns null where none of them is worth it
+ * @returns null if no secret is maskable
  */
 export function* buildAutomaton(secrets: readonly string[]): Generator<void, Automaton | null> {
   const patterns: Uint8Array[] = [];
@@ -31,6 +34,24 @@ export function* buildAutomaton(secrets: readonly string[]): Generator<void, Aut
   const nodes = yield* insertAll(automaton, patterns);
   yield* link(automaton, nodes);
   return automaton;
+}
+
+/**
+ * The byte strings of a secret: its UTF-8, with and without the white space at its ends (which HTTP
+ * and forms remove). For characters beyond ASCII also Latin-1, and UTF-8 that was read as Latin-1,
+ * as header values are.
+ */
+function patternsOf(secret: string): readonly Uint8Array[] {
+  const trimmed = secret.trim();
+  const values = trimmed !== secret && isMaskable(trimmed) ? [secret, trimmed] : [secret];
+  return values.flatMap((value) => {
+    const bytes = encoder.encode(value);
+    if (bytes.length === value.length || value.length > MAX_MISREAD_CHARS) return [bytes];
+    const misread = encoder.encode(Buffer.from(bytes).toString('latin1'));
+    const latin1 = Buffer.from(value, 'latin1');
+    const isLatin1 = latin1.toString('latin1') === value;
+    return isLatin1 ? [bytes, misread, latin1] : [bytes, misread];
+  });
 }
 
 function* insertAll(
@@ -72,7 +93,7 @@ function* insertAll(
   return nodes;
 }
 
-/** Sets where to go on from each node, those with short ways to them first. */
+/** Sets `fails` of each node, breadth first. */
 function* link(automaton: Automaton, nodes: number): Generator<void, void> {
   const { next, fails, outputs } = automaton;
   const queue = new Int32Array(nodes);
@@ -102,9 +123,8 @@ function* link(automaton: Automaton, nodes: number): Generator<void, void> {
 }
 
 /**
- * Where the byte that did not fit is also the only one that fits after the next end, that end is
- * left out: patterns that repeat themselves would take a step for each repetition (Knuth, Morris
- * and Pratt 1977).
+ * Skips a fail node whose only byte is the one that did not fit: otherwise repetitive patterns would
+ * take a step per repetition (Knuth, Morris and Pratt 1977).
  */
 function* shorten({ next, fails }: Automaton, queue: Int32Array): Generator<void, void> {
   for (let at = 1; at < queue.length; at += 1) {

@@ -1,22 +1,22 @@
 const HASH = 0x9e3779b1;
-/** Of the bits, one in so many is set: the share of bytes at which the search begins in vain. */
+/** One of so many bits is set, which is the rate of false positives. */
 const SPARSENESS = 256;
 const MIN_BITS = 12;
 const MAX_BITS = 22;
 
 /**
- * Tells at hardly any cost where no pattern can begin: by the first four bytes of all patterns. No
- * pattern is shorter.
+ * Excludes positions where no pattern begins, by the first four bytes of all patterns. No pattern is
+ * shorter.
  */
 export class Prefilter {
-  /** One bit for each hash of four bytes, of three and of two. */
+  /** One bit per hash of the first four, three and two bytes. */
   readonly fours: Int32Array;
   readonly threes: Int32Array;
   readonly twos: Int32Array;
   readonly ones = new Uint8Array(256);
-  /** `>>>` of a hash that makes the number of a bit of it. */
+  /** A hash shifted by this (`>>>`) is the number of its bit. */
   readonly shift: number;
-  /** Whether a `+` may stand for a space that matters. */
+  /** Whether a pattern contains a space, which may be encoded as `+`. */
   hasSpace: boolean = false;
 
   constructor(patterns: number) {
@@ -37,7 +37,7 @@ export class Prefilter {
     if (!this.hasSpace) this.hasSpace = pattern.includes(0x20);
   }
 
-  /** @param bytes the later one in the lower bits, as in the others */
+  /** @param bytes big-endian, as in the other methods */
   mayBeginTwo(bytes: number): boolean {
     return has(this.twos, hashOf(bytes) >>> this.shift);
   }

@@ -1,4 +1,4 @@
-import { BASE64_VALUES } from '../search/bytes-of-text.ts';
+import { BASE64_VALUES } from '../search/character-tables.ts';
 import {
   LOOK_AHEAD_BYTES,
   MAX_ESCAPE_BYTES,
@@ -10,18 +10,18 @@ import type { DigitReader } from './digit-probe.ts';
 import type { DigitRun } from './digit-run.ts';
 import { isEscapePair, isSix, kindsOfBytes } from './digit-tables.ts';
 
-/** Four bytes take so many digits at least, and no secret is shorter. */
+/** The minimum for four bytes; no secret is shorter. */
 const MIN_DIGITS = 6;
-/** Six bytes, that may be digits themselves. */
+/** The digits of six bytes, which may be digits themselves. */
 const SIX_BYTES_DIGITS = 8;
 const NO_DIGIT = 64;
 const WORK = 100;
 const PHASES = [0, 1, 2, 3];
 
 /**
- * What was read as an escape of a digit of base64 may as well be a sign that stands before the
- * digits by chance: `%2Bc3F1ZWFr` is `+c3F1ZWFr`, or a percent sign and `2Bc3F1ZWFr`. So what begins
- * in the escape is searched as well, as far as it is sure to be there (LOOK_AHEAD_BYTES).
+ * The other decoding of an escaped base64 digit, in which its marker stands before the digits by chance:
+ * `%2Bc3F1ZWFr` is `+c3F1ZWFr`, or a percent sign and `2Bc3F1ZWFr`. Searches digits that begin in the
+ * escape, up to LOOK_AHEAD_BYTES.
  */
 export class AlternateDecoding {
   readonly #window: Window;
@@ -29,6 +29,8 @@ export class AlternateDecoding {
   readonly #reader: DigitReader;
   readonly #run: DigitRun;
   #escapeEnd = 0;
+  /** The end of the last reported match. */
+  #reportedTo = -1;
 
   constructor(window: Window, task: Task, reader: DigitReader, run: DigitRun) {
     this.#window = window;
@@ -38,20 +40,24 @@ export class AlternateDecoding {
   }
 
   /**
-   * Only what begins in the escape is news. The rest is found without this reading, and only whole: of
-   * this one, which ends somewhere, beginnings are masked.
+   * Reports only matches that begin in the escape, and what extends them (a longer secret with the same
+   * beginning). The main decoding finds the others, without the beginnings of secrets that this one
+   * reports at its limit.
    */
   found(from: number, to: number, report: Report): void {
-    if (from < this.#escapeEnd) report(from, to);
+    if (from >= this.#escapeEnd && from > this.#reportedTo) return;
+    this.#reportedTo = Math.max(this.#reportedTo, to);
+    report(from, to);
   }
 
   /**
-   * @param from behind the sign
-   * @param escapeEnd where the escape ends
+   * @param from the position behind the marker
+   * @param escapeEnd the end of the escape
    */
   search(from: number, escapeEnd: number): void {
     let wasDigit = false;
     this.#escapeEnd = escapeEnd;
+    this.#reportedTo = -1;
     for (let at = from; at < escapeEnd; at += 1) {
       const isDigit = (BASE64_VALUES[this.#window.bytes[at] ?? 0] ?? NO_DIGIT) < NO_DIGIT;
       if (isDigit && !wasDigit) this.#searchFrom(at, escapeEnd);
@@ -72,7 +78,6 @@ export class AlternateDecoding {
       if (digit === NO_DIGIT) break;
       if (digit > NO_DIGIT) continue;
       run.push(digit, at, this.#reader.end);
-      // From the first digits on.
       if (at === from) for (const phase of PHASES) run.search(phase, limit);
     }
     run.finish(at >= limit && (limit < length || isCut));
@@ -86,7 +91,7 @@ export class AlternateDecoding {
     let base64 = 0;
     let isEncoded = false;
     const table = kindsOfBytes(prefilter.hasSpace);
-    // The digits of the escape, and those of the first six bytes that begin in them.
+    // The digits of the escape and of the first six bytes that begin in them.
     let count = SIX_BYTES_DIGITS - 1;
     for (let at = from; at < limit && digits <= count; at = this.#reader.end) {
       const digit = this.#reader.digitAt(at);

@@ -1,7 +1,6 @@
 import { hashOf } from '../automaton/prefilter.ts';
-import { BASE64_VALUES, EQUALS, IS_MARKER, mayEscape } from '../search/bytes-of-text.ts';
-import type { Scanner } from '../search/scanner-type.ts';
-import type { Report, Task, Window } from '../search/window.ts';
+import { BASE64_VALUES, EQUALS, IS_MARKER, mayEscape } from '../search/character-tables.ts';
+import type { Report, Scanner, Task, Window } from '../search/window.ts';
 import { AlternateDecoding } from './alternate-decoding.ts';
 import { DigitProbe } from './digit-probe.ts';
 import { DigitRun } from './digit-run.ts';
@@ -15,7 +14,7 @@ import {
 } from './digit-tables.ts';
 import type { Escapes } from './escapes.ts';
 
-/** Base64 in lines (RFC 2045 6.8, RFC 7468 2) has longer ones; texts have shorter words. */
+/** Lines of base64 (RFC 2045 6.8, RFC 7468 2) are longer, words of texts are shorter. */
 const MIN_LINE_DIGITS = 40;
 const ESCAPE_WORK = 20;
 const NO_DIGIT = 64;
@@ -24,29 +23,28 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Finds secrets in base64 and base64url, at whatever of its digits they begin (RFC 4648 4 and 5).
- * Digits may be escaped, and in lines. Of each digit it is seen whether the bytes that end in it
- * may be the first of a secret; only then they are decoded.
+ * Finds secrets in base64 and base64url (RFC 4648 4 and 5), at any offset. Digits may be escaped or in
+ * lines. Decodes digits only if the bytes that end in a digit may be the first of a secret.
  */
 export class Base64Search {
-  /** Where what was read ends, of `digitAt`. */
+  /** The end of the digit that `digitAt` returned last. */
   end = 0;
   readonly #window: Window;
   readonly #task: Task;
   readonly #escapes: Escapes;
   readonly #run: DigitRun;
   readonly #probe: DigitProbe;
-  readonly #otherReading: AlternateDecoding;
+  readonly #alternate: AlternateDecoding;
   #at = 0;
-  /** Of the run: its digits so far, and the last of them. */
+  /** The number of digits of the run so far, and the last ones as bits. */
   #digits = 0;
   #last = 0;
-  /** The same without the last. */
+  /** `#last` before the last digit. */
   #before = 0;
-  /** Of the bytes that ended in its last digits, which are digits of base64 or begin an escape. */
+  /** Which of the bytes that ended in the last digits are base64 digits, and which begin an escape. */
   #base64 = 0;
   #markers = 0;
-  /** How many digits it had at the last line break. */
+  /** The number of digits at the last line break. */
   #lineFrom = 0;
   #isBroken: boolean = false;
 
@@ -63,10 +61,8 @@ export class Base64Search {
     const found: Report = (from, to) => report(from, this.#withPadding(to));
     this.#run = new DigitRun(6, makeScanner, found);
     this.#probe = new DigitProbe(6, task, this, this.#run);
-    const run = new DigitRun(6, makeScanner, (from, to) =>
-      this.#otherReading.found(from, to, found),
-    );
-    this.#otherReading = new AlternateDecoding(window, task, this, run);
+    const run = new DigitRun(6, makeScanner, (from, to) => this.#alternate.found(from, to, found));
+    this.#alternate = new AlternateDecoding(window, task, this, run);
   }
 
   get isQuiet(): boolean {
@@ -79,7 +75,7 @@ export class Base64Search {
     this.#run.isOn = false;
   }
 
-  /** Reads up to a position. */
+  /** Scans up to a position. */
   run(limit: number): void {
     const { bytes } = this.#window;
     const startedAt = this.#at;
@@ -91,13 +87,13 @@ export class Base64Search {
   }
 
   /**
-   * Goes on to where something may be found, or to what is not just a digit or the end of a run.
-   * Returns whether the last digit may complete a match.
+   * Advances to a possible match, or to a byte that needs `#readOther`. Returns whether the last digit
+   * may complete a match.
    */
   #readDigits(bytes: Uint8Array, limit: number): boolean {
     const { fours, shift, hasSpace } = this.#task.automaton.prefilter;
     const table = kindsOfBytes(hasSpace);
-    // Of a run of which nothing was told yet, nothing has to be remembered.
+    // A run that began here has no state to reset.
     const isNew = this.#digits === 0;
     let at = this.#at;
     let from = at;
@@ -146,7 +142,7 @@ export class Base64Search {
     return maySee;
   }
 
-  /** Digits, one behind another. */
+  /** Adds consecutive digits. */
   #take(bytes: Uint8Array, from: number, to: number): void {
     if (this.#isBroken) {
       this.#isBroken = false;
@@ -160,7 +156,7 @@ export class Base64Search {
     this.#probe.remember(this.#digits, from, to);
   }
 
-  /** Reads what is no digit by itself. */
+  /** Reads a byte that is not a digit: an escape, a line break or the end of the run. */
   #readOther(byte: number): void {
     const at = this.#at;
     const isMarker = IS_MARKER[byte] === 1;
@@ -173,7 +169,7 @@ export class Base64Search {
       return;
     }
     const { end } = this;
-    if (isMarker) this.#otherReading.search(at + 1, end);
+    if (isMarker) this.#alternate.search(at + 1, end);
     this.#at = end;
     if (digit === LINE_BREAK) {
       this.#isBroken = true;
@@ -198,7 +194,7 @@ export class Base64Search {
     this.#examine();
   }
 
-  /** The text is at its end. */
+  /** Called at the end of the text. */
   finish(): void {
     if (this.#run.isOn) this.#run.finish(this.#window.isCut);
     this.#reset();
@@ -235,7 +231,7 @@ export class Base64Search {
     this.#isBroken = false;
   }
 
-  /** Examines the bytes that end in the last digit, each of a phase of its own. */
+  /** Examines the bytes that end in the last digit, each of its own phase. */
   #examine(): void {
     const { prefilter } = this.#task.automaton;
     const digits = this.#digits;
@@ -253,8 +249,7 @@ export class Base64Search {
   }
 
   /**
-   * A digit, or a line break inside of a run, that is not just a byte; NO_DIGIT where there is none.
-   * `end` is behind it.
+   * An escaped digit, or a line break in a run; else NO_DIGIT. Sets `end`.
    */
   #readEscaped(at: number, byte: number): number {
     this.end = at + 1;
@@ -266,9 +261,9 @@ export class Base64Search {
     const { codes, ends } = this.#escapes;
     const count = this.#escapes.readAt(at);
     let digit = NO_DIGIT;
-    for (let reading = 0; reading < count; reading += 1) {
-      const code = codes[reading] ?? 0;
-      const end = ends[reading] ?? 0;
+    for (let alternative = 0; alternative < count; alternative += 1) {
+      const code = codes[alternative] ?? 0;
+      const end = ends[alternative] ?? 0;
       if (code > 127 || (digit !== NO_DIGIT && end <= this.end)) continue;
       const value = BASE64_VALUES[code] ?? NO_DIGIT;
       if (value < NO_DIGIT) digit = value;
@@ -279,7 +274,7 @@ export class Base64Search {
     return digit;
   }
 
-  /** Padding belongs to the digits before it. */
+  /** Extends a match by the padding behind it. */
   #withPadding(to: number): number {
     const { bytes, length } = this.#window;
     let end = to;
@@ -293,8 +288,8 @@ export class Base64Search {
 
   #endOfEscapedPadding(at: number): number {
     const count = this.#escapes.readAt(at);
-    for (let reading = 0; reading < count; reading += 1) {
-      if (this.#escapes.codes[reading] === EQUALS) return this.#escapes.ends[reading] ?? -1;
+    for (let alternative = 0; alternative < count; alternative += 1) {
+      if (this.#escapes.codes[alternative] === EQUALS) return this.#escapes.ends[alternative] ?? -1;
     }
     return -1;
   }

@@ -1,66 +1,66 @@
 import { ROOT } from '../automaton/automaton.ts';
-import { BASE64_VALUES, HEX_VALUES, MARKER_KINDS } from '../search/bytes-of-text.ts';
-import { KNOWN_BYTES, PartialMatches } from '../search/partial-matches.ts';
+import { BASE64_VALUES, HEX_VALUES, MARKER_KINDS } from '../search/character-tables.ts';
+import { EscapedPrefilter, KNOWN_BYTES } from '../search/escaped-prefilter.ts';
 import type { Task, Window } from '../search/window.ts';
 import type { DigitRun } from './digit-run.ts';
 import { isEscapePair } from './digit-tables.ts';
 
-/** What reads digits one by one. */
+/** Reads digits one by one. */
 export interface DigitReader {
-  /** What was read ends here. */
+  /** The end of the digit that `digitAt` returned last. */
   readonly end: number;
-  /** The digit at a position; 64 where there is none, 65 where a line breaks. */
+  /** The digit at a position; 64 if there is none, 65 for a line break. */
   digitAt(at: number): number;
 }
 
 const NO_DIGIT = 64;
-/** A power of two, for the positions of the last digits. */
+/** The number of positions that are stored; a power of two. */
 const RECENT = 32;
-/** What is found last began no more digits before. */
+/** A match that the last digit completes began at most this many digits before. */
 const BEFORE_DIGITS = 16;
 const PROBE_BYTES = 64;
-/** The four bytes that a secret begins with may be in so many digits that are digits themselves. */
+/** The first four bytes of a secret take at most this many bytes of inner digits. */
 const DIGITS_MARGIN_BYTES = 12;
-/** Enough for an escape, also one inside another, and what precedes it. */
+/** Enough for an escape, also a nested one, and the bytes before it. */
 const ESCAPE_BYTES = 36;
 const PROBE_WORK = 40;
 
 /**
- * Looks closer at digits that may hold a secret, and has those searched that still may. All digits
+ * Checks digits that may contain a secret more closely, and searches them if they still may. All digits
  * of a run must be passed to `remember` first.
  */
 export class DigitProbe {
-  /** Positions of the last digits, by their numbers in the run. */
+  /** Positions of the last digits, by their number in the run. */
   readonly #recent = new Int32Array(RECENT);
   readonly #bits: 4 | 6;
   readonly #task: Task;
   readonly #reader: DigitReader;
   readonly #run: DigitRun;
-  /** By phase, the number of the digit before which was looked for digits of digits. */
-  readonly #lookedTo = [0, 0, 0, 0];
-  #hasLooked: boolean = false;
+  /** By phase, the number of the digit up to which inner digits were searched. */
+  readonly #searchedTo = [0, 0, 0, 0];
+  #hasSearched: boolean = false;
   readonly #probe: Window = { bytes: new Uint8Array(PROBE_BYTES), length: 0, isCut: false };
-  readonly #beginnings: PartialMatches;
+  readonly #escapedPrefilter: EscapedPrefilter;
 
   constructor(bits: 4 | 6, task: Task, reader: DigitReader, run: DigitRun) {
     this.#bits = bits;
     this.#task = task;
     this.#reader = reader;
     this.#run = run;
-    this.#beginnings = new PartialMatches(this.#probe, task);
+    this.#escapedPrefilter = new EscapedPrefilter(this.#probe, task);
   }
 
-  /** Another run. */
+  /** Called when another run begins. */
   startRun(): void {
-    if (!this.#hasLooked) return;
-    this.#hasLooked = false;
-    this.#lookedTo.fill(0);
+    if (!this.#hasSearched) return;
+    this.#hasSearched = false;
+    this.#searchedTo.fill(0);
   }
 
   /**
-   * Digits stand from one position to another, one behind another.
+   * Stores the positions of consecutive digits.
    *
-   * @param digits how many the run has with them
+   * @param digits the number of digits of the run, with these
    */
   remember(digits: number, from: number, to: number): void {
     const recent = this.#recent;
@@ -70,11 +70,11 @@ export class DigitProbe {
   }
 
   /**
-   * The last digit ends four bytes that a secret may begin with.
+   * Called when the last digit completes four bytes that a secret may begin with.
    *
-   * @param phase which digits bytes begin with
-   * @param digits how many the run has
-   * @param end where the last ends
+   * @param phase of the digits that begin a byte
+   * @param digits the number of digits of the run
+   * @param end of the last digit
    */
   sawBytes(bytes: number, phase: number, digits: number, end: number): void {
     const { automaton } = this.#task;
@@ -86,28 +86,28 @@ export class DigitProbe {
     this.#search(phase, digits, end);
   }
 
-  /** The last digit ends two bytes that an escape may begin with. */
+  /** Called when the last digit completes two bytes that an escape may begin with. */
   sawEscape(phase: number, digits: number, end: number): void {
     this.#task.work += PROBE_WORK;
     this.#decode(phase, digits, ESCAPE_BYTES);
     if (this.#mayBeginEscaped()) this.#search(phase, digits, end);
   }
 
-  /** The last digit ends six bytes that are digits of base64. */
+  /** Called when the last digit completes six bytes that are digits of base64. */
   sawDigits(phase: number, digits: number, end: number): void {
-    if (digits <= (this.#lookedTo[phase] ?? 0)) return;
+    if (digits <= (this.#searchedTo[phase] ?? 0)) return;
     this.#task.work += PROBE_WORK;
     const first = this.#decode(phase, digits, PROBE_BYTES);
     const { length } = this.#probe;
     const isWhole = length < PROBE_BYTES;
-    const looked = Math.floor(((length - DIGITS_MARGIN_BYTES) * 8) / this.#bits);
-    const lookedTo = isWhole ? Number.MAX_SAFE_INTEGER : first + looked;
-    this.#lookedTo[phase] = lookedTo;
-    this.#hasLooked = true;
-    if (this.#mayBeginInDigits()) this.#search(phase, digits, end, lookedTo);
+    const searched = Math.floor(((length - DIGITS_MARGIN_BYTES) * 8) / this.#bits);
+    const searchedTo = isWhole ? Number.MAX_SAFE_INTEGER : first + searched;
+    this.#searchedTo[phase] = searchedTo;
+    this.#hasSearched = true;
+    if (this.#mayBeginInDigits()) this.#search(phase, digits, end, searchedTo);
   }
 
-  /** Position of the first of the last digits that may still be searched. */
+  /** Position of the first digit that may still be searched. */
   undecided(digits: number): number {
     return this.#recent[Math.max(0, digits - BEFORE_DIGITS) & (RECENT - 1)] ?? 0;
   }
@@ -118,7 +118,7 @@ export class DigitProbe {
     }
   }
 
-  /** Has the digits searched from a few before the last on, and at least to that number. */
+  /** Searches the digits from a few before the last one, at least up to the number `neededTo`. */
   #search(phase: number, digits: number, end: number, neededTo = digits): void {
     const run = this.#run;
     if (!run.isOn) {
@@ -132,7 +132,7 @@ export class DigitProbe {
     run.search(phase, neededTo);
   }
 
-  /** Decodes digits from one of the last on. Returns its number. */
+  /** Decodes digits, beginning with one of the last. Returns its number. */
   #decode(phase: number, digits: number, maxBytes: number): number {
     const phases = this.#bits === 6 ? 4 : 2;
     const from = Math.max(0, digits - BEFORE_DIGITS);
@@ -164,12 +164,12 @@ export class DigitProbe {
     const to = Math.min(length, BEFORE_DIGITS);
     for (let at = 0; at < to; at += 1) {
       if ((MARKER_KINDS[bytes[at] ?? 0] ?? 0) === 0) continue;
-      if (this.#beginnings.mayHaveEscapeAt(at)) return true;
+      if (this.#escapedPrefilter.mayHaveEscapeAt(at)) return true;
     }
     return false;
   }
 
-  /** Whether it is digits again that may hold a secret. */
+  /** Whether the decoded bytes are digits that may contain a secret. */
   #mayBeginInDigits(): boolean {
     const { bytes, length } = this.#probe;
     let base64 = 0;

@@ -1,17 +1,16 @@
-import type { Scanner } from '../search/scanner-type.ts';
-import type { Report } from '../search/window.ts';
+import type { Report, Scanner } from '../search/window.ts';
 import { PhaseStream } from './phase-stream.ts';
 
 const START_SIZE = 256;
-/** Digits that are searched at a time. */
+/** Digits per search. */
 const BLOCK_DIGITS = 4096;
-/** Searched bytes that are retained for a search that begins later. */
+/** Searched digits that are retained for a phase that begins later. */
 const KEPT_DIGITS = 32;
 
 /**
- * Bytes written as digits of 4 or 6 bits: a part of one run of them. At which digits its bytes begin
- * is not known; each possibility (a phase) is decoded and searched by itself, from where something
- * may be found until it is not. A match is reported as the digits that it touches.
+ * A part of a run of digits of 4 or 6 bits. It is not known at which digits bytes begin: each possible
+ * offset (a phase) is decoded and searched separately, while it may contain a match. Reports a match
+ * as the digits that it touches.
  */
 export class DigitRun {
   /** Whether anything is searched. */
@@ -26,7 +25,7 @@ export class DigitRun {
   #first = 0;
   #unsearched = 0;
 
-  /** @param makeScanner of what the digits stand for */
+  /** @param makeScanner creates the scanner of the decoded bytes */
   constructor(bits: 4 | 6, makeScanner: (report: Report) => Scanner, report: Report) {
     const phases = bits === 6 ? [0, 1, 2, 3] : [0, 1];
     const found: Report = (from, to) => {
@@ -36,7 +35,7 @@ export class DigitRun {
     this.#streams = phases.map(() => new PhaseStream(bits, makeScanner, found));
   }
 
-  /** Begins with a digit of the run; nothing is searched before `search` is called. */
+  /** Starts with a digit of the run; searches nothing until `search` is called. */
   start(firstDigit: number): void {
     this.isOn = true;
     this.#first = firstDigit;
@@ -56,9 +55,9 @@ export class DigitRun {
   }
 
   /**
-   * Something may be found near the last digit, in bytes that begin with digits of that phase.
+   * Searches a phase from near the last digit on.
    *
-   * @param neededTo the number of a digit to which they are searched in any case
+   * @param neededTo the number of the digit up to which it is searched in any case
    */
   search(phase: number, neededTo: number): void {
     const stream = this.#streams[phase];
@@ -72,7 +71,7 @@ export class DigitRun {
     stream.neededTo = Math.max(stream.neededTo, neededTo);
   }
 
-  /** The run is at its end. */
+  /** Called at the end of the run. */
   finish(isCut: boolean): void {
     for (const stream of this.#streams) {
       if (!stream.isOn) continue;
@@ -100,12 +99,12 @@ export class DigitRun {
     for (const stream of this.#streams) {
       if (!stream.isOn) continue;
       stream.feed(this.#digits, this.#first, this.#count);
-      stream.restIfQuiet();
+      stream.stopIfQuiet();
       if (stream.isOn) this.isOn = true;
     }
     const needed = this.#firstNeeded();
     const dropped = needed - this.#first;
-    // Not each time, as the rest has to be moved.
+    // Not each time: dropping moves the rest.
     if (dropped < this.#count / 2) return;
     this.#digits.copyWithin(0, dropped, this.#count);
     this.#froms.copyWithin(0, dropped, this.#count);

@@ -6,18 +6,18 @@ import {
   mayEscape,
   PERCENT,
   PLUS,
-} from '../search/bytes-of-text.ts';
+} from '../search/character-tables.ts';
 
 const MARKERS = [BACKSLASH, PERCENT, AMPERSAND];
-/** In `kindsOfBytes`, that one of the three bytes is a plus which may stand for a space. */
+/** In `kindsOfBytes`: one of the three bytes is a plus that may encode a space. */
 export const HAS_PLUS = 64;
 
 /**
- * By a digit of base64 and the one before it, what the three bytes that end in it are: whether
- * digits of base64 themselves, in the lowest three bits, and whether markers of escapes, in the next
- * three. A byte that begins with the first bit of the digit before ends after two bits of the digit
- * (bits 2 and 5); one that begins with its third bit after four (1 and 4); and one that begins with
- * its fifth bit after six (0 and 3).
+ * By two consecutive base64 digits, the kinds of the three bytes that end in the second one: whether
+ * they are base64 digits themselves (the lowest three bits), and whether they are markers of escapes
+ * (the next three). A byte that begins with the first bit of the first digit ends after two bits of
+ * the second (bits 2 and 5), with the third bit after four (1 and 4), with the fifth bit after six (0
+ * and 3).
  */
 function kindsTable(hasPlus: boolean): Uint8Array {
   const kindOf = (byte: number): number =>
@@ -31,25 +31,25 @@ function kindsTable(hasPlus: boolean): Uint8Array {
 const KINDS = kindsTable(false);
 const KINDS_WITH_PLUS = kindsTable(true);
 
-/** @param hasPlus whether a plus may stand for a space */
+/** @param hasPlus whether a plus may encode a space */
 export function kindsOfBytes(hasPlus: boolean): Uint8Array {
   return hasPlus ? KINDS_WITH_PLUS : KINDS;
 }
 
-/** Of the markers that ended in the last three digits, those whose next byte ends in the last. */
+/** Selects the markers whose next byte ends in the last digit. */
 export const MARKERS_BEFORE_LAST = 0x70;
 
-/** Whether two bytes may begin an escape, or the last of them is one, a plus. */
+/** Whether two bytes may begin an escape, or the second is a plus that may encode a space. */
 export function isEscapePair(bytes: number, hasPlus: boolean): boolean {
   const marker = (bytes >>> 8) & 255;
   const last = bytes & 255;
   return (hasPlus && last === PLUS) || (IS_MARKER[marker] === 1 && mayEscape(marker, last));
 }
 
-/** Of the bits of digits that are told by `kindsOfBytes`, those of bytes that end after two bits. */
+/** Selects the bits of `kindsOfBytes` for bytes that end after two bits of a digit. */
 export const BASE64_OF_FIRST = 0x444444;
 
-/** Whether six bytes on end are digits of base64: in each fourth digit, none ends. */
+/** Whether six consecutive bytes are base64 digits. In every fourth digit no byte ends. */
 export function isSix(base64: number): boolean {
   const three = base64 & (base64 >>> 4) & (base64 >>> 8);
   return (three & (three >>> 12) & 7) !== 0;

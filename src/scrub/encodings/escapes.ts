@@ -7,17 +7,17 @@ import {
   PERCENT,
   PLUS,
   SEMICOLON,
-} from '../search/bytes-of-text.ts';
+} from '../search/character-tables.ts';
 import { MAX_ESCAPE_BYTES, type Window } from '../search/window.ts';
 import { codePointOfName, MAX_NAME_CHARS, nameHash } from './html-names.ts';
 
-/** How the characters that an escape is made of are written themselves. */
+/** How the characters of an escape are escaped themselves. */
 type Written = 'plain' | 'json' | 'url' | 'html';
 
-const MAX_READINGS = 32;
-/** Backslashes double with each JSON in JSON; what is deeper is read as this deep. */
+const MAX_ALTERNATIVES = 32;
+/** Backslashes double with each JSON in JSON; deeper levels count as this one. */
 export const MAX_BACKSLASHES = 16;
-/** `%25252541` and `&amp;amp;lt;` go so deep. */
+/** Levels of nesting such as `%25252541` and `&amp;amp;lt;`. */
 const MAX_REPEATS = 4;
 const REPLACEMENT = 0xfffd;
 const HIGHEST_CODE_POINT = 0x10ffff;
@@ -32,28 +32,27 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * Everything that an escape at a position may stand for: of JSON (and of the programming languages
- * like it), of a URL or of HTML, once or one inside another. Which of the readings is meant depends
- * on what wrote the text, and on where its escapes begin; so all of them are told, and a search
- * follows each.
+ * All alternatives for the escape at a position: of JSON (and similar programming languages), a URL or
+ * HTML, plain or nested. Which one is meant depends on the program that wrote the text, so a search
+ * follows all of them.
  */
 export class Escapes {
-  /** How many readings there are of what was read last. */
+  /** The number of alternatives at the last position. */
   count = 0;
-  /** Where each ends. */
-  readonly ends = new Int32Array(MAX_READINGS);
-  /** The code point, or a byte of it (`isByte`). */
-  readonly codes = new Int32Array(MAX_READINGS);
-  readonly #areBytes = new Uint8Array(MAX_READINGS);
+  /** The end of each alternative. */
+  readonly ends = new Int32Array(MAX_ALTERNATIVES);
+  /** The code point, or one byte of it (`isByte`). */
+  readonly codes = new Int32Array(MAX_ALTERNATIVES);
+  readonly #areBytes = new Uint8Array(MAX_ALTERNATIVES);
   readonly #window: Window;
-  /** Where the character ends that was read last. */
+  /** The end of the last character that was read. */
   #end = 0;
 
   constructor(window: Window) {
     this.#window = window;
   }
 
-  /** Finds the readings of what begins at a position with a marker or a plus. */
+  /** Finds the alternatives at a position with a marker or a plus. Returns their number. */
   readAt(at: number): number {
     this.count = 0;
     const first = this.#byteAt(at);
@@ -65,7 +64,7 @@ export class Escapes {
     return this.count;
   }
 
-  /** Where a single escape ends, not one inside another; -1 where none is. For JSON, RFC 8259 7. */
+  /** The end of an escape that is not nested; -1 if there is none. For JSON only those of RFC 8259 7. */
   endOfPlain(at: number): number {
     const first = this.#byteAt(at);
     if (first === BACKSLASH) {
@@ -76,10 +75,10 @@ export class Escapes {
     return this.#end;
   }
 
-  /** The bytes of a reading, in UTF-8, the first in the lowest eight bits. */
-  bytesOf(reading: number): number {
-    const code = this.codes[reading] ?? 0;
-    if (code < 0x80 || this.#areBytes[reading] === 1) return code;
+  /** The UTF-8 bytes of an alternative, the first in the lowest eight bits. */
+  bytesOf(alternative: number): number {
+    const code = this.codes[alternative] ?? 0;
+    if (code < 0x80 || this.#areBytes[alternative] === 1) return code;
     const last = 0x80 | (code & 63);
     if (code < 0x800) return 0xc0 | (code >> 6) | (last << 8);
     const third = 0x80 | ((code >> 6) & 63);
@@ -87,21 +86,21 @@ export class Escapes {
     return 0xf0 | (code >> 18) | ((0x80 | ((code >> 12) & 63)) << 8) | (third << 16) | (last << 24);
   }
 
-  sizeOf(reading: number): number {
-    const code = this.codes[reading] ?? 0;
-    if (code < 0x80 || this.#areBytes[reading] === 1) return 1;
+  sizeOf(alternative: number): number {
+    const code = this.codes[alternative] ?? 0;
+    if (code < 0x80 || this.#areBytes[alternative] === 1) return 1;
     return code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
   }
 
   #add(from: number, to: number, code: number, isByte: boolean): void {
-    if (this.count === MAX_READINGS || to - from > MAX_ESCAPE_BYTES) return;
+    if (this.count === MAX_ALTERNATIVES || to - from > MAX_ESCAPE_BYTES) return;
     this.ends[this.count] = to;
     this.codes[this.count] = code;
     this.#areBytes[this.count] = isByte ? 1 : 0;
     this.count += 1;
   }
 
-  /** A reading, and what it is the beginning of where it is itself a marker. */
+  /** Adds an alternative and, if it is a marker itself, the escape that begins with it. */
   #addWithInner(at: number, code: number, isByte: boolean, written: Written): void {
     const end = this.#end;
     this.#add(at, end, code, isByte);
@@ -118,7 +117,7 @@ export class Escapes {
   #readBackslashes(at: number): void {
     let last = at;
     while (last - at < MAX_BACKSLASHES && this.#byteAt(last + 1) === BACKSLASH) last += 1;
-    // However many there are, by however many levels: the last one escapes.
+    // At any level of nesting, the last backslash begins the escape.
     if (last > at) {
       if (this.#byteAt(last + 1) !== BACKSLASH) this.#addIf(at, this.#json('plain', last), false);
       for (let size = 2; size <= last - at + 1; size *= 2) {
@@ -144,7 +143,7 @@ export class Escapes {
       if (byte !== PERCENT) break;
       end += 2;
     }
-    // Digits that are themselves escaped.
+    // Escaped hexadecimal digits.
     if (this.#hasMarker(at + 1, 2)) {
       this.#addIf(at, this.#url('json', at), true);
       this.#addIf(at, this.#url('html', at), true);
@@ -170,7 +169,7 @@ export class Escapes {
     }
   }
 
-  /** Whether a backslash or a percent sign, or another ampersand, is among the next bytes. */
+  /** Whether one of the next bytes is a marker. */
   #hasMarker(at: number, count: number): boolean {
     for (let next = at; next < at + count; next += 1) {
       if (IS_MARKER[this.#byteAt(next)] === 1) return true;
@@ -178,7 +177,7 @@ export class Escapes {
     return false;
   }
 
-  /** RFC 8259 7, and what programming languages add. -1 where there is no such escape. */
+  /** RFC 8259 7 and what programming languages add; -1 if there is no such escape. */
   #json(written: Written, at: number): number {
     if (this.#read(written, at) !== BACKSLASH) return -1;
     const letter = this.#read(written, this.#end);
@@ -190,7 +189,7 @@ export class Escapes {
     return isSign ? letter : -1;
   }
 
-  /** What follows on `\u`: four digits, twice for a pair of surrogates, or any number in braces. */
+  /** Behind `\u`: four digits, two such escapes for a surrogate pair, or a number in braces. */
   #unicode(written: Written): number {
     const start = this.#end;
     if (this.#read(written, start) === 0x7b) return this.#inBraces(written);
@@ -204,7 +203,7 @@ export class Escapes {
     return REPLACEMENT;
   }
 
-  /** Of a pair of surrogates, behind however many backslashes the first half may have had, too. */
+  /** The second half of a surrogate pair, behind any number of backslashes. */
   #secondHalf(written: Written): number {
     let byte = this.#read(written, this.#end);
     if (byte !== BACKSLASH) return -1;
@@ -236,17 +235,17 @@ export class Escapes {
     return code;
   }
 
-  /** RFC 3986 2.1. The byte; -1 where there is no such escape. */
+  /** RFC 3986 2.1: the byte; -1 if there is no such escape. */
   #url(written: Written, at: number): number {
     return this.#read(written, at) === PERCENT ? this.#digits(written, 2) : -1;
   }
 
-  /** A character reference of HTML; -1 where there is none. */
+  /** A character reference of HTML; -1 if there is none. */
   #html(written: Written, at: number): number {
     return this.#read(written, at) === AMPERSAND ? this.#htmlBody(written, this.#end) : -1;
   }
 
-  /** What follows on the ampersand. */
+  /** A character reference behind its ampersand. */
   #htmlBody(written: Written, at: number): number {
     if (this.#read(written, at) === 0x23) return this.#htmlNumber(written);
     let hash = 0;
@@ -278,7 +277,7 @@ export class Escapes {
     return scalarOf(code);
   }
 
-  /** One character as it is written, and where it ends. */
+  /** Reads one character, which may be escaped, and sets `#end`. */
   #read(written: Written, at: number): number {
     const byte = this.#byteAt(at);
     this.#end = at + 1;

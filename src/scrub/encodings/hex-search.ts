@@ -1,30 +1,29 @@
 import { hashOf } from '../automaton/prefilter.ts';
-import { BASE64_VALUES, HEX_VALUES, MARKER_KINDS, PLUS } from '../search/bytes-of-text.ts';
-import type { Scanner } from '../search/scanner-type.ts';
-import type { Report, Task, Window } from '../search/window.ts';
+import { BASE64_VALUES, HEX_VALUES, MARKER_KINDS, PLUS } from '../search/character-tables.ts';
+import type { Report, Scanner, Task, Window } from '../search/window.ts';
 import { DigitProbe } from './digit-probe.ts';
 import { DigitRun } from './digit-run.ts';
 import { isEscapePair } from './digit-tables.ts';
 
-/** Those of four bytes, and no secret is shorter. */
+/** The digits of four bytes; no secret is shorter. */
 const MIN_DIGITS = 8;
 const NO_DIGIT = 64;
 /** The last digits of six bytes that are each a digit of base64. */
 const SIX_DIGITS = 0x555;
 
-/** Finds secrets in hexadecimal digits, in capitals or not. */
+/** Finds secrets in hexadecimal digits, upper or lower case. */
 export class HexSearch {
-  /** Where what was read ends, of `digitAt`. */
+  /** The end of the digit that `digitAt` returned last. */
   end = 0;
   readonly #window: Window;
   readonly #task: Task;
   readonly #run: DigitRun;
   readonly #probe: DigitProbe;
   #at = 0;
-  /** Of the run: its digits so far, and the last eight of them. */
+  /** The number of digits of the run so far, and the last eight of them. */
   #digits = 0;
   #last = 0;
-  /** Of the last bytes, whether each was a digit of base64. */
+  /** One bit per byte: whether it is a base64 digit. */
   #base64 = 0;
 
   constructor(
@@ -59,7 +58,7 @@ export class HexSearch {
     return value < 16 ? value : NO_DIGIT;
   }
 
-  /** Reads up to a position. */
+  /** Scans up to a position. */
   run(limit: number): void {
     const { bytes } = this.#window;
     while (this.#at < limit) {
@@ -69,17 +68,17 @@ export class HexSearch {
     }
   }
 
-  /** Advances to where a long enough run may begin. */
+  /** Advances to where a run of MIN_DIGITS may begin. */
   #skip(bytes: Uint8Array, limit: number): void {
     let at = this.#at;
-    // Of so many bytes, none begins it if the last is no digit.
+    // If the last of MIN_DIGITS bytes is not a digit, none of them begins such a run.
     while (at + MIN_DIGITS <= limit && HEX_VALUES[bytes[at + MIN_DIGITS - 1] ?? 0] === 16) {
       at += MIN_DIGITS;
     }
     this.#at = at;
   }
 
-  /** Reads up to a digit that may complete a match. Returns whether there is one. */
+  /** Advances to a digit that may complete a match. Returns whether there is one. */
   #readDigits(bytes: Uint8Array, limit: number): boolean {
     const { fours, shift, hasSpace } = this.#task.automaton.prefilter;
     const from = this.#at;

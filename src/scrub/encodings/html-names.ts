@@ -40,7 +40,7 @@ fd:yacute fe:thorn ff:yuml 152:OElig 153:oelig 160:Scaron 161:scaron 178:Yuml 19
 /** Of the longest name. */
 export const MAX_NAME_CHARS = 8;
 
-/** How a name is looked up without making a string of it: begin with 0, then one unit after another. */
+/** The hash of a name, computed without a string: start with 0 and add one unit after another. */
 export function nameHash(hash: number, unit: number): number {
   return (Math.imul(hash, 131) + unit) | 0;
 }

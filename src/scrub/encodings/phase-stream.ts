@@ -1,15 +1,14 @@
-import type { Scanner } from '../search/scanner-type.ts';
-import type { Report } from '../search/window.ts';
+import type { Report, Scanner } from '../search/window.ts';
 
 /** Decodes digits from a given one on and searches the decoded bytes. */
 export class PhaseStream {
   isOn: boolean = false;
-  /** Something may be found before this digit. */
+  /** Must be searched at least up to this digit. */
   neededTo = 0;
   readonly #bits: number;
   readonly #makeScanner: () => Scanner;
   #scanner: Scanner | null = null;
-  /** The digit that the first byte in the scanner's window begins with; a part of one for none. */
+  /** The digit, or fraction of one, where the first byte of the scanner's window begins. */
   #firstDigit = 0;
   /** The next digit to decode. */
   #next = 0;
@@ -66,8 +65,8 @@ export class PhaseStream {
     this.isOn = false;
   }
 
-  /** What may be found later is said again. */
-  restIfQuiet(): void {
+  /** Stops if there is no partial match; `start` is called again for the next possible match. */
+  stopIfQuiet(): void {
     const quietFrom = this.#scanner?.quietFrom() ?? -1;
     if (quietFrom >= 0 && this.#digitOf(quietFrom) > this.neededTo) this.isOn = false;
   }

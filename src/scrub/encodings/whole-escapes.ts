@@ -1,20 +1,20 @@
-import { BACKSLASH, IS_MARKER } from '../search/bytes-of-text.ts';
+import { BACKSLASH, IS_MARKER } from '../search/character-tables.ts';
 import type { Window } from '../search/window.ts';
 import type { Escapes } from './escapes.ts';
 
-/** A single escape is no longer: `&thetasym;`, `\ud83d\ude00`. */
+/** The longest escapes that are not nested: `&thetasym;`, `\ud83d\ude00`. */
 const MAX_ESCAPE_BYTES = 12;
-/** Of a run of backslashes, so many are looked at to see which of them escape. */
+/** Backslashes of a run that are examined to see which of them begin an escape. */
 const MAX_BACKSLASHES = 128;
-/** What is extended may be in an escape again; no text makes this long. */
+/** An extended mask may begin in another escape. */
 const MAX_ROUNDS = 4;
 
-/** How far before something a mask may begin. */
+/** How far before a match its mask may begin. */
 export const MAX_EXTENSION_BYTES = (MAX_ESCAPE_BYTES + 3) * MAX_ROUNDS;
 
 /**
- * Where a mask has to begin so that it cuts neither an escape in two nor a character: half of one
- * would no longer be valid JSON, or no longer UTF-8.
+ * Where a mask begins so that it does not cut an escape or a character: the rest would be invalid JSON
+ * or UTF-8.
  */
 export function wholeFrom(window: Window, escapes: Escapes, from: number): number {
   const { bytes } = window;
@@ -33,7 +33,7 @@ export function wholeFrom(window: Window, escapes: Escapes, from: number): numbe
   return whole;
 }
 
-/** Where it has to end. */
+/** Where a mask ends so that it does not cut an escape or a character. */
 export function wholeTo(window: Window, escapes: Escapes, from: number, to: number): number {
   const { bytes } = window;
   let whole = endOfCharacter(window, to);
@@ -43,7 +43,7 @@ export function wholeTo(window: Window, escapes: Escapes, from: number, to: numb
   return whole;
 }
 
-/** End of the escape at a position of a text; -1 if there is none. */
+/** The end of the escape at a position; -1 if there is none. */
 function endOfEscape({ bytes }: Window, escapes: Escapes, at: number): number {
   if (bytes[at] !== BACKSLASH) return escapes.endOfPlain(at);
   let before = 0;

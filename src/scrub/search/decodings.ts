@@ -1,26 +1,25 @@
 import { MAX_ESCAPE_BYTES } from './window.ts';
 
-/** A power of two, and more than an escape is long: so each position has its own index. */
+/** A power of two, larger than an escape: each position that is in use has its own index. */
 const POSITIONS = 128;
-/** Of a reading of which nothing is masked. */
+/** For a decoding without a mask. */
 export const NOT_MASKED = -0x40000000;
-/** At one position. Where more differ, those that know least of a secret go. */
-const MAX_READINGS = 16;
+/** Per position. If there are more, those with the shortest partial match are dropped. */
+const MAX_DECODINGS = 16;
 
 /**
- * How the text so far may be read: at each position from the next on, the readings that go on
- * there. The escape that one of them is in ends there; for most, there is none, and the position is
- * the next.
+ * The possible decodings of the text so far, by the position where each continues: the end of an
+ * escape, or the next byte.
  */
 export class Decodings {
-  /** Over all positions. */
+  /** At all positions. */
   count = 0;
-  /** Of the automaton. */
-  readonly states = new Int32Array(POSITIONS * MAX_READINGS);
-  readonly histories = new Int32Array(POSITIONS * MAX_READINGS);
-  /** What of the reading is masked already, as decoded positions: the last piece in one. */
-  readonly maskedFroms = new Int32Array(POSITIONS * MAX_READINGS);
-  readonly maskedTos = new Int32Array(POSITIONS * MAX_READINGS);
+  /** States of the automaton. */
+  readonly states = new Int32Array(POSITIONS * MAX_DECODINGS);
+  readonly histories = new Int32Array(POSITIONS * MAX_DECODINGS);
+  /** The last span of each decoding that is already masked, as decoded positions. */
+  readonly maskedFroms = new Int32Array(POSITIONS * MAX_DECODINGS);
+  readonly maskedTos = new Int32Array(POSITIONS * MAX_DECODINGS);
   readonly #counts = new Uint8Array(POSITIONS);
 
   static {
@@ -36,9 +35,9 @@ export class Decodings {
     return this.#counts[position & (POSITIONS - 1)] ?? 0;
   }
 
-  /** The index of the first reading at a position; the others follow it. */
+  /** The index of the first decoding at a position; the others follow. */
   firstAt(position: number): number {
-    return (position & (POSITIONS - 1)) * MAX_READINGS;
+    return (position & (POSITIONS - 1)) * MAX_DECODINGS;
   }
 
   remove(position: number): void {
@@ -47,15 +46,15 @@ export class Decodings {
   }
 
   /**
-   * Puts a reading at a position, unless one of the same state is there.
+   * Adds a decoding at a position, unless one with the same state is there.
    *
-   * @param depths of the states
+   * @param depths by state
    * @returns its index; -1 if it was not added
    */
   put(position: number, state: number, depths: Int32Array): number {
-    const slot = position & (POSITIONS - 1);
-    const count = this.#counts[slot] ?? 0;
-    const first = slot * MAX_READINGS;
+    const entry = position & (POSITIONS - 1);
+    const count = this.#counts[entry] ?? 0;
+    const first = entry * MAX_DECODINGS;
     let least = first;
     for (let index = first; index < first + count; index += 1) {
       const other = this.states[index] ?? 0;
@@ -63,21 +62,21 @@ export class Decodings {
       if ((depths[other] ?? 0) < (depths[this.states[least] ?? 0] ?? 0)) least = index;
     }
     let index = first + count;
-    // The root says nothing, so any other says as much and more.
+    // The root is no partial match, so any other state replaces it.
     if (count > 0 && state === 0) return -1;
     if (count > 0 && this.states[least] === 0) index = least;
-    else if (count === MAX_READINGS) {
+    else if (count === MAX_DECODINGS) {
       if ((depths[state] ?? 0) <= (depths[this.states[least] ?? 0] ?? 0)) return -1;
       index = least;
     } else {
-      this.#counts[slot] = count + 1;
+      this.#counts[entry] = count + 1;
       this.count += 1;
     }
     this.states[index] = state;
     return index;
   }
 
-  /** The beginning of the text was dropped: by a multiple of POSITIONS. */
+  /** Called when the beginning of the text was dropped, a multiple of POSITIONS. */
   shift(bytes: number): void {
     for (let index = 0; index < this.maskedFroms.length; index += 1) {
       if (this.maskedTos[index] === NOT_MASKED) continue;
@@ -86,7 +85,7 @@ export class Decodings {
     }
   }
 
-  /** Positions of all readings, from the given one on. */
+  /** All decodings from a position on. */
   *entriesFrom(position: number): Generator<{ readonly position: number; readonly index: number }> {
     for (let at = position; at < position + POSITIONS; at += 1) {
       const first = this.firstAt(at);
@@ -97,5 +96,5 @@ export class Decodings {
   }
 }
 
-/** What a window's beginning may be dropped by. */
+/** Bytes are dropped from a window in multiples of this. */
 export const SHIFT_UNIT = POSITIONS;

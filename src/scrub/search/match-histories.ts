@@ -1,23 +1,22 @@
-/** Where nothing was decoded: a byte was read for a byte. */
+/** The history without escapes. */
 export const PLAIN = 0;
 const START_SIZE = 64;
 
 /**
- * By which escapes each reading of a text came to where it is, so that it can be told where in the
- * text something decoded began. Decoded positions count on from the position in the text at which
- * the first escape of a reading began.
+ * The escapes that each decoding of a text has passed, to map decoded positions back to the text. Decoded
+ * positions continue from the position in the text where the first escape of a decoding began.
  */
 export class MatchHistories {
   #count = 1;
   #befores = new Int32Array(START_SIZE);
-  /** Of the escape, in the text. */
+  /** The escape in the text. */
   #froms = new Int32Array(START_SIZE);
   #tos = new Int32Array(START_SIZE);
-  /** Of the escape, in what was decoded. */
+  /** The escape in the decoded text. */
   #decodedFroms = new Int32Array(START_SIZE);
   #decodedTos = new Int32Array(START_SIZE);
 
-  hasRoomFor(escapes: number): boolean {
+  hasCapacityFor(escapes: number): boolean {
     return this.#count + escapes <= this.#befores.length;
   }
 
@@ -25,7 +24,7 @@ export class MatchHistories {
     this.#count = 1;
   }
 
-  /** One more escape of a reading. There must be capacity: see `hasRoomFor`. */
+  /** Adds an escape to a history. Requires capacity: see `hasCapacityFor`. */
   add(before: number, from: number, to: number, bytes: number): number {
     const history = this.#count;
     const decodedFrom = this.decoded(before, from);
@@ -38,18 +37,18 @@ export class MatchHistories {
     return history;
   }
 
-  /** What was decoded up to a position that is not before the last escape. */
+  /** The decoded position for a position in the text behind the last escape. */
   decoded(history: number, at: number): number {
     if (history === PLAIN) return at;
     return (this.#decodedTos[history] ?? 0) + at - (this.#tos[history] ?? 0);
   }
 
-  /** Whether no escape is behind that decoded position. */
+  /** Whether there is no escape behind a decoded position. */
   isPlainFrom(history: number, decoded: number): boolean {
     return history === PLAIN || decoded >= (this.#decodedTos[history] ?? 0);
   }
 
-  /** Where in the text stands what was decoded to that position; of an escape, where it begins. */
+  /** The position in the text for a decoded position; the beginning of an escape for its bytes. */
   source(history: number, decoded: number): number {
     let one = history;
     while (one !== PLAIN) {
@@ -62,42 +61,42 @@ export class MatchHistories {
   }
 
   /**
-   * Keeps what is still needed and gives it new names: of each history, what was decoded from a
-   * position on. There is capacity after this.
+   * Makes capacity: compacts the histories to the escapes still needed, those of each history behind a
+   * decoded position.
    *
-   * @returns the new name of each
+   * @returns by old history, the new one
    */
-  makeRoomFor(
+  makeCapacityFor(
     escapes: number,
     needed: Iterable<{ readonly history: number; readonly from: number }>,
   ): Int32Array {
-    const names = new Int32Array(this.#count);
+    const renamed = new Int32Array(this.#count);
     for (const { history, from } of needed) {
       let one = history;
       while (one !== PLAIN) {
-        names[one] = 1;
+        renamed[one] = 1;
         if (from >= (this.#decodedTos[one] ?? 0)) break;
         one = this.#befores[one] ?? PLAIN;
       }
     }
     let kept = 1;
     for (let one = 1; one < this.#count; one += 1) {
-      if (names[one] === 0) continue;
-      this.#befores[kept] = names[this.#befores[one] ?? PLAIN] ?? PLAIN;
+      if (renamed[one] === 0) continue;
+      this.#befores[kept] = renamed[this.#befores[one] ?? PLAIN] ?? PLAIN;
       this.#froms[kept] = this.#froms[one] ?? 0;
       this.#tos[kept] = this.#tos[one] ?? 0;
       this.#decodedFroms[kept] = this.#decodedFroms[one] ?? 0;
       this.#decodedTos[kept] = this.#decodedTos[one] ?? 0;
-      names[one] = kept;
+      renamed[one] = kept;
       kept += 1;
     }
     this.#count = kept;
-    // Twice the capacity needed, so that this is rare.
+    // Twice the capacity needed, to compact rarely.
     while ((kept + escapes) * 2 > this.#befores.length) this.#grow();
-    return names;
+    return renamed;
   }
 
-  /** The beginning of the text was dropped. */
+  /** Called when the beginning of the text was dropped. */
   shift(bytes: number): void {
     for (const positions of [this.#froms, this.#tos, this.#decodedFroms, this.#decodedTos]) {
       for (let one = 1; one < this.#count; one += 1) positions[one] = (positions[one] ?? 0) - bytes;

@@ -1,31 +1,30 @@
 import { Base64Search } from '../encodings/base64-search.ts';
 import { HexSearch } from '../encodings/hex-search.ts';
 import { SHIFT_UNIT } from './decodings.ts';
-import { KNOWN_BYTES } from './partial-matches.ts';
-import type { Scanner } from './scanner-type.ts';
+import { KNOWN_BYTES } from './escaped-prefilter.ts';
 import { TextSearch } from './text-search.ts';
-import { LOOK_AHEAD_BYTES, type Report, type Task, type Window } from './window.ts';
+import { LOOK_AHEAD_BYTES, type Report, type Scanner, type Task, type Window } from './window.ts';
 
-/** Digits of digits are looked into, and no deeper. */
+/** Digits that encode digits are decoded, but no deeper. */
 const MAX_LEVEL = 2;
-/** Bytes at a time: at most a millisecond, where nearly all is escapes. */
+/** Bytes per slice: at most a millisecond, if nearly all bytes are escapes. */
 const SLICE_BYTES = 1024;
-/** What is kept of what is decided: to see whether an escape begins before what is masked. */
+/** Decided bytes that are retained: an escape may begin before a mask. */
 const LOOK_BACK_BYTES = 256;
 const START_BYTES = 512;
-/** What is decided is not dropped for less. */
+/** Fewer bytes are not dropped. */
 const MIN_DROP_BYTES = 8192;
 
-/** Finds secrets in all their forms: as text, escaped or not, and in base64 and hexadecimal. */
+/** Finds secrets in all their forms: plain, escaped, in base64 and in hexadecimal. */
 export class TextScanner implements Scanner {
   readonly window: Window = { bytes: new Uint8Array(0), length: 0, isCut: false };
   readonly #text: TextSearch;
   readonly #base64: Base64Search | null;
   readonly #hex: HexSearch | null;
-  /** So far it was looked at. */
+  /** Scanned up to here. */
   #at = 0;
 
-  /** @param level how often what it looks into was decoded from digits */
+  /** @param level how many times the text was decoded from digits */
   constructor(task: Task, report: Report, level = 0) {
     const { window } = this;
     this.#text = new TextSearch(window, task, report);
@@ -49,14 +48,14 @@ export class TextScanner implements Scanner {
     this.#hex?.start();
   }
 
-  /** Looks into bytes where they are, instead of into a window of its own. */
+  /** Scans the given bytes in place instead of a window of its own. */
   open(bytes: Uint8Array, length: number): void {
     this.start();
     this.window.bytes = bytes;
     this.window.length = length;
   }
 
-  /** Lets go of the bytes. */
+  /** Releases the bytes. */
   close(): void {
     this.window.bytes = new Uint8Array(0);
     this.window.length = 0;
@@ -113,11 +112,11 @@ export class TextScanner implements Scanner {
     return this.drop(this.undecided());
   }
 
-  /** Forgets what is before a position and not needed to look at what is behind it. */
+  /** Drops bytes before a position that later matches do not need. */
   drop(position: number): number {
     const bytes = Math.floor((position - LOOK_BACK_BYTES) / SHIFT_UNIT) * SHIFT_UNIT;
     const { length } = this.window;
-    // The rest has to be moved.
+    // Dropping moves the rest of the bytes.
     if (bytes < MIN_DROP_BYTES || bytes < length / 2) return 0;
     this.window.bytes.copyWithin(0, bytes, length);
     this.window.length -= bytes;

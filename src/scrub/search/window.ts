@@ -1,32 +1,63 @@
 import type { Automaton } from '../automaton/automaton.ts';
 
 /**
- * The part of a text that is looked at: `length` of the bytes. Positions are those in `bytes`, and
- * go down when the beginning is dropped.
+ * The part of a text that is scanned: the first `length` bytes. Positions are those in `bytes`; they
+ * shift when the beginning is dropped.
  */
 export interface Window {
   bytes: Uint8Array;
   length: number;
-  /** Whether what was decoded went on where it ends: see other-reading.ts. */
+  /** Whether the decoded text continued behind the end: see alternate-decoding.ts. */
   isCut: boolean;
 }
 
 /**
- * How many bytes behind a position are there when it is looked at, except at the end of a text. No
- * escape is longer, and no other reading of base64 goes on for longer (see base64-search.ts).
+ * The number of bytes behind a position that are present when it is scanned, except at the end of the
+ * text. No escape and no alternate decoding of base64 is longer (see alternate-decoding.ts).
  */
 export const LOOK_AHEAD_BYTES = 1024;
 
-/** An escape that is longer, by whatever was escaped again in it, is none. */
+/** Maximum length of an escape, including nested escapes. */
 export const MAX_ESCAPE_BYTES = 120;
 
-/** What all searches of one text share. */
+/** Shared by all searches of one text. */
 export interface Task {
-  /** Of the secrets that are looked for. */
+  /** The automaton of the secrets. */
   automaton: Automaton;
   /** Work since the last yield to the event loop, in units of about three nanoseconds. */
   work: number;
 }
 
-/** Where something is that is to be masked, in a window. */
+/** Receives the positions of a match in a window. */
 export type Report = (from: number, to: number) => void;
+
+/** Finds secrets in the bytes that are written into its window: see scanner.ts. */
+export interface Scanner {
+  readonly length: number;
+  start(): void;
+  /** Makes space for so many bytes behind `length`; the caller writes them there. */
+  reserve(bytes: number): Uint8Array;
+  /** The window now contains this many bytes. */
+  filledTo(length: number): void;
+  /**
+   * Scans a slice of the window.
+   *
+   * @returns whether nothing more can be scanned before more bytes come
+   */
+  run(isWhole: boolean): boolean;
+  /** Scans the rest; no more bytes follow. */
+  end(isCut: boolean): void;
+  /**
+   * The first position that was not scanned; -1 while scanned bytes may still become a part of a
+   * match.
+   */
+  quietFrom(): number;
+  /** Later matches begin at this position or behind it. */
+  undecided(): number;
+  /**
+   * Drops decided bytes from time to time.
+   *
+   * @returns how many bytes; positions shift by this number
+   */
+  dropDecided(): number;
+}

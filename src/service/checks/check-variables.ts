@@ -11,7 +11,7 @@ import {
   isCredentialId,
   mapCredentials,
   URL_FIELDS,
-} from '../../model/credentials/request-credentials.ts';
+} from '../../model/credentials/credential-fields.ts';
 import { holdsMask, MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';

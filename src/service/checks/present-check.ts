@@ -1,6 +1,6 @@
 import { commonFields } from '../../model/check/check.ts';
 import { retryStrategySchema } from '../../model/check/retry.ts';
-import { hiddenRequest } from '../../model/credentials/request-credentials.ts';
+import { hiddenRequest } from '../../model/credentials/credential-fields.ts';
 import { ServiceError } from '../errors.ts';
 import type { Viewer } from '../http/access/viewer.ts';
 import type { CheckView } from './checks.ts';

@@ -1,6 +1,6 @@
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { YieldWhenDue } from '../../runtime/event-loop.ts';
-import { deepText } from '../../scrub/deep.ts';
+import { mapDeepTexts } from '../../scrub/deep-texts.ts';
 import { type ResultDetails, scrubResult } from '../../scrub/result-fields.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 
@@ -31,7 +31,8 @@ export async function scrubYielding<Result extends ResultDetails>(
       left.push(given);
       return given;
     };
-    const deep: Scrubber['deep'] = (value, keep = new Set()) => deepText(value, text, keep, MASK);
+    const deep: Scrubber['deep'] = (value, keep = new Set()) =>
+      mapDeepTexts(value, text, keep, MASK);
     const scrubbed = scrubResult(result, { ...scrubber, text, deep });
     if (left.length === 0) return scrubbed;
     // The next round looks them up, and so has nothing left.

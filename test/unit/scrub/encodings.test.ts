@@ -125,6 +125,14 @@ describe('a secret in a text', () => {
     expect(masked.length).toBeLessThan(MASK.length + 12);
   });
 
+  it.each([
+    { secret: 'nordfish and chips', others: ['nord'], title: 'a secret that begins like it' },
+    { secret: 'n"""\t', others: [], title: 'white space at its end' },
+  ])('is masked to its end in base64 behind half an escape, with $title', ({ secret, others }) => {
+    const scrubber = createScrubber([secret, ...others]);
+    expect(scrubber.text(`%2${Buffer.from(secret).toString('base64')}`)).toBe(MASK);
+  });
+
   it('is masked in base64 with lines of any length from 40 on', () => {
     const secret = 'correct horse battery staple';
     const scrubber = createScrubber([secret]);

@@ -1,10 +1,10 @@
 import type { ApiRequest, UrlRequest } from '../../../model/check/request.ts';
+import { isSensitiveHeader, MASK } from '../../../model/credentials/sensitive-headers.ts';
 import type { HttpRequestEcho } from '../../../model/result/result.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
 import { VERSION } from '../../../runtime/version.ts';
 import { percentDecoded } from '../../net/text.ts';
 import { cutScrubbed, NOT_SCRUBBED, type Scrub } from '../../secrets/cut-scrubbed.ts';
-import { isSensitiveHeader, MASK } from '../../secrets/sensitive-headers.ts';
 import { SUPPORTED_CODINGS } from './body/decoding/codings.ts';
 
 type Header = readonly [string, string];

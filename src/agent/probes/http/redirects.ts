@@ -1,5 +1,5 @@
+import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.ts';
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
-import { isSensitiveHeader } from '../../secrets/sensitive-headers.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
 /** Longer chains are TOO_MANY_REDIRECTS (src/model/README.md, "API: `request`"). */

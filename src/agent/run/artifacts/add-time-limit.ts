@@ -3,13 +3,13 @@ import { isInTime } from '../../../runtime/wait.ts';
 import type { AddedArtifact, NewArtifact } from '../../upload/artifact-outbox.ts';
 import type { ArtifactTaker } from './failed-body.ts';
 
-/** Even a slow disk takes 5 MB in less. */
+/** Even a slow disk writes 5 MB faster. */
 const ADD_LIMIT_MS = 5000;
 
 /**
- * Adds artifacts to the outbox with a time limit: a write to a mount that does not answer may never
- * return, and no result waits for that. While such a write is pending, further artifacts are
- * refused, since each write occupies memory and a thread of Node's pool.
+ * Adds artifacts to the outbox with a time limit: a write to a mount that does not respond may never
+ * return, and results must not wait for it. While such a write is pending, rejects further artifacts:
+ * each write occupies memory and a thread of Node's pool.
  */
 export function limitAddTime(artifacts: ArtifactTaker, clock: Clock): ArtifactTaker {
   let stuck = 0;

@@ -11,7 +11,7 @@ import type { ArtifactTaker } from './failed-body.ts';
 const TRACE_ARTIFACT = 'traceroute.json';
 const CAPTURE_ARTIFACT = 'capture.pcap';
 
-/** What a result reports about the diagnostic pass of its run. */
+/** The evidence of the diagnostic pass in a result. */
 export interface FailureEvidence extends ReportedEvidence {
   /** Paths of the artifacts that were saved. */
   readonly assets: readonly string[];
@@ -24,7 +24,7 @@ interface Owner {
   readonly resultId: string;
 }
 
-/** Puts both up as artifacts. Never rejects; what is off with that stands in the job log. */
+/** Saves the trace and the capture as artifacts. Never rejects: problems go to the job log. */
 export async function saveEvidence(
   found: Evidence | null,
   owner: Owner,
@@ -75,7 +75,7 @@ function traceArtifact(traceroute: Traceroute): ArtifactContent {
 }
 
 /**
- * Packets are saved unchanged: a capture with masked bytes is no longer one (src/scrub/README.md,
+ * Packets are saved unchanged: a capture with masked bytes would be invalid (src/scrub/README.md,
  * "What is masked, and where").
  */
 function captureArtifact({ bytes }: Captured): ArtifactContent {

@@ -14,8 +14,8 @@ export const BODY_ARTIFACT = 'response-body';
 const UNKNOWN_TYPE = 'application/octet-stream';
 
 /**
- * Puts the body of a failed attempt up as an artifact where it is longer than a result stores
- * (src/model/README.md, "API: `request`"). What is off with that stands in the job log.
+ * Saves the body of a failed attempt as an artifact if it is longer than a result stores
+ * (src/model/README.md, "API: `request`"). Problems go to the job log.
  *
  * @returns the attempt's `jobAssets`
  */
@@ -58,7 +58,7 @@ export async function saveFailedBody(
   }
 }
 
-/** What a target calls its body, as far as a media type can be made of it. */
+/** The media type in a Content-Type header; a general one if it is invalid. */
 export function mediaTypeOf(header: string | null): string {
   const [essence = '', ...parameters] = (header ?? '').toLowerCase().split(';');
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));

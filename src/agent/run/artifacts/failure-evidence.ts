@@ -14,11 +14,11 @@ import type { ArtifactTaker } from './failed-body.ts';
 
 export interface EvidenceParts {
   readonly evidence: EvidenceBudget | null;
-  /** null: captures have nowhere to go. */
+  /** null: captures cannot be saved. */
   readonly artifacts: ArtifactTaker | null;
 }
 
-/** Whether a diagnostic pass is due: the target was not reached, or answered too few echoes. */
+/** Whether a diagnostic pass is due: the target was not reached, or replied to too few echoes. */
 export function wantsEvidence(
   attempt: Attempt,
   { evidence }: Pick<EvidenceParts, 'evidence'>,
@@ -72,7 +72,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 interface Repeat {
   readonly make: NonNullable<EvidenceAbout['repeat']>;
-  /** The variable that the repeated attempt exposed; null where it exposed none. */
+  /** The variable that the repeated attempt exposed; null if there is none. */
   exposedVariable(): string | null;
 }
 
@@ -89,8 +89,8 @@ function exposedText(variable: string): string {
 }
 
 /**
- * null where the attempt is not repeated: the packets could not be saved, they would show a secret
- * that only the agent has, or the request might do harm.
+ * null if the attempt is not repeated: the packets could not be saved, they would show a secret that
+ * only the agent has, or the request might do harm.
  */
 function repeatOf(
   { requestSent, exposedVariable, jobLog }: Attempt,
@@ -125,12 +125,12 @@ function repeatOf(
   };
 }
 
-const NOT_JUDGED =
-  'reached the target; its assertions were not judged, as the agent had no memory for the body';
+const NOT_EVALUATED =
+  'reached the target; its assertions were not evaluated, as the agent had no memory for the body';
 
 function outcomeText({ failure, verdict, lackedBytes }: Attempt): string {
   if (failure?.code === 'CANCELLED') return 'did not end within its time';
   if (failure !== null) return `ended with ${failure.code}`;
   if (verdict.hasFailures) return 'failed, but reached the target';
-  return lackedBytes > 0 ? NOT_JUDGED : 'passed';
+  return lackedBytes > 0 ? NOT_EVALUATED : 'passed';
 }

@@ -11,20 +11,20 @@ export interface Body {
 }
 
 export interface ScrubbedBody extends Body {
-  /** How many bytes at the end are left out, as the agent cut the body. */
+  /** Bytes omitted at the end because the agent cut the body. */
   readonly droppedBytes: number;
 }
 
-/** In other encodings than UTF-8, for MARGIN_CHARS. */
+/** Bytes per character of the margin in encodings other than UTF-8. */
 const MAX_CHAR_BYTES = 2;
 
-/** Decoded in one go, while checks are running beside it. */
+/** Bytes decoded between two yields. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * A body and its content type without secrets. Where a secret shows only in the decoded text (of
- * UTF-16, for example), the text is returned in UTF-8. The end of a body that the agent cut is left
- * out: it may contain part of a secret, which is not masked.
+ * A body and its content type with secrets masked. If only the decoded text contains a secret (for
+ * example in UTF-16), returns the text in UTF-8. Omits the end of a body that the agent cut: it may
+ * contain a part of a secret, which would not be masked.
  *
  * @param isWhole whether `body` has all bytes that the agent read
  */
@@ -56,7 +56,7 @@ function withoutEnd(bytes: Uint8Array, endBytes: number): Uint8Array {
   return bytes.subarray(0, Math.max(0, bytes.length - endBytes));
 }
 
-/** null where the text is UTF-8 or in an unknown encoding. */
+/** null if the text is UTF-8 or in an unknown encoding. */
 function decoderOf({ bytes, contentType }: Body): TextDecoder | null {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 3));
   const label = markedEncoding(start) ?? charsetOf(contentType) ?? 'utf-8';

@@ -11,70 +11,70 @@ import type { Endpoint } from '../../probes/endpoint.ts';
 import type { BodyMemory } from '../../probes/http/body/body-memory.ts';
 import { isNetworkError, type ProbeContext } from '../../probes/probe.ts';
 
-/** The one field of a result that contains the details of the check's type. */
+/** The field of a result with the details of the check's type. */
 export type DetailFields = Partial<
   Pick<CheckResult, 'apiCheckResult' | 'tcpCheckResult' | 'dnsCheckResult' | 'icmpCheckResult'>
 >;
 
-/** What is added to a probe's outcome before it becomes a result's details. */
+/** Added to a probe's outcome to make a result's details. */
 export interface DetailExtras {
   readonly assertions: readonly AssertionResult[];
   readonly jobLog: readonly LogEntry[];
-  /** Where the artifacts of the attempt can be downloaded. */
+  /** Paths for downloading the artifacts of the attempt. */
   readonly jobAssets: readonly string[];
   readonly evidence: ReportedEvidence;
   readonly timing: Timing;
 }
 
-/** A body of which the result contains only the start, or nothing. */
+/** A body that the result contains only in part, or not at all. */
 export interface LongBody {
-  /** As much of it as was read and fitted into memory. */
+  /** The part that was read and fitted in memory. */
   readonly bytes: Buffer;
   readonly contentType: string | null;
-  /** All that was read. */
+  /** All bytes that were read. */
   readonly totalBytes: number;
 }
 
-/** One probe's outcome in the terms that are common to all check types. */
+/** A probe's outcome, common to all check types. */
 export interface Probed extends Omit<Observation, 'assertionsFailed'> {
-  /** No answer of any kind came (`onlyOn: NETWORK_ERROR`). */
+  /** No response of any kind came (`onlyOn: NETWORK_ERROR`). */
   readonly networkError: boolean;
-  /** null where the probe ended before it had one. */
+  /** null if the probe ended before it was known. */
   readonly endpoint: Endpoint | null;
-  /** An HTTP request went out, on which the target may have acted. */
+  /** An HTTP request was sent, so the target may have acted on it. */
   readonly requestSent: boolean;
-  /** What was sent, or would have been, can be read by others on the way. */
+  /** Others on the way can read the request. */
   readonly unencrypted: boolean;
-  /** What assertions read; empty where there was no response. */
+  /** The sources of assertions; empty if there was no response. */
   readonly sources: SourceValues;
-  /** Those sources that are times or contain some, had everything come this many milliseconds earlier. */
+  /** The sources with times, as if everything had come `byMs` earlier. */
   readonly timesEarlier: (byMs: number) => SourceValues;
-  /** The part of the response time that the kernel attributes to the target; 0 where it reports none. */
+  /** The part of the response time that the kernel attributes to the target; 0 if unknown. */
   readonly peerMs: number;
-  /** Who took its times. */
+  /** What measured its times. */
   readonly clock: TimingClock;
-  /** A wait that is not a failure ended because its time was up. */
+  /** A wait ended at its time limit, which is not a failure. */
   readonly timedOut: boolean;
   readonly longBody: LongBody | null;
-  /** Bytes that the body for the assertions needs; 0 where there was enough memory. */
+  /** Bytes that the body needs for the assertions; 0 if there was enough memory. */
   readonly lackedBytes: number;
   detail(extras: DetailExtras): DetailFields;
 }
 
-/** All that a run needs to know about a check type. A new type implements it. */
+/** Implemented by each check type. */
 export interface CheckTypeRunner<Type extends RunnableCheckType> {
   /**
-   * Never rejects for what a target does; a rejection is a fault of our own.
+   * Never rejects because of a target; a rejection is a fault of the agent.
    *
    * @param bodyMemory for a body that is longer than a result stores
    */
   probe(check: CheckOf<Type>, context: ProbeContext, bodyMemory: BodyMemory): Promise<Probed>;
   /**
-   * Who can read the request, as far as is known before it is sent. Called only where the request
-   * has values of the agent's own.
+   * The receivers of the request, as far as they are known before it is sent. Called only if the
+   * request contains variables of the agent itself.
    */
   receivers(check: CheckOf<Type>): readonly Receiver[];
-  /** The outcome of an attempt whose probe broke: a fault of our own. */
+  /** The outcome of an attempt without a probe. */
   broken(check: CheckOf<Type>, failure: Failure): Probed;
 }
 
@@ -88,7 +88,7 @@ interface Outcome<Response> {
   readonly responseTimeMs: number;
 }
 
-/** What differs from type to type; the first two are asked only where there was a response. */
+/** The type's part of `Probed`; all but `detail` are called only if there was a response. */
 interface Reading<Response> {
   readonly criterion: (response: Response) => Observation['criterion'];
   readonly sources: (response: Response) => SourceValues;
@@ -119,7 +119,7 @@ export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Res
   };
 }
 
-/** The outcome of a probe that broke: it says nothing about the target. */
+/** The outcome without a probe: it says nothing about the target. */
 export const NOTHING_SEEN = {
   responseTimeMs: 0,
   criterion: 'unmet',
@@ -138,12 +138,12 @@ export const NOTHING_SEEN = {
   lackedBytes: 0,
 } as const;
 
-/** RESPONSE_TIME, had the response come this many milliseconds earlier. */
+/** RESPONSE_TIME as if the response had come `byMs` earlier. */
 export function responseTimeEarlier(responseTimeMs: number, byMs: number): SourceValues {
   return { RESPONSE_TIME: { kind: 'number', value: Math.max(0, responseTimeMs - byMs) } };
 }
 
-/** The fields that every type's details have, from a failure and the run's extras. */
+/** The fields in the details of every type. */
 export function commonDetail(
   failure: Failure | null,
   { assertions, jobLog, jobAssets, evidence: { pcapDataUrl, traceroute }, timing }: DetailExtras,

@@ -37,7 +37,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
       });
       return { ...probed, clock: outcome.clock };
     },
-    // It has no templates.
+    // DNS requests have no templates.
     receivers: () => [],
     broken: ({ request: { query, recordType, nameServer, port, protocol } }, failure) => ({
       ...NOTHING_SEEN,

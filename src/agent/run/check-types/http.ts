@@ -1,5 +1,6 @@
 import type { CheckOf } from '../../../model/check/check.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { maskHeaders } from '../../../model/credentials/sensitive-headers.ts';
 import { maskUserinfo } from '../../../model/credentials/url-secret.ts';
 import type { HttpDetail, HttpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
@@ -10,7 +11,6 @@ import { prepareRequest } from '../../probes/http/prepare-request.ts';
 import { type HttpOutcome, probeHttp } from '../../probes/http/probe.ts';
 import { receiversOf } from '../../probes/http/receivers.ts';
 import { shownUrl } from '../../probes/http/shown-url.ts';
-import { maskHeaders } from '../../secrets/sensitive-headers.ts';
 import {
   type CheckTypeRunner,
   commonDetail,
@@ -24,9 +24,9 @@ import {
 type HttpCheck = CheckOf<'URL'> | CheckOf<'API'>;
 
 export interface HttpParts {
-  /** Those of the check set that is in force when an attempt starts. */
+  /** Those of the current check set. */
   readonly clientCertificates: () => readonly ClientCertificate[];
-  /** Of the location; null for the direct way. */
+  /** The proxy of the location; null if there is none. */
   readonly proxyUrl: () => string | null;
 }
 
@@ -93,7 +93,7 @@ function sourcesOf(
   outcome: HttpOutcome,
   isBodyRead: boolean,
 ): SourceValues {
-  // A body may be long, and most checks have no assertion on it.
+  // Decodes the body, which may be long, only for assertions on it.
   const body = isBodyRead ? outcome.body : null;
   const text = body === null ? '' : decodeText(body, contentTypeOf(response));
   return {
@@ -123,7 +123,7 @@ function detailOf(outcome: HttpOutcome, extras: DetailExtras): HttpDetail {
   return { ...common, response: { ...response, headers: maskHeaders(response.headers) } };
 }
 
-/** The URL may contain templates that could not be filled in. */
+/** The URL may still contain templates. */
 function brokenUrl(url: string): string {
   return URL.canParse(url) ? shownUrl(new URL(url)) : maskUserinfo(url);
 }

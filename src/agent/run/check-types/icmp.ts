@@ -28,12 +28,12 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
           },
         }),
       });
-      // There is a response as soon as something was sent; an answer is another thing.
+      // There is a response as soon as a request was sent, even without a reply.
       const answered = response !== null && response.packetsReceived > 0;
       const packetLossPercent = response?.packetLoss ?? null;
       return { ...probed, answered, packetLossPercent, clock: outcome.clock };
     },
-    // It has no templates.
+    // ICMP requests have no templates.
     receivers: () => [],
     broken: ({ request: { hostname, pingCount, ipFamily } }, failure) => ({
       ...NOTHING_SEEN,
@@ -58,7 +58,7 @@ function sourcesOf(seen: IcmpResponse): SourceValues {
   };
 }
 
-/** Replies are stamped by the kernel, but a pause can come between the clock and the send. */
+/** The kernel stamps replies, but the agent can be paused between reading the clock and sending. */
 function earlier(seen: IcmpResponse, byMs: number): IcmpResponse {
   const less = (ms: number | null): number | null => (ms === null ? null : Math.max(0, ms - byMs));
   const { avg, min, max, stdDev } = seen.latency;

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** CPU time by the kernel's accounts, milliseconds since some start; 0 where it reports none. */
+/** CPU times of the kernel, in milliseconds since some start; 0 if it does not report them. */
 export interface CpuAccount {
-  /** Pauses by a CPU limit: of our cgroup or the one above it that was paused most. */
+  /** Pauses by CPU limits: the maximum of our cgroup and those above it. */
   readonly throttledMs: number;
-  /** What a hypervisor gave to others, by CPU. */
+  /** Time that the hypervisor gave to others, per CPU. */
   readonly stolenMs: number;
-  /** What this process used. */
+  /** Time that this process used. */
   readonly ownMs: number;
 }
 
 /** USER_HZ, in which /proc/stat counts, is 100 on every architecture of Node. */
 const MS_PER_TICK = 10;
 
-/** Reads it anew. @param root below which /proc and /sys are */
+/** @param root the folder that contains proc and sys */
 export function readCpuAccount(root = '/'): CpuAccount {
   const { user, system } = process.cpuUsage();
   const files = cpuStatFiles(root);
@@ -25,7 +25,7 @@ export function readCpuAccount(root = '/'): CpuAccount {
   };
 }
 
-/** cpu.stat of our cgroup and of all above it that we see: of cgroup v2, and of v1's CPU controller. */
+/** cpu.stat of our cgroup and of all visible ones above it: cgroup v2, and the CPU controller of v1. */
 function cpuStatFiles(root: string): readonly string[] {
   const mounts = textOf(join(root, 'proc/self/mountinfo')).split('\n').flatMap(mountOf);
   const lines = textOf(join(root, 'proc/self/cgroup')).split('\n');
@@ -47,7 +47,7 @@ interface Mount {
   readonly root: string;
   readonly point: string;
   readonly type: string;
-  /** Of the file system; a controller is one of v1's. */
+  /** Options of the file system, with the controllers of v1. */
   readonly options: string;
 }
 
@@ -63,7 +63,7 @@ function hasCpu(list: string): boolean {
   return list.split(',').includes('cpu');
 }
 
-/** In a container the mount may show only our own part of the tree. */
+/** In a container, the mount may show only a part of the tree. */
 function withoutRoot(path: string, root: string): string {
   return root !== '/' && path.startsWith(root) ? path.slice(root.length) : path;
 }
@@ -81,7 +81,7 @@ function throttledMsIn(text: string): number {
   return nanos === undefined ? 0 : Number(nanos) / 1e6;
 }
 
-/** proc_stat(5): the eighth number of the first line, of all CPUs together. */
+/** proc_stat(5): the eighth number of the first line, for all CPUs together. */
 function stolenMsIn(text: string): number {
   const [, ...numbers] = text.split('\n', 1)[0]?.trim().split(/\s+/) ?? [];
   const cpus = text.split('\n').filter((line) => /^cpu\d/.test(line)).length;

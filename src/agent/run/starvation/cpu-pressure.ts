@@ -5,17 +5,17 @@ import type { StarvationMark } from '../../net/overtime.ts';
 import type { CpuAccount } from './cpu-accounting.ts';
 import type { StarvationMeter } from './starvation.ts';
 
-/** What is left out under starvation, the most dispensable first. */
+/** What the agent skips under starvation, the least important first. */
 export const SHEDDABLE = ['evidence', 'detail', 'run'] as const;
 export type Sheddable = (typeof SHEDDABLE)[number];
 
-/** Each is left out when the agent was starved for this share of the last window. */
+/** Each is skipped if the agent was starved for this share of the last window. */
 const SHARES: Readonly<Record<Sheddable, number>> = { evidence: 0.3, detail: 0.6, run: 0.9 };
 const WINDOW_MS = 5_000;
 
-/** A cause that explains this share of the starvation is reported as its cause. */
-const TELLING_SHARE = 0.25;
-/** Share of one CPU from which the agent's own work counts as the cause. */
+/** A cause is reported if it explains this share of the starvation. */
+const MIN_CAUSE_SHARE = 0.25;
+/** The agent's own work is the cause from this share of one CPU on. */
 const OWN_LOAD_SHARE = 0.8;
 
 const CAUSES = {
@@ -41,8 +41,8 @@ export function causeOf(
   after: CpuAccount,
   { starvedMs, elapsedMs }: { readonly starvedMs: number; readonly elapsedMs: number },
 ): StarvationCause {
-  if (after.throttledMs - before.throttledMs >= TELLING_SHARE * starvedMs) return 'quota';
-  if (after.stolenMs - before.stolenMs >= TELLING_SHARE * starvedMs) return 'steal';
+  if (after.throttledMs - before.throttledMs >= MIN_CAUSE_SHARE * starvedMs) return 'quota';
+  if (after.stolenMs - before.stolenMs >= MIN_CAUSE_SHARE * starvedMs) return 'steal';
   return after.ownMs - before.ownMs >= OWN_LOAD_SHARE * elapsedMs ? 'own load' : 'neighbours';
 }
 
@@ -61,13 +61,13 @@ interface Window {
 }
 
 /**
- * Decides what to leave out while the agent is short of CPU, by the share of the last five seconds
- * in which it was starved, and logs the cause and the cure at most once a minute.
+ * Decides what to skip while the agent is short of CPU, by the share of the last five seconds in which
+ * it was starved. Logs the cause and the remedy at most once per minute.
  */
 export class CpuPressure {
   readonly #options: CpuPressureOptions;
   readonly #throttled: ThrottledLog;
-  /** By check, whether its last slot was left out. Bounded by the checks. */
+  /** By check, whether its last slot was skipped. At most one entry per check. */
   readonly #shedLast = new Map<string, boolean>();
   #window: Window;
   #share = 0;
@@ -84,7 +84,7 @@ export class CpuPressure {
     return this.#isDue(what);
   }
 
-  /** Whether a check's slot is left out: every second slot of a check, half of the checks at a time. */
+  /** Whether a slot is skipped: every second slot of a check, for half of the checks at a time. */
   shedsRunOf(checkId: string): boolean {
     this.#update();
     if (!this.#isDue('run')) {
@@ -96,16 +96,16 @@ export class CpuPressure {
     return isShed;
   }
 
-  /** An attempt had no verdict. */
+  /** Called when an attempt had no certain verdict. */
   starved(): void {
     this.#update();
-    const [why, cure] = CAUSES[this.#cause];
+    const [why, remedy] = CAUSES[this.#cause];
     const left = SHEDDABLE.filter((what) => this.#isDue(what)).join(', ');
     const sharePercent = Math.round(this.#share * 100);
     this.#throttled.warn(
       'starved',
       { cause: this.#cause, sharePercent, leftOut: left === '' ? 'nothing' : left },
-      `the agent is short of CPU, so it makes attempts again and misses slots: ${why}; ${cure}`,
+      `the agent is short of CPU, so it repeats attempts and misses slots: ${why}; ${remedy}`,
     );
   }
 

@@ -3,37 +3,37 @@ import { type KernelSockets, loadKernelSockets } from '../../net/kernel/kernel-s
 import type { KernelTimed, StarvationMark, StarvationWatch } from '../../net/overtime.ts';
 import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
 
-/** The event loop is sampled this often while an attempt is under way. */
+/** Interval of the timer that samples the event loop during attempts. */
 const BEAT_MS = 20;
-/** A timer may be so late on a machine with time to spare. */
+/** A timer can be this late on an idle machine. */
 const TIMER_LATE_MS = 5;
-/** From this much of the time between two beats on, the loop's own work can delay what an attempt waits for. */
+/** From this much work between two beats on, it can delay what an attempt waits for. */
 const BUSY_MS = BEAT_MS / 2;
-/** A reading is reused for this long: attempts that begin together share one. */
+/** A reading is reused for this long, so that attempts that start together share it. */
 const READING_MS = 1;
 
 export interface StarvationSources {
-  /** null where the kernel does not report it. */
+  /** null if the kernel does not report it. */
   readonly threadDelay: ThreadDelay | null;
   readonly sockets: KernelSockets | null;
-  /** How long the event loop has waited for events since it began, milliseconds; null where it is not measured. */
+  /** Milliseconds that the event loop has been idle since its start; null if not measured. */
   readonly loopIdleMs: (() => number) | null;
 }
 
-/** As far as this machine has them. */
+/** The sources that this machine has. */
 export async function openStarvationSources(): Promise<StarvationSources> {
   const loopIdleMs = (): number => performance.eventLoopUtilization().idle;
   return { threadDelay: openThreadDelay(), sockets: await loadKernelSockets(), loopIdleMs };
 }
 
 /**
- * Measures how long the agent was starved: the larger of the time that its thread waited for a CPU
- * and of the lateness of the event loop, which also includes a stopped process and our own work.
- * Not the sum: a thread that waits makes the loop late.
+ * Measures how long the agent was starved: the larger of the time that its thread waited for a CPU, and
+ * the lateness of the event loop, which also includes a suspended process and the agent's own work. Not
+ * the sum: a waiting thread makes the loop late.
  *
- * Lateness includes only a part of our own work, since a beat is due BEAT_MS after the last one.
- * Therefore an attempt's times count as uncertain by all of our work between two beats where it
- * filled half of that time.
+ * Lateness includes only a part of the agent's own work, since a beat is due BEAT_MS after the last one.
+ * Therefore all work between two beats makes an attempt's times uncertain if it fills half of the time
+ * between them.
  */
 export class StarvationMeter {
   readonly #clock: Clock;
@@ -52,14 +52,14 @@ export class StarvationMeter {
     this.#sources = sources;
   }
 
-  /** To be ended. */
+  /** Must be followed by `end`. */
   begin(): AttemptStarvation {
     this.#attempts += 1;
     if (this.#attempts === 1) this.#beat();
     return new AttemptStarvation(this, this.#clock.monotonicMs(), this.#sources.sockets);
   }
 
-  /** Of an attempt that `begin` began. */
+  /** Ends an attempt of `begin`. */
   end(): void {
     this.#attempts -= 1;
     if (this.#attempts === 0) this.#cancelBeat();
@@ -82,13 +82,13 @@ export class StarvationMeter {
     };
   }
 
-  /** How long the agent was starved since then, milliseconds. */
+  /** Milliseconds for which the agent was starved since the mark. */
   sinceMs(mark: StarvationMark): number {
     const { runDelayMs, lateMs } = between(mark, this.mark());
     return Math.max(runDelayMs, lateMs, 0);
   }
 
-  /** By how much times measured since then may be too long, milliseconds. */
+  /** Milliseconds by which times measured since the mark may be too long. */
   uncertainSinceMs(mark: StarvationMark): number {
     const { runDelayMs, lateMs, busyMs } = between(mark, this.mark());
     return Math.max(runDelayMs, lateMs, busyMs, 0);
@@ -111,7 +111,7 @@ export class StarvationMeter {
     });
   }
 
-  /** Since the last beat. A process that was stopped, or waited for a CPU, while the loop was idle does not count as busy. */
+  /** Work since the last beat. Suspension or CPU waits while the loop was idle do not count. */
   #busyUntil(nowMs: number): number {
     const { loopIdleMs } = this.#sources;
     if (loopIdleMs === null) return 0;
@@ -140,7 +140,7 @@ export class AttemptStarvation implements StarvationWatch {
   readonly sockets: KernelSockets | null;
   readonly #meter: StarvationMeter;
   readonly #start: StarvationMark;
-  /** The start, moved on by what the counters gained in stretches that the kernel timed. */
+  /** The start, advanced by the counters' increases during times that the kernel measured. */
   #uncertainStart: StarvationMark;
   #kernelUncertainMs = 0;
   #unseenMs = 0;
@@ -158,7 +158,7 @@ export class AttemptStarvation implements StarvationWatch {
     return this.#meter.sinceMs(this.#start);
   }
 
-  /** By how much the attempt's times may be too long; excludes what the kernel timed. */
+  /** How much too long the attempt's times may be; excludes times that the kernel measured. */
   get uncertainMs(): number {
     const outsideMs = this.#meter.uncertainSinceMs(this.#uncertainStart);
     return Math.min(this.#meter.uncertainSinceMs(this.#start), outsideMs + this.#kernelUncertainMs);
@@ -188,7 +188,7 @@ export class AttemptStarvation implements StarvationWatch {
     this.#lastTimeOut = certain ? 'certain' : 'uncertain';
   }
 
-  /** How certain the last time-out was; null where there was none. */
+  /** How certain the last time-out was; null if there was none. */
   get lastTimeOut(): 'certain' | 'uncertain' | null {
     return this.#lastTimeOut;
   }

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** How long the thread that runs our JavaScript has waited for a CPU since it began. */
+/** How long the main thread has waited for a CPU since its start. */
 export interface ThreadDelay {
   /** Milliseconds. */
   readMs(): number;
@@ -13,9 +13,9 @@ const NANOS_PER_MS = 1e6;
 
 /**
  * Reads the second field of schedstat (Linux, Documentation/scheduler/sched-stats): the time spent
- * runnable on a run queue, in ns, which contains the pauses of a CPU quota. Only the main thread's:
- * it reads every socket and takes every time. libuv's pool and the workers are paused by a quota
- * together with it, and it is woken often enough to notice. null where there is no such file.
+ * runnable on a run queue, in ns, which includes pauses by a CPU quota. Only for the main thread, which
+ * reads every socket and measures every time; a quota pauses libuv's pool and the workers together
+ * with it. null if there is no such file.
  */
 export function openThreadDelay(
   path = `/proc/self/task/${process.pid}/schedstat`,
@@ -36,7 +36,7 @@ export function openThreadDelay(
   return null;
 }
 
-/** Parses without allocating: it runs at the start and end of every attempt. NaN without a number. */
+/** Does not allocate, as it runs at the start and end of every attempt. NaN without a number. */
 function secondNumber(text: Buffer, bytes: number): number {
   let at = text.indexOf(SPACE) + 1;
   if (at === 0 || at >= bytes) return Number.NaN;

@@ -2,16 +2,15 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { sleep } from '../../../runtime/wait.ts';
 
-/** From the first start to the last: whoever waits for all of them waits so much longer at most. */
+/** Maximum time from the first start to the last. */
 const MAX_SPREAD_MS = 200;
-/** What a start does at once takes less: a longer pause is of no use. */
+/** A start takes less: a longer pause is useless. */
 const MAX_GAP_MS = 5;
 
 /**
- * Runs all of them, started one after the other and evenly spread: all at once, each would have its
- * times made longer by the work that the others are. Between two starts the event loop sees to what
- * has come meanwhile, also where it is late. An aborted signal ends the pauses. Settles as
- * Promise.all does, once all have started.
+ * Runs all items, started one after the other and evenly spread: started at once, the work of each would
+ * make the times of the others longer. Yields to the event loop between two starts, even if it is late.
+ * An aborted signal ends the pauses. Settles like Promise.all, after all have started.
  */
 export async function runPaced<Item>(
   items: readonly Item[],
@@ -28,7 +27,7 @@ export async function runPaced<Item>(
       if (leftMs > 0) await sleep(clock, leftMs, signal);
     }
     const started = run(item);
-    // Nobody listens yet, should it fail before the last one has started.
+    // It may reject before Promise.all listens.
     started.catch(() => {});
     runs.push(started);
   }

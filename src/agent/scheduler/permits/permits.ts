@@ -3,18 +3,18 @@ import PQueue from 'p-queue';
 /** Allows one run to work (JOB_CONCURRENCY). */
 export interface Permit {
   /**
-   * Makes an attempt with the permit. A permit that was given up is taken again first, ahead of runs
-   * that have not begun. Settles as the attempt does.
+   * Makes an attempt with the permit. A released permit is taken again first, ahead of runs that have not
+   * begun. Settles as the attempt does.
    *
-   * @param attempt calls `waits` when it only waits for its peer. It then gives its permit up
-   *   as soon as fewer than `maxWaiting` runs wait, and needs none to end.
+   * @param attempt calls `waits` when it only waits for its peer. It then releases its permit as soon as
+   *   fewer than `maxWaiting` runs wait, and needs no permit to end.
    */
   attempt<Value>(attempt: (waits: () => void) => Promise<Value>): Promise<Value>;
   /**
-   * Gives the permit up for a wait (the delay before a retry) and takes one again after it, ahead
-   * of runs that have not begun. Resolves with what the wait resolved with.
+   * Releases the permit during a wait (the delay before a retry) and takes one again after it, ahead of
+   * runs that have not begun. Resolves with the value of the wait.
    *
-   * @param isOver whether the run ends with this value: it then takes no permit again
+   * @param isOver whether the run ends with this value: then it takes no permit again
    */
   rest<Value>(wait: () => Promise<Value>, isOver?: (value: Value) => boolean): Promise<Value>;
 }
@@ -24,7 +24,7 @@ export interface RunPermitsOptions {
   readonly concurrency: number;
   /** Runs that wait for their peers at once, 0 or more. */
   readonly maxWaiting: number;
-  /** Called when a permit was given up, after the runs that wait here. */
+  /** Called when a permit is free, after the runs that wait here. */
   readonly onFreed?: () => void;
 }
 
@@ -63,7 +63,7 @@ export class RunPermits {
           (one) => this.#wait(one),
         );
         work(permit)
-          .finally(() => permit.giveUp())
+          .finally(() => permit.release())
           .then(resolve, reject);
       });
     });
@@ -113,7 +113,7 @@ export class RunPermits {
       if (this.#waiting >= this.#maxWaiting) return;
       this.#leaving.delete(permit);
       this.#waiting += 1;
-      permit.giveUp();
+      permit.release();
     }
   }
 }
@@ -121,7 +121,7 @@ export class RunPermits {
 class HeldPermit implements Permit {
   readonly #occupy: () => Promise<() => void>;
   readonly #wait: (permit: HeldPermit) => () => void;
-  /** null where it was given up. */
+  /** null while it is released. */
   #release: (() => void) | null;
 
   constructor(
@@ -134,7 +134,7 @@ class HeldPermit implements Permit {
     this.#wait = wait;
   }
 
-  giveUp(): void {
+  release(): void {
     this.#release?.();
     this.#release = null;
   }
@@ -155,7 +155,7 @@ class HeldPermit implements Permit {
     wait: () => Promise<Value>,
     isOver: (value: Value) => boolean = () => false,
   ): Promise<Value> {
-    this.giveUp();
+    this.release();
     let isOut = false;
     try {
       const value = await wait();

@@ -1,11 +1,11 @@
 import { totalmem } from 'node:os';
 import { descriptorLimit } from '../../../runtime/descriptors.ts';
 
-/** For the service, the health port (128), the spool, evidence and what libraries open. */
+/** For the service, the health port (128), the spool, evidence and libraries. */
 const OWN_DESCRIPTORS = 256;
 /** A DNS lookup may query both address families at once. */
 const DESCRIPTORS_EACH = 2;
-/** Before the first byte a run takes 50 KiB, in a TLS handshake 100; the rest is for its body. */
+/** A run takes 50 KiB before the first byte, 100 KiB in a TLS handshake; the rest is for its body. */
 const BYTES_EACH = 256 * 1024;
 /** Share of the process's memory that waiting runs may take. */
 const MEMORY_SHARE = 1 / 4;
@@ -13,13 +13,13 @@ const MEMORY_SHARE = 1 / 4;
 const MOST = 10_000;
 
 export interface MachineLimits {
-  /** Files and sockets that the process may have open; null for no limit that is known. */
+  /** Files and sockets that the process may have open; null if no limit is known. */
   readonly descriptors: number | null;
-  /** Memory of the machine, or the container's limit where that is lower. */
+  /** The memory of the machine, or the container's limit if that is lower. */
   readonly memoryBytes: number;
 }
 
-/** How many runs may wait for their peers beside those at work. */
+/** How many runs may wait for their peers in addition to those at work. */
 export interface WaitingLimit {
   /** 0 or more. */
   readonly runs: number;
@@ -28,7 +28,7 @@ export interface WaitingLimit {
 }
 
 export function machineLimits(): MachineLimits {
-  // Without a limit it is 0, undefined or a huge number, by the version of Node.
+  // Without a limit: 0, undefined or a huge number, depending on the version of Node.
   const constrainedBytes = Number(process.constrainedMemory() ?? 0);
   const machineBytes = totalmem();
   const memoryBytes =

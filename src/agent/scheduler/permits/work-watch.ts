@@ -2,24 +2,23 @@ import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { StarvationMeter } from '../../run/starvation/starvation.ts';
 
 /**
- * An attempt that has not ended after this much time of the agent waits for its peer. Most
- * healthy targets answer within it, so JOB_CONCURRENCY paces a burst of them.
+ * An attempt that has not ended after this time is waiting for its peer. Most healthy targets respond
+ * within it, so JOB_CONCURRENCY paces a burst of them.
  */
 export const AT_WORK_MS = 50;
-/** A peer that sends so much of a body in that time, 5 MiB/s, counts as work of the agent. */
+/** A body of this many bytes in that time (5 MiB/s) counts as work of the agent. */
 export const AT_WORK_BYTES = 256 * 1024;
 
 export interface WorkWatch {
-  /** Of a body, as it comes. */
+  /** Called with the bytes of a body as they arrive. */
   received(bytes: number): void;
   /** The attempt has ended. */
   stop(): void;
 }
 
 /**
- * Calls `onWaits` once, when an attempt that begins now only waits for its peer. Time for which the
- * agent was short of CPU does not count: it keeps attempts at work, and more of them would make it
- * worse.
+ * Calls `onWaits` once, when an attempt that begins now only waits for its peer. Time for which the agent
+ * was short of CPU does not count: more attempts at work would make it worse.
  */
 export function watchWork(
   clock: Clock,

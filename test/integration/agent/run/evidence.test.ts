@@ -201,7 +201,7 @@ it('does not say that the repeated attempt passed where there was no room for it
   const story = storyOf(rig).join('\n');
   expect(story).not.toContain('which passed');
   expect(story).toContain(
-    'of a repeated attempt, which reached the target; its assertions were not judged, as the agent had no memory for the body',
+    'of a repeated attempt, which reached the target; its assertions were not evaluated, as the agent had no memory for the body',
   );
 });
 

@@ -126,7 +126,7 @@ describe('a variable of the agent that is bound to targets', () => {
     expect(looked).toEqual([]);
     const { code, message } = errorOf(result);
     expect(code).toBe('VARIABLE_DENIED');
-    expect(message).toContain('port 81 of a host whose name a variable makes');
+    expect(message).toContain('port 81 of a host whose name contains a variable');
   });
 
   it.each([

@@ -22,7 +22,7 @@ it('warms up without a word and leaves nothing behind', async () => {
 it('does not keep a stopping agent', async () => {
   const harness = runHarness({ clock: new FakeClock() });
   await warmUp(harness.parts, AbortSignal.abort());
-  expect(harness.logRecords()).toMatchObject([{ level: 'debug', msg: 'no warming up' }]);
+  expect(harness.logRecords()).toMatchObject([{ level: 'debug', msg: 'the warm-up failed' }]);
 });
 
 function openServers(): number {

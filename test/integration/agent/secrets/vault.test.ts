@@ -174,7 +174,7 @@ describe('the values in force', () => {
     writeFileSync(file('A'), 'planted-after-it');
     await look();
     expect(filled(vault, '{{A}}')).toBe('planted-before');
-    expect(logged()).toContain('values that changed cannot be taken');
+    expect(logged()).toContain('changed values cannot be used');
     await look(1);
     expect(filled(vault, '{{A}}')).toBe('planted-after-it');
     expect(vault.scrubber.text('planted-before planted-after-it')).toBe(`${MASK} ${MASK}`);
@@ -304,8 +304,8 @@ describe('what is secret', () => {
       await vault.take({ ...NOTHING, variables });
     }
     expect(warnings()).toEqual([
-      expect.stringContaining('only the first 1000000 characters'),
-      expect.stringContaining('only the last 10000 are masked'),
+      expect.stringContaining('only for the first 1000000 characters'),
+      expect.stringContaining('only the last 10000 replaced secrets'),
     ]);
     expect(vault.scrubber.holdsKnown('planted-c-0-')).toBe(true);
     expect(vault.scrubber.holdsKnown('planted-b-0-')).toBe(true);
@@ -343,7 +343,7 @@ describe('the folder of files', () => {
     expect(filled(vault, '{{FOLDER}}')).toBe('VARIABLE_UNKNOWN');
     expect(filled(vault, '{{LINKED_FOLDER}}')).toBe('VARIABLE_UNKNOWN');
     expect(warnings().filter((line) => line.startsWith('VARIABLES_DIR'))).toEqual([
-      'VARIABLES_DIR: files whose names are no names of variables are left out: "not-a-name"',
+      'VARIABLES_DIR: files whose names are not valid variable names are skipped: "not-a-name"',
     ]);
     expect(logged()).not.toContain('planted');
   });
@@ -395,7 +395,7 @@ describe('the folder of files', () => {
     await look(70);
     expect(filled(vault, '{{A}}')).toBe('planted-a');
     expect(warnings()).toEqual([
-      'VARIABLES_DIR: it cannot be read (ENOENT), and its last values stay in place',
+      'VARIABLES_DIR: it cannot be read (ENOENT): its last values stay in use',
     ]);
     renameSync(`${path}-moved`, path);
     writeFileSync(file('A'), 'planted-b');
@@ -417,24 +417,24 @@ describe('the folder of files', () => {
     const { vault, look, warnings, logged } = await open({ operator: { folder: path } });
     const told = (): string[] => warnings().filter((line) => line.startsWith('VARIABLES_DIR'));
     expect(told()).toEqual([
-      'VARIABLES_DIR: the file BINARY is no text in UTF-8: it is left out',
-      'VARIABLES_DIR: the file GONE cannot be read (ENOENT): it is left out',
-      'VARIABLES_DIR: the file HUGE is longer than 20000 characters: it is left out',
-      'VARIABLES_DIR: the file LONG is longer than 20000 characters: it is left out',
-      'VARIABLES_DIR: the file PIPE is no regular file: it is left out',
+      'VARIABLES_DIR: the file BINARY is not UTF-8 text: it is skipped',
+      'VARIABLES_DIR: the file GONE cannot be read (ENOENT): it is skipped',
+      'VARIABLES_DIR: the file HUGE is longer than 20000 characters: it is skipped',
+      'VARIABLES_DIR: the file LONG is longer than 20000 characters: it is skipped',
+      'VARIABLES_DIR: the file PIPE is not a regular file: it is skipped',
     ]);
     expect(filled(vault, '{{GOOD}}')).toHaveLength(20_000);
     writeFileSync(file('KEPT'), Buffer.from([0xff]));
     await look(70);
     expect(filled(vault, '{{KEPT}}')).toBe('planted-kept');
     expect(told().slice(5)).toEqual([
-      'VARIABLES_DIR: the file KEPT is no text in UTF-8: its last value stays in place',
+      'VARIABLES_DIR: the file KEPT is not UTF-8 text: its last value stays in use',
     ]);
     for (const name of ['BINARY', 'GONE', 'HUGE', 'LONG', 'PIPE']) unlinkSync(file(name));
     writeFileSync(file('KEPT'), 'planted-new');
     await look(2);
     expect(filled(vault, '{{KEPT}}')).toBe('planted-new');
-    expect(told().slice(6)).toEqual(['VARIABLES_DIR: everything in it can be used again']);
+    expect(told().slice(6)).toEqual(['VARIABLES_DIR: the folder can be used again']);
     expect(logged()).not.toContain('planted');
   });
 

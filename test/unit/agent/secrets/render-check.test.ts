@@ -150,7 +150,7 @@ describe('a credential that the service cannot decrypt', () => {
     });
     const { code, message } = failureOf(check, {});
     expect(code).toBe('CREDENTIAL_NOT_READABLE');
-    expect(message).toMatch(/^The url has a .* \(so with The header Authorization\): /);
+    expect(message).toMatch(/^The url has a .* \(also The header Authorization\): /);
   });
 });
 
@@ -167,7 +167,7 @@ describe('an unknown variable', () => {
     const names = Array.from({ length: 9 }, (_, n) => `{{V${n}}}`).join('');
     const { message } = failureOf(checkOf('TCP', { request: { data: names } }), {});
     expect(message).toContain('The data names the variable V0,');
-    expect(message).toContain('(so with V1, V2, V3, V4, V5 and others)');
+    expect(message).toContain('(also V1, V2, V3, V4, V5 and others)');
   });
 });
 
@@ -182,8 +182,8 @@ describe('what cannot be sent', () => {
       'The header X-Token cannot be sent: the value of the variable TOKEN ends with a line break: store it without one.',
     ],
     [HEADER, 'planted\r\n', 'ends with a line break'],
-    [HEADER, 'planted\nx: y', 'holds a line break'],
-    [HEADER, 'planted\0', 'holds a control character'],
+    [HEADER, 'planted\nx: y', 'contains a line break'],
+    [HEADER, 'planted\0', 'contains a control character'],
     [HEADER, 'planted€', 'not in Latin-1'],
     [
       PASSWORD,
@@ -193,11 +193,11 @@ describe('what cannot be sent', () => {
     [
       { url: '{{{TOKEN}}}/path' },
       'planted',
-      'The url cannot be sent: it is no http or https URL with the value of the variable TOKEN filled in.',
+      'The url cannot be sent: it is not an http or https URL with the value of the variable TOKEN filled in.',
     ],
     [{ url: 'https://{{TOKEN}}/path' }, 'plan/ted', '{{TOKEN}} is URI-encoded; {{{TOKEN}}} is not'],
     [{ url: '{{TOKEN}}/path' }, 'https://planted\n', 'TOKEN ends with a line break'],
-    [{ url: 'https://a:{{TOKEN}}/path' }, 'planted', 'no http or https URL'],
+    [{ url: 'https://a:{{TOKEN}}/path' }, 'planted', 'not an http or https URL'],
     [
       { url: 'https://a/{{TOKEN}}{{TOKEN}}' },
       'planted'.repeat(1500),

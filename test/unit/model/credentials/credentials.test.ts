@@ -6,7 +6,7 @@ import {
   withKeptCredentials,
 } from '../../../../src/model/credentials/kept-credentials.ts';
 import { hiddenProxyUrl, withKeptSecret } from '../../../../src/model/credentials/proxy-secret.ts';
-import { hiddenRequest } from '../../../../src/model/credentials/request-credentials.ts';
+import { hiddenRequest } from '../../../../src/model/credentials/credential-fields.ts';
 import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
 import { targetChange, targetOf } from '../../../../src/model/credentials/target.ts';
 import {

@@ -10,7 +10,7 @@ import { isDueAlike, type ScheduledCheck, scheduledCheckOf } from './scheduled-c
 import { SlotHeap } from './slot-heap.ts';
 import type { Timeline } from './timeline.ts';
 
-/** How a new set of checks changes the one before. */
+/** The difference between a new set of checks and the previous one. */
 export interface Replaced {
   /** Their definitions and pauses may have changed. */
   readonly retained: readonly ScheduledCheck[];
@@ -24,19 +24,19 @@ export interface PausedSlot {
   readonly slotMs: number;
 }
 
-/** A check's slots in a stretch. Paused ones are not missed. */
+/** A check's slots in a stretch. Paused slots are not missed. */
 export interface TakenSlots {
   readonly missed: readonly MissedSlots[];
-  /** The slot to be run now; null where it is paused, or too late for all of them. */
+  /** The slot to run now; null if it is paused, or too late for all of them. */
   readonly due: Due | null;
-  /** The slot that would be run now, were its check not paused. */
+  /** The slot that would run now if its check were not paused. */
   readonly paused: PausedSlot | null;
 }
 
 export const NONE_ANSWERED: ReadonlyMap<string, number> = new Map();
 
-/** The checks that are scheduled, each with its next slot. */
-export class Plan {
+/** The scheduled checks, each with its next slot. */
+export class Schedule {
   readonly #clock: Clock;
   readonly #timeline: Timeline;
   readonly #heap = new SlotHeap<ScheduledCheck>();
@@ -51,17 +51,17 @@ export class Plan {
     return this.#scheduled.size;
   }
 
-  /** Epoch milliseconds of the earliest slot that was not taken; Infinity where there are no checks. */
+  /** Epoch milliseconds of the earliest slot that was not taken; Infinity without checks. */
   get nextSlotMs(): number {
     return this.#heap.top()?.nextSlotMs ?? Number.POSITIVE_INFINITY;
   }
 
   /**
-   * Takes these checks in place of those before; deactivated ones are left out.
+   * Replaces the checks; ignores deactivated ones.
    *
-   * @param answered by check id, the instant (not after now) up to which another agent answers for its slots:
-   *   none of them is taken. They are reported as missed all the same, since the other agent may not
-   *   have run each of them; its report of a slot takes precedence
+   * @param answered by check id, the instant (not after now) up to which another agent is responsible
+   *   for its slots: none of them is taken. They are still reported as missed, since the other agent may
+   *   not have run all of them; its report of a slot takes precedence
    */
   replace(
     checks: readonly Check[],
@@ -96,7 +96,7 @@ export class Plan {
     return { retained, gone, missed };
   }
 
-  /** Each check's next slot is the first one after the instant that is still to be run. */
+  /** Sets each check's next slot to the first one after the instant that was not run. */
   reschedule(instantMs: number): void {
     for (const scheduled of this.#scheduled.values()) {
       scheduled.nextSlotMs = this.#timeline.nextSlotAfter(scheduled.rule, instantMs);
@@ -105,8 +105,8 @@ export class Plan {
   }
 
   /**
-   * Takes the slots in the stretch of the check whose slot is the earliest: the last one is run
-   * where it is not too late for it, those before it never are. Null where no check has one.
+   * Takes all slots in the stretch of the check with the earliest slot. Only the last of them is run, if
+   * it is not too late. null if no check has one.
    */
   takeNext({ toMs, atMonotonicMs, reason }: ClockInterval): TakenSlots | null {
     const next = this.#heap.top();
@@ -164,7 +164,7 @@ export class Plan {
       return known;
     }
     const changed = scheduledCheckOf(check, rotation, pauses);
-    // Slots before the old plan's next one are done, also those that both plans have.
+    // Slots before the old next one are done, including those that both rules have.
     const doneMs = Math.min(presentMs, known.nextSlotMs - 1);
     changed.nextSlotMs = this.#timeline.nextSlotAfter(changed.rule, doneMs);
     return changed;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
-  judge,
+  evaluateAssertion,
   parseJson,
   shownOutcome,
   withoutResponse,
-} from '../../../../src/agent/assertions/judge.ts';
+} from '../../../../src/agent/assertions/evaluate-assertion.ts';
 import { inputOf, type SourceValue } from '../../../../src/agent/assertions/sources.ts';
 import type { Assertion } from '../../../../src/model/check/assertion.ts';
 
@@ -16,7 +16,10 @@ function assertionOf(given: Given): Assertion {
 
 function outcome(given: Given, source: SourceValue) {
   const assertion = assertionOf(given);
-  return shownOutcome(judge(assertion, inputOf(assertion, source), parseJson), (text) => text);
+  return shownOutcome(
+    evaluateAssertion(assertion, inputOf(assertion, source), parseJson),
+    (text) => text,
+  );
 }
 
 const text = (text: string): SourceValue => ({ kind: 'text', text });
@@ -73,16 +76,16 @@ describe('what each source gives', () => {
     );
   });
 
-  test('what a header with credentials holds is judged and not shown', () => {
+  test('evaluates the value of a header with credentials, but does not show it', () => {
     const headers: SourceValue = { kind: 'headers', headers: { 'set-cookie': ['sid=s3cret; x'] } };
     for (const regex of [null, 'sid=(\\w+)']) {
-      const judged = outcome(
+      const result = outcome(
         { source: 'HEADERS', property: 'Set-Cookie', target: 'other', regex },
         headers,
       );
-      expect(judged.actual).toBe('********');
-      expect(judged.error).toContain('but it was "********"');
-      expect(JSON.stringify(judged)).not.toContain('s3cret');
+      expect(result.actual).toBe('********');
+      expect(result.error).toContain('but it was "********"');
+      expect(JSON.stringify(result)).not.toContain('s3cret');
     }
     const passing = outcome(
       { source: 'HEADERS', property: 'Set-Cookie', comparison: 'CONTAINS', target: 's3cret' },
@@ -113,13 +116,13 @@ describe('what each source gives', () => {
     ['(no)?id', null, null],
     ['i(d)', null, 'd'],
   ])('text by property %j and regex %j is %j', (property, regex, actual) => {
-    const judged = outcome({ source: 'TEXT_BODY', property, regex }, text('id=17; id=18'));
-    expect(judged.actual).toBe(actual);
+    const result = outcome({ source: 'TEXT_BODY', property, regex }, text('id=17; id=18'));
+    expect(result.actual).toBe(actual);
   });
 
   test('an invalid regular expression says so', () => {
-    const judged = outcome({ source: 'TEXT_BODY', property: 'a(b' }, text('ab'));
-    expect(judged.error).toContain('the regular expression "a(b" is not valid');
+    const result = outcome({ source: 'TEXT_BODY', property: 'a(b' }, text('ab'));
+    expect(result.error).toContain('the regular expression "a(b" is not valid');
   });
 });
 
@@ -177,18 +180,18 @@ describe('JSON', () => {
 
   test('__proto__ in a document is data and changes nothing', () => {
     const hostile = body('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
-    const judged = outcome(
+    const result = outcome(
       { source: 'JSON_BODY', property: '$.__proto__.polluted', target: '1' },
       hostile,
     );
-    expect(judged.error).toBeNull();
+    expect(result.error).toBeNull();
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
   test('what is not JSON says so on one line, and shows what came', () => {
-    const judged = outcome({ source: 'JSON_BODY', property: '$.a' }, body('<html>\n<body>'));
-    expect(judged.actual).toBe('<html>\n<body>');
-    expect(judged.error).toMatch(/^the body is not JSON: .+$/);
+    const result = outcome({ source: 'JSON_BODY', property: '$.a' }, body('<html>\n<body>'));
+    expect(result.actual).toBe('<html>\n<body>');
+    expect(result.error).toMatch(/^the body is not JSON: .+$/);
     expect(outcome({ source: 'JSON_BODY', property: '$.a' }, body(' \n')).error).toBe(
       'the body is not JSON: it is empty',
     );
@@ -207,7 +210,7 @@ test('what the response said is masked, and what the check says is not', () => {
   const mask = (said: string): string => said.replaceAll('guess', '****');
   const told = (given: Given, source: SourceValue) => {
     const assertion = assertionOf(given);
-    return shownOutcome(judge(assertion, inputOf(assertion, source), parseJson), mask);
+    return shownOutcome(evaluateAssertion(assertion, inputOf(assertion, source), parseJson), mask);
   };
   const given = { source: 'TEXT_BODY', target: 'guess' } as const;
   expect(told(given, text('a guess'))).toEqual({
@@ -225,9 +228,9 @@ test('what the response said is masked, and what the check says is not', () => {
 });
 
 test('actual is cut at 10 KB, the message much sooner', () => {
-  const judged = outcome({ source: 'TEXT_BODY', target: 'x' }, text('ä'.repeat(10_000)));
-  expect(Buffer.byteLength(judged.actual ?? '')).toBe(10_240);
-  expect((judged.error ?? '').length).toBeLessThan(500);
+  const result = outcome({ source: 'TEXT_BODY', target: 'x' }, text('ä'.repeat(10_000)));
+  expect(Buffer.byteLength(result.actual ?? '')).toBe(10_240);
+  expect((result.error ?? '').length).toBeLessThan(500);
   const list = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => at));
   const long = outcome({ source: 'JSON_BODY', target: 'x' }, body(list));
   expect(long.actual).toBe(list.slice(0, 10_240));

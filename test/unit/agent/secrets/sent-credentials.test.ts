@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { credentialsOfRequest } from '../../../../src/agent/secrets/request-credentials.ts';
+import { sentCredentialsOf } from '../../../../src/agent/secrets/sent-credentials.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 
 const NONE = { parts: [], wholes: [] };
@@ -50,11 +50,11 @@ it.each([
   [{ url: 'http://u:p%40w@e.test/' }, { parts: ['p%40w', 'p@w', 'p@w'], wholes: ['u:p@w'] }],
   [{ url: 'http://e.test/a@b' }, NONE],
 ])('of %j are %j', (request, credentials) => {
-  expect(credentialsOfRequest(checkOf('API', { request }))).toEqual(credentials);
+  expect(sentCredentialsOf(checkOf('API', { request }))).toEqual(credentials);
 });
 
 it('stand in the url of a URL check, and in no check of another type', () => {
   const request = { url: 'http://token@e.test/' };
-  expect(credentialsOfRequest(checkOf('URL', { request })).parts).toContain('token');
-  expect(credentialsOfRequest(checkOf('TCP', {}))).toEqual(NONE);
+  expect(sentCredentialsOf(checkOf('URL', { request })).parts).toContain('token');
+  expect(sentCredentialsOf(checkOf('TCP', {}))).toEqual(NONE);
 });

@@ -1,26 +1,24 @@
 import type { Check } from '../../model/check/check.ts';
 import type { ApiRequest } from '../../model/check/request.ts';
 import { afterScheme, percentDecoded } from '../../model/credentials/credential-text.ts';
-import { isSensitiveHeader } from './sensitive-headers.ts';
-import { credentialsOf } from './url-credentials.ts';
+import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
 
-/** What a request shows its target to be let in, declared secret or not. */
-export interface RequestCredentials {
-  /** The secrets themselves: tokens, passwords, values of cookies. */
+/** The credentials that a request sends, declared secret or not. */
+export interface SentCredentials {
+  /** Tokens, passwords, values of cookies. */
   readonly parts: readonly string[];
-  /** What they are sent in: whole headers, `user:password`. */
+  /** The texts that contain them: whole headers, `user:password`. */
   readonly wholes: readonly string[];
 }
 
-const NONE: RequestCredentials = { parts: [], wholes: [] };
+const NONE: SentCredentials = { parts: [], wholes: [] };
 const BASIC = /^basic[ \t]+([\w+/-]+={0,2})$/i;
 
 /**
- * The credentials of an attempt's request, templates filled in: headers whose values are never shown
- * (Authorization, Cookie, X-API-Key and the like), `basicAuth`, and the userinfo of the url. The
- * target may repeat them wherever it likes.
+ * The credentials of a rendered request, which its target may repeat anywhere: sensitive headers
+ * (`isSensitiveHeader`), `basicAuth`, and user and password in the url.
  */
-export function credentialsOfRequest(check: Check): RequestCredentials {
+export function sentCredentialsOf(check: Check): SentCredentials {
   switch (check.checkType) {
     case 'URL':
       return ofUrl(check.request.url);
@@ -33,21 +31,19 @@ export function credentialsOfRequest(check: Check): RequestCredentials {
   }
 }
 
-function ofApiRequest({ url, headers, basicAuth }: ApiRequest): RequestCredentials {
+function ofApiRequest({ url, headers, basicAuth }: ApiRequest): SentCredentials {
   const found = headers
     .filter(({ key, value }) => value !== '' && isSensitiveHeader(key))
     .map(({ key, value }) => ofHeader(key, value.trim()));
   if (basicAuth !== null) found.push(ofPair(basicAuth.username, basicAuth.password));
   found.push(ofUrl(url));
-  const used = found.filter((one) => one !== NONE);
-  if (used.length === 0) return NONE;
   return {
-    parts: used.flatMap(({ parts }) => parts),
-    wholes: used.flatMap(({ wholes }) => wholes),
+    parts: found.flatMap(({ parts }) => parts),
+    wholes: found.flatMap(({ wholes }) => wholes),
   };
 }
 
-function ofHeader(name: string, value: string): RequestCredentials {
+function ofHeader(name: string, value: string): SentCredentials {
   if (/cookie/i.test(name)) return { parts: cookieValues(value), wholes: [value] };
   const token = afterScheme(value);
   if (token === null) return { parts: [value], wholes: [] };
@@ -65,8 +61,8 @@ function cookieValues(header: string): readonly string[] {
   });
 }
 
-/** RFC 7617 2. What is no `user:password` is a token. */
-function ofBasic(token: string): RequestCredentials {
+/** RFC 7617 2. Without a colon it is a token. */
+function ofBasic(token: string): SentCredentials {
   const bytes = Buffer.from(token, 'base64');
   const utf8 = bytes.toString('utf8');
   const text = utf8.includes('\ufffd') ? bytes.toString('latin1') : utf8;
@@ -74,15 +70,32 @@ function ofBasic(token: string): RequestCredentials {
   return colon === -1 ? NONE : ofPair(text.slice(0, colon), text.slice(colon + 1));
 }
 
-/** As of urls: a user name beside a password is a word like `monitor`, and alone it is a token. */
-function ofPair(username: string, password: string): RequestCredentials {
+/** Beside a password, a user name is a word like `monitor`; alone it is a token. */
+function ofPair(username: string, password: string): SentCredentials {
   const secret = password === '' ? username : password;
   return secret === '' ? NONE : { parts: [secret], wholes: [`${username}:${password}`] };
 }
 
-function ofUrl(text: string): RequestCredentials {
+function ofUrl(text: string): SentCredentials {
   if (!text.includes('@') || !URL.canParse(text)) return NONE;
   const { username, password } = new URL(text);
   const { parts, wholes } = ofPair(percentDecoded(username), percentDecoded(password));
-  return parts.length === 0 ? NONE : { parts: [...credentialsOf(text), ...parts], wholes };
+  return parts.length === 0 ? NONE : { parts: [...urlCredentialsOf(text), ...parts], wholes };
+}
+
+/**
+ * The secret in a URL, as written and percent-decoded: its password, or its user name without a
+ * password. A user name beside a password is not secret: it is usually a word like `proxy`, and
+ * masking it would mask that word everywhere.
+ */
+export function urlCredentialsOf(givenUrl: string): readonly string[] {
+  const text = givenUrl.includes('://') ? givenUrl : `http://${givenUrl}`;
+  if (!URL.canParse(text)) return [];
+  const { username, password } = new URL(text);
+  const secret = password === '' ? username : password;
+  if (secret === '') return [];
+  // The parser encodes some characters, so the text may differ.
+  const userinfo = /:\/\/[^/?#]*@/.exec(text)?.[0].slice(3, -1) ?? '';
+  const asWritten = password === '' ? userinfo.replace(/:$/, '') : userinfo.replace(/^[^:]*:/, '');
+  return [...new Set([secret, asWritten, percentDecoded(secret)])].filter((one) => one !== '');
 }

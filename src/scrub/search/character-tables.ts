@@ -5,15 +5,15 @@ export const PLUS = 0x2b;
 export const SEMICOLON = 0x3b;
 export const EQUALS = 0x3d;
 
-/** Of a byte that is a hexadecimal digit, its value; else 16. */
+/** The value of a hexadecimal digit; 16 for other bytes. */
 export const HEX_VALUES: Uint8Array = new Uint8Array(256).fill(16);
-/** Of a byte that is a digit of base64 or base64url (RFC 4648 4 and 5), its value; else 64. */
+/** The value of a digit of base64 or base64url (RFC 4648 4 and 5); 64 for other bytes. */
 export const BASE64_VALUES: Uint8Array = new Uint8Array(256).fill(64);
-/** 1 for the bytes that an escape may begin with, `+` aside. */
+/** 1 for the bytes that begin an escape, except `+`. */
 export const IS_MARKER: Uint8Array = new Uint8Array(256);
-/** The same, and 2 for `+`. */
+/** The same, with 2 for `+`. */
 export const MARKER_KINDS: Uint8Array = new Uint8Array(256);
-/** What may follow on a marker that begins an escape: one bit for each marker. */
+/** The bytes that may follow a marker in an escape: one bit per marker. */
 const FOLLOWS = new Uint8Array(256);
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -37,14 +37,14 @@ for (let byte = 0x20; byte < 0x7f; byte += 1) {
   if (!isAlphanumeric || 'bfnrtuvx'.includes(String.fromCharCode(byte))) follows |= AFTER_BACKSLASH;
   if ((HEX_VALUES[byte] ?? 16) < 16) follows |= AFTER_PERCENT;
   if (/[A-Za-z#]/.test(String.fromCharCode(byte))) follows |= AFTER_AMPERSAND;
-  // Further escapes.
+  // Nested escapes.
   if (byte === BACKSLASH || byte === PERCENT || byte === AMPERSAND) {
     follows |= AFTER_PERCENT | AFTER_AMPERSAND;
   }
   FOLLOWS[byte] = follows;
 }
 
-/** Whether an escape may begin with these two bytes, of which the first is a marker. */
+/** Whether an escape may begin with these two bytes. The first is a marker. */
 export function mayEscape(marker: number, follower: number): boolean {
   const follows = FOLLOWS[follower] ?? 0;
   if (marker === BACKSLASH) return (follows & AFTER_BACKSLASH) !== 0;

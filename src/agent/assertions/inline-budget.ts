@@ -1,13 +1,13 @@
 import type { Assertion } from '../../model/check/assertion.ts';
+import { type Parsed, parseJson } from './evaluate-assertion.ts';
 import { compileJsonPath, reachOf } from './json-path.ts';
-import { type Parsed, parseJson } from './judge.ts';
 import { patternProblem } from './pattern.ts';
 import { patternSteps } from './pattern-cost.ts';
 import type { Input } from './sources.ts';
 
 /**
- * What the main thread does by itself for all assertions of one attempt together, in steps of
- * about 2 ns. It is what reading 256 KB of JSON costs; more would delay others.
+ * The main thread's budget for all assertions of one attempt together, in steps of about 2 ns: the
+ * cost of parsing 256 KB of JSON. More would delay other checks.
  */
 const BUDGET_STEPS = 5_000_000;
 const MAX_DOCUMENT_CHARS = 262_144;
@@ -15,15 +15,15 @@ const PARSE_STEPS_PER_CHAR = 16;
 const WALK_STEPS_PER_CHAR = 8;
 
 /**
- * Decides which assertions of one attempt are cheap enough to be evaluated on the spot. An
- * ordinary assertion is, and a hop to a worker would cost more than it does.
+ * Decides which assertions of one attempt are cheap enough for the main thread. Most are: sending
+ * them to a worker would cost more than evaluating them.
  */
-export class InlineWork {
+export class InlineBudget {
   #spentSteps = 0;
   #parsed: { readonly text: string; readonly outcome: Parsed } | null = null;
-  #written: { readonly value: unknown; readonly text: string } | null = null;
+  #stringified: { readonly value: unknown; readonly text: string } | null = null;
 
-  /** Whether to evaluate this one here; its cost is then counted as spent. */
+  /** Whether to evaluate it on the main thread; if so, subtracts its cost from the budget. */
   takes(assertion: Assertion, input: Input): boolean {
     const steps = this.#stepsOf(assertion, input);
     if (this.#spentSteps + steps > BUDGET_STEPS) return false;
@@ -31,18 +31,18 @@ export class InlineWork {
     return true;
   }
 
-  /** Reads a JSON text once for all the assertions on it. */
+  /** Parses a JSON text once for all assertions on it. */
   parse(text: string): Parsed {
     if (this.#parsed?.text !== text) this.#parsed = { text, outcome: parseJson(text) };
     return this.#parsed.outcome;
   }
 
-  /** The JSON text of an answer that is an object already, written once for all its assertions. */
+  /** The JSON text of a response that is an object, made once for all assertions on it. */
   textOf(value: unknown): string {
-    if (this.#written === null || this.#written.value !== value) {
-      this.#written = { value, text: JSON.stringify(value) };
+    if (this.#stringified === null || this.#stringified.value !== value) {
+      this.#stringified = { value, text: JSON.stringify(value) };
     }
-    return this.#written.text;
+    return this.#stringified.text;
   }
 
   #stepsOf(assertion: Assertion, input: Input): number {
@@ -69,12 +69,12 @@ export class InlineWork {
 }
 
 function searchSteps(pattern: string | null, text: string): number {
-  // An invalid pattern costs nothing but its error.
+  // An invalid pattern only results in an error.
   if (pattern === null || patternProblem(pattern) !== null) return 0;
   return patternSteps(pattern, text);
 }
 
-/** A search for a text in a text can take the product of their lengths, at some 0.2 ns each. */
+/** A text search can take the product of both lengths, at about 0.2 ns each. */
 function comparisonSteps({ comparison, target }: Assertion, length: number): number {
   const isSearch = comparison === 'CONTAINS' || comparison === 'NOT_CONTAINS';
   return isSearch ? length * (1 + target.length / 12) : length / 16;

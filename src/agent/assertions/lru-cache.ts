@@ -1,5 +1,5 @@
-/** A map that forgets the entry used longest ago when it would grow over its bound. */
-export class BoundedCache<Value> {
+/** A map that evicts the least recently used entry when it exceeds its maximum. */
+export class LruCache<Value> {
   readonly #maxEntries: number;
   readonly #entries = new Map<string, Value>();
 
@@ -30,7 +30,7 @@ export class BoundedCache<Value> {
     this.#entries.delete(key);
   }
 
-  /** The value for the key, made and remembered where it is not known yet. */
+  /** The cached value, or the one that `make` returns, which is then cached. */
   getOrMake(key: string, make: () => Value): Value {
     const known = this.get(key);
     if (known !== undefined) return known;

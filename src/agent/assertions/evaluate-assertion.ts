@@ -1,7 +1,7 @@
 import type { Assertion, Comparison } from '../../model/check/assertion.ts';
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { cutScrubbed } from '../secrets/cut-scrubbed.ts';
-import { MASK } from '../secrets/sensitive-headers.ts';
 import { comparisonWith, type Predicate } from './compare.ts';
 import { compileJsonPath, select } from './json-path.ts';
 import { numberOf } from './numeric.ts';
@@ -9,28 +9,25 @@ import { compilePattern, firstMatch } from './pattern.ts';
 import { MAX_ACTUAL_BYTES, previewOf } from './preview.ts';
 import { type Input, isSecretValue, nameOf, quoted, shortened, subjectOf } from './sources.ts';
 
-/** What came of one assertion; `error` is null where it passed. */
+/** The outcome of one assertion; `error` is null if it passed. */
 export interface Outcome {
   readonly actual: string | null;
   readonly error: OutcomeError | null;
 }
 
-/** A message in two: what the check says by itself, and what a target had a part in. */
+/** A message in two parts: the first depends on the check only, the second on the response. */
 export interface OutcomeError {
-  readonly said: string;
-  /**
-   * What ends the message: `actual` in quotation marks or bare, with what follows it; or a text that
-   * quotes the response.
-   */
+  readonly start: string;
+  /** `actual` in quotation marks or bare, with a note after it; or a text that quotes the response. */
   readonly end:
-    | { readonly kind: 'quoted' | 'bare'; readonly aside: string }
+    | { readonly kind: 'quoted' | 'bare'; readonly note: string }
     | { readonly kind: 'of-response'; readonly text: string }
     | null;
 }
 
 /**
- * The outcome as a result shows it. Only what the response had a part in is put through `mask`: what
- * else stands in a message was written with the check, and whoever wrote it may be guessing.
+ * The outcome as a result shows it. Masks only what depends on the response: the author of the check
+ * wrote the rest, and a mask in it would confirm a guess at a secret.
  */
 export function shownOutcome(
   { actual, error }: Outcome,
@@ -39,14 +36,14 @@ export function shownOutcome(
   const cut = { scrub: mask, isWhole: false };
   const shown = actual === null ? null : cutScrubbed(actual, MAX_ACTUAL_BYTES, cut);
   if (error === null) return { actual: shown, error: null };
-  const { said, end } = error;
-  if (end === null) return { actual: shown, error: said };
-  if (end.kind === 'of-response') return { actual: shown, error: `${said}${mask(end.text)}` };
+  const { start, end } = error;
+  if (end === null) return { actual: shown, error: start };
+  if (end.kind === 'of-response') return { actual: shown, error: `${start}${mask(end.text)}` };
   const value = end.kind === 'quoted' ? quoted(shown ?? '') : shortened(shown ?? 'null');
-  return { actual: shown, error: `${said}${value}${end.aside}` };
+  return { actual: shown, error: `${start}${value}${end.note}` };
 }
 
-/** A JSON text read once, for all the assertions on it. */
+/** A parsed JSON text, shared by all assertions on it. */
 export type Parsed =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
@@ -61,7 +58,7 @@ export function parseJson(text: string): Parsed {
   }
 }
 
-/** How messages name what was expected; `target`: whether to include the target. */
+/** How messages express an expectation; `target`: whether it includes the target. */
 const EXPECTATIONS: Readonly<Record<Comparison, { words: string; target: boolean }>> = {
   EQUALS: { words: 'to equal', target: true },
   NOT_EQUALS: { words: 'not to equal', target: true },
@@ -83,12 +80,12 @@ const MAX_SHOWN_MATCHES = 100;
 const TOO_DEEP = 'it is nested too deeply, or too long for the expression';
 
 /**
- * Evaluates one assertion. It runs the user's expression to its end, however long that takes:
- * whoever calls it sees to the time limit. Never throws for what a body or an expression holds.
+ * Evaluates one assertion. Runs the user's expression without a time limit: the caller sets one.
+ * Never throws because of a body or an expression.
  *
- * @param parse reads a JSON text; callers remember what they have read
+ * @param parse parses a JSON text; callers cache the result
  */
-export function judge(
+export function evaluateAssertion(
   assertion: Assertion,
   input: Input,
   parse: (text: string) => Parsed,
@@ -97,60 +94,63 @@ export function judge(
   try {
     switch (input.kind) {
       case 'value':
-        return judgeValue(assertion, holds, input.value);
+        return valueOutcome(assertion, holds, input.value);
       case 'text':
-        return judgeText(assertion, holds, input.text, input.pattern);
+        return textOutcome(assertion, holds, input.text, input.pattern);
       case 'json':
-        return judgeJson(assertion, holds, input.value, input.path);
+        return jsonOutcome(assertion, holds, input.value, input.path);
       case 'json-text': {
         const parsed = parse(input.text);
-        if (parsed.ok) return judgeJson(assertion, holds, parsed.value, input.path);
-        const said = `${nameOf(assertion.source)} is not JSON: `;
+        if (parsed.ok) return jsonOutcome(assertion, holds, parsed.value, input.path);
+        const start = `${nameOf(assertion.source)} is not JSON: `;
         const end = { kind: 'of-response', text: parsed.problem } as const;
-        return { actual: previewOf(input.text), error: { said, end } };
+        return { actual: previewOf(input.text), error: { start, end } };
       }
     }
   } catch (thrown) {
-    // The stack or a string is at its limit, or the JSONPath library at its limit of depth.
+    // RangeError: the stack or a string reached its limit, or the JSONPath library its depth limit.
     const why = thrown instanceof RangeError ? TOO_DEEP : messageOf(thrown);
     return failed(`${subjectOf(assertion)} could not be evaluated: ${why}`);
   }
 }
 
-/** Used as `actual` and `error` if there was nothing to compare. */
 export function withoutResponse(assertion: Assertion): Outcome {
   return failed(
     `expected ${subjectOf(assertion)} ${expectation(assertion)}, but there was no response`,
   );
 }
 
-function judgeText(
+function textOutcome(
   assertion: Assertion,
   holds: Predicate,
   text: string,
   patternText: string | null,
 ): Outcome {
-  if (patternText === null) return judgeValue(assertion, holds, text);
+  if (patternText === null) return valueOutcome(assertion, holds, text);
   const pattern = compilePattern(patternText);
   if (typeof pattern === 'string') return invalid('regular expression', patternText, pattern);
   const match = firstMatch(pattern, text);
-  return judgeValue(assertion, holds, match, match === null ? 'no match' : '');
+  return valueOutcome(assertion, holds, match, match === null ? 'no match' : '');
 }
 
-function judgeJson(
+function jsonOutcome(
   assertion: Assertion,
   holds: Predicate,
   document: unknown,
   path: string | null,
 ): Outcome {
-  if (path === null) return judgeValue(assertion, holds, document);
+  if (path === null) return valueOutcome(assertion, holds, document);
   const query = compileJsonPath(path);
   if (typeof query === 'string') return invalid('JSONPath', path, query);
-  return judgeMatches(assertion, holds, select(query, document));
+  return matchesOutcome(assertion, holds, select(query, document));
 }
 
-/** Several matches are ANDed; the first that fails decides. No match is null. */
-function judgeMatches(assertion: Assertion, holds: Predicate, matches: Iterable<unknown>): Outcome {
+/** Passes if all matches pass; the first that fails decides. No match is null. */
+function matchesOutcome(
+  assertion: Assertion,
+  holds: Predicate,
+  matches: Iterable<unknown>,
+): Outcome {
   const shown: unknown[] = [];
   let count = 0;
   for (const match of matches) {
@@ -158,14 +158,14 @@ function judgeMatches(assertion: Assertion, holds: Predicate, matches: Iterable<
     if (shown.length < MAX_SHOWN_MATCHES) shown.push(match);
     if (!holds(match)) {
       const note = count === 1 ? '' : `match ${count}`;
-      return judgeValue(assertion, holds, match, note);
+      return valueOutcome(assertion, holds, match, note);
     }
   }
-  if (count === 0) return judgeValue(assertion, holds, null, 'no match');
+  if (count === 0) return valueOutcome(assertion, holds, null, 'no match');
   return { actual: previewOf(count === 1 ? shown[0] : shown), error: null };
 }
 
-function judgeValue(
+function valueOutcome(
   assertion: Assertion,
   holds: Predicate,
   value: unknown,
@@ -174,9 +174,8 @@ function judgeValue(
   const actual = value !== null && isSecretValue(assertion) ? MASK : previewOf(value);
   if (holds(value)) return { actual, error: null };
   const kind = typeof value === 'string' ? 'quoted' : 'bare';
-  const aside = note === '' ? '' : ` (${note})`;
-  const said = `expected ${subjectOf(assertion)} ${expectation(assertion)}, but it was `;
-  return { actual, error: { said, end: { kind, aside } } };
+  const start = `expected ${subjectOf(assertion)} ${expectation(assertion)}, but it was `;
+  return { actual, error: { start, end: { kind, note: note === '' ? '' : ` (${note})` } } };
 }
 
 function expectation({ comparison, target }: Assertion): string {
@@ -189,7 +188,7 @@ function invalid(what: string, expression: string, problem: string): Outcome {
   return failed(`the ${what} ${quoted(expression)} is not valid: ${problem}`);
 }
 
-/** Nothing of a response is in the message. */
-export function failed(said: string): Outcome {
-  return { actual: null, error: { said, end: null } };
+/** @param message contains nothing of the response */
+export function failed(message: string): Outcome {
+  return { actual: null, error: { start: message, end: null } };
 }

@@ -1,16 +1,16 @@
 import { Escapes } from '../encodings/escapes.ts';
-import { IS_MARKER, PLUS } from './bytes-of-text.ts';
+import { IS_MARKER, PLUS } from './character-tables.ts';
 import type { Task, Window } from './window.ts';
 
-/** The prefilter knows so many bytes that patterns begin with. */
+/** The number of first bytes of each pattern in the prefilter. */
 export const KNOWN_BYTES = 4;
-const READING_WORK = 15;
+const ALTERNATIVE_WORK = 15;
 
-/** Tells whether a secret may begin where a part of its first bytes is escaped. */
-export class PartialMatches {
+/** The prefilter for secrets with an escape among their first bytes. */
+export class EscapedPrefilter {
   readonly #window: Window;
   readonly #task: Task;
-  /** Of each byte one, as those of an earlier one are still needed. */
+  /** One per byte: those of an earlier byte are still in use. */
   readonly #escapes: readonly Escapes[];
 
   constructor(window: Window, task: Task) {
@@ -20,15 +20,15 @@ export class PartialMatches {
   }
 
   /**
-   * Whether the first bytes of a secret may be such that the first escape among them begins at a
-   * position with a marker or a plus.
+   * Whether a position with a marker or a plus may be the first escape among the first bytes of a
+   * secret.
    */
   mayHaveEscapeAt(at: number): boolean {
     const escapes = this.#escapes[0];
     if (escapes === undefined) return false;
     const count = escapes.readAt(at);
     if (count === 0) return false;
-    this.#task.work += READING_WORK;
+    this.#task.work += ALTERNATIVE_WORK;
     const { bytes } = this.#window;
     const { prefilter } = this.#task.automaton;
     if (this.#goesOn(escapes, count, 0, 0)) return true;
@@ -43,12 +43,12 @@ export class PartialMatches {
     return prefilter.mayBeginThree(three) && this.#goesOn(escapes, count, three, 3);
   }
 
-  /** Whether a secret may begin with those bytes and one of the readings. */
+  /** Whether a secret may begin with these bytes and one of the alternatives. */
   #goesOn(escapes: Escapes, count: number, bytes: number, known: number): boolean {
-    for (let reading = 0; reading < count; reading += 1) {
-      const read = escapes.bytesOf(reading);
-      const size = escapes.sizeOf(reading);
-      if (this.#extends(bytes, known, read, size, escapes.ends[reading] ?? 0, 1)) return true;
+    for (let alternative = 0; alternative < count; alternative += 1) {
+      const read = escapes.bytesOf(alternative);
+      const size = escapes.sizeOf(alternative);
+      if (this.#extends(bytes, known, read, size, escapes.ends[alternative] ?? 0, 1)) return true;
     }
     return false;
   }
@@ -79,11 +79,11 @@ export class PartialMatches {
     const escapes = this.#escapes[level];
     if (escapes === undefined) return false;
     const count = escapes.readAt(end);
-    this.#task.work += READING_WORK;
-    for (let reading = 0; reading < count; reading += 1) {
-      const inner = escapes.bytesOf(reading);
-      const innerEnd = escapes.ends[reading] ?? 0;
-      if (this.#extends(bytes, known, inner, escapes.sizeOf(reading), innerEnd, level + 1)) {
+    this.#task.work += ALTERNATIVE_WORK;
+    for (let alternative = 0; alternative < count; alternative += 1) {
+      const inner = escapes.bytesOf(alternative);
+      const innerEnd = escapes.ends[alternative] ?? 0;
+      if (this.#extends(bytes, known, inner, escapes.sizeOf(alternative), innerEnd, level + 1)) {
         return true;
       }
     }

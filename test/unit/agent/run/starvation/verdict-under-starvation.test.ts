@@ -6,10 +6,10 @@ import {
   responseTimeEarlier,
 } from '../../../../../src/agent/run/check-types/check-type.ts';
 import {
-  certainVerdict,
   type Starved,
   tooLongAtMost,
-} from '../../../../../src/agent/run/starvation/certain-verdict.ts';
+  verdictUnderStarvation,
+} from '../../../../../src/agent/run/starvation/verdict-under-starvation.ts';
 import type { ErrorCode } from '../../../../../src/model/result/error-codes.ts';
 import { type Verdict, verdictOf } from '../../../../../src/model/result/verdict.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
@@ -61,7 +61,7 @@ async function judge(
   const base = { assertionsFailed, isCutShort: false, lastTimeOut: null };
   const seen = { probed, starvedMs, uncertainMs: starvedMs, ...base, ...given };
   const measured = verdictOf(check, { ...probed, assertionsFailed });
-  return certainVerdict(check, seen, measured, { evaluator, signal });
+  return verdictUnderStarvation(check, seen, measured, { evaluator, signal });
 }
 
 it('a time is too long by no more than it is, but for what the kernel saw of it', () => {

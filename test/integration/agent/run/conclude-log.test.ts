@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 import { JobLog } from '../../../../src/agent/probes/job-log.ts';
-import { concludeLog } from '../../../../src/agent/run/conclusion.ts';
+import { concludeLog } from '../../../../src/agent/run/conclude-log.ts';
 import type { RunnerParts } from '../../../../src/agent/run/runner.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
@@ -48,7 +48,7 @@ it('says of a refused connection what failed, where, and what to try', async () 
   expect(log.at(-2)).toBe(
     `info: Failed in the phase "connect", towards localhost:${port} at 127.0.0.1 (TCP)`,
   );
-  expect(log.at(-1)).toMatch(/^info: What to try: See that the service runs and listens/);
+  expect(log.at(-1)).toMatch(/^info: What to try: Check that the service is running and listens/);
 });
 
 it('says of a status that is not asked for that it is one', async () => {
@@ -59,7 +59,7 @@ it('says of a status that is not asked for that it is one', async () => {
     expect.stringMatching(
       /^info: Failed in the phase "response", towards 127\.0\.0\.1:\d+ \(TCP\)$/,
     ),
-    expect.stringMatching(/^info: What to try: Compare the answer/),
+    expect.stringMatching(/^info: What to try: Compare the response/),
   ]);
 });
 
@@ -68,9 +68,7 @@ it('says of what took too long which phase took it', async () => {
   const thresholds = { degradedResponseTime: 0, maxResponseTime: 0 };
   const log = await conclusionOf('API', { request: { url }, ...thresholds });
   expect(log.at(-3)).toMatch(/^error: Failed: .* ms, over 0 ms: failed$/);
-  expect(log.at(-1)).toMatch(
-    /^info: What to try: Look at the phase ".+", which took the most time/,
-  );
+  expect(log.at(-1)).toMatch(/^info: What to try: Check the phase ".+", which took the most time/);
 });
 
 it('says nothing of an attempt that passed', async () => {
@@ -119,7 +117,7 @@ it('looks for loss where connecting took long and the SYN was sent again', () =>
   const endpoint = { hostname: 'a.test', address: '192.0.2.7', port: 443 } as const;
   concludeLog(resultFor(fields), check, { ...endpoint, transport: 'tcp' }, log);
   expect(log.entries().at(-1)?.msg).toBe(
-    'What to try: Look for loss on the way to the target, and whether it takes connections fast enough: the phase "connection" took the most time (1020 ms), and segments were sent again (1).',
+    'What to try: Check for packet loss on the way to the target, and whether it accepts connections fast enough: the phase "connection" took the most time (1020 ms), and segments were retransmitted (1).',
   );
 });
 
@@ -137,7 +135,7 @@ it('says of echoes that were lost what to look for, and nothing of time', () => 
   expect(log.entries().map(({ msg }) => msg)).toEqual([
     'Degraded: 10 % of the echoes were lost, 10 % or more: degraded',
     'Degraded in the phase "icmp", towards a.test at 192.0.2.7 (ICMP)',
-    'What to try: Look for loss and delay on the way to the target: mtr TARGET from the host of the agent.',
+    'What to try: Check for packet loss and delay on the way to the target: mtr TARGET from the host of the agent.',
   ]);
 });
 

@@ -9,11 +9,11 @@ import type { Endpoint } from '../probes/endpoint.ts';
 import type { JobLog } from '../probes/job-log.ts';
 
 /**
- * Ends the job log of an attempt that did not pass with what an operator needs to know: what failed,
- * in which phase, towards which address, and what to try first.
+ * Ends the job log of an attempt that did not pass: what failed, in which phase, towards which
+ * address, and what to try first.
  *
- * @param result of the attempt; its job log is the one that is written to
- * @param endpoint where the attempt wanted to connect; null where it ended before that was known
+ * @param log of the attempt that has the result
+ * @param endpoint the target of the connection; null where the attempt ended before it was known
  */
 export function concludeLog(
   result: CheckResult,
@@ -24,7 +24,7 @@ export function concludeLog(
   const ended = runResultOf(result);
   if (ended === 'passed' || ended === 'cancelled') return;
   const code = detailOf(result)?.requestErrorCode ?? null;
-  // The attempt has logged its error already, as it came.
+  // The attempt has already logged its error.
   const alreadyLogged = code === null ? 0 : 1;
   const isDegraded = ended === 'degraded';
   const word = isDegraded ? 'Degraded' : 'Failed';
@@ -58,20 +58,20 @@ function adviceFor(result: CheckResult): string {
     const [phase, ms] = slowestPhaseOf(result);
     const tcp = result.apiCheckResult?.tcp ?? result.tcpCheckResult?.tcp ?? null;
     if (CONNECT_PHASES.has(phase) && tcp !== null && tcp.retransmits > 0) {
-      return `Look for loss on the way to the ${tcp.peer}, and whether it takes connections fast enough: the phase "${phase}" took the most time (${ms} ms), and segments were sent again (${tcp.retransmits}).`;
+      return `Check for packet loss on the way to the ${tcp.peer}, and whether it accepts connections fast enough: the phase "${phase}" took the most time (${ms} ms), and segments were retransmitted (${tcp.retransmits}).`;
     }
-    return `Look at the phase "${phase}", which took the most time (${ms} ms), and at the load of the target at that time.`;
+    return `Check the phase "${phase}", which took the most time (${ms} ms), and the load of the target at that time.`;
   }
   if (result.icmpCheckResult !== null) {
-    return 'Look for loss and delay on the way to the target: mtr TARGET from the host of the agent.';
+    return 'Check for packet loss and delay on the way to the target: mtr TARGET from the host of the agent.';
   }
-  return 'Compare the answer in this result with what the check asks for, and look at the log of the target at that time.';
+  return 'Compare the response in this result with the conditions of the check, and read the log of the target at that time.';
 }
 
 const CONNECT_PHASES: ReadonlySet<string> = new Set(['tcp', 'connection']);
 
 function isTooSlow(result: CheckResult): boolean {
-  // Thresholds of ICMP checks are on the packet loss, not on the time.
+  // ICMP checks have thresholds for packet loss, not for time.
   if (result.icmpCheckResult !== null) return false;
   const asserted = detailOf(result)?.assertions ?? [];
   return (

@@ -7,7 +7,7 @@ import { numberOf } from '../../assertions/numeric.ts';
 import { EXACT_MS } from '../../net/overtime.ts';
 import type { Probed } from '../check-types/check-type.ts';
 
-/** A peer that waited for us longer than this may have closed the connection for that reason. */
+/** A peer that waited for the agent longer than this may have closed the connection for that reason. */
 const OWN_SLOWNESS_MS = 1000;
 
 const TIME_OUTS: ReadonlySet<ErrorCode> = new Set([
@@ -17,8 +17,8 @@ const TIME_OUTS: ReadonlySet<ErrorCode> = new Set([
   'RESPONSE_TIMEOUT',
   'BODY_TIMEOUT',
 ]);
-/** How a peer ends the connection with a client that is too slow. */
-const GIVEN_UP: ReadonlySet<ErrorCode> = new Set([
+/** How a peer ends the connection with a slow client. */
+const CLOSED_BY_PEER: ReadonlySet<ErrorCode> = new Set([
   'CONNECT_RESET',
   'PROXY_UNREACHABLE',
   'PROXY_REFUSED',
@@ -32,16 +32,16 @@ const GIVEN_UP: ReadonlySet<ErrorCode> = new Set([
 const REQUEST_TIMEOUT_STATUS = 408;
 const TIMED_SOURCES: ReadonlySet<string> = new Set(['RESPONSE_TIME', 'LATENCY', 'JSON_RESPONSE']);
 
-/** What an attempt showed, and how starved of CPU the agent was in it. */
+/** The observation of an attempt, and how starved of CPU the agent was in it. */
 export interface Starved {
   readonly probed: Probed;
   readonly assertionsFailed: boolean;
-  /** One was stopped at its time limit, for which our own want of CPU may be to blame. */
+  /** An assertion exceeded its time limit, perhaps because the agent was short of CPU. */
   readonly isCutShort: boolean;
   readonly starvedMs: number;
-  /** By so much its times may be too long: not by what starved it while the kernel timed it. */
+  /** How much too long its times may be; excludes starvation while the kernel measured the time. */
   readonly uncertainMs: number;
-  /** Whether the last wait that ended at its deadline gave the target all of its time. */
+  /** Whether the target had the whole time limit in the last wait that timed out. */
   readonly lastTimeOut: 'certain' | 'uncertain' | null;
 }
 
@@ -51,14 +51,15 @@ interface EvaluatorTools {
 }
 
 /**
- * The verdict on an attempt, if it is certain. The true times lie between those measured and those
- * less the starvation while the event loop took them, but not below what the kernel saw the target
- * take: where not all of them give one verdict, there is none (null). What depends on no time stands,
- * unless the target may have given us up for our own slowness.
+ * The verdict on an attempt despite CPU starvation; null if it is uncertain. The true times are between
+ * the measured ones and those minus the starvation, but not less than the time that the kernel
+ * attributes to the target. The verdict is certain if all of these times give the same one. A verdict
+ * that does not depend on times is certain, unless the target may have closed the connection because
+ * the agent was slow.
  *
- * @param measured the verdict on the times as they were measured
+ * @param measured the verdict for the measured times
  */
-export async function certainVerdict(
+export async function verdictUnderStarvation(
   check: Check,
   seen: Starved,
   measured: Verdict,
@@ -70,9 +71,9 @@ export async function certainVerdict(
   const { failure } = probed;
   if (failure !== null && lastTimeOut === 'uncertain') return null;
   const hasTimedOut = probed.timedOut || isTimeOut(failure);
-  // A lookup whose deadline passed before it sent a query has no time-out of its own.
-  const isOurDoing = mayHaveGivenUp(probed) || (hasTimedOut && lastTimeOut === null);
-  if (isOurDoing && starvedMs > OWN_SLOWNESS_MS) return null;
+  // lastTimeOut is null for a lookup whose deadline passed before it sent a query.
+  const mayBeOurFault = mayHaveBeenClosed(probed) || (hasTimedOut && lastTimeOut === null);
+  if (mayBeOurFault && starvedMs > OWN_SLOWNESS_MS) return null;
   if (hasTimedOut && lastTimeOut === 'certain') return measured;
   const verdicts = [measured];
   const measuredMs = probed.responseTimeMs;
@@ -86,7 +87,7 @@ export async function certainVerdict(
   return commonVerdict(verdicts);
 }
 
-/** By so many milliseconds the measured times may be too long: not by what passed before or after them. */
+/** Milliseconds by which the measured times may be too long, which is at most their own length. */
 export function tooLongAtMost(
   { responseTimeMs, peerMs }: Pick<Probed, 'responseTimeMs' | 'peerMs'>,
   uncertainMs: number,
@@ -98,13 +99,13 @@ function isTimeOut(failure: Failure | null): boolean {
   return failure !== null && TIME_OUTS.has(failure.code);
 }
 
-function mayHaveGivenUp({ failure, sources }: Probed): boolean {
-  if (failure !== null) return GIVEN_UP.has(failure.code);
+function mayHaveBeenClosed({ failure, sources }: Probed): boolean {
+  if (failure !== null) return CLOSED_BY_PEER.has(failure.code);
   const status = sources.STATUS_CODE;
   return status?.kind === 'number' && status.value === REQUEST_TIMEOUT_STATUS;
 }
 
-/** The instants to judge at beside the measured one: thresholds are crossed once, targets met once. */
+/** How much earlier to evaluate again: at most once, and where an assertion's target would be met. */
 function earlierBy(check: Check, responseTimeMs: number, starvedMs: number): readonly number[] {
   const met = assertionsOf(check)
     .filter(({ source }) => source === 'RESPONSE_TIME')
@@ -113,7 +114,7 @@ function earlierBy(check: Check, responseTimeMs: number, starvedMs: number): rea
   return [...met, starvedMs];
 }
 
-/** Whether assertions would have failed, had everything come earlier. */
+/** Whether assertions would have failed if everything had come earlier. */
 async function failsEarlier(
   check: Check,
   { probed, assertionsFailed }: Starved,

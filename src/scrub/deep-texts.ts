@@ -1,22 +1,22 @@
-/** Whatever is deeper is masked whole: it would take more stack than there may be. */
+/** Deeper values are replaced completely: they would take too much stack. */
 const MAX_DEPTH = 500;
 
 type Known = Map<object, unknown>;
 
 /**
- * The value with every text inside replaced, names of fields too; the same object where none was.
+ * The value with every text in it mapped, including field names; the same object if no text changes.
  *
- * @param text what replaces a text; gives back the same where there is nothing to replace
- * @param exempt names of fields whose values stay as they are
- * @param tooDeep what stands for what is too deep, or stands in itself
+ * @param text maps a text
+ * @param exempt names of fields whose values stay unchanged
+ * @param tooDeep replaces values that are too deep or contain themselves
  */
-export function deepText<T>(
+export function mapDeepTexts<T>(
   value: T,
   text: (text: string) => string,
   exempt: ReadonlySet<string>,
   tooDeep: string,
 ): T {
-  // An object that is referenced several times is visited once.
+  // An object with several references is visited once.
   const known: Known = new Map();
 
   const object = (given: object, depth: number): unknown => {
@@ -25,9 +25,9 @@ export function deepText<T>(
     known.set(given, tooDeep);
     const scrubbed = Array.isArray(given)
       ? array(given, depth)
-      : isOfFields(given)
+      : hasPlainFields(given)
         ? record(given, depth)
-        : written(given, depth);
+        : serialized(given, depth);
     known.set(given, scrubbed);
     return scrubbed;
   };
@@ -56,11 +56,11 @@ export function deepText<T>(
       if (newName !== name || newValue !== value) isSame = false;
       return [newName, newValue] as const;
     });
-    return isSame ? given : Object.fromEntries(withOwnNames(fields));
+    return isSame ? given : Object.fromEntries(withUniqueNames(fields));
   };
 
-  /** What says itself how it is written, like an address. */
-  const written = (given: object, depth: number): unknown => {
+  /** An object with its own JSON form, like a URL. */
+  const serialized = (given: object, depth: number): unknown => {
     if (!('toJSON' in given) || typeof given.toJSON !== 'function') return given;
     const json: unknown = given.toJSON();
     const scrubbed = any(json, depth + 1);
@@ -70,13 +70,13 @@ export function deepText<T>(
   return any(value, 0) as T;
 }
 
-/** Bytes, dates, maps and the like are not made of fields. */
-function isOfFields(value: object): boolean {
+/** False for byte arrays and for objects with their own JSON form, such as dates. */
+function hasPlainFields(value: object): boolean {
   if ('toJSON' in value && typeof value.toJSON === 'function') return false;
   return !ArrayBuffer.isView(value);
 }
 
-/** An error's message is none of its enumerable fields, but is written. */
+/** Includes the fields of an error that are not enumerable. */
 function fieldsOf(value: object): (readonly [string, unknown])[] {
   const own = Object.entries(value);
   if (!(value instanceof Error)) return own;
@@ -85,8 +85,8 @@ function fieldsOf(value: object): (readonly [string, unknown])[] {
   return [...hidden.filter(([key]) => !Object.keys(value).includes(key)), ...own];
 }
 
-/** Two names that became the same stay two. */
-function withOwnNames(
+/** Numbers names that became equal. */
+function withUniqueNames(
   fields: readonly (readonly [string, unknown])[],
 ): readonly (readonly [string, unknown])[] {
   const taken = new Set<string>();
