@@ -73,6 +73,36 @@ export async function isKnownAgent(
   return rows.length > 0;
 }
 
+interface OneAgent {
+  readonly locationId: string;
+  readonly agentId: string;
+}
+
+/** `clockAheadMs` of the agent; null also for an unknown agent. */
+export async function findClockAhead(
+  sql: Sql,
+  { locationId, agentId }: OneAgent,
+): Promise<number | null> {
+  const [row] = await sql.query<{ clockAheadMs: number | null }>(
+    'select clock_ahead_ms from agents where location_id = $1 and id = $2',
+    [locationId, agentId],
+  );
+  return row?.clockAheadMs ?? null;
+}
+
+/** Stores that the agent's clock is ahead by at least this: agents of older releases do not report it. */
+export async function raiseClockAhead(
+  sql: Sql,
+  { locationId, agentId, aheadMs }: OneAgent & { readonly aheadMs: number },
+): Promise<void> {
+  await sql.query(
+    `update agents set clock_ahead_ms = greatest(clock_ahead_ms, $3::bigint)
+     where location_id = $1 and id = $2
+       and clock_ahead_ms is distinct from greatest(clock_ahead_ms, $3::bigint)`,
+    [locationId, agentId, aheadMs],
+  );
+}
+
 export type LiveAgent = {
   readonly id: string;
   readonly epoch: number;
