@@ -50,7 +50,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
     before: Buffer | null,
   ): StoredProxy => ({
     proxyUrl: hiddenProxyUrl(proxyUrl),
-    sealedProxyPassword: sealedAgain(secrets, secret, { place: sealingContextOf(key), before }),
+    sealedProxyPassword: sealedAgain(secrets, secret, { context: sealingContextOf(key), before }),
   });
   const unsealed = (
     key: LocationKeyOf,
@@ -90,7 +90,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
         return whole !== null && whole.length > MAX_CHARS ? proxyUrl : whole;
       } catch (error) {
         const { accountId, id: locationId } = key;
-        unreadable.tell(
+        unreadable.report(
           [accountId, locationId],
           { locationId },
           "the password of a location's proxy is not sent to agents, and its URL and API checks fail with CREDENTIAL_NOT_READABLE",
