@@ -1,7 +1,6 @@
 import { type Snippet, snippetSchema } from '../../model/account/snippet.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Allowance } from '../accounts/allowance.ts';
-import { requireCapacity } from '../accounts/capacity.ts';
+import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
 import type { Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
