@@ -24,14 +24,14 @@ export interface KeptRequest {
   readonly problems: readonly CredentialProblem[];
 }
 
-const STAYS =
-  'a hidden value stays only where scheme, host, port and Host header stay the same, and so do the variables of the check in them or before the host';
-const BESIDE_PASSWORD = `must not have ${MASK} for a user name beside a password: a user name is hidden only where it stands alone, so give it again`;
+const KEPT_IF =
+  "a hidden value is kept only if scheme, host, port and Host header do not change, nor the check's variables in them or before the host";
+const BESIDE_PASSWORD = `must not have ${MASK} as a user name beside a password: a user name is hidden only without a password, so send the user name`;
 const NONE_STORED = `must not be ${MASK}: this stands for a hidden value, and none is stored here`;
-const PARTIAL = `must not have ${MASK} beside other text: it stands for a hidden value as a whole, so send ${MASK} alone to keep the stored one, or give the value itself`;
-const NOTHING_HIDDEN = `must not hold ${MASK} there: this stands for a hidden value, and nothing is hidden there, so give the text itself`;
+const PARTIAL = `must not have ${MASK} beside other text: send ${MASK} alone to keep the stored value, or send the whole new value`;
+const NOTHING_HIDDEN = `must not contain ${MASK}: nothing is hidden here, so send the text itself`;
 const COUNT_DIFFERS =
-  'must be given again: there are several headers of this name, and not as many as were stored';
+  'must be sent again: the number of headers of this name differs from the stored request';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -90,7 +90,7 @@ export function withKeptCredentials(
 
 function restoreMasked(change: TargetChange, { path }: CredentialField): string {
   const removal = path[0] === 'url' ? 'a url without it removes it' : 'null removes it';
-  return `must be given again, as ${reasonOf(change)}: ${STAYS} (${removal})`;
+  return `must be sent again because ${reasonOf(change)}: ${KEPT_IF} (${removal})`;
 }
 
 function reasonOf(change: TargetChange): string {
@@ -98,9 +98,9 @@ function reasonOf(change: TargetChange): string {
     case 'address':
       return 'the url leads to another scheme, host or port';
     case 'host-header':
-      return 'the Host header is another';
+      return 'the Host header changed';
     case 'variable':
-      return `the variable ${change.name}, by which the url or the Host header may lead elsewhere, is another`;
+      return `the variable ${change.name} changed, and the url or the Host header may lead elsewhere`;
   }
 }
 

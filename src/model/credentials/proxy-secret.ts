@@ -2,8 +2,8 @@ import { originOf } from './origin.ts';
 import { holdsMask, MASK } from './sensitive-headers.ts';
 import { mapUrlSecret, urlSecretOf } from './url-secret.ts';
 
-const NOTHING_HIDDEN = `must not hold ${MASK} but for a password, or a user without one: it stands for those alone`;
-const PARTIAL = `must not have ${MASK} beside other text: it stands for a hidden password or user as a whole, so send ${MASK} alone to keep the stored one, or give it again`;
+const NOTHING_HIDDEN = `must not contain ${MASK} except as the password, or as the user if there is no password`;
+const PARTIAL = `must not have ${MASK} beside other text: send ${MASK} alone to keep the stored password or user, or send the whole new one`;
 
 /** The URL of a location's proxy as answers show it. No templates are filled in there. */
 export function hiddenProxyUrl(proxyUrl: string): string {
@@ -26,19 +26,19 @@ export function withKeptSecret(
     return { proxyUrl: given, problem: NOTHING_HIDDEN };
   }
   if (holdsMask(secret.username)) {
-    const problem = `must not have ${MASK} for a user beside a password: a user is hidden only where it stands alone, so give it again`;
+    const problem = `must not have ${MASK} as a user beside a password: a user is hidden only without a password, so send the user`;
     return { proxyUrl: given, problem };
   }
   if (secret.text !== MASK) return { proxyUrl: given, problem: PARTIAL };
   const stored = before === null ? null : urlSecretOf(before);
   if (before === null || stored === null || stored.part !== secret.part) {
     const name = secret.part === 'password' ? 'password' : 'user';
-    const problem = `must not have ${MASK} for a ${name}: this stands for a hidden one, and none is stored here`;
+    const problem = `must not have ${MASK} as its ${name}: this stands for a hidden one, and none is stored here`;
     return { proxyUrl: given, problem };
   }
   if (originOf(given) !== originOf(before)) {
     const name = stored.part === 'password' ? 'password' : 'user';
-    const problem = `must have its ${name} again: a hidden one stays only where scheme, host and port of the proxy stay the same`;
+    const problem = `must have its ${name} again: a hidden one is kept only if scheme, host and port of the proxy do not change`;
     return { proxyUrl: given, problem };
   }
   return { proxyUrl: mapUrlSecret(given, () => stored.text), problem: null };

@@ -2,9 +2,8 @@ import type { Store } from '../database/port.ts';
 import { notFound } from '../errors.ts';
 import { findAccount, type StoredAccount } from './sql.ts';
 
-/** What is known of accounts themselves. */
 export interface Accounts {
-  /** @throws ServiceError 404 where it was removed a moment ago */
+  /** @throws ServiceError 404 if the account was just removed */
   read(accountId: string): Promise<StoredAccount>;
 }
 

@@ -8,34 +8,32 @@ import {
   UNLIMITED,
 } from '../../model/account/plan.ts';
 import type { Sql } from '../database/port.ts';
-import { ServiceError } from '../errors.ts';
-import { countOfPlan } from './plan-usage.sql.ts';
-import { lockAccount } from './sql.ts';
+import { conflict, ServiceError } from '../errors.ts';
+import { countOfPlan, lockAccount } from './sql.ts';
 
-/** What an account may have by its plan. */
+/** The limits of an account's plan. */
 export interface Allowance {
   /**
-   * To be called in the transaction that creates one more, before it does. Until that ends, nobody
-   * else creates one of the kind in the account, where the plan limits it.
+   * Call it in the transaction that creates a resource, before it does. If the plan limits the resource,
+   * no other transaction creates one in the account until this one ends.
    *
-   * @throws ServiceError 402 where the plan's limit is met
+   * @throws ServiceError 402 where the plan's limit is reached
    */
   grow(tx: Sql, accountId: string, resource: PlanLimit): Promise<void>;
-  /** @throws ServiceError 402 where the plan does not have it */
+  /** @throws ServiceError 402 where the plan does not have the feature */
   need(accountId: string, feature: PlanFeature): void;
   /**
-   * Judges what a check asks for that it does not have yet: what it has from a larger plan it keeps,
-   * and all else of it can be changed.
+   * Judges only what is new in a check: it keeps what it has from a larger plan, and everything else can
+   * be changed.
    *
-   * @param before null for a check that is made
+   * @param before null for a new check
    * @throws ServiceError 402 that says what the plan has instead
    */
   admitCheck(accountId: string, check: LimitedCheck, before: LimitedCheck | null): void;
-  /** The same of a group, whose locations stand in for those of its checks. */
+  /** `admitCheck` for a group, whose locations replace those of its checks. */
   admitLocations(accountId: string, group: LimitedLocations, before: LimitedLocations | null): void;
 }
 
-/** Where something runs. */
 export interface LimitedLocations {
   readonly locations: readonly string[] | null;
   readonly privateLocations: readonly string[] | null;
@@ -62,7 +60,7 @@ export function createAllowance(plans: Plans): Allowance {
       throw notInPlan(plan, `the location ${foreign} is not in it`, { location: foreign });
     }
     const limit = plan.maxLocationsPerCheck;
-    if (placesOf(after) > Math.max(limit, placesOf(before))) {
+    if (locationCount(after) > Math.max(limit, locationCount(before))) {
       throw notInPlan(plan, `locations of a check: ${limit} at most`, { limit });
     }
   };
@@ -89,11 +87,10 @@ export function createAllowance(plans: Plans): Allowance {
   };
 }
 
-function placesOf(of: LimitedLocations | null): number {
+function locationCount(of: LimitedLocations | null): number {
   return (of?.locations?.length ?? 0) + (of?.privateLocations?.length ?? 0);
 }
 
-/** Where no plan limits anything. */
 export const unlimited: Allowance = createAllowance(UNLIMITED);
 
 function notInPlan(
@@ -104,4 +101,24 @@ function notInPlan(
   return new ServiceError(402, `The plan ${displayName} does not allow it: ${what}`, {
     attributes: { plan: name, ...attributes },
   });
+}
+
+/**
+ * Requires that an account has fewer than `limit` of a resource, whatever its plan. Until the transaction
+ * ends no other one creates one.
+ *
+ * @throws ServiceError 409
+ */
+export async function requireCapacity(
+  tx: Sql,
+  accountId: string,
+  {
+    resource,
+    limit,
+    name,
+  }: { readonly resource: PlanLimit; readonly limit: number; readonly name: string },
+): Promise<void> {
+  await lockAccount(tx, accountId);
+  if ((await countOfPlan(tx, { accountId, resource, upTo: limit })) < limit) return;
+  throw conflict(`An account has at most ${limit} ${name}`, { limit });
 }

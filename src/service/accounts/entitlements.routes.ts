@@ -27,7 +27,7 @@ const response = z.strictObject({
       description: z.string(),
       type: z.enum(['flag', 'metered']),
       enabled: z.boolean(),
-      quantity: z.number().optional().describe('How many; left out where there is no limit.'),
+      quantity: z.number().optional().describe('The limit; omitted if there is none.'),
       requiredPlan: z.string().optional().describe('The first plan that has it, or more of it.'),
       requiredPlanDisplayName: z.string().optional(),
     }),
@@ -35,7 +35,7 @@ const response = z.strictObject({
   addons: z.strictObject({ communicate: addon, resolve: addon }),
 });
 
-/** What an account may have: src/service/README.md, "Plans". */
+/** The limits and features of an account's plan: src/service/README.md, "Plans". */
 export function entitlementsRoutes({ plans }: { readonly plans: Plans }): FastifyPluginAsync {
   return async (untyped) => {
     untyped.withTypeProvider<ZodTypeProvider>().get(

@@ -9,16 +9,16 @@ import {
 } from '../../model/account/plan.ts';
 import { LOCATIONS } from '../../model/vocabulary.ts';
 
-/** A feature of a plan, with its limit where it has one (src/service/README.md, "Plans"). */
+/** A feature of a plan, with its limit if it has one (src/service/README.md, "Plans"). */
 export interface Entitlement {
   readonly key: string;
   readonly name: string;
   readonly description: string;
   readonly type: 'flag' | 'metered';
   readonly enabled: boolean;
-  /** How many there may be; left out where there is no limit, and for flags. */
+  /** The limit; omitted if there is none, and for flags. */
   readonly quantity?: number;
-  /** The first plan that has it, where the account's does not; or has more of it. */
+  /** The first plan that has the feature if the account's plan does not, or that has a higher limit. */
   readonly requiredPlan?: string;
   readonly requiredPlanDisplayName?: string;
 }
@@ -38,7 +38,7 @@ export interface EntitlementsOfAccount {
   readonly addons: Plan['addons'];
 }
 
-/** What an account may have. Pure: its plan says all of it. */
+/** Depends only on the account's plan. */
 export function entitlementsOf(plans: Plans, accountId: string): EntitlementsOfAccount {
   const plan = planOf(plans, accountId);
   const allowed: readonly string[] = plan.locations;

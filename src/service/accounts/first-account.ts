@@ -18,13 +18,13 @@ const KEY_NAME = 'First key';
 /**
  * - `made`: there was no account; now there is one, with this key
  * - `known`: the key belongs to an existing account
- * - `unused`: there are accounts, and the key is none of theirs
+ * - `unused`: there are accounts, and the key belongs to none
  */
 export type FirstAccount = 'made' | 'known' | 'unused';
 
 /**
- * A way into an empty service: without it nobody could make a key, as that needs a key. Harmless
- * again, and by several replicas at once.
+ * Creates the first account and key of an empty service: creating any other key needs a key. Idempotent,
+ * and safe on several replicas at once.
  *
  * @param key `vk_` and 32 hex digits
  */
@@ -37,7 +37,7 @@ export function makeFirstAccount(
   return store.transaction(async (tx) => {
     if ((await findActiveApiKeyByHash(tx, hash)) !== null) return 'known';
     if (await lockFirstAccount(tx)) {
-      // Another replica may have made it while this one waited for the lock.
+      // Another replica may have created it while this one waited for the lock.
       return (await findActiveApiKeyByHash(tx, hash)) === null ? 'unused' : 'known';
     }
     const createdAtMs = clock.wallMs();

@@ -5,12 +5,12 @@ import { callerOf } from '../http/access/authentication.ts';
 import type { Accounts } from './accounts.ts';
 
 const response = z.strictObject({
-  id: z.string().describe('As paths, PLANS_FILE and `x-service-account` name it.'),
+  id: z.string().describe('The id in paths, PLANS_FILE and `x-service-account`.'),
   name: z.string(),
   created_at: z.iso.datetime(),
 });
 
-/** Which account a key is of. */
+/** The account of a key. */
 export function accountsRoutes({ accounts }: { readonly accounts: Accounts }): FastifyPluginAsync {
   return async (untyped) => {
     untyped.withTypeProvider<ZodTypeProvider>().get(

@@ -1,17 +1,18 @@
+import type { PlanLimit } from '../../model/account/plan.ts';
 import type { Sql } from '../database/port.ts';
 
-export interface StoredAccount {
+export type StoredAccount = {
   readonly id: string;
   readonly name: string;
   readonly createdAt: Date;
-}
+};
 
 export async function findAccount(sql: Sql, id: string): Promise<StoredAccount | null> {
-  const [row] = await sql.query<{ id: string; name: string; createdAt: Date }>(
+  const [account] = await sql.query<StoredAccount>(
     'select id, name, created_at from accounts where id = $1',
     [id],
   );
-  return row === undefined ? null : { id: row.id, name: row.name, createdAt: row.createdAt };
+  return account ?? null;
 }
 
 /** @returns false where an account has that id already */
@@ -28,8 +29,8 @@ export async function insertAccount(
 }
 
 /**
- * Until the transaction ends, whoever else locks the account waits. Whoever only refers to it does
- * not: results of its checks go on coming in. To be taken before checks, groups and locations.
+ * Locks the account until the transaction ends. Inserting rows that refer to the account does not wait
+ * for this lock: results of its checks are still stored. Lock it before checks, groups and locations.
  */
 export async function lockAccount(sql: Sql, id: string): Promise<void> {
   await sql.query('select id from accounts where id = $1 for no key update', [id]);
@@ -41,10 +42,40 @@ export async function hasAccount(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Whether there is any account yet. Until the transaction ends nobody else makes one, so that of
- * several replicas that start at once, one makes the first.
+ * Whether there is any account yet. Until the transaction ends no other one creates an account: of
+ * several replicas that start at once, only one creates the first.
  */
 export async function lockFirstAccount(sql: Sql): Promise<boolean> {
   await sql.query('lock table accounts in share row exclusive mode');
   return hasAccount(sql);
+}
+
+/** The table and rows that a plan counts. */
+const COUNTED: Readonly<Record<PlanLimit, string>> = {
+  checks: `checks where check_type <> 'HEARTBEAT' and account_id = $1`,
+  heartbeats: `checks where check_type = 'HEARTBEAT' and account_id = $1`,
+  checkGroups: 'check_groups where account_id = $1',
+  privateLocations: 'private_locations where account_id = $1',
+  alertChannels: 'alert_channels where account_id = $1',
+  maintenanceWindows: 'maintenance_windows where account_id = $1',
+  statusPages: 'status_pages where account_id = $1',
+  clientCertificates: 'client_certificates where account_id = $1',
+  snippets: 'snippets where account_id = $1',
+  variables: 'variables where account_id = $1',
+};
+
+/** How many of a resource an account has, counted up to `upTo`. */
+export async function countOfPlan(
+  sql: Sql,
+  {
+    accountId,
+    resource,
+    upTo,
+  }: { readonly accountId: string; readonly resource: PlanLimit; readonly upTo: number },
+): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*)::int as count from (select from ${COUNTED[resource]} limit $2::bigint) counted`,
+    [accountId, upTo],
+  );
+  return row?.count ?? 0;
 }

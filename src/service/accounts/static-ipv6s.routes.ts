@@ -5,7 +5,7 @@ import { z } from 'zod';
 const PATH = '/v1/static-ipv6s.txt';
 const TEXT = 'text/plain; charset=utf-8';
 
-/** From where the runs of checks come, for firewalls: src/service/README.md, "Every endpoint". */
+/** The source addresses of checks, for firewalls: src/service/README.md, "Every endpoint". */
 export function staticIpv6sRoutes({
   staticIpv6s,
 }: {
@@ -23,7 +23,7 @@ export function staticIpv6sRoutes({
           summary: 'List the IPv6 addresses that checks of the public locations come from',
           response: {
             200: {
-              description: 'One address or network on each line; empty where none is set.',
+              description: 'One address or network on each line; empty if none is set.',
               content: { 'text/plain': { schema: z.string() } },
             },
           },

@@ -1,17 +1,17 @@
-/** How far the agents of a location are believed: who has its key can make up any number of them. */
+/** Bounds on what a location's agents may claim: anyone with its key can start any number of agents. */
 export interface AgentLimits {
-  /** Agents of a location at once; see `HAS_AGENT_SLOT` for which ones count. */
+  /** Agents of a location at once; `HAS_AGENT_SLOT` says which ones count. */
   readonly perLocation: number;
-  /** What an agent's concurrency counts for its share of the checks, at most. */
+  /** The most that an agent's concurrency counts for its share of the checks. */
   readonly concurrency: number;
 }
 
 export const DEFAULT_AGENT_LIMITS: AgentLimits = { perLocation: 100, concurrency: 1_000 };
 
-/** Agents of a location that are known, those that are gone and those that were ended among them. */
+/** Stored agents of a location, including those that are gone and those that were ended. */
 export const MAX_KNOWN_AGENTS = 1_000;
 
-/** What counts for the share of an agent that says it does so many runs at once. */
+/** The concurrency that counts for an agent's share of the checks. */
 export function countedConcurrency(concurrency: number, limits: AgentLimits): number {
   return Math.min(concurrency, limits.concurrency);
 }

@@ -8,7 +8,7 @@ export interface AgentKey {
   readonly id: string;
 }
 
-/** What a poll says of an agent. */
+/** What an agent reports with a poll. */
 export interface AgentFacts {
   readonly instanceId: string;
   readonly version: string;
@@ -18,7 +18,7 @@ export interface AgentFacts {
   readonly queued: number;
   readonly refused: KnownAgent['refused'];
   readonly leaseMs: number;
-  /** null where it does not say. */
+  /** null where it is not reported. */
   readonly clockAheadMs: number | null;
 }
 
@@ -41,7 +41,7 @@ function factsOf(key: AgentKey, facts: AgentFacts): readonly unknown[] {
   ];
 }
 
-/** An agent that polls, and the lease that it believes to hold. */
+/** An agent that polls, and the lease that it believes it has. */
 export interface Renewal {
   readonly id: string;
   readonly epoch: number;
@@ -49,11 +49,11 @@ export interface Renewal {
 }
 
 /**
- * Renews the leases of a location whose holders are as they were: what nearly every poll does, with
- * one statement for all that come at once.
+ * Renews leases of a location whose holders have not changed: nearly every poll. One statement renews
+ * all that arrive at once.
  *
- * @returns for each whether it was; not where this instance does not hold the lease with this
- *   epoch, where what it can do has changed, or where the agent was ended
+ * @returns for each whether it was renewed: not if this instance does not have the lease with this
+ *   epoch, if its capabilities or concurrency changed, or if the agent was ended
  */
 export async function renewLeases(
   sql: Sql,
@@ -61,7 +61,7 @@ export async function renewLeases(
 ): Promise<readonly boolean[]> {
   const column = <Value>(of: (renewal: Renewal) => Value): Value[] => renewals.map(of);
   const rows = await sql.query<{ n: number }>(
-    // In the order of their ids, so that two such statements never wait for each other.
+    // Locks in the order of ids: two such statements cannot deadlock.
     `with asked as materialized (
        select * from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::text[],
          $8::bigint[], $9::bigint[], $10::text[], $11::float8[], $12::bigint[]) with ordinality
@@ -101,41 +101,32 @@ export async function renewLeases(
   return renewals.map((_, index) => held.has(index + 1));
 }
 
-export interface HeldLease {
+export type HeldLease = {
   readonly instanceId: string;
   readonly epoch: number;
-  /** Neither given back nor found to be over. */
+  /** Neither given back nor found expired. */
   readonly held: boolean;
-  /** Its time is not over. */
+  /** Not expired. */
   readonly live: boolean;
-  /** The agent is one of those that count towards the location's bound: see `countAgentSlots`. */
-  readonly hasPlace: boolean;
+  /** The agent counts towards the location's limit: see `countAgentSlots`. */
+  readonly hasAgentSlot: boolean;
   /** An operator ended the agent. */
   readonly ended: boolean;
-}
+};
 
-/** Until the transaction ends, nobody else changes the agent. */
+/** Locks the agent until the transaction ends. */
 export async function lockAgent(sql: Sql, { locationId, id }: AgentKey): Promise<HeldLease | null> {
-  const [row] = await sql.query<{
-    instanceId: string;
-    epoch: number;
-    held: boolean;
-    live: boolean;
-    hasPlace: boolean;
-    ended: boolean;
-  }>(
+  const [row] = await sql.query<HeldLease>(
     `select instance_id, epoch, lease_until is not null as held,
-       coalesce(lease_until > now(), false) as live, ${HAS_AGENT_SLOT} as has_place,
+       coalesce(lease_until > now(), false) as live, ${HAS_AGENT_SLOT} as has_agent_slot,
        ended_at is not null as ended
      from agents where location_id = $1 and id = $2 for update`,
     [locationId, id],
   );
-  if (row === undefined) return null;
-  const { instanceId, hasPlace, epoch, held, live, ended } = row;
-  return { instanceId, epoch, held, live, hasPlace, ended };
+  return row ?? null;
 }
 
-/** Renews a lease that `lockAgent` has seen to be held, and notes what its holder is now. */
+/** Renews a lease that `lockAgent` found to be held, and stores what its holder reports. */
 export async function changeAgent(
   sql: Sql,
   { facts, ...key }: AgentKey & { readonly facts: AgentFacts },
@@ -148,7 +139,7 @@ export async function changeAgent(
 }
 
 /**
- * Takes the lease anew, with the next epoch: whoever had it before can change nothing with its own.
+ * Gives the agent a new lease with the next epoch, which fences off the former holder.
  *
  * @returns the epoch
  */
@@ -174,7 +165,7 @@ export async function acquireLease(
   return rows[0]?.epoch ?? 0;
 }
 
-/** @returns false where the lease is another's by now, or over */
+/** @returns false where another process has the lease, or it is over */
 export async function endLease(
   sql: Sql,
   { locationId, id, epoch }: AgentKey & { readonly epoch: number },
@@ -189,8 +180,8 @@ export async function endLease(
 }
 
 /**
- * Ends the agent for good, with its lease, until `allowAgent`. Only where `lockAssignments` holds the
- * location. One that was ended before stays as it is.
+ * Ends the agent and its lease until `allowAgent`. The caller has locked the location with
+ * `lockAssignments`. Idempotent.
  *
  * @returns null where the location has no such agent
  */
@@ -207,7 +198,7 @@ export async function markAgentEnded(
      where location_id = $1 and id = $2 returning before.held as was_held`,
     [locationId, id],
   );
-  return row === undefined ? null : { wasHeld: row.wasHeld };
+  return row ?? null;
 }
 
 /** @returns false where the location has no such agent */
@@ -220,10 +211,10 @@ export async function allowAgent(sql: Sql, { locationId, id }: AgentKey): Promis
 }
 
 /**
- * Ends the leases whose time is over, and forgets agents that were not seen for a month; an ended one
- * is kept, as it would come back as a new one.
+ * Ends expired leases, and deletes agents that were not seen for a month. An ended agent is not
+ * deleted: it could poll again as a new one.
  *
- * @returns whose leases ended
+ * @returns the agents whose leases ended
  */
 export async function reapAgents(
   sql: Sql,

@@ -21,32 +21,32 @@ import {
   markAgentEnded,
   type Renewal,
 } from './lease.sql.ts';
-import { countAgentSlots, forgetOldestAgents } from './sql.ts';
+import { countAgentSlots, deleteOldestAgents } from './sql.ts';
 
 export interface Lease {
   readonly epoch: number;
-  /** The agent has to be told the whole set: what it believes to have is of another epoch. */
+  /** The agent must get the whole set: what it believes it has is of another epoch. */
   readonly begins: boolean;
 }
 
-/** Renews the lease of an agent that is as it was; see `renewLeases`. */
+/** `renewLeases` for one agent. */
 export type Renew = (locationId: string, renewal: Renewal) => Promise<boolean>;
 
 /**
  * Renews the agent's lease, or gives it a new one.
  *
- * | the lease is | and the poll | |
+ * | the lease | the poll | |
  * |---|---|---|
- * | this instance's | names its epoch | renewed |
- * | this instance's | names another epoch: the answer that told it was lost | renewed, told anew |
- * | another instance's and lasts | names an epoch: it is the older process | 409 replaced |
- * | another instance's and lasts | names none: it is the newer process | taken over, next epoch |
- * | over, given back or nobody's | | taken, next epoch |
+ * | is this instance's | names its epoch | renewed |
+ * | is this instance's | names another epoch: the answer with the epoch was lost | renewed, whole set sent |
+ * | is live and another instance's | names an epoch: it is the older process | 409 replaced |
+ * | is live and another instance's | names none: it is the newer process | taken over, next epoch |
+ * | is over, given back or nobody's | | acquired, next epoch |
  *
- * An ended agent gets none. Nor does one that has no place in the location (`HAS_AGENT_SLOT`) where all are
- * taken: so none that came before loses its own to it.
+ * An ended agent gets no lease. Neither does an agent without a slot (`HAS_AGENT_SLOT`) in a full
+ * location: it cannot displace another.
  *
- * @returns the reason where the agent gets none
+ * @returns the reason if the agent gets no lease
  * @throws ServiceError 401 where the location is gone, 409 as above
  */
 export async function renewOrAcquireLease(
@@ -65,16 +65,16 @@ export async function renewOrAcquireLease(
   request: PollRequest,
 ): Promise<Lease | RefusalReason> {
   const key = { locationId, id: request.agentId };
-  const facts = factsOf(request, leaseMs);
+  const facts: AgentFacts = { ...request, ...request.load, leaseMs };
   const { epoch } = request;
   if (await renew(locationId, { id: key.id, epoch, facts })) return { epoch, begins: false };
   return store.transaction(async (tx): Promise<Lease | RefusalReason> => {
-    // The assigner must see either the agent as it was or as it is from now on.
+    // The assigner must see the agent either before or after this transaction.
     const location = await lockAssignments(tx, { locationId, whenBusy: 'wait' });
     if (location === null) throw badToken();
     const before = await lockAgent(tx, key);
     if (before?.ended === true) {
-      // Given by a replica of the release before, which knows no ended agents.
+      // A replica of the previous release, which does not know ended agents, gave it this lease.
       if (before.held) await endAgent(tx, key);
       return 'ended';
     }
@@ -84,22 +84,22 @@ export async function renewOrAcquireLease(
       return { epoch: before.epoch, begins: before.epoch !== epoch };
     }
     if (before?.live === true && epoch > 0) throw replaced();
-    if (before?.hasPlace !== true && (await countAgentSlots(tx, key)) >= limits.perLocation) {
+    if (before?.hasAgentSlot !== true && (await countAgentSlots(tx, key)) >= limits.perLocation) {
       return 'too_many_agents';
     }
-    const taken = await acquireLease(tx, { ...key, accountId, facts });
-    if (before === null) await forgetOldestAgents(tx, { locationId, max: MAX_KNOWN_AGENTS });
-    // So that no revision is 0, by which agents ask for all.
+    const acquired = await acquireLease(tx, { ...key, accountId, facts });
+    if (before === null) await deleteOldestAgents(tx, { locationId, max: MAX_KNOWN_AGENTS });
+    // Agents ask for the whole set with revision 0, so the revision must not be 0.
     await setRevision(tx, { locationId, revision: location.revision + 1 });
     await noteAgentChange(tx, { locationId });
-    return { epoch: taken, begins: true };
+    return { epoch: acquired, begins: true };
   });
 }
 
 /**
- * Gives the lease back, so that the agent's checks move at once.
+ * Gives the lease back: the agent's checks move at once.
  *
- * @returns false where it was another's by then, or over
+ * @returns false where another process had the lease, or it was over
  */
 export async function releaseLease(
   store: Store,
@@ -116,7 +116,7 @@ export async function releaseLease(
 }
 
 /**
- * Ends the agent until it is allowed again: its lease is over at once, and its held poll learns of it.
+ * Ends the agent until it is allowed again: ends its lease, and wakes its held poll.
  *
  * @returns false where the location has no such agent
  */
@@ -130,24 +130,10 @@ export async function endAgent(tx: Sql, key: AgentKey): Promise<boolean> {
   return true;
 }
 
-/** What the older of two processes with one agent id is told. */
+/** The answer to the older of two processes with one agent id. */
 export function replaced(): ServiceError {
   return conflict(
     'Another process with the same agent id has taken over; give each agent a DATA_DIR of its own',
     { reason: 'replaced' },
   );
-}
-
-function factsOf(request: PollRequest, leaseMs: number): AgentFacts {
-  const { instanceId, version, capabilities, concurrency, load, refused, clockAheadMs } = request;
-  return {
-    instanceId,
-    version,
-    capabilities,
-    concurrency,
-    ...load,
-    refused,
-    leaseMs,
-    clockAheadMs,
-  };
 }

@@ -17,7 +17,7 @@ export function pollRoutes({
   /** Aborts when the service stops: held polls then end at once. */
   readonly stopping: AbortSignal;
 }): FastifyPluginAsync {
-  // Every poll that is held waits for it, and Node would warn of a leak from the eleventh on.
+  // Each held poll adds a listener, and Node would warn of a leak from the eleventh on.
   setMaxListeners(0, stopping);
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();

@@ -5,7 +5,7 @@ import { releaseRequestSchema, releaseResponseSchema } from '../../wire/v1/relea
 import { agentOf } from '../http/access/agent-access.ts';
 import type { Agents } from './agents.ts';
 
-/** Where agents that stop give their leases back. */
+/** Agents that stop give their leases back here. */
 export function releaseRoutes({
   agents,
 }: {

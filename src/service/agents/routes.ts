@@ -11,17 +11,17 @@ const PATH = '/v1/private-locations/:id/agents';
 const CHANGING = { role: 'write' } as const;
 
 const response = z.strictObject({
-  id: z.string().describe('The agent keeps it in its DATA_DIR.'),
+  id: z.string().describe('The agent saves it in its DATA_DIR.'),
   version: z.string(),
-  live: z.boolean().describe('It polled lately, and runs its checks.'),
+  live: z.boolean().describe('It polled recently, and runs its checks.'),
   checks: z.int().describe('How many checks of the location it runs.'),
   running: z.int().describe('Runs in progress when it last polled.'),
-  queued: z.int().describe('Runs that waited for a place by then.'),
-  concurrency: z.int().describe('Runs that it does at once, as it says.'),
+  queued: z.int().describe('Runs that waited for a permit when it last polled.'),
+  concurrency: z.int().describe('How many runs it does at once, as it reports.'),
   countedConcurrency: z
     .int()
     .describe(
-      'What counts for its share of the checks: its concurrency, or MAX_AGENT_CONCURRENCY of the service where it says more.',
+      'The concurrency that counts for its share of the checks, at most MAX_AGENT_CONCURRENCY of the service.',
     ),
   capabilities: z.strictObject({
     types: z.array(z.string()),
@@ -31,19 +31,19 @@ const response = z.strictObject({
   }),
   refused: z
     .array(z.strictObject({ checkId: z.string(), problem: z.string() }))
-    .describe('Checks and runs that it was given and cannot read; 100 at most are named.'),
+    .describe('Checks and runs that it got and cannot read, at most 100.'),
   clockAheadMs: z
     .int()
     .nullable()
     .describe(
-      "How far its clock is ahead of the service's, in milliseconds; below 0 it is behind. null where it does not say.",
+      "How far its clock is ahead of the service's, in milliseconds; negative if it is behind, null if it does not report this.",
     ),
   lease_until: z.iso
     .datetime()
     .nullable()
-    .describe('When its checks go to others unless it polls again; null where they have.'),
+    .describe('When its checks move to others unless it polls again; null once they have moved.'),
   first_seen_at: z.iso.datetime(),
-  last_seen_at: z.iso.datetime().describe('Of its last poll that was not refused.'),
+  last_seen_at: z.iso.datetime().describe('The time of its last poll that was not refused.'),
   ended_at: z.iso
     .datetime()
     .nullable()

@@ -2,69 +2,53 @@ import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
 import { MAY_BEGIN } from '../check-runs/exports.ts';
 import type { Sql } from '../database/port.ts';
 
-/** What an agent is told: of itself, of its location, and of its checks. */
+/** What the answer to a poll says of the agent, of its location, and of its checks. */
 
 export interface AgentOfLocation {
   readonly locationId: string;
   readonly agentId: string;
 }
 
-export interface AgentPosition {
+/** An agent and its location, as far as the answer to a poll depends on them. */
+export type AgentPosition = {
+  readonly agentId: string;
   readonly slug: string;
-  /** With a mask in the place of its password, where that is encrypted. */
+  /** A password that is encrypted is replaced by a mask. */
   readonly proxyUrl: string | null;
   readonly sealedProxyPassword: Buffer | null;
   readonly revision: number;
-  /** When the settings of the location last changed: an agent at an older one is told them. */
+  /** When the settings of the location last changed: they are sent to an agent at an older revision. */
   readonly settingsRevision: number;
   /** An agent at an older revision gets the whole set. */
   readonly purgedRevision: number;
-  /** An agent came, went or changed, and the checks are not shared out anew yet. */
+  /** An agent came, went or changed, and the assigner has not handled that yet. */
   readonly pending: boolean;
   /** When the agent last got or lost a check. */
   readonly changedRevision: number;
-  /** There are runs beside the plan in the location, of whoever: mostly there are none. */
+  /** The location has one-off runs that an agent may begin: mostly there are none. */
   readonly openRuns: boolean;
   /** An operator ended the agent. */
   readonly ended: boolean;
-  /** The agent's lease; null where it has none that anybody knows of. */
-  readonly lease: {
-    readonly epoch: number;
-    readonly instanceId: string;
-    readonly held: boolean;
-    readonly live: boolean;
-  } | null;
-}
-
-type StandingRow = {
-  readonly slug: string;
-  readonly proxyUrl: string | null;
-  readonly sealedProxyPassword: Buffer | null;
-  readonly revision: number;
-  readonly settingsRevision: number;
-  readonly purgedRevision: number;
-  readonly pending: boolean;
-  readonly changedRevision: number;
-  readonly openRuns: boolean;
-  readonly agentId: string;
+  /** Of the last lease, like the instance; null for an agent that is not stored. */
   readonly epoch: number | null;
   readonly instanceId: string | null;
+  /** The lease was neither given back nor found expired. */
   readonly held: boolean;
+  /** The lease has not expired. */
   readonly live: boolean;
-  readonly ended: boolean;
 };
 
 /**
- * Of some agents of a location, each once or more often. To be read before the checks: what changes
- * meanwhile has a later revision, and is told again.
+ * Reads the positions of agents of one location; an id may occur more than once. Read them before the
+ * checks: a change in between has a later revision, and is sent again.
  *
- * @returns in their order; null where the location is gone
+ * @returns in the order of the ids; null where the location is gone
  */
-export async function readStandings(
+export async function readPositions(
   sql: Sql,
   { locationId, agentIds }: { readonly locationId: string; readonly agentIds: readonly string[] },
 ): Promise<readonly AgentPosition[] | null> {
-  const rows = await sql.query<StandingRow>(
+  const rows = await sql.query<AgentPosition>(
     `with location as materialized (
        select l.id, l.slug, l.proxy_url, l.sealed_proxy_password, s.revision, s.settings_revision,
          s.purged_revision,
@@ -87,43 +71,26 @@ export async function readStandings(
     [locationId, [...new Set(agentIds)]],
   );
   if (rows.length === 0) return null;
-  const standings = new Map(rows.map((row) => [row.agentId, standingOf(row)]));
-  return agentIds.flatMap((agentId) => standings.get(agentId) ?? []);
-}
-
-function standingOf(row: StandingRow): AgentPosition {
-  const { epoch, instanceId, held, live } = row;
-  return {
-    slug: row.slug,
-    proxyUrl: row.proxyUrl,
-    sealedProxyPassword: row.sealedProxyPassword,
-    revision: row.revision,
-    settingsRevision: row.settingsRevision,
-    purgedRevision: row.purgedRevision,
-    pending: row.pending,
-    changedRevision: row.changedRevision,
-    openRuns: row.openRuns,
-    ended: row.ended,
-    lease: epoch === null || instanceId === null ? null : { epoch, instanceId, held, live },
-  };
+  const positions = new Map(rows.map((row) => [row.agentId, row]));
+  return agentIds.flatMap((agentId) => positions.get(agentId) ?? []);
 }
 
 /** Which of an agent's checks: those that changed after a revision, or those past an id. */
 export type ShareRange = { readonly sinceRevision: number } | { readonly after: string };
 
-/** A check of an agent, before its secret variables are opened. */
+/** A check of an agent, before its secret variables are decrypted. */
 export interface SharedCheck {
   readonly accountId: string;
-  /** Of the location, when the agent got it or it changed. */
+  /** Of the location when the agent got the check, or when the check last changed. */
   readonly revision: number;
   readonly assignment: AssignmentMessage;
-  /** The values of its secret variables, encrypted; null where it has none. */
+  /** The encrypted values of the secret variables; null where there are none. */
   readonly sealedVariables: Buffer | null;
 }
 
 export interface Share {
   readonly checks: readonly SharedCheck[];
-  /** The last one, where there are more; null where there are not. */
+  /** The last check read, if there are more; else null. */
   readonly lastOfPart: { readonly checkId: string; readonly revision: number } | null;
 }
 
@@ -136,7 +103,7 @@ type ShareRow = {
   readonly stride: number;
   readonly strideIndex: number;
   readonly answeredUntil: Date | null;
-  /** JSON; null for one that is deleted or deactivated. */
+  /** JSON; null for a check that is deleted or deactivated. */
   readonly body: string | null;
   readonly groupId: number | null;
   readonly sealedVariables: Buffer | null;
@@ -144,15 +111,15 @@ type ShareRow = {
   readonly chosen: number;
 };
 
-/** What stands in JSON beside a check's body, at the most. */
+/** An upper bound for the JSON of an assignment without the check's body. */
 const ENVELOPE_BYTES = 400;
-/** As JSON; most are shorter. */
+/** Most bodies are shorter. */
 const SHORT_BODY_BYTES = 2_000;
 
 /**
- * The agent's checks with their bodies, as many as fit into `maxRows` and `maxBytes`, and one at
- * least. The bodies are those of now, which may be newer than the assignment: then another change
- * follows. One that is deleted or deactivated meanwhile is left out: its end follows, too.
+ * The agent's checks with their bodies: as many as fit into `maxRows` and `maxBytes`, at least one.
+ * A body may be newer than the assignment: then another change follows. A check that is deleted or
+ * deactivated is omitted: its removal follows.
  */
 export async function readShare(
   sql: Sql,
@@ -180,7 +147,8 @@ export async function readShare(
        from assignments a where a.location_id = $1 and a.agent_id = $2 and ${condition}
        order by a.${order} limit $4::int + 1
      ), written as materialized (
-       -- Once for each, as it is most of the work; long ones twice, as they are too much to keep.
+       -- Casting a body to text is most of the work: once for a short one; a long one is cast again
+       -- below, since it takes too much memory here.
        select chosen.*, c.activated, c.body, c.group_id, c.sealed_variables, t.bytes as body_bytes,
          case when t.bytes <= ${SHORT_BODY_BYTES} then t.json end as short
        from chosen left join checks c on c.account_id = chosen.account_id and c.id = chosen.check_id
@@ -188,19 +156,19 @@ export async function readShare(
          select x.json, octet_length(x.json) as bytes from (select c.body::text as json offset 0) x
        ) t on true
      ), sized as (
-       select written.*, row_number() over told as place,
+       select written.*, row_number() over sent as n,
          sum(coalesce(body_bytes, 0)
            + coalesce(octet_length(sealed_variables), 0)
-           + ${ENVELOPE_BYTES}) over told as bytes
-       from written window told as (order by ${order}, check_id rows unbounded preceding)
+           + ${ENVELOPE_BYTES}) over sent as bytes
+       from written window sent as (order by ${order}, check_id rows unbounded preceding)
      )
      select s.account_id, s.check_id, s.revision, s.period_ms, s.phase_ms, s.stride, s.stride_index,
        s.answered_until, (select count(*) from chosen) as chosen,
        case when s.activated then coalesce(s.short, s.body::text) end as body, s.group_id,
        s.sealed_variables, coalesce(g.tags, '[]'::jsonb) as group_tags
      from sized s left join check_groups g on g.id = s.group_id
-     where s.place <= $4::int and (s.bytes <= $5::bigint or s.place = 1)
-     order by s.place`,
+     where s.n <= $4::int and (s.bytes <= $5::bigint or s.n = 1)
+     order by s.n`,
     [locationId, agentId, start, maxRows, maxBytes],
   );
   const last = rows.at(-1);
@@ -210,7 +178,7 @@ export async function readShare(
       const { periodMs, phaseMs, stride, strideIndex: index } = row;
       const slots = { periodMs, phaseMs, stride, index };
       const answeredUntil = row.answeredUntil?.getTime() ?? null;
-      // The column holds the group: a deleted one is cleared there, and not in the body.
+      // The column has the group: deleting a group clears it there, but not in the body.
       const check = { ...JSON.parse(body), groupId: row.groupId };
       const assignment = { checkId, slots, check, answeredUntil, groupTags: row.groupTags };
       const { accountId, sealedVariables, revision } = row;
@@ -223,14 +191,11 @@ export async function readShare(
   };
 }
 
-/** A check that an agent has no more. */
-export interface LostCheck {
-  readonly checkId: string;
-  readonly revision: number;
-}
+/** A check that an agent lost. */
+type LostCheck = { readonly checkId: string; readonly revision: number };
 
-/** The checks that the agent lost after a revision, at most so many, in the order of theirs. */
-export async function listLost(
+/** The checks that the agent lost after a revision, in the order of their revisions. */
+export function listLost(
   sql: Sql,
   {
     locationId,
@@ -239,11 +204,10 @@ export async function listLost(
     limit,
   }: AgentOfLocation & { readonly sinceRevision: number; readonly limit: number },
 ): Promise<readonly LostCheck[]> {
-  const rows = await sql.query<{ checkId: string; revision: number }>(
+  return sql.query<LostCheck>(
     `select check_id, revision from assignment_tombstones
      where location_id = $1 and agent_id = $2 and revision > $3::bigint
      order by revision limit $4::int`,
     [locationId, agentId, sinceRevision, limit],
   );
-  return rows.map(({ checkId, revision }) => ({ checkId, revision }));
 }

@@ -1,38 +1,38 @@
 import type { Capabilities } from '../../wire/v1/poll.ts';
 import type { Sql } from '../database/port.ts';
 
-/** An agent of a location, as it said of itself with its last poll. */
-export interface KnownAgent {
+/** A stored agent of a location, as its last poll reported it. */
+export type KnownAgent = {
   readonly id: string;
   readonly version: string;
   readonly capabilities: Capabilities;
   readonly concurrency: number;
   readonly running: number;
   readonly queued: number;
-  /** How many checks of the location are its own now. */
+  /** How many checks of the location are assigned to it. */
   readonly checks: number;
-  /** Its lease lasts, by the database's clock. */
+  /** Its lease has not expired, by the database's clock. */
   readonly live: boolean;
-  /** null where the lease was given back or found to be over. */
+  /** null where the lease was given back or found expired. */
   readonly leaseUntil: Date | null;
   readonly firstSeenAt: Date;
   readonly lastSeenAt: Date;
   /** When an operator ended it; null for an agent that may poll. */
   readonly endedAt: Date | null;
-  /** Checks that it has and cannot read. */
+  /** Checks that are assigned to it and that it cannot read. */
   readonly refused: readonly { readonly checkId: string; readonly problem: string }[];
-  /** How far its clock is ahead of the service's; below 0 it is behind. null where it does not say. */
+  /** How far its clock is ahead of the service's; negative if behind. null if not reported. */
   readonly clockAheadMs: number | null;
-}
+};
 
 /**
- * The agent counts towards its location's bound: it holds a lease, or polled within the last 5 minutes. So
- * an agent that restarts finds its place, whoever came meanwhile.
+ * The agent counts towards its location's limit: it has a lease, or polled within the last 5 minutes.
+ * An agent that restarts thus keeps its slot.
  */
 export const HAS_AGENT_SLOT = `(ended_at is null
   and (lease_until is not null or last_seen_at > now() - interval '5 minutes'))`;
 
-/** How many agents of the location count towards its bound. */
+/** How many agents of the location count towards its limit. */
 export async function countAgentSlots(
   sql: Sql,
   { locationId }: { readonly locationId: string },
@@ -45,10 +45,10 @@ export async function countAgentSlots(
 }
 
 /**
- * Where the location has more agents than so many, forgets those that are gone longest, and ended ones
- * last. None that counts towards the bound is forgotten.
+ * Deletes agents of a location that has more than `max`: those gone longest first, ended ones last.
+ * Keeps all that count towards the limit.
  */
-export async function forgetOldestAgents(
+export async function deleteOldestAgents(
   sql: Sql,
   { locationId, max }: { readonly locationId: string; readonly max: number },
 ): Promise<void> {
@@ -62,7 +62,6 @@ export async function forgetOldestAgents(
   );
 }
 
-/** Whether the location has such an agent, or had it lately. */
 export async function isKnownAgent(
   sql: Sql,
   { locationId, id }: { readonly locationId: string; readonly id: string },
@@ -74,48 +73,56 @@ export async function isKnownAgent(
   return rows.length > 0;
 }
 
-export interface LiveAgent {
+interface OneAgent {
+  readonly locationId: string;
+  readonly agentId: string;
+}
+
+/** `clockAheadMs` of the agent; null also for an unknown agent. */
+export async function findClockAhead(
+  sql: Sql,
+  { locationId, agentId }: OneAgent,
+): Promise<number | null> {
+  const [row] = await sql.query<{ clockAheadMs: number | null }>(
+    'select clock_ahead_ms from agents where location_id = $1 and id = $2',
+    [locationId, agentId],
+  );
+  return row?.clockAheadMs ?? null;
+}
+
+/** Stores that the agent's clock is ahead by at least this: agents of older releases do not report it. */
+export async function raiseClockAhead(
+  sql: Sql,
+  { locationId, agentId, aheadMs }: OneAgent & { readonly aheadMs: number },
+): Promise<void> {
+  await sql.query(
+    `update agents set clock_ahead_ms = greatest(clock_ahead_ms, $3::bigint)
+     where location_id = $1 and id = $2
+       and clock_ahead_ms is distinct from greatest(clock_ahead_ms, $3::bigint)`,
+    [locationId, agentId, aheadMs],
+  );
+}
+
+export type LiveAgent = {
   readonly id: string;
   readonly epoch: number;
   readonly concurrency: number;
   readonly capabilities: Capabilities;
-}
+};
 
-/** Those whose leases are held; after `reapAgents` they are the live ones. */
-export async function listLiveAgents(
+/** Agents whose leases are held; right after `reapAgents` these are the live ones. */
+export function listLiveAgents(
   sql: Sql,
   { locationId }: { readonly locationId: string },
 ): Promise<readonly LiveAgent[]> {
-  return sql.query<{
-    id: string;
-    epoch: number;
-    concurrency: number;
-    capabilities: Capabilities;
-  }>(
+  return sql.query<LiveAgent>(
     `select id, epoch, concurrency, capabilities from agents
      where location_id = $1 and lease_until is not null order by id`,
     [locationId],
   );
 }
 
-type AgentRow = {
-  readonly id: string;
-  readonly version: string;
-  readonly capabilities: Capabilities;
-  readonly concurrency: number;
-  readonly running: number;
-  readonly queued: number;
-  readonly checks: number;
-  readonly live: boolean;
-  readonly leaseUntil: Date | null;
-  readonly firstSeenAt: Date;
-  readonly lastSeenAt: Date;
-  readonly endedAt: Date | null;
-  readonly refused: KnownAgent['refused'];
-  readonly clockAheadMs: number | null;
-};
-
-/** What agent `a` refused of the checks that it was given: it may name any. */
+/** What agent `a` refused, without ids that are not assigned to it: an agent may report any id. */
 const REFUSED = `coalesce((
   select jsonb_agg(one order by n) from jsonb_array_elements(a.refused) with ordinality as r (one, n)
   where exists (select from assignments s where s.location_id = a.location_id
@@ -124,8 +131,8 @@ const REFUSED = `coalesce((
       and o.location_id = a.location_id and o.agent_id = a.id and o.check_id = one ->> 'checkId')
   ), '[]'::jsonb)`;
 
-/** Those that came first, first; also those that are gone. */
-export async function listAgents(
+/** Oldest first; includes agents that are gone. */
+export function listAgents(
   sql: Sql,
   {
     accountId,
@@ -139,7 +146,7 @@ export async function listAgents(
     readonly offset: number;
   },
 ): Promise<readonly KnownAgent[]> {
-  const rows = await sql.query<AgentRow>(
+  return sql.query<KnownAgent>(
     `select id, version, capabilities, concurrency, running, queued, ${REFUSED} as refused,
        clock_ahead_ms, lease_until,
        coalesce(lease_until > now(), false) as live, first_seen_at, last_seen_at, ended_at,
@@ -149,12 +156,4 @@ export async function listAgents(
      order by first_seen_at, id limit $3::bigint offset $4::bigint`,
     [accountId, locationId, limit, offset],
   );
-  return rows.map(({ leaseUntil, firstSeenAt, lastSeenAt, endedAt, clockAheadMs, ...row }) => ({
-    ...row,
-    leaseUntil,
-    firstSeenAt,
-    lastSeenAt,
-    clockAheadMs,
-    endedAt,
-  }));
 }

@@ -1,4 +1,3 @@
-import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { lockAccount } from '../accounts/exports.ts';
 import type { Store } from '../database/port.ts';
@@ -6,7 +5,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import type { Authenticator, Role } from '../http/access/authenticator.ts';
 import { textsNotKept } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { newKey } from './keys.ts';
+import { createKeyLookup, newKey } from './keys.ts';
 import {
   type ApiKey,
   findActiveApiKeysByHash,
@@ -15,7 +14,6 @@ import {
   insertApiKey,
   listApiKeys,
   revokeApiKey,
-  touchApiKey,
 } from './sql.ts';
 
 export type { ApiKey } from './sql.ts';
@@ -42,14 +40,8 @@ export interface ApiKeys extends Authenticator {
   revoke(accountId: string, id: string): Promise<void>;
 }
 
-/** So often at most a key's last use is written. */
-const USE_NOTED_EVERY_MS = 60_000;
-
 export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
-  // However many guess at once, one statement at a time answers them all.
-  const findByHash = batched((_all, hashes: readonly Uint8Array[]) =>
-    findActiveApiKeysByHash(store, hashes),
-  );
+  const findByHash = createKeyLookup({ store, clock }, 'api_keys', findActiveApiKeysByHash);
   return {
     async create(accountId, { name, role }) {
       const problems = textsNotKept(name, ['name']);
@@ -85,7 +77,7 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
 
     async revoke(accountId, id) {
       await store.transaction(async (tx) => {
-        // Two admins who revoke each other's key at once would both be the last one.
+        // Without the lock, two admins could revoke each other's key at the same time.
         await lockAccount(tx, accountId);
         const found = await findApiKey(tx, { accountId, id });
         if (found === null) throw notFound('API key');
@@ -95,7 +87,7 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
           !(await hasOtherAdminKey(tx, { accountId, id }))
         ) {
           throw conflict(
-            'This is the last admin key of the account, without which nobody could make another; make one first',
+            'This is the last admin key of the account, and only an admin key can create another: create one first',
           );
         }
         await revokeApiKey(tx, { accountId, id, revokedAtMs: clock.wallMs() });
@@ -103,14 +95,8 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
     },
 
     async authenticate(hash) {
-      const found = await findByHash('', hash);
-      if (found === null) return null;
-      const usedAtMs = clock.wallMs();
-      const notedMs = found.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
-      if (usedAtMs - notedMs > USE_NOTED_EVERY_MS) {
-        await touchApiKey(store, { id: found.id, usedAtMs, staleMs: USE_NOTED_EVERY_MS });
-      }
-      return { accountId: found.accountId, keyId: found.id, role: found.role };
+      const found = await findByHash(hash);
+      return found && { accountId: found.accountId, keyId: found.id, role: found.role };
     },
   };
 }

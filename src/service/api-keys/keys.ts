@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { batched } from '../../runtime/batched.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Store } from '../database/port.ts';
 import { hashOfKey } from '../http/access/authenticator.ts';
+import { type KeyTable, type StoredKey, touchKey } from './keys.sql.ts';
 
 export interface NewKey {
   /** The whole key: shown once and never stored. */
   readonly key: string;
   readonly hash: Buffer;
-  /** Enough of the key to recognise it, and too little to guess the rest. */
+  /** Enough to recognise the key, too little to guess the rest. */
   readonly prefix: string;
 }
 
@@ -21,7 +25,34 @@ export function newKey(kind: 'vk' | 'pl'): NewKey {
   return { key, hash: hashOfKey(key), prefix: prefixOf(key) };
 }
 
-/** What is shown of a key in lists. */
+/** The part of a key that lists show. */
 export function prefixOf(key: string): string {
   return key.slice(0, key.indexOf('_') + 1 + SHOWN_DIGITS);
+}
+
+/** A key's last use is stored at most this often. */
+const TOUCH_EVERY_MS = 60_000;
+
+/**
+ * Finds keys by their hashes, and stores when they were used. One statement at a time looks all
+ * concurrent ones up, however many clients guess keys.
+ *
+ * @param find in the order of the hashes; null for an unknown or a revoked key
+ */
+export function createKeyLookup<Key extends StoredKey>(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  table: KeyTable,
+  find: (sql: Store, hashes: readonly Uint8Array[]) => Promise<readonly (Key | null)[]>,
+): (hash: Uint8Array) => Promise<Key | null> {
+  const findByHash = batched((_all, hashes: readonly Uint8Array[]) => find(store, hashes));
+  return async (hash) => {
+    const found = await findByHash('', hash);
+    if (found === null) return null;
+    const usedAtMs = clock.wallMs();
+    const storedMs = found.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
+    if (usedAtMs - storedMs > TOUCH_EVERY_MS) {
+      await touchKey(store, { table, id: found.id, usedAtMs, staleMs: TOUCH_EVERY_MS });
+    }
+    return found;
+  };
 }

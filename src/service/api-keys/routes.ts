@@ -8,14 +8,14 @@ import { KEY_TIMES } from '../http/resources/resource-schemas.ts';
 import type { ApiKey, ApiKeys } from './api-keys.ts';
 
 const TAGS = ['API keys'];
-/** Whoever can make a key can do all that the key can. */
+/** A caller who can create a key can do everything that the key can. */
 const ADMIN = { role: 'admin' } as const;
 const PATH = '/v1/api-keys';
 
 const params = z.object({ id: uuidParam });
 const fields = {
-  name: z.string().min(1).max(255).describe('What people call the key.'),
-  role: z.enum(ROLES).describe('What it may do: each role may also do what those before it may.'),
+  name: z.string().min(1).max(255).describe('A name for people.'),
+  role: z.enum(ROLES).describe('What it may do; each role includes those before it.'),
 };
 const response = z.strictObject({
   id: z.string(),

@@ -1,43 +1,10 @@
 import type { Sql } from '../database/port.ts';
 import type { Role } from '../http/access/authenticator.ts';
+import { findActiveKeysByHash, KEY_COLUMNS, type StoredKey } from './keys.sql.ts';
 
-/** An API key as it may be shown: the key itself is kept only as a hash. */
-export interface ApiKey {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly prefix: string;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-  readonly revokedAt: Date | null;
-}
+export type ApiKey = StoredKey & { readonly name: string; readonly role: Role };
 
-type ApiKeyRow = {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly keyPrefix: string;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-  readonly revokedAt: Date | null;
-};
-
-const COLUMNS = 'id, account_id, name, role, key_prefix, created_at, last_used_at, revoked_at';
-
-function apiKeyOf(row: ApiKeyRow): ApiKey {
-  return {
-    id: row.id,
-    accountId: row.accountId,
-    name: row.name,
-    role: row.role,
-    prefix: row.keyPrefix,
-    createdAt: row.createdAt,
-    lastUsedAt: row.lastUsedAt,
-    revokedAt: row.revokedAt,
-  };
-}
+const COLUMNS = `${KEY_COLUMNS}, name, role`;
 
 export async function insertApiKey(
   sql: Sql,
@@ -62,37 +29,28 @@ export async function findApiKey(
   sql: Sql,
   { accountId, id }: { readonly accountId: string; readonly id: string },
 ): Promise<ApiKey | null> {
-  const rows = await sql.query<ApiKeyRow>(
+  const [found] = await sql.query<ApiKey>(
     `select ${COLUMNS} from api_keys where account_id = $1 and id = $2`,
     [accountId, id],
   );
-  return rows[0] === undefined ? null : apiKeyOf(rows[0]);
+  return found ?? null;
 }
 
-/** Of any account, as the key is what says which one. A revoked key is not found. */
 export async function findActiveApiKeyByHash(sql: Sql, hash: Uint8Array): Promise<ApiKey | null> {
   const [found = null] = await findActiveApiKeysByHash(sql, [hash]);
   return found;
 }
 
-/** The same for many, by one statement, in the order of the hashes. */
-export async function findActiveApiKeysByHash(
+/** Keys of any account, in the order of the hashes; null for an unknown or a revoked key. */
+export function findActiveApiKeysByHash(
   sql: Sql,
   hashes: readonly Uint8Array[],
 ): Promise<readonly (ApiKey | null)[]> {
-  const hexes = hashes.map((hash) => Buffer.from(hash).toString('hex'));
-  const rows = await sql.query<ApiKeyRow & { readonly hash: string }>(
-    `select ${COLUMNS}, encode(key_hash, 'hex') as hash from api_keys
-     where key_hash = any(array(select decode(hex, 'hex') from unnest($1::text[]) as hex))
-       and revoked_at is null`,
-    [hexes],
-  );
-  const found = new Map(rows.map((row) => [row.hash, apiKeyOf(row)]));
-  return hexes.map((hex) => found.get(hex) ?? null);
+  return findActiveKeysByHash<ApiKey>(sql, { table: 'api_keys', columns: COLUMNS }, hashes);
 }
 
 /** Oldest first. */
-export async function listApiKeys(
+export function listApiKeys(
   sql: Sql,
   {
     accountId,
@@ -100,15 +58,14 @@ export async function listApiKeys(
     offset,
   }: { readonly accountId: string; readonly limit: number; readonly offset: number },
 ): Promise<readonly ApiKey[]> {
-  const rows = await sql.query<ApiKeyRow>(
+  return sql.query<ApiKey>(
     `select ${COLUMNS} from api_keys where account_id = $1
      order by created_at, id limit $2::bigint offset $3::bigint`,
     [accountId, limit, offset],
   );
-  return rows.map(apiKeyOf);
 }
 
-/** Whether the account has an admin key that is not revoked, beside the one given. */
+/** Whether the account has another admin key that is not revoked. */
 export async function hasOtherAdminKey(
   sql: Sql,
   { accountId, id }: { readonly accountId: string; readonly id: string },
@@ -130,17 +87,5 @@ export async function revokeApiKey(
     `update api_keys set revoked_at = $3::timestamptz
      where account_id = $1 and id = $2 and revoked_at is null`,
     [key.accountId, key.id, new Date(key.revokedAtMs)],
-  );
-}
-
-/** Notes a use, unless one of `staleMs` before it or less is noted: most requests write nothing. */
-export async function touchApiKey(
-  sql: Sql,
-  { id, usedAtMs, staleMs }: { readonly id: string; readonly usedAtMs: number; staleMs: number },
-): Promise<void> {
-  await sql.query(
-    `update api_keys set last_used_at = $2::timestamptz
-     where id = $1 and (last_used_at is null or last_used_at < $3::timestamptz)`,
-    [id, new Date(usedAtMs), new Date(usedAtMs - staleMs)],
   );
 }

@@ -3,32 +3,31 @@ import type { ArtifactContent } from './sql.ts';
 
 export interface ArtifactAges {
   readonly retentionDays: number;
-  /** How long an upload may stand still. */
+  /** How long an upload may make no progress. */
   readonly uploadSeconds: number;
 }
 
 const IS_OLD_ARTIFACT = 'created_at < now() - make_interval(days => $1::integer)';
 const IS_OLD_UPLOAD = 'active_at < now() - make_interval(secs => $2::integer)';
-/** Of one content at once: any number of artifacts may share one. */
+/** Rows that one statement deletes: any number of artifacts may share a content. */
 const MAX_ROWS = 1_000;
 
-/** Contents of artifacts past the retention, and of uploads that stand still; so many at most. */
-export async function listOldArtifactContents(
+/** Contents of artifacts past the retention, and of uploads without progress. */
+export function listOldArtifactContents(
   sql: Sql,
   { retentionDays, uploadSeconds }: ArtifactAges,
   limit: number,
 ): Promise<readonly ArtifactContent[]> {
-  const rows = await sql.query<{ accountId: string; sha256: string }>(
+  return sql.query<ArtifactContent>(
     `select account_id, sha256 from artifacts where ${IS_OLD_ARTIFACT}
      union
      select account_id, sha256 from artifact_uploads where ${IS_OLD_UPLOAD}
      limit $3::integer`,
     [retentionDays, uploadSeconds, limit],
   );
-  return rows.map((row) => ({ accountId: row.accountId, sha256: row.sha256 }));
 }
 
-/** Deletes what of one content is old; where that is much, a part of it. */
+/** Deletes the old artifacts and uploads of one content, at most MAX_ROWS of each. */
 export async function deleteOldArtifacts(
   tx: Sql,
   { accountId, sha256, retentionDays, uploadSeconds }: ArtifactContent & ArtifactAges,

@@ -20,7 +20,7 @@ export interface ArtifactsParts extends ArtifactCleanUpParts {
   readonly limits: ArtifactLimits;
 }
 
-/** An artifact's bytes `first` to `last`, both inclusive. The stream is the caller's to end. */
+/** An artifact's bytes `first` to `last`, both inclusive. The caller ends the stream. */
 export interface OpenArtifact {
   readonly artifact: Artifact;
   readonly first: number;
@@ -28,23 +28,23 @@ export interface OpenArtifact {
   readonly stream: Readable;
 }
 
-/** What this process did not keep. */
+/** What this process refused or removed. */
 export interface ArtifactCounts {
-  /** Uploads for which there was no room, by whose limit it was. */
+  /** Uploads over a limit, by whose limit it was. */
   readonly refused: Readonly<Record<LimitOf, number>>;
-  /** Artifacts whose result did not come within a day. */
+  /** Removed artifacts whose result did not arrive within a day. */
   readonly unclaimed: number;
 }
 
 /**
- * Files that agents upload to results: captures, reports, whole bodies. One is shown to users once
- * the location that uploaded it has the result.
+ * Files that agents upload to results: captures, reports, whole bodies. Users see an artifact once a
+ * result of the location that uploaded it is stored.
  */
 export interface Artifacts extends ArtifactUploads {
   /** By name. */
   list(accountId: string, checkId: string, resultId: string): Promise<readonly Artifact[]>;
   read(accountId: string, id: string): Promise<Artifact>;
-  /** @throws ServiceError 404, or 416 where not one byte of the range exists */
+  /** @throws ServiceError 404, or 416 where no byte of the range exists */
   open(
     accountId: string,
     id: string,
@@ -54,7 +54,7 @@ export interface Artifacts extends ArtifactUploads {
   counts(): ArtifactCounts;
   /** One clean-up. */
   cleanUp(signal: AbortSignal): Promise<ArtifactCleanUp>;
-  /** Cleans up every hour or so, until the signal aborts. */
+  /** Cleans up about every hour, until the signal aborts. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 

@@ -9,9 +9,9 @@ import type { ArtifactStore } from '../object-store/port.ts';
 import { deleteOldArtifacts, isContentUsed, listOldArtifactContents } from './ages.sql.ts';
 import { type ArtifactContent, lockArtifactContent } from './sql.ts';
 import {
+  claimArtifacts,
   deleteUnclaimedArtifacts,
   listUnclaimedArtifacts,
-  noteArtifactResults,
   type UnclaimedArtifact,
 } from './unclaimed.sql.ts';
 
@@ -20,24 +20,24 @@ export interface ArtifactCleanUpParts {
   readonly contents: ArtifactStore;
   readonly clock: Clock;
   readonly log: Logger;
-  /** How long artifacts are kept, in days of 24 hours. */
+  /** How long artifacts are retained, in days of 24 hours. */
   readonly retentionDays: number;
 }
 
-/** An agent that was away so long begins again. */
+/** An agent that was offline for longer begins its upload again. */
 const UPLOAD_SECONDS = 86_400;
-/** An artifact may come before its result, but not that much. */
+/** How long before its result an artifact may arrive. */
 const RESULT_SECONDS = 86_400;
 const CONTENTS_A_BATCH = 100;
 const UNCLAIMED_A_BATCH = 500;
-/** A content goes within a transaction, and a store that hangs must not hold that up for long. */
+/** Bounds the transaction in which a content is removed when the artifact store hangs. */
 const REMOVAL_LIMIT_MS = 10_000;
 
-/** What a pass took away, and what it could not. */
+/** What a pass removed, and what it failed to remove. */
 export interface ArtifactCleanUp {
   /** Past the retention. */
   readonly artifacts: number;
-  /** Their result did not come in time. */
+  /** Their result did not arrive in time. */
   readonly unclaimed: number;
   readonly uploads: number;
   readonly failed: number;
@@ -46,8 +46,8 @@ export interface ArtifactCleanUp {
 type Total = { -readonly [Field in keyof ArtifactCleanUp]: ArtifactCleanUp[Field] };
 
 /**
- * One pass: what is past the retention, artifacts whose result did not come within a day, and
- * uploads in which nothing came for a day.
+ * Removes, in one pass, artifacts past the retention, artifacts whose result did not arrive within a day,
+ * and uploads without progress for a day.
  */
 export async function cleanUpOnce(
   parts: ArtifactCleanUpParts,
@@ -84,12 +84,12 @@ async function removeAllOld(
         isPartial = gone?.isPartial ?? false;
       }
     }
-    // Those that failed come again in each batch; they are tried anew with the next pass.
+    // Each batch lists those that failed again; the next pass retries them.
     if (old.length < CONTENTS_A_BATCH || done === 0) return;
   }
 }
 
-/** Looks at each artifact without a result once: it is claimed for good, or goes. */
+/** Visits each artifact without a known result once: marks it as claimed for good, or removes it. */
 async function removeUnclaimed(
   parts: ArtifactCleanUpParts,
   total: Total,
@@ -105,7 +105,7 @@ async function removeUnclaimed(
     const claimed = batch.flatMap(({ accountId, rowId, resultLocation: location }) =>
       location === null ? [] : [{ accountId, rowId, location }],
     );
-    await noteArtifactResults(store, claimed);
+    await claimArtifacts(store, claimed);
     const unclaimed = batch.filter(({ resultLocation }) => resultLocation === null);
     for (const [content, rowIds] of byContent(unclaimed)) {
       if (signal.aborted) return;
@@ -134,11 +134,11 @@ function byContent(
 }
 
 /**
- * Deletes rows, and their content where nothing has it any more. The rows go only where the content
- * is gone: a crash between leaves rows without a content, which the next pass finds again, and no
- * content without a row, which nobody would find.
+ * Deletes rows, and their content if no other row has it. The content is removed before the transaction
+ * commits: a crash in between leaves rows without a content, which the next pass finds, but never a
+ * content without a row, which nothing would find.
  *
- * @returns null where it failed, which is counted and logged
+ * @returns null after a failure, which is counted and logged
  */
 async function removeOf<T>(
   { store, contents, clock, log }: ArtifactCleanUpParts,
@@ -171,28 +171,25 @@ async function removeOf<T>(
   }
 }
 
-/** Removes old artifacts now and about every hour, until the signal aborts. Logs failures. */
-export async function runArtifactCleanUp(
-  {
-    clock,
-    log,
-    cleanUp,
-  }: Pick<ArtifactCleanUpParts, 'clock' | 'log'> & {
+/** A pass now and about every hour, until the signal aborts. Logs failures. */
+export function runArtifactCleanUp(
+  parts: Pick<ArtifactCleanUpParts, 'clock' | 'log'> & {
     readonly cleanUp: (signal: AbortSignal) => Promise<ArtifactCleanUp>;
   },
   signal: AbortSignal,
 ): Promise<void> {
-  await everyHour(
-    { clock, log },
-    'old artifacts could not be removed',
-    async () => {
-      const { artifacts, unclaimed, uploads } = await cleanUp(signal);
-      if (artifacts + unclaimed + uploads === 0) return;
-      log.info(
-        { artifacts, unclaimed, uploads },
-        `removed artifacts: ${artifacts} past RETENTION_DAYS, ${unclaimed} whose result did not arrive within a day, and ${countText(uploads, 'upload')} without progress`,
-      );
-    },
-    signal,
-  );
+  const work = async (): Promise<void> => {
+    const removed = await parts.cleanUp(signal).catch((error: unknown) => {
+      if (signal.aborted) return null;
+      throw error;
+    });
+    if (removed === null) return;
+    const { artifacts, unclaimed, uploads } = removed;
+    if (artifacts + unclaimed + uploads === 0) return;
+    parts.log.info(
+      { artifacts, unclaimed, uploads },
+      `removed artifacts: ${artifacts} past RETENTION_DAYS, ${unclaimed} whose result did not arrive within a day, and ${countText(uploads, 'upload')} without progress`,
+    );
+  };
+  return everyHour(parts, 'old artifacts could not be removed', work, signal);
 }

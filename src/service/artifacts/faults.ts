@@ -5,9 +5,9 @@ const STORE_RETRY_SECONDS = 30;
 
 type Answer = (error: ArtifactError) => ServiceError;
 
-/** The store's own text names folders and buckets, which are nobody's concern but the log's. */
+/** The store's own text names folders and buckets: only the log shows it. */
 const storeAway: Answer = (cause) =>
-  unavailable('The artifact store does not work now; try again', STORE_RETRY_SECONDS, cause);
+  unavailable('The artifact store is not available; try again', STORE_RETRY_SECONDS, cause);
 const asItSays: Answer = ({ message, attributes }) =>
   new ServiceError(400, message, { attributes });
 
@@ -38,14 +38,14 @@ const ANSWERS: Readonly<Record<ArtifactErrorCode, Answer>> = {
     }),
 };
 
-/** 404 to a part: what an agent does about it is to begin again. */
+/** An agent begins the upload again after this 404. */
 export function uploadGone(): ServiceError {
   return new ServiceError(404, 'There is no such open upload; begin the upload again', {
     attributes: { resource: 'upload' },
   });
 }
 
-/** What the artifact store rejects with, as an answer. All else is thrown as it is. */
+/** Turns rejections of the artifact store into errors for the client; rethrows all others. */
 export async function answered<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Store } from '../database/port.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import { ARTIFACT_VARIABLES, type ArtifactLimits } from '../object-store/artifacts-config.ts';
-import { readArtifactUsage } from './usage.sql.ts';
+import { readArtifactUsage } from './sql.ts';
 
 export interface ArtifactQuotaParts {
   readonly store: Store;
@@ -12,7 +12,7 @@ export interface ArtifactQuotaParts {
 
 export type LimitOf = 'account' | 'location';
 
-/** What a location is about to upload. */
+/** An upload that a location is about to begin. */
 export interface WantedSpace {
   readonly accountId: string;
   /** The slug of the location. */
@@ -21,21 +21,21 @@ export interface WantedSpace {
   readonly bytes: number;
 }
 
-/** How much artifacts and open uploads may take. */
+/** The limits on the space of artifacts and open uploads. */
 export interface ArtifactQuota {
-  /** Refused so far by this process, by whose limit it was. */
+  /** Uploads that this process refused, by whose limit it was. */
   readonly refused: Readonly<Record<LimitOf, number>>;
   /**
-   * Takes the space for one more upload. To be called before its row is written.
+   * Reserves space for one more upload. Call it before the row is written.
    *
-   * @throws ServiceError 409 with the setting's name where that would be too much
+   * @throws ServiceError 409 with the setting's name over a limit
    */
   take(wanted: WantedSpace): Promise<void>;
-  /** Something was removed: what is taken is read anew. */
+  /** Something was removed: the usage is read again. */
   removed(): void;
 }
 
-/** One account's: what was read from the database, and what this process began since. */
+/** The usage of one account as read from the database, and what this process began since. */
 interface Usage {
   readonly readAtMs: number;
   readonly tookMs: number;
@@ -43,24 +43,24 @@ interface Usage {
 }
 
 /**
- * An artifact or upload counts for so many bytes besides its content, so that their number is
- * limited even where they all have the same content, or nearly none.
+ * Added to the content of each artifact and upload: limits their number even if they share a content or
+ * are nearly empty.
  */
 const ENTRY_BYTES = 4096;
 /**
- * How long what was read counts. By what other replicas let begin meanwhile, an account may go over
- * its limit.
+ * How long a reading is valid. In that time an account may exceed its limit by uploads that begin at
+ * other replicas.
  */
 const FRESH_MS = 30_000;
-/** Nothing is refused by an older reading than this: replicas may have removed something. */
+/** The oldest reading that refuses an upload: another replica may have removed something since. */
 const FRESH_FOR_REFUSAL_MS = 10_000;
-/** Reading takes a second where an account has a million artifacts: then it is done less often. */
+/** A reading takes a second where an account has a million artifacts: then it is valid for longer. */
 const FRESH_FOR_EACH_MS_READ = 20;
 const MAX_ACCOUNTS = 1_000;
 const GIB = 1024 ** 3;
 
 export function createArtifactQuota({ store, clock, limits }: ArtifactQuotaParts): ArtifactQuota {
-  /** By account; the first was read first. */
+  /** By account, oldest reading first. */
   const usages = new Map<string, Promise<Usage>>();
   const refused: Record<LimitOf, number> = { account: 0, location: 0 };
 
@@ -74,7 +74,7 @@ export function createArtifactQuota({ store, clock, limits }: ArtifactQuotaParts
     );
     usages.delete(accountId);
     usages.set(accountId, reading);
-    // The next one reads it again.
+    // After a failure the next caller reads it again.
     reading.catch(() => forget(accountId, reading));
     for (const first of usages.keys()) {
       if (usages.size <= MAX_ACCOUNTS) break;
@@ -87,7 +87,7 @@ export function createArtifactQuota({ store, clock, limits }: ArtifactQuotaParts
     if (usages.get(accountId) === reading) usages.delete(accountId);
   }
 
-  /** One that was read so recently. Those who wait for the same account share the reading. */
+  /** A reading not older than `freshMs`. Concurrent callers share it. */
   async function usageOf(accountId: string, freshMs: number): Promise<Usage> {
     for (;;) {
       const known = usages.get(accountId);
@@ -99,7 +99,7 @@ export function createArtifactQuota({ store, clock, limits }: ArtifactQuotaParts
     }
   }
 
-  /** Takes the space where there is enough, else says whose limit stands against it. */
+  /** Reserves the space if there is enough. @returns the limit that it would exceed */
   function tryToTake(usage: Usage, { location, bytes }: WantedSpace): LimitOf | null {
     const { byLocation } = usage;
     const wanted = bytes + ENTRY_BYTES;
@@ -127,7 +127,7 @@ export function createArtifactQuota({ store, clock, limits }: ArtifactQuotaParts
   };
 }
 
-/** 409: for agents that is final for this one artifact, where 507 would be tried again for ever. */
+/** 409: agents then give up this artifact, whereas they would retry after a 507. */
 function overLimit(
   limitOf: LimitOf,
   { accountBytes, locationBytes }: ArtifactLimits,

@@ -12,7 +12,7 @@ import type { Artifact, Artifacts } from './artifacts.ts';
 const TAGS = ['Artifacts'];
 const READ = { role: 'read' } as const;
 const PATH = '/v1/artifacts';
-/** Of whatever type the agent said. */
+/** Of the type that the agent sent. */
 const FILE = { '*/*': { schema: z.unknown() } };
 
 const response = z.strictObject({
@@ -22,13 +22,13 @@ const response = z.strictObject({
   name: z.string().describe('A plain file name.'),
   contentType: z.string(),
   bytes: z.number(),
-  sha256: z.string().describe('Of the content, in hex.'),
-  url: z.string().describe('Where the content is, as jobAssets of the result name it.'),
+  sha256: z.string().describe('The digest of the content, in hex.'),
+  url: z.string().describe('The URL of the content, as in jobAssets of the result.'),
   created_at: z.iso.datetime(),
 });
 const params = z.object({ id: uuidParam });
 
-/** What agents uploaded to results, for users to list and to download. */
+/** Users list and download here what agents uploaded to results. */
 export function artifactsRoutes(features: {
   readonly artifacts: Pick<Artifacts, 'list' | 'read' | 'open'>;
 }): FastifyPluginAsync {
@@ -114,7 +114,7 @@ function etagOf({ sha256 }: Artifact): string {
   return `"${sha256}"`;
 }
 
-/** RFC 9110 13.1.5: with another validator, or a date, which none is sent of, all of it is sent. */
+/** RFC 9110 13.1.5: another validator, or a date, of which responses have none, gets the whole file. */
 function isSame(ifRange: string | string[] | undefined, artifact: Artifact): boolean {
   return ifRange === undefined || ifRange === etagOf(artifact);
 }
@@ -127,8 +127,8 @@ function isKnown(ifNoneMatch: string | undefined, artifact: Artifact): boolean {
 }
 
 /**
- * The type is what an agent says it is, and the content may be a page that a target sent: so it is
- * never shown in place, and nothing in it may run.
+ * The agent chose the type, and the content may be a page that a target sent: browsers must neither
+ * display it inline nor run scripts in it.
  */
 function describe(reply: FastifyReply, artifact: Artifact): void {
   reply.headers({

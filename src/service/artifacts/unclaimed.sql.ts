@@ -1,26 +1,27 @@
 import type { Sql } from '../database/port.ts';
 import { type ArtifactContent, type ArtifactRowKey, HAS_RESULT, IS_ITS_RESULT } from './sql.ts';
 
-/** Where a scan has come to. */
-export interface ScanCursor {
+/** Where a scan continues. */
+export type ScanCursor = {
   /** As the database writes it: a Date has milliseconds only. */
   readonly createdAt: string;
   readonly accountId: string;
   readonly rowId: string;
-}
+};
 
-export interface UnclaimedArtifact extends ScanCursor, ArtifactContent {
-  /** Where its result was run; null where none is stored. */
-  readonly resultLocation: string | null;
-}
+export type UnclaimedArtifact = ScanCursor &
+  ArtifactContent & {
+    /** The location of its result; null where none is stored. */
+    readonly resultLocation: string | null;
+  };
 
 /**
- * Artifacts older than that whose result was not seen yet, the oldest first. Each is looked up among
- * the results.
+ * Artifacts of that age that no result has claimed yet, oldest first, each with its result if that is
+ * stored now.
  *
  * @param after null for the first ones
  */
-export async function listUnclaimedArtifacts(
+export function listUnclaimedArtifacts(
   sql: Sql,
   {
     olderThanSeconds,
@@ -32,14 +33,8 @@ export async function listUnclaimedArtifacts(
     readonly limit: number;
   },
 ): Promise<readonly UnclaimedArtifact[]> {
-  const rows = await sql.query<{
-    accountId: string;
-    id: string;
-    sha256: string;
-    createdAt: string;
-    resultLocation: string | null;
-  }>(
-    `select a.account_id, a.id, a.sha256, a.created_at::text as created_at,
+  return sql.query<UnclaimedArtifact>(
+    `select a.account_id, a.id as row_id, a.sha256, a.created_at::text as created_at,
        (select r.run_location from check_results r where ${IS_ITS_RESULT}
         order by r.slot desc limit 1) as result_location
      from artifacts a
@@ -49,17 +44,10 @@ export async function listUnclaimedArtifacts(
      order by a.created_at, a.account_id, a.id limit $5::integer`,
     [olderThanSeconds, after?.createdAt ?? null, after?.accountId ?? '', after?.rowId ?? '', limit],
   );
-  return rows.map((row) => ({
-    accountId: row.accountId,
-    rowId: row.id,
-    sha256: row.sha256,
-    createdAt: row.createdAt,
-    resultLocation: row.resultLocation,
-  }));
 }
 
-/** Notes for good that their results are stored, and where they were run. */
-export async function noteArtifactResults(
+/** Records for good that the results of artifacts are stored, and their locations. */
+export async function claimArtifacts(
   sql: Sql,
   found: readonly (ArtifactRowKey & { readonly location: string })[],
 ): Promise<void> {
@@ -76,7 +64,7 @@ export async function noteArtifactResults(
   );
 }
 
-/** Those of a content whose result has not come meanwhile either. @returns how many */
+/** Deletes those of the artifacts that still have no result. @returns how many */
 export async function deleteUnclaimedArtifacts(
   tx: Sql,
   { accountId, sha256, rowIds }: ArtifactContent & { readonly rowIds: readonly string[] },

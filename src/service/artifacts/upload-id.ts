@@ -1,10 +1,10 @@
 import { stableId } from '../../model/ids.ts';
 import { uploadIdOf } from '../object-store/names.ts';
 
-/** What the wire calls an upload says which artifact it is to become. */
+/** The id of an upload on the wire contains the id of its artifact. */
 export interface ParsedUploadId {
   readonly artifactId: string;
-  /** A replica of the release before began it, which knew no location. */
+  /** A replica of the previous release began it, and did not store a location. */
   readonly isWithoutLocation: boolean;
 }
 
@@ -21,15 +21,15 @@ export function artifactUploadIdOf(
   return `${artifactId}.${uploadIdOf(content)}.${suffix}`;
 }
 
-/** Null for anything that is not one of ours. */
+/** null for a text that is no upload id. */
 export function parseUploadId(uploadId: string): ParsedUploadId | null {
   const [, artifactId, suffix] = UPLOAD_ID.exec(uploadId) ?? [];
   return artifactId === undefined ? null : { artifactId, isWithoutLocation: suffix === undefined };
 }
 
 /**
- * The rows in which an artifact of a location may be: the release before looks for it by its own id.
- * Where another location's artifact is there already, it is in the second one.
+ * The ids of the rows where an artifact of a location may be. The first is its own id, where the previous
+ * release expects it; the second is for when another location's artifact is in the first.
  */
 export function artifactRowIds(artifactId: string, location: string): readonly string[] {
   return [artifactId, stableId('artifact of a location', artifactId, location)];

@@ -50,7 +50,7 @@ export function agentArtifactsRoutes(features: {
   };
 }
 
-/** In a plugin of its own: here alone a body is a stream and no JSON. */
+/** A plugin of its own: only here a body is a stream instead of JSON. */
 function partRoute(artifacts: Pick<Artifacts, 'putPart'>): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
@@ -64,7 +64,6 @@ function partRoute(artifacts: Pick<Artifacts, 'putPart'>): FastifyPluginAsync {
       },
       async (request, reply) => {
         const { uploadId, n } = request.params;
-        // Without a body at all there is none to read.
         const source = request.body instanceof Readable ? request.body : Readable.from([]);
         await artifacts.putPart(agentOf(request), uploadId, n, source, clientGoneSignal(reply));
         return reply.code(204).send(null);

@@ -1,19 +1,14 @@
 import type { Sql } from '../database/port.ts';
-import {
-  ARTIFACT_FIELDS,
-  type ArtifactFields,
-  type ArtifactFieldsRow,
-  artifactFieldsOf,
-  artifactParams,
-} from './sql.ts';
+import { StoreError } from '../database/store-errors.ts';
+import { ARTIFACT_FIELDS, type ArtifactFields, artifactParams } from './sql.ts';
 
-/** What is to become an artifact of a location. */
-export interface ArtifactUploadRow extends ArtifactFields {
+/** An open upload, which becomes an artifact of a location. */
+export type ArtifactUploadRow = ArtifactFields & {
   readonly id: string;
   readonly artifactId: string;
   /** The slug of the location that uploads it. */
   readonly runLocation: string;
-}
+};
 
 interface UploadOf {
   readonly accountId: string;
@@ -22,34 +17,28 @@ interface UploadOf {
 }
 
 /** What decides whether a location may upload something to a result. */
-export interface ArtifactTarget {
+export type ArtifactTarget = {
   readonly checkExists: boolean;
-  /** That the result is stored, and all that are stored of this id were run by other locations. */
+  /** Results with this id are stored, and only other locations ran them. */
   readonly isRunElsewhere: boolean;
   /** The location's artifacts and uploads of the result, without those of the given artifact. */
   readonly others: number;
-  /** That the location has begun this very upload before. */
+  /** The location has begun this same upload before. */
   readonly isOpen: boolean;
-  /** That the location has this content already, or uploads it. */
+  /** The location has this content already, or uploads it. */
   readonly hasContent: boolean;
-}
+};
 
 export async function readArtifactTarget(
   sql: Sql,
   upload: Omit<ArtifactUploadRow, 'name' | 'contentType'>,
 ): Promise<ArtifactTarget> {
   const { accountId, runLocation, checkId, resultId, artifactId, id, sha256, bytes } = upload;
-  const [row] = await sql.query<{
-    checkExists: boolean;
-    isRunElsewhere: boolean | null;
-    others: number;
-    isOpen: boolean;
-    hasContent: boolean;
-  }>(
+  const [target] = await sql.query<ArtifactTarget>(
     `select
        exists (select from checks where account_id = $1 and id = $3) as check_exists,
-       (select bool_and(run_location <> $2) from check_results
-        where account_id = $1 and check_id = $3 and id = $4) as is_run_elsewhere,
+       coalesce((select bool_and(run_location <> $2) from check_results
+        where account_id = $1 and check_id = $3 and id = $4), false) as is_run_elsewhere,
        (select count(*) from artifacts
         where account_id = $1 and result_id = $4 and run_location = $2
           and coalesce(artifact_id, id) <> $5)
@@ -65,16 +54,11 @@ export async function readArtifactTarget(
           and bytes = $8::bigint) as has_content`,
     [accountId, runLocation, checkId, resultId, artifactId, id, sha256, bytes],
   );
-  return {
-    checkExists: row?.checkExists ?? false,
-    isRunElsewhere: row?.isRunElsewhere ?? false,
-    others: row?.others ?? 0,
-    isOpen: row?.isOpen ?? false,
-    hasContent: row?.hasContent ?? false,
-  };
+  if (target !== undefined) return target;
+  throw new StoreError('internal', 'STORE_STATEMENT', 'a select without a table returned no row');
 }
 
-/** Also where it is open already: then it is active again. */
+/** Opens an upload. One that is open already becomes active again. */
 export async function openArtifactUpload(sql: Sql, upload: ArtifactUploadRow): Promise<void> {
   await sql.query(
     `insert into artifact_uploads (${ARTIFACT_FIELDS}, id, artifact_id, run_location)
@@ -86,21 +70,20 @@ export async function openArtifactUpload(sql: Sql, upload: ArtifactUploadRow): P
 }
 
 /**
- * Notes that something comes for it. One that was begun at a replica of the release before, which
- * noted no location, becomes the caller's. Null where the location has no such upload.
+ * Marks an upload as active. One that a replica of the previous release began, which stored no location,
+ * becomes the caller's. null where the location has no such upload.
  */
 export async function touchArtifactUpload(
   sql: Sql,
   { accountId, id, runLocation }: UploadOf,
 ): Promise<ArtifactUploadRow | null> {
-  const [row] = await sql.query<ArtifactFieldsRow & { readonly artifactId: string }>(
+  const [upload] = await sql.query<ArtifactUploadRow>(
     `update artifact_uploads set active_at = now(), run_location = $3
      where account_id = $1 and id = $2 and (run_location is null or run_location = $3)
-     returning ${ARTIFACT_FIELDS}, artifact_id`,
+     returning ${ARTIFACT_FIELDS}, id, artifact_id, run_location`,
     [accountId, id, runLocation],
   );
-  if (row === undefined) return null;
-  return { ...artifactFieldsOf(row), id, artifactId: row.artifactId, runLocation };
+  return upload ?? null;
 }
 
 export async function deleteArtifactUpload(

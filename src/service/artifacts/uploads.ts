@@ -49,24 +49,23 @@ export interface ArtifactUploadsParts {
 }
 
 /**
- * How agents upload artifacts. What a location uploads is its own, whatever result it names: it
- * neither meets nor changes what another location uploads.
+ * Uploads of agents. A location's uploads are its own, whatever result they name: they do not affect what
+ * another location uploads.
  */
 export interface ArtifactUploads {
   /**
-   * Begins an upload, or takes it up again. No parts where only the completion is missing, also
-   * where the location has an artifact of that name at the result already: the first one stays.
+   * Begins or resumes an upload. Lists no parts if only the completion is missing, or if the location has
+   * an artifact of that name for the result already: the first one stays.
    *
-   * @throws ServiceError 413 over MAX_ARTIFACT_BYTES; 404 where the account has no such check, or
-   *   the result was made at another location; 409 where the result has too many, or there is no
-   *   room for one more
+   * @throws ServiceError 413 over MAX_ARTIFACT_BYTES; 404 where the account has no such check, or another
+   *   location made the result; 409 where the result has too many artifacts, or a quota is exhausted
    */
   begin(caller: AgentCaller, request: ArtifactBegin, signal: AbortSignal): Promise<ArtifactUpload>;
   /**
-   * Takes part n, from 1. The source is read as fast as it can be stored, and no faster.
+   * Stores part n, counted from 1, with backpressure on the source.
    *
-   * @throws ServiceError 404 where the location has no such upload (any more), 400 where the part is
-   *   not of its length
+   * @throws ServiceError 404 where the location has no such upload (any more), 400 for a part of the
+   *   wrong length
    */
   putPart(
     caller: AgentCaller,
@@ -75,11 +74,11 @@ export interface ArtifactUploads {
     source: Readable,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Harmless where it is complete already. */
+  /** Idempotent. */
   complete(caller: AgentCaller, uploadId: string, signal: AbortSignal): Promise<ArtifactCompleted>;
 }
 
-/** As many as a result can name. */
+/** A result cannot link to more. */
 export const MAX_ARTIFACTS_OF_RESULT = 64;
 
 type StoredRow = ArtifactRowKey & ArtifactContent;
@@ -97,7 +96,7 @@ export function createArtifactUploads(parts: ArtifactUploadsParts): ArtifactUplo
     return location.slug;
   }
 
-  async function mustTake(upload: ArtifactUploadRow): Promise<void> {
+  async function requireAllowed(upload: ArtifactUploadRow): Promise<void> {
     const target = await readArtifactTarget(store, upload);
     if (!target.checkExists) throw notFound('check');
     if (target.isRunElsewhere) throw notFound('result of this location');
@@ -111,22 +110,22 @@ export function createArtifactUploads(parts: ArtifactUploadsParts): ArtifactUplo
     await quota.take({ accountId, location, bytes: target.hasContent ? 0 : bytes });
   }
 
-  /** Makes what is stored an artifact. False where the content went away meanwhile. */
+  /** Makes an uploaded content an artifact. @returns false if the content is gone */
   async function publish(upload: ArtifactUploadRow, signal: AbortSignal): Promise<boolean> {
-    const stays = await store.transaction(async (tx) => {
+    const published = await store.transaction(async (tx) => {
       await lockArtifactContent(tx, upload);
-      const first = await putInItsRow(tx, upload);
-      // Where another content was first, this one is in use by nobody: its upload stays behind, so
-      // that the clean-up finds it.
+      const first = await insertOwn(tx, upload);
+      // If another content was first, nothing uses this one: the upload's row stays, so that the
+      // clean-up finds the content.
       if (first?.sha256 === upload.sha256) await deleteArtifactUpload(tx, upload);
       return first;
     });
-    // The clean-up may have removed the content just before the row stood for it.
-    return stays !== null && !(await withdrawn(stays, signal));
+    // The clean-up may have removed the content just before the row was inserted.
+    return published !== null && !(await removedIfGone(published, signal));
   }
 
-  /** Takes an artifact back whose content is gone. @returns whether it is */
-  async function withdrawn(
+  /** Deletes an artifact whose content is gone. @returns whether it is */
+  async function removedIfGone(
     { accountId, rowId, sha256 }: StoredRow,
     signal: AbortSignal,
   ): Promise<boolean> {
@@ -134,7 +133,7 @@ export function createArtifactUploads(parts: ArtifactUploadsParts): ArtifactUplo
     if ((await contents.stat(content, signal)) !== null) return false;
     return store.transaction(async (tx) => {
       await lockArtifactContent(tx, content);
-      // Where this comes late, somebody may have brought it anew.
+      // The content may have been uploaded again since.
       if ((await contents.stat(content, signal)) !== null) return false;
       await deleteArtifact(tx, { ...content, rowId });
       return true;
@@ -180,11 +179,13 @@ export function createArtifactUploads(parts: ArtifactUploadsParts): ArtifactUplo
       const content = { accountId, sha256, bytes, contentType };
       const about = { artifactId, checkId, resultId, name, runLocation };
       const upload = { ...content, ...about, id: uploadId };
-      const there = await findOwn(store, upload);
-      // Nobody may have been left to take it back.
-      if (there !== null && !(await answered(withdrawn(there, signal)))) return nothingMissing;
-      await mustTake(upload);
-      // First of all the row: the clean-up leaves contents alone that have one.
+      const existing = await findOwn(store, upload);
+      // A crash may have left its row without the content.
+      if (existing !== null && !(await answered(removedIfGone(existing, signal)))) {
+        return nothingMissing;
+      }
+      await requireAllowed(upload);
+      // The row comes first: the clean-up does not remove contents that have one.
       await openArtifactUpload(store, upload);
       const begun = await answered(contents.begin({ ...content, owner }, signal));
       if (begun.state === 'present') return nothingMissing;
@@ -214,8 +215,10 @@ export function createArtifactUploads(parts: ArtifactUploadsParts): ArtifactUplo
       }
       // The answer to an earlier completion may have been lost.
       const { artifactId } = parsed;
-      const there = await findOwn(store, { accountId, artifactId, runLocation });
-      if (there === null || (await answered(withdrawn(there, signal)))) return NOT_COMPLETE;
+      const existing = await findOwn(store, { accountId, artifactId, runLocation });
+      if (existing === null || (await answered(removedIfGone(existing, signal)))) {
+        return NOT_COMPLETE;
+      }
       return COMPLETE;
     },
   };
@@ -231,8 +234,8 @@ function findOwn(
   return findArtifactOfLocation(sql, { accountId, rowIds, runLocation });
 }
 
-/** @returns the artifact of that id that the location had first */
-async function putInItsRow(tx: Sql, upload: ArtifactUploadRow): Promise<StoredRow | null> {
+/** @returns the location's first artifact of that id */
+async function insertOwn(tx: Sql, upload: ArtifactUploadRow): Promise<StoredRow | null> {
   let own = await findOwn(tx, upload);
   for (const rowId of artifactRowIds(upload.artifactId, upload.runLocation)) {
     if (own !== null) break;
@@ -242,7 +245,7 @@ async function putInItsRow(tx: Sql, upload: ArtifactUploadRow): Promise<StoredRo
   return own;
 }
 
-/** The artifact store's own id of the upload: a replica of the release before named no owner. */
+/** The artifact store's own id of the upload: a replica of the previous release set no owner. */
 function contentUploadIdOf(
   { sha256, bytes }: ArtifactUploadRow,
   { isWithoutLocation }: ParsedUploadId,

@@ -34,13 +34,13 @@ export interface CheckGroups {
   read(accountId: string, id: number): Promise<StoredGroup>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredGroup[]>;
-  /** The given fields over the stored ones, each whole. */
+  /** Replaces the given fields, each as a whole. */
   update(accountId: string, id: number, input: GroupInput): Promise<StoredGroup>;
-  /** Its checks stay, without a group. */
+  /** The group's checks stay, without a group. */
   remove(accountId: string, id: number): Promise<void>;
 }
 
-/** What the service adds to a group: sent back with an update, it is no change. */
+/** Ignored in an update. */
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 export function createCheckGroups({
@@ -111,7 +111,7 @@ function wholeGroup(fields: GroupInput): CheckGroup {
   return parsed.value;
 }
 
-/** Wherever a check of the group may run: a change of the group may change it there. */
+/** All locations where a check of the group may run: a change of the group may change it there. */
 async function locationsOf(
   tx: Sql,
   accountId: string,

@@ -13,7 +13,7 @@ const changes = z.strictObject({
 });
 const response = checkGroupSchema.extend({ id: z.number(), ...TIMES });
 
-/** Groups of checks, with what their checks have in common. */
+/** Groups of checks, and the settings that their checks share. */
 export function checkGroupsRoutes({
   checkGroups,
 }: {
@@ -35,7 +35,7 @@ export function checkGroupsRoutes({
       update: {
         summary: 'Update a group',
         description:
-          'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+          'Omitted fields do not change; each given field replaces the stored one as a whole.',
       },
       remove: { summary: 'Delete a group; its checks stay, without a group' },
     },

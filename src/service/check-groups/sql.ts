@@ -7,7 +7,7 @@ export interface StoredGroup {
   readonly id: number;
   readonly fields: CheckGroup;
   readonly createdAt: Date;
-  /** null until it was first updated. */
+  /** null until the first update. */
   readonly updatedAt: Date | null;
 }
 
@@ -16,43 +16,13 @@ export interface GroupKey {
   readonly id: number;
 }
 
-type GroupRow = {
-  readonly id: number;
-  readonly name: string;
-  readonly activated: boolean;
-  readonly muted: boolean;
-  readonly locations: CheckGroup['locations'];
-  readonly privateLocations: CheckGroup['privateLocations'];
-  readonly tags: CheckGroup['tags'];
-  readonly concurrency: number;
-  readonly runtimeId: CheckGroup['runtimeId'];
-  readonly alertSettings: CheckGroup['alertSettings'];
-  readonly useGlobalAlertSettings: boolean;
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
-};
+type GroupRow = CheckGroup & Omit<StoredGroup, 'fields'>;
 
 const COLUMNS = `id, name, activated, muted, locations, private_locations,
   tags, concurrency, runtime_id, alert_settings, use_global_alert_settings, created_at, updated_at`;
 
-function groupOf(row: GroupRow): StoredGroup {
-  return {
-    id: row.id,
-    fields: {
-      name: row.name,
-      activated: row.activated,
-      muted: row.muted,
-      locations: row.locations,
-      privateLocations: row.privateLocations,
-      tags: row.tags,
-      concurrency: row.concurrency,
-      runtimeId: row.runtimeId,
-      alertSettings: row.alertSettings,
-      useGlobalAlertSettings: row.useGlobalAlertSettings,
-    },
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
+function groupOf({ id, createdAt, updatedAt, ...fields }: GroupRow): StoredGroup {
+  return { id, fields, createdAt, updatedAt };
 }
 
 function valuesOf(fields: CheckGroup): readonly unknown[] {
@@ -94,7 +64,7 @@ export async function insertGroup(
   return groupOf(row);
 }
 
-/** Only for a group that `lockGroup` holds. */
+/** Updates a group that `lockGroup` has locked. */
 export async function updateGroup(
   sql: Sql,
   {
@@ -120,12 +90,12 @@ export async function findGroup(sql: Sql, key: GroupKey): Promise<StoredGroup | 
   return readGroup(sql, key, '');
 }
 
-/** Until the transaction ends, nobody else changes the group. */
+/** Locks the group until the transaction ends. */
 export async function lockGroup(sql: Sql, key: GroupKey): Promise<StoredGroup | null> {
   return readGroup(sql, key, 'for update');
 }
 
-/** Until the transaction ends, the group is not deleted; others may refer to it meanwhile. */
+/** Protects the group from changes until the transaction ends; others may lock it shared, too. */
 export async function lockGroupShared(sql: Sql, key: GroupKey): Promise<StoredGroup | null> {
   return readGroup(sql, key, 'for share');
 }
@@ -160,8 +130,8 @@ export async function listGroups(
 }
 
 /**
- * Its checks stay, without a group. It counts as a change of theirs, too: what began before it may
- * have run where the group alone said so, and nothing else would tell of that afterwards.
+ * Deletes the group; its checks stay, without a group. Counts as a change of the checks, too: they may
+ * have run only because of the group's settings, and nothing else would record that change.
  */
 export async function deleteGroup(
   sql: Sql,
@@ -180,8 +150,8 @@ export async function deleteGroup(
 }
 
 /**
- * Until the transaction ends, nobody else changes the checks that are in the group now. To be taken
- * before the group itself, in the order in which a change of a check takes them.
+ * Locks the checks of the group until the transaction ends. Call it before the group is locked, as a
+ * change of a check locks them in that order.
  */
 export async function lockChecksOfGroup(sql: Sql, { accountId, id }: GroupKey): Promise<void> {
   await sql.query(
@@ -206,7 +176,7 @@ export async function locationsOfGroupChecks(
   return rows.map(({ slug }) => slug);
 }
 
-/** The ids of a few of the groups that name a private location, in their order. */
+/** The ids of the first groups that name a private location. */
 export async function groupsNamingLocation(
   sql: Sql,
   {

@@ -28,28 +28,27 @@ export interface CheckRunsParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly checkVariables: Pick<CheckVariables, 'open'>;
-  /** Whole days, as of the results; 30 where left out. */
+  /** Whole days, as for results. Left out: 30. */
   readonly retentionDays?: number;
 }
 
 /**
- * Runs beside the plan: those that somebody asked for, and retries that one location hands to
- * another.
+ * Unscheduled runs: requested runs, and retries that one location hands over to another.
  *
  * | state | entered by | its agent |
  * |---|---|---|
- * | waiting | `request`, `handover`; `keep`, where a retry goes back to its own location | none |
- * | assigned | `claim` | the one that claimed it, while its lease lasts; then whoever claims next |
- * | done | `finished`: the FINAL is in | – |
- * | expired | `keep`, where nobody made it in time; left for done, should the FINAL come late | – |
+ * | waiting | `request`, `handover`; `maintain`, when a retry returns to its own location | none |
+ * | assigned | `claim` | the agent that claimed it while its lease lasts; then the next that claims it |
+ * | done | `finished`: the FINAL is stored | – |
+ * | expired | `maintain`, when no agent made it in time; a late FINAL makes it done | – |
  */
 export interface CheckRuns {
   /**
-   * One run in that location, or where none is given in the first of the check's locations that has
-   * a live agent for it, else in its first. Also for a check that is deactivated.
+   * Requests one run in the given location, or else in the check's first location with a live agent for
+   * it, or else in its first. A deactivated check runs, too.
    *
-   * @throws ServiceError 404 without the check, 400 for a location that is none of its private
-   *   ones, 409 where too many runs wait there, and for a heartbeat
+   * @throws ServiceError 404 without the check, 400 for a location that is not one of its private
+   *   locations, 409 where too many runs wait there, and for a heartbeat
    */
   request(
     accountId: string,
@@ -59,32 +58,32 @@ export interface CheckRuns {
   /** @throws ServiceError 404 */
   get(accountId: string, id: string): Promise<OneOffRun>;
   /**
-   * Within a poll, after the lease was renewed, where the location has open runs: takes for this agent what nobody live holds and is
-   * for it, and returns all that it holds, has not closed and may still start: MAX_ONE_OFFS at
-   * most, of MAX_ONE_OFF_BYTES.
+   * For a poll whose lease was renewed: claims for the agent the open runs of its location that it can
+   * make and that no live agent has. Returns all that it has, has not closed and may still start, at
+   * most MAX_ONE_OFFS and MAX_ONE_OFF_BYTES.
    */
   claim(sql: Sql, who: LeaseHolder): Promise<readonly OneOffMessage[]>;
-  /** These are not returned to this agent again. Runs that it does not hold are left alone. */
+  /** `claim` does not return these runs to the agent again. Ignores runs that the agent does not have. */
   close(sql: Sql, who: LeaseHolder, runIds: readonly string[]): Promise<void>;
-  /** After results were stored, in their transaction: runs whose FINAL is in are done. */
+  /** Marks runs as done, in the transaction that stores their FINALs. */
   finished(
     sql: Sql,
     accountId: string,
     finals: readonly { readonly checkId: string; readonly sequenceId: string }[],
   ): Promise<void>;
-  /** An agent's offer of a retry to another location; see handovers.ts. */
+  /** Offers a retry to another location; see handovers.ts. */
   handover(caller: AgentCaller, request: HandoverRequest): Promise<HandoverResponse>;
-  /** One pass of `keep`: how many runs went back or were given up. */
+  /** One pass of `maintain`. @returns how many runs returned or expired */
   sweep(): Promise<number>;
-  /** Takes back and gives up what is past its time, every second or so until the signal aborts. */
+  /** Returns or expires overdue runs, about every second until the signal aborts. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** Of the checks' JSON in one answer to a poll, except that one check is always told. */
+/** Of the checks' JSON in one answer to a poll; the first check is always sent. */
 export const MAX_ONE_OFF_BYTES = 4 * 1024 * 1024;
-/** How long a run that was asked for may wait for an agent. */
+/** How long a requested run may wait for an agent. */
 const REQUEST_WINDOW_MS = 600_000;
-/** Runs asked for in the same millisecond have slots one apart. */
+/** Runs requested in the same millisecond have slots one millisecond apart. */
 const MAX_SLOTS_TRIED = 100;
 
 export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
@@ -160,21 +159,21 @@ export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
 
 function chooseLocation(
   locations: readonly CheckLocation[],
-  asked: string | null,
+  requested: string | null,
 ): Pick<CheckLocation, 'id' | 'slug'> {
   const [first] = locations;
   if (first === undefined) {
     const message = 'must be a private location of the check, which has none: add one first';
     throw invalid([bodyProblem(['location'], message)]);
   }
-  if (asked === null) return locations.find(({ isLive }) => isLive) ?? first;
-  const found = locations.find(({ slug }) => slug === asked);
+  if (requested === null) return locations.find(({ isLive }) => isLive) ?? first;
+  const found = locations.find(({ slug }) => slug === requested);
   if (found !== undefined) return found;
   const slugs = locations.map(({ slug }) => slug).join(', ');
   throw invalid([bodyProblem(['location'], `must be a private location of the check: ${slugs}`)]);
 }
 
-/** The instant, or the one before it where that is a slot of the check: a run of the plan has it. */
+/** The instant, or the one before it if it is a slot of the check: that belongs to a scheduled run. */
 function freeSlotAt(check: Check, instantMs: number): number {
   const rule = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
   return lastSlotAt(rule, instantMs) === instantMs ? instantMs - 1 : instantMs;

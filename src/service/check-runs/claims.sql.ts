@@ -2,7 +2,7 @@ import type { OneOffMessage } from '../../wire/v1/assignment.ts';
 import type { Sql } from '../database/port.ts';
 import type { RunReason } from './sql.ts';
 
-/** An agent as it holds its lease. */
+/** An agent with its lease. */
 export interface LeaseHolder {
   readonly accountId: string;
   readonly locationId: string;
@@ -10,23 +10,26 @@ export interface LeaseHolder {
   readonly epoch: number;
 }
 
-/** What the agent of row `a` says of itself lets it run the check of row `c`. */
+/** The agent of row `a` can run the check of row `c`, by the capabilities that it reports. */
 export const CAN_RUN = `(a.capabilities -> 'types' ? c.check_type
   and (c.check_type <> 'ICMP' or a.capabilities -> 'icmp' = 'true'::jsonb))`;
 
-/** Whoever was given the run of row `r` has its lease still. */
+/** The agent that claimed the run of row `r` still has its lease. */
 export const IS_HELD = `exists (
   select from agents a where a.location_id = r.location_id and a.id = r.agent_id
     and a.epoch = r.agent_epoch and a.lease_until > now())`;
 
-/** The run of row `r` may be begun, whoever has it. */
+/** The run of row `r` may begin, whichever agent has it. */
 export const MAY_BEGIN = `r.state in ('waiting', 'assigned') and r.closed_at is null
   and r.not_after > now()`;
 
-/** The runs of a location ($2) that may be begun, whoever has them. */
+/** The run may begin in a location ($2), whichever agent has it. */
 const IS_OPEN = `r.account_id = $1 and r.location_id = $2 and ${MAY_BEGIN}`;
 
-/** Nobody live has it, and it is for this agent ($3, $4): nobody else live has the check. */
+/**
+ * No live agent has the run, this agent ($3, $4) can make it, and the check is assigned to no other live
+ * agent.
+ */
 const IS_CLAIMABLE = `not ${IS_HELD}
   and exists (
     select from agents a join checks c on c.account_id = r.account_id and c.id = r.check_id
@@ -42,9 +45,9 @@ function paramsOf({ accountId, locationId, agentId, epoch }: LeaseHolder): reado
 }
 
 /**
- * Takes for this agent what it may, as far as nobody else is at it. Somebody may have taken a run,
- * and begun a lease, since the statement began, which sees no lease that is younger than itself: so
- * a run that has changed hands since then is left alone, whoever has it.
+ * Claims runs for this agent, except those that another transaction has locked. The statement does not
+ * see leases that began after it did; another agent may have acquired one and claimed a run since. So it
+ * skips each run whose agent has changed.
  */
 export async function claimRuns(sql: Sql, who: LeaseHolder, limit: number): Promise<void> {
   await sql.query(
@@ -79,17 +82,17 @@ type HeldRow = {
   readonly firstStartedAt: Date | null;
 };
 
-/** A run, before the secret variables of its check are opened. */
+/** A run, before the secret variables of its check are decrypted. */
 export interface HeldRun {
   readonly run: OneOffMessage;
-  /** The values of its check's secret variables, encrypted; null where it has none. */
+  /** The encrypted values of the check's secret variables; null where there are none. */
   readonly sealedVariables: Buffer | null;
 }
 
 /**
- * What an agent holds and has not closed, oldest first, with the checks as they are now.
+ * The runs that an agent has and has not closed, oldest first, with the current checks.
  *
- * @param maxBytes of the checks' JSON in all; the first one is given whatever it takes
+ * @param maxBytes of the JSON of all checks; the first run is returned whatever its size
  */
 export async function listHeldRuns(
   sql: Sql,
@@ -98,22 +101,22 @@ export async function listHeldRuns(
 ): Promise<readonly HeldRun[]> {
   const rows = await sql.query<HeldRow>(
     `select * from (
-       select r.*, c.body, c.sealed_variables, c.group_id, row_number() over oldest as place,
+       select r.*, c.body, c.sealed_variables, c.group_id, row_number() over oldest as n,
          sum(octet_length(c.body::text) + coalesce(octet_length(c.sealed_variables), 0))
            over oldest as bytes_so_far
        from one_off_runs r join checks c on c.account_id = r.account_id and c.id = r.check_id
        where ${IS_OPEN} and r.agent_id = $3 and r.agent_epoch = $4::bigint and ${IS_HELD}
        window oldest as (order by r.created_at, r.id)
      ) held
-     where place = 1 or (place <= $5::bigint and bytes_so_far <= $6::bigint)
-     order by place`,
+     where n = 1 or (n <= $5::bigint and bytes_so_far <= $6::bigint)
+     order by n`,
     [...paramsOf(who), limit, maxBytes],
   );
   return rows.map((row) => ({
     run: {
       runId: row.id,
       checkId: row.checkId,
-      // The column holds the group: a deleted one is cleared there, and not in the body.
+      // The column has the group: deleting a group clears it there, but not in the body.
       check: { ...row.body, groupId: row.groupId },
       reason: row.reason,
       slot: row.slot.getTime(),
@@ -128,8 +131,8 @@ export async function listHeldRuns(
 }
 
 /**
- * An agent that lost its lease meanwhile, and has it again, still knows what became of a run. The
- * rows are locked in the order of their ids, as where their results come in.
+ * Also closes runs of an earlier lease of the agent: it knows their outcome. Locks the rows in the order
+ * of ids, like `finishRuns`.
  */
 export async function closeRuns(
   sql: Sql,

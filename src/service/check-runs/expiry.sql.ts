@@ -1,27 +1,27 @@
 import type { Sql } from '../database/port.ts';
 import { IS_HELD } from './claims.sql.ts';
 
-/** A run that is past its time and has no FINAL. */
-export interface OverdueRun {
+/** A run whose time is over and that has no FINAL. */
+export type OverdueRun = {
   readonly id: string;
   readonly accountId: string;
   readonly checkId: string;
   readonly slotMs: number;
-  /** A retry that its own location has not had back yet, and that still exists. */
-  readonly comesBack: boolean;
-  /** The slug of the location whose slot it is; null for one beside the plan. */
+  /** A retry that has not returned yet to its own location, if that exists. */
+  readonly returns: boolean;
+  /** The slug of the location whose slot it is; null for an unscheduled run. */
   readonly slotOf: string | null;
-}
+};
 
-/** How long after `not_after` a run is left alone. */
+/** When a run becomes overdue. */
 export interface ExpiryLimits {
-  /** Where its agent is live and does not say that it is over: it runs, retries and all. */
+  /** After `not_after`, while its agent is live and has not closed it: the time of a run with retries. */
   readonly runningMs: number;
-  /** After its agent closed it, so that what is in the agent's spool can come. */
+  /** After its agent closed it: the time of an upload from the agent's spool. */
   readonly uploadMs: number;
 }
 
-/** An attempt that was followed by another one ends with that. */
+/** An attempt that was followed by another one ends with that one. */
 const IS_OVERDUE = `r.state in ('waiting', 'assigned') and r.not_after < now()
   and not exists (
     select from one_off_runs later
@@ -34,38 +34,29 @@ const IS_OVERDUE = `r.state in ('waiting', 'assigned') and r.not_after < now()
     when ${IS_HELD} then r.not_after < now() - $1::double precision * interval '1 millisecond'
     else true end`;
 
-/** Those that are to be taken back or given up, oldest first. */
-export async function listOverdueRuns(
+/** The runs that are to return or expire, oldest first. */
+export function listOverdueRuns(
   sql: Sql,
   { runningMs, uploadMs }: ExpiryLimits,
   limit: number,
 ): Promise<readonly Pick<OverdueRun, 'id' | 'accountId' | 'checkId'>[]> {
-  const rows = await sql.query<{ id: string; accountId: string; checkId: string }>(
+  return sql.query<Pick<OverdueRun, 'id' | 'accountId' | 'checkId'>>(
     `select r.id, r.account_id, r.check_id from one_off_runs r where ${IS_OVERDUE}
      order by r.not_after, r.id limit $3::bigint`,
     [runningMs, uploadMs, limit],
   );
-  return rows.map((row) => ({ id: row.id, accountId: row.accountId, checkId: row.checkId }));
 }
 
-type OverdueRow = {
-  readonly id: string;
-  readonly accountId: string;
-  readonly checkId: string;
-  readonly slot: Date;
-  readonly comesBack: boolean;
-  readonly slotOf: string | null;
-};
-
-/** Locks those of the runs that are still so, as far as nobody else is at them. */
-export async function lockOverdueRuns(
+/** Locks those of the runs that are still overdue, except those that another transaction has locked. */
+export function lockOverdueRuns(
   sql: Sql,
   { runningMs, uploadMs }: ExpiryLimits,
   ids: readonly string[],
 ): Promise<readonly OverdueRun[]> {
-  const rows = await sql.query<OverdueRow>(
-    `select r.id, r.account_id, r.check_id, r.slot,
-       coalesce(r.reason = 'retry' and r.origin_location_id <> r.location_id, false) as comes_back,
+  return sql.query<OverdueRun>(
+    `select r.id, r.account_id, r.check_id,
+       (extract(epoch from r.slot) * 1000)::bigint as slot_ms,
+       coalesce(r.reason = 'retry' and r.origin_location_id <> r.location_id, false) as returns,
        (select l.slug from private_locations l where l.id = r.origin_location_id
          and not exists (
            select from one_off_runs first
@@ -76,17 +67,9 @@ export async function lockOverdueRuns(
      for update of r skip locked`,
     [runningMs, uploadMs, ids],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    accountId: row.accountId,
-    checkId: row.checkId,
-    slotMs: row.slot.getTime(),
-    comesBack: row.comesBack,
-    slotOf: row.slotOf,
-  }));
 }
 
-/** Gives retries back to where their runs began, and wakes the polls there. */
+/** Returns retries to the locations where their runs began, and wakes the polls there. */
 export async function returnRuns(
   sql: Sql,
   { ids, windowMs }: { readonly ids: readonly string[]; readonly windowMs: number },
@@ -106,7 +89,7 @@ export async function returnRuns(
   );
 }
 
-/** Gives runs up, with the attempts before them. */
+/** Expires runs, including earlier attempts. */
 export async function expireRuns(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql.query(
@@ -122,7 +105,7 @@ export async function expireRuns(sql: Sql, ids: readonly string[]): Promise<void
 /** @returns how many; fewer than `limit` where none are left */
 export async function deleteOldRuns(
   sql: Sql,
-  { keptMs, limit }: { readonly keptMs: number; readonly limit: number },
+  { olderThanMs, limit }: { readonly olderThanMs: number; readonly limit: number },
 ): Promise<number> {
   const rows = await sql.query(
     `delete from one_off_runs where id in (
@@ -131,7 +114,7 @@ export async function deleteOldRuns(
          and state in ('done', 'expired')
        order by created_at limit $2::bigint for update skip locked)
      returning id`,
-    [keptMs, limit],
+    [olderThanMs, limit],
   );
   return rows.length;
 }

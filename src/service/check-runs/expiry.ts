@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
+import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
 import type { Sql, Store } from '../database/port.ts';
@@ -16,41 +17,40 @@ import {
 } from './expiry.sql.ts';
 import { RETRY_WINDOW_MS } from './handovers.ts';
 
-const PATIENCE = {
+const LIMITS = {
   /**
    * Ten minutes of retries (src/model/README.md, "The check file"), the last attempt's 30 s, and
-   * some for the way.
+   * a margin for the upload.
    */
   runningMs: 660_000,
-  /** What is in a spool comes within seconds, unless the service was away. */
+  /** Agents upload their spools within seconds, unless the service was down. */
   uploadMs: 30_000,
 } as const;
 const DAY_MS = 86_400_000;
 const SWEEP_EVERY_MS = 1000;
 const DELETE_EVERY_MS = 3_600_000;
 const MAX_BACK_OFF_MS = 30_000;
-/** Runs in one go. */
 const BATCH = 500;
 const DELETE_BATCH = 5000;
 
 /**
- * Takes back or gives up, once, whatever is past its time: a retry goes back to the location where
- * its run began and has a minute there; what it had back already is given up, and its slot is
- * noted as missed; a run that was asked for just ends. Safe on several replicas.
+ * Handles all overdue runs once: a retry returns to the location where its run began and has a minute
+ * there; one that returned before expires, and its slot is recorded as missed; a requested run expires.
+ * Safe on several replicas.
  *
- * @returns how many runs it did so with
+ * @returns how many runs returned or expired
  */
 export async function sweepCheckRuns(store: Store): Promise<number> {
   let swept = 0;
   for (;;) {
-    const overdue = await listOverdueRuns(store, PATIENCE, BATCH);
-    let found = 0;
-    for (const [accountId, runs] of byAccount(overdue)) {
-      found += await store.transaction((tx) => sweepAccount(tx, accountId, runs));
+    const overdue = await listOverdueRuns(store, LIMITS, BATCH);
+    let handled = 0;
+    for (const [accountId, runs] of groupBy(overdue, (run) => run.accountId)) {
+      handled += await store.transaction((tx) => sweepAccount(tx, accountId, runs));
     }
-    swept += found;
-    // Where nothing was to be had of a whole batch, another replica is at it.
-    if (overdue.length < BATCH || found === 0) return swept;
+    swept += handled;
+    // If none of a full batch could be locked, another replica handles them.
+    if (overdue.length < BATCH || handled === 0) return swept;
   }
 }
 
@@ -59,23 +59,16 @@ async function sweepAccount(
   accountId: string,
   runs: readonly Pick<OverdueRun, 'id' | 'checkId'>[],
 ): Promise<number> {
-  // First the checks, as where results come in, so that neither waits for the other; and a FINAL
-  // is either seen here or sees what is written here.
+  // Locks the checks first, like the intake of results: the two cannot deadlock, and each sees what the
+  // other wrote.
   const checkIds = [...new Set(runs.map(({ checkId }) => checkId))];
   const subjects = await lockSubjects(tx, { accountId, checkIds });
   const existing = new Set(subjects.map(({ checkId }) => checkId));
-  const overdue = await lockOverdueRuns(
-    tx,
-    PATIENCE,
-    runs.map(({ id }) => id),
-  );
-  const back = overdue.filter(({ comesBack }) => comesBack);
-  const lost = overdue.filter(({ comesBack }) => !comesBack);
-  await returnRuns(tx, { ids: back.map(({ id }) => id), windowMs: RETRY_WINDOW_MS });
-  await expireRuns(
-    tx,
-    lost.map(({ id }) => id),
-  );
+  const overdue = await lockOverdueRuns(tx, LIMITS, idsOf(runs));
+  const returning = overdue.filter(({ returns }) => returns);
+  const lost = overdue.filter(({ returns }) => !returns);
+  await returnRuns(tx, { ids: idsOf(returning), windowMs: RETRY_WINDOW_MS });
+  await expireRuns(tx, idsOf(lost));
   for (const location of new Set(lost.map(({ slotOf }) => slotOf))) {
     if (location === null) continue;
     const missed = lost.filter((run) => run.slotOf === location && existing.has(run.checkId));
@@ -87,32 +80,21 @@ async function sweepAccount(
   return overdue.length;
 }
 
-function byAccount<T extends { readonly accountId: string }>(
-  items: readonly T[],
-): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(item.accountId);
-    if (group === undefined) groups.set(item.accountId, [item]);
-    else group.push(item);
-  }
-  return groups;
+function idsOf(runs: readonly Pick<OverdueRun, 'id'>[]): readonly string[] {
+  return runs.map(({ id }) => id);
 }
 
-/** Deletes runs that ended, as old as no result may be: results are admitted by them. */
+/** Deletes ended runs older than any result that is still accepted: runs decide which are. */
 async function deleteCheckRuns(
   store: Store,
   retentionDays: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const keep = { keptMs: (retentionDays + 2) * DAY_MS, limit: DELETE_BATCH };
-  while (!signal.aborted && (await deleteOldRuns(store, keep)) === DELETE_BATCH);
+  const old = { olderThanMs: (retentionDays + 2) * DAY_MS, limit: DELETE_BATCH };
+  while (!signal.aborted && (await deleteOldRuns(store, old)) === DELETE_BATCH);
 }
 
-/**
- * Sweeps every second or so, and once an hour deletes what is old, until the signal aborts. What
- * fails is logged when it begins to and tried again, ever less often up to every half a minute.
- */
+/** Sweeps about every second, and deletes old runs about every hour, until the signal aborts. */
 export async function runCheckRunExpiry(
   {
     store,
@@ -123,7 +105,7 @@ export async function runCheckRunExpiry(
     readonly store: Store;
     readonly clock: Clock;
     readonly log: Logger;
-    /** Whole days, as of the results. */
+    /** Whole days, as for results. */
     readonly retentionDays: number;
   },
   signal: AbortSignal,

@@ -5,9 +5,7 @@ import { MAX_REQUEST_BYTES, PATHS } from '../../wire/v1/limits.ts';
 import { agentOf } from '../http/access/agent-access.ts';
 import type { CheckRuns } from './check-runs.ts';
 
-/**
- * Retries that agents hand to other locations: src/service/README.md, "Retries in other locations".
- */
+/** Agents hand retries over here: src/service/README.md, "Retries in other locations". */
 export function handoversRoutes({
   checkRuns,
 }: {

@@ -19,29 +19,25 @@ import {
 } from './sql.ts';
 
 const NOBODY: HandoverResponse = { runId: null, location: null };
-/** From when the retry is due. After it, the retry goes back. */
+/** Begins when the retry is due. After it, the retry returns. */
 export const RETRY_WINDOW_MS = 60_000;
-/**
- * The longest back-off there is (src/model/README.md, "`retryStrategy`", retryStrategy): what is
- * later is a clock's slip.
- */
+/** The longest backoff (src/model/README.md, "`retryStrategy`"): a later start is a clock error. */
 const MAX_BACK_OFF_MS = 600_000;
-/** A run and its retries are over by then; clocks may differ by some minutes more. */
+/** Longer than a run with its retries, and some minutes of clock error. */
 const MAX_SLOT_AGE_MS = 3_600_000;
-/** As results may be ahead: those of such a run have to be stored. */
+/** Like the limit for results: those of the run have to be stored. */
 const MAX_SLOT_AHEAD_MS = 60_000;
 
 /**
- * Gives a retry to the next of the check's other locations, after the caller's own in the check's
- * order, whose agent for the check is live. Asked again for the same attempt it answers the same.
+ * Gives a retry to the check's next location, in the check's order after the caller's own, whose agent
+ * for the check is live. Repeated for the same attempt it answers the same.
  *
- * To nobody – and the agent makes the retry itself – where no such location is, where the slot is not of
- * now, where the agent has lost its lease, where the check as it is now has no such retry, or where the
- * run is neither one of a slot of the caller's location nor one that was given to it: no agent hands over
- * the runs of others.
+ * Gives it to nobody, and the agent makes the retry itself, if there is no such location, the slot is not
+ * recent, the agent has lost its lease, the check no longer has such a retry, or the run is neither of a
+ * slot of the caller's location nor was given to it: no agent can hand over the runs of others.
  *
  * @param sql a transaction
- * @param newId what the run is called if there is one
+ * @param newId the id of a new run
  * @param nowMs epoch milliseconds
  */
 export async function handOver(
@@ -64,8 +60,7 @@ export async function handOver(
   const given = await answerGiven(sql, attempt);
   if (given !== null) return given;
 
-  const isPlanned = await isInPlan(sql, { accountId, id: checkId }, retriesMade);
-  if (!isPlanned) return NOBODY;
+  if (!(await hasRetry(sql, { accountId, id: checkId }, retriesMade))) return NOBODY;
   const target = await nextLocation(sql, locations, locationId);
   if (target === null) return NOBODY;
   const isNew = await insertRun(sql, {
@@ -80,21 +75,21 @@ export async function handOver(
     windowMs: RETRY_WINDOW_MS,
     maxDelayMs: MAX_BACK_OFF_MS,
   });
-  // Somebody asked for the same a moment ago.
+  // A concurrent call inserted it.
   if (!isNew) return (await answerGiven(sql, attempt)) ?? NOBODY;
   await closeEarlierAttempts(sql, attempt);
   return { runId: newId, location: target.slug };
 }
 
-/** Whether the check, as it is now, has so many retries, and in other locations. */
-async function isInPlan(sql: Sql, key: CheckKey, retriesMade: number): Promise<boolean> {
+/** Whether the check currently has so many retries, and in other locations. */
+async function hasRetry(sql: Sql, key: CheckKey, retriesMade: number): Promise<boolean> {
   const check = (await findCheck(sql, key))?.check;
   if (check === undefined || check.checkType === 'HEARTBEAT') return false;
   const plan = retryPlanOf(check.retryStrategy, check.doubleCheck);
   return !plan.sameRegion && retriesMade <= plan.maxRetries;
 }
 
-/** The caller's location, where it runs the check and was given the slot of the run. */
+/** The caller's location, if it runs the check and was assigned the slot of the run. */
 async function ownOrigin(
   sql: Sql,
   locations: readonly CheckLocation[],
@@ -118,9 +113,8 @@ async function nextLocation(
   locations: readonly CheckLocation[],
   ownId: string,
 ): Promise<CheckLocation | null> {
-  const place = locations.findIndex(({ id }) => id === ownId);
-  const inTurn = [...locations.slice(place + 1), ...locations.slice(0, Math.max(place, 0))];
-  for (const location of inTurn) {
+  const own = locations.findIndex(({ id }) => id === ownId);
+  for (const location of [...locations.slice(own + 1), ...locations.slice(0, Math.max(own, 0))]) {
     if (!location.isAssigned) continue;
     if ((await countOpenRuns(sql, location.id)) < MAX_ONE_OFFS) return location;
   }

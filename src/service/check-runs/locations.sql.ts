@@ -3,49 +3,44 @@ import type { Sql } from '../database/port.ts';
 import { CAN_RUN } from './claims.sql.ts';
 
 /** A private location that runs a check. */
-export interface CheckLocation {
+export type CheckLocation = {
   readonly id: string;
   readonly slug: string;
-  /** An agent is there that can run the check. */
+  /** A live agent there can run the check. */
   readonly isLive: boolean;
   /** The agent that the check is assigned to there is live. */
   readonly isAssigned: boolean;
-}
+};
 
 /**
- * The private locations of a check in its own order: those of its group where that names any,
- * else those that it names itself. A heartbeat has none, whatever its group names.
+ * The private locations of a check in its order: those of its group if that names any, else its own. A
+ * heartbeat has none.
  */
-export async function locationsOfCheck(
+export function locationsOfCheck(
   sql: Sql,
   { accountId, id }: CheckKey,
 ): Promise<readonly CheckLocation[]> {
-  const rows = await sql.query<{ id: string; slug: string; live: boolean; assigned: boolean }>(
+  return sql.query<CheckLocation>(
     `select l.id, l.slug,
        exists (
          select from agents a
-         where a.location_id = l.id and a.lease_until > now() and ${CAN_RUN}) as live,
+         where a.location_id = l.id and a.lease_until > now() and ${CAN_RUN}) as is_live,
        exists (
          select from assignments s join agents a on a.location_id = s.location_id
            and a.id = s.agent_id and a.epoch = s.agent_epoch and a.lease_until > now()
-         where s.location_id = l.id and s.check_id = c.id) as assigned
+         where s.location_id = l.id and s.check_id = c.id) as is_assigned
      from checks c
      left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
      cross join lateral (
-       select slug, min(place) as place
+       select slug, min(n) as n
        from jsonb_array_elements_text(
          case when slugs_or_none(g.private_locations) = '[]'
            then slugs_or_none(c.body -> 'privateLocations')
-           else g.private_locations end) with ordinality as listed (slug, place)
+           else g.private_locations end) with ordinality as listed (slug, n)
        group by slug) named
      join private_locations l on l.account_id = c.account_id and l.slug = named.slug
      where c.account_id = $1 and c.id = $2 and c.check_type <> 'HEARTBEAT'
-     order by named.place`,
+     order by named.n`,
     [accountId, id],
   );
-  return rows.map(({ live, assigned, ...location }) => ({
-    ...location,
-    isLive: live,
-    isAssigned: assigned,
-  }));
 }

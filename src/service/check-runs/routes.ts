@@ -18,7 +18,7 @@ const body = z
       .nullable()
       .default(null)
       .describe(
-        'The slug of one of the private locations of the check. Left out, the first that has an agent connected.',
+        'The slug of one of the private locations of the check. Default: the first that has a connected agent.',
       ),
   })
   .nullish()
@@ -27,25 +27,27 @@ const body = z
 const response = z.strictObject({
   id: z.string(),
   checkId: z.string(),
-  location: z.string().describe('The private location that is to make the run.'),
+  location: z.string().describe('The private location that makes the run.'),
   reason: z
     .enum(RUN_REASONS)
-    .describe('`requested`: somebody asked for it. `retry`: another location handed it over.'),
+    .describe('`requested` by an API call, or `retry`: another location handed it over.'),
   state: z
     .enum(RUN_STATES)
     .describe(
-      '`waiting` for an agent, `assigned` to one, `done`: its final result is in, `expired`: nobody made it in time.',
+      '`waiting` for an agent, `assigned` to one, `done`: its final result is stored, `expired`: no agent made it in time.',
     ),
   slot: z.iso
     .datetime()
-    .describe('Names the run: `checkRunId` of its results, as a time and not as milliseconds.'),
+    .describe(
+      'Identifies the run: `checkRunId` of its results, as a time instead of milliseconds.',
+    ),
   sequenceId: z.string().describe('That of its results.'),
   createdAt: z.iso.datetime(),
-  notAfter: z.iso.datetime().describe('From then on it is not started any more.'),
-  resultId: z.string().nullable().describe('The id of its final result; null until it is in.'),
+  notAfter: z.iso.datetime().describe('The run does not start after this time.'),
+  resultId: z.string().nullable().describe('The id of its final result; null until it is stored.'),
 });
 
-/** Runs on request, and what became of them. */
+/** Requested runs, and their outcome. */
 export function checkRunsRoutes({
   checkRuns,
 }: {
@@ -95,15 +97,9 @@ export function checkRunsRoutes({
 
 function presentRun(run: CheckRun): z.output<typeof response> {
   return {
-    id: run.id,
-    checkId: run.checkId,
-    location: run.location,
-    reason: run.reason,
-    state: run.state,
+    ...run,
     slot: run.slot.toISOString(),
-    sequenceId: run.sequenceId,
     createdAt: run.createdAt.toISOString(),
     notAfter: run.notAfter.toISOString(),
-    resultId: run.resultId,
   };
 }

@@ -4,19 +4,19 @@ export const RUN_REASONS = ['requested', 'retry'] as const;
 export type RunReason = (typeof RUN_REASONS)[number];
 
 /**
- * - `waiting`: nobody has it
- * - `assigned`: an agent was given it, and may have lost its lease since
- * - `done`: its FINAL is in
- * - `expired`: given up; a FINAL that comes nevertheless makes it `done`
+ * - `waiting`: no agent has it
+ * - `assigned`: an agent claimed it, and may have lost its lease since
+ * - `done`: its FINAL is stored
+ * - `expired`: no agent made it in time; a late FINAL makes it `done`
  */
 export const RUN_STATES = ['waiting', 'assigned', 'done', 'expired'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-/** A run beside the plan, as its row and its FINAL say. */
-export interface OneOffRun {
+/** An unscheduled run, from its row and its FINAL. */
+export type OneOffRun = {
   readonly id: string;
   readonly checkId: string;
-  /** The slug of the location that is to make it. */
+  /** The slug of the location that makes it. */
   readonly location: string;
   readonly reason: RunReason;
   readonly state: RunState;
@@ -24,11 +24,11 @@ export interface OneOffRun {
   readonly sequenceId: string;
   readonly createdAt: Date;
   readonly notAfter: Date;
-  /** Of the FINAL of its sequence, whoever made it; null until it is in. */
+  /** Of the FINAL of its sequence, whichever agent made it; null until it is stored. */
   readonly resultId: string | null;
-}
+};
 
-/** One attempt of one run: there is one row for it at most. */
+/** One attempt of a run: there is at most one row for it. */
 export interface AttemptKey {
   readonly accountId: string;
   readonly checkId: string;
@@ -45,19 +45,19 @@ export interface NewRun extends AttemptKey {
   readonly firstStartedAtMs: number | null;
   readonly originLocationId: string | null;
   readonly notBeforeMs: number | null;
-  /** It may be started for so long, from `notBeforeMs` or now, whichever is later. */
+  /** How long the run may start, from `notBeforeMs` or now, whichever is later. */
   readonly windowMs: number;
-  /** A `notBeforeMs` later than this from now is the slip of a clock, and is cut to it. */
+  /** The upper bound of `notBeforeMs`, from now: a later one is a clock error. */
   readonly maxDelayMs: number;
 }
 
-/** The channel on which the long polls of a location hear that there is something for them. */
+/** The channel that wakes the long polls of a location. */
 const ASSIGNMENTS = 'vedette_assignments';
 
 /**
- * Notes a run and wakes the polls of its location.
+ * Stores a run and wakes the polls of its location.
  *
- * @returns false where this attempt of this run is noted already, by whomever
+ * @returns false if this attempt of this run is stored already
  */
 export async function insertRun(sql: Sql, run: NewRun): Promise<boolean> {
   const rows = await sql.query(
@@ -96,64 +96,35 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<boolean> {
   return rows.length > 0;
 }
 
-type RunRow = {
-  readonly id: string;
-  readonly checkId: string;
-  readonly slug: string;
-  readonly reason: RunReason;
-  readonly state: RunState;
-  readonly slot: Date;
-  readonly sequenceId: string;
-  readonly createdAt: Date;
-  readonly notAfter: Date;
-  readonly resultId: string | null;
-};
-
-const RUN = `select r.id, r.check_id, l.slug, r.reason, r.state, r.slot, r.sequence_id,
+const RUN = `select r.id, r.check_id, l.slug as location, r.reason, r.state, r.slot, r.sequence_id,
     r.created_at, r.not_after, f.id as result_id
   from one_off_runs r
   join private_locations l on l.id = r.location_id
   left join check_results f on f.account_id = r.account_id and f.check_id = r.check_id
     and f.sequence_id = r.sequence_id and f.slot = r.slot and f.result_type = 'FINAL'`;
 
-function runOf(row: RunRow | undefined): OneOffRun | null {
-  if (row === undefined) return null;
-  return {
-    id: row.id,
-    checkId: row.checkId,
-    location: row.slug,
-    reason: row.reason,
-    state: row.state,
-    slot: row.slot,
-    sequenceId: row.sequenceId,
-    createdAt: row.createdAt,
-    notAfter: row.notAfter,
-    resultId: row.resultId,
-  };
-}
-
 export async function findRun(
   sql: Sql,
   { accountId, id }: { readonly accountId: string; readonly id: string },
 ): Promise<OneOffRun | null> {
-  const rows = await sql.query<RunRow>(`${RUN} where r.account_id = $1 and r.id = $2`, [
+  const [run] = await sql.query<OneOffRun>(`${RUN} where r.account_id = $1 and r.id = $2`, [
     accountId,
     id,
   ]);
-  return runOf(rows[0]);
+  return run ?? null;
 }
 
 export async function findRunOfAttempt(sql: Sql, key: AttemptKey): Promise<OneOffRun | null> {
-  const rows = await sql.query<RunRow>(
+  const [run] = await sql.query<OneOffRun>(
     `${RUN} where r.account_id = $1 and r.check_id = $2 and r.sequence_id = $3
        and r.retries_made = $4::int`,
     [key.accountId, key.checkId, key.sequenceId, key.retriesMade],
   );
-  return runOf(rows[0]);
+  return run ?? null;
 }
 
 /**
- * Where a run began that was handed over or asked for; null where no attempt of it was ever given
+ * The location where a handed over or requested run began; null where no attempt of it was ever given
  * to `locationId`.
  */
 export async function findOrigin(
@@ -172,7 +143,7 @@ export async function findOrigin(
   return first?.isOwn === true ? first.origin : null;
 }
 
-/** How many runs of a location are neither done nor given up, nor only waited for. */
+/** How many runs of a location are neither done nor expired nor closed by their agents. */
 export async function countOpenRuns(sql: Sql, locationId: string): Promise<number> {
   const rows = await sql.query<{ open: number }>(
     `select count(*) as open from one_off_runs
@@ -182,7 +153,7 @@ export async function countOpenRuns(sql: Sql, locationId: string): Promise<numbe
   return rows[0]?.open ?? 0;
 }
 
-/** The attempts before this one are over: nobody is to be told of them again. */
+/** Closes the attempts before this one: agents do not get them again. */
 export async function closeEarlierAttempts(sql: Sql, key: AttemptKey): Promise<void> {
   await sql.query(
     `update one_off_runs set closed_at = now()
@@ -192,7 +163,7 @@ export async function closeEarlierAttempts(sql: Sql, key: AttemptKey): Promise<v
   );
 }
 
-/** Every attempt of a run is done with its FINAL. The rows are locked in the order of their ids. */
+/** Marks all attempts of runs with a FINAL as done. Locks the rows in the order of ids. */
 export async function finishRuns(
   sql: Sql,
   {

@@ -22,13 +22,13 @@ import { presentCheck } from './present-check.ts';
 
 const TYPES_IN_PATHS = [...STORED_CHECK_TYPES.map((type) => type.toLowerCase()), 'heartbeats'];
 
-/** Where no type stands before it, a type's name is a slip: the id was forgotten. */
+/** A type's name as the id is a mistake: the id is missing from the path. */
 const anyCheckId = checkId.refine((id) => !TYPES_IN_PATHS.includes(id.toLowerCase()), {
   error: 'is the name of a check type; the id comes after it, for example /v1/checks/url/{id}',
 });
 const anyChange = z
   .record(z.string(), z.unknown())
-  .describe('The fields to change, as the route of the type of the check has them.');
+  .describe("The fields to change, as in the route of the check's type.");
 
 /** The routes for checks of any type. */
 export function anyCheckRoutes(checks: Checks, publicUrl: string | null): FastifyPluginAsync {
@@ -40,7 +40,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
   const response = anyCheckResponse;
   const listQuery = z.strictObject({
     type: repeatable(z.enum(STORED_CHECK_TYPES), MAX_FILTERS).describe(
-      'Only checks of this type; given several times, of any of them.',
+      'Only checks of this type; repeated, of any of these types.',
     ),
     ...listFields,
   });
@@ -109,7 +109,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
           tags: CHECK_TAGS,
           summary: 'Update a check, or create it under a given id',
           description:
-            'To create one, the body needs a `checkType` and a `request`. Heartbeats have routes of their own for it.',
+            'To create a check, the body needs a `checkType` and a `request`. Heartbeats have routes of their own.',
           params,
           querystring: putQuery,
           body: anyChange,

@@ -8,14 +8,14 @@ import { changeLocations } from '../private-locations/require-locations.ts';
 import { lockServicesShared } from '../status-pages/exports.ts';
 
 /**
- * Holds what a check refers to until the transaction ends, and says to the private locations
- * concerned that their checks change.
+ * Locks what a check refers to until the transaction ends, and counts a change for its private
+ * locations.
  *
  * @param change `before` is null for a check that is created, `after` for one that is deleted
- * @throws ServiceError 400 where `after` names a group, a private location, an alert channel or a
- *   service of status pages that the account has not
+ * @throws ServiceError 400 where `after` refers to a group, a private location, an alert channel or a
+ *   service of status pages that the account does not have
  */
-export async function referTo(
+export async function lockReferences(
   tx: Sql,
   {
     accountId,
@@ -31,7 +31,7 @@ export async function referTo(
   const affected = [...locationsNamedBy(before)];
   const { groupId } = after ?? { groupId: null };
   if (groupId !== null) {
-    // A fraction or a number past 2^53 is no id, and not a number that the database takes.
+    // PostgreSQL would refuse a fraction or a number over 2^53.
     const group = Number.isSafeInteger(groupId)
       ? await lockGroupShared(tx, { accountId, id: groupId })
       : null;
@@ -41,7 +41,7 @@ export async function referTo(
     affected.push(...(group?.fields.privateLocations ?? []));
   }
   if (before !== null && before.groupId !== null && before.groupId !== groupId) {
-    // Held, too: where it gets another location now, that one has to hear of this check.
+    // Locked, too: if the group gets another location now, that location must get this change.
     const left = await lockGroupShared(tx, { accountId, id: before.groupId });
     affected.push(...(left?.fields.privateLocations ?? []));
   }
@@ -54,8 +54,8 @@ export async function referTo(
 }
 
 /**
- * A service that is named already is not judged again: it may have been deleted since, and the
- * check must stay one that can be changed or switched off.
+ * Requires only a new service to exist: the stored one may have been deleted since, and the check must
+ * still be possible to change or deactivate.
  */
 async function requireTriggeredService(
   tx: Sql,
@@ -65,13 +65,13 @@ async function requireTriggeredService(
 ): Promise<readonly RequestProblem[]> {
   const serviceId = after?.triggerIncident?.serviceId;
   if (serviceId === undefined || serviceId === before?.triggerIncident?.serviceId) return [];
-  const held = await lockServicesShared(tx, { accountId, ids: [serviceId] });
-  if (held.has(serviceId)) return [];
+  const locked = await lockServicesShared(tx, { accountId, ids: [serviceId] });
+  if (locked.has(serviceId)) return [];
   const message = 'must be the id of a service of status pages';
   return [bodyProblem(['triggerIncident', 'serviceId'], message)];
 }
 
-/** A heartbeat is not run, so it names none. */
+/** A heartbeat does not run, so it names none. */
 function locationsNamedBy(check: AnyCheck | null): readonly string[] {
   if (check === null || check.checkType === 'HEARTBEAT') return [];
   return check.privateLocations ?? [];

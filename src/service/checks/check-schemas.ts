@@ -27,9 +27,9 @@ const alertChannels = z.object({
 
 const { value, ...ownVariable } = ownVariableSchema.shape;
 const variables = z.array(
-  z.strictObject({ ...ownVariable, value: value.nullable().describe('null where it is secret.') }),
+  z.strictObject({ ...ownVariable, value: value.nullable().describe('null if it is secret.') }),
 );
-/** As answers have them, too. */
+/** Also accepts variables as responses show them. */
 const changedVariables = z
   .array(
     z.strictObject({
@@ -37,7 +37,7 @@ const changedVariables = z
       value: value
         .nullable()
         .optional()
-        .describe('Of a secret one null, or left out: the stored value stays.'),
+        .describe('null or omitted for a secret variable keeps the stored value.'),
     }),
   )
   .max(MAX_OWN_VARIABLES)
@@ -47,34 +47,33 @@ const changedVariables = z
 const offsetSchema = commonFields.frequencyOffset.unwrap().unwrap();
 
 /**
- * What a response has beside and in place of what a body has: src/model/README.md, "Fields of every
- * check". Where a body may say null and the specification knows no null, the response leaves the
- * field out.
+ * The fields that a response adds to or replaces in a body: src/model/README.md, "Fields of every
+ * check". Where a body allows null and the specification does not, the response omits the field.
  */
 const responseFields = {
   alertSettings: commonFields.alertSettings.unwrap().describe('When a failure notifies.'),
   retryStrategy: retryStrategySchema
     .optional()
-    .describe('How a failed run is repeated; left out where `doubleCheck` decides.'),
+    .describe('How a failed run is repeated; omitted if `doubleCheck` decides.'),
   triggerIncident: commonFields.triggerIncident
     .unwrap()
     .unwrap()
     .optional()
-    .describe('The incident that a failure opens; left out where there is none.'),
+    .describe('The incident that a failure opens; omitted if there is none.'),
   frequencyOffset: offsetSchema
     .optional()
-    .describe('What shifts the slots; left out where the id decides.'),
-  variables: variables.describe('What its templates stand for, before all others.'),
+    .describe('The offset of the slots; omitted if the id decides.'),
+  variables: variables.describe('Values for its templates; they take precedence over all others.'),
   id: z.string(),
   created_at: z.iso.date().describe('The day, in UTC.'),
-  updated_at: z.iso.datetime().nullable().describe('null until it was first updated.'),
+  updated_at: z.iso.datetime().nullable().describe('null until the first update.'),
   alertChannels,
 };
 
 /** The schemas of one check type's routes. */
 export interface TypeSchemas {
   readonly create: z.ZodType<Record<string, unknown>>;
-  /** Nothing is required, and nothing left out takes a default. */
+  /** Nothing is required, and omitted fields get no defaults. */
   readonly update: z.ZodType<Record<string, unknown>>;
   readonly response: z.ZodType<Record<string, unknown>>;
 }
@@ -99,10 +98,10 @@ export const heartbeatResponse = heartbeatCheckSchema.extend({
     ...rhythmFields,
     pingToken: z
       .string()
-      .describe('Whoever has it can ping. ******** for keys that may not write.'),
+      .describe('Anyone who knows it can ping. ******** for keys without write access.'),
     pingUrl: z
       .string()
-      .describe('To be asked with GET or POST, at the end of each run of the job.'),
+      .describe('Send a GET or POST request to it at the end of each run of the job.'),
   }),
 });
 
@@ -132,7 +131,7 @@ export const TYPE_SCHEMAS: Readonly<Record<RunnableCheckType, TypeSchemas>> = {
 
 const TYPES_TEXT = `one of ${RUNNABLE_CHECK_TYPES.join(', ')}`;
 
-/** A check of any type, given by its checkType. */
+/** A check of any type, selected by its checkType. */
 export const anyCheckBody = z.preprocess(
   (body, context) => {
     if (typeof body !== 'object' || body === null) return body;
@@ -142,8 +141,8 @@ export const anyCheckBody = z.preprocess(
       checkType === undefined
         ? `is missing; it must be ${TYPES_TEXT}`
         : checkType === 'HEARTBEAT'
-          ? `must be ${TYPES_TEXT}: a heartbeat is made with POST /v1/checks/heartbeats`
-          : `must be ${TYPES_TEXT}: no other type can be run here`;
+          ? `must be ${TYPES_TEXT}: create a heartbeat with POST /v1/checks/heartbeats`
+          : `must be ${TYPES_TEXT}: other types cannot run here`;
     context.addIssue({ code: 'custom', path: ['checkType'], message });
     return z.NEVER;
   },
@@ -156,7 +155,7 @@ export const anyCheckBody = z.preprocess(
   ]),
 );
 
-/** One of the six, found by its checkType: trying them one by one takes several times as long. */
+/** A union discriminated by checkType: trying the six one by one takes several times as long. */
 export const anyCheckResponse: z.ZodType<Record<string, unknown>> = z.discriminatedUnion(
   'checkType',
   [RESPONSES.URL, RESPONSES.API, RESPONSES.TCP, RESPONSES.DNS, RESPONSES.ICMP, heartbeatResponse],

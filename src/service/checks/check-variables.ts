@@ -12,11 +12,11 @@ import {
   mapCredentials,
   URL_FIELDS,
 } from '../../model/credentials/credential-fields.ts';
-import { holdsMask, MASK } from '../../model/credentials/sensitive-headers.ts';
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import { invalid, ServiceError } from '../errors.ts';
-import { bodyProblem, MASK_GIVEN } from '../http/resources/input-problems.ts';
+import { ServiceError } from '../errors.ts';
+import { bodyProblem } from '../http/resources/input-problems.ts';
 import { notReadable, opened, sealedAgain, unreadableSecrets } from '../secrets/secret-store.ts';
 import type { CheckKey } from './sql.ts';
 
@@ -24,22 +24,22 @@ export interface CheckVariablesParts {
   readonly log: Logger;
   /** null: no secret value can be stored, and credentials are stored in clear. */
   readonly secrets: SecretBox | null;
-  /** Whether credentials are to be encrypted now. Left out: where there is a key. */
+  /** Whether credentials are encrypted now. Left out: if there is a key. */
   readonly sealsCredentials?: () => boolean;
 }
 
-/** What of a check is stored, and where: the values of its secrets are apart. */
+/** A check as it is stored: the values of its secrets are apart. */
 export interface SealedCheck {
-  /** With an empty text in the place of each secret variable, and a mask in that of a credential. */
+  /** The values of secret variables are empty, and a mask replaces each credential. */
   readonly check: Check;
-  /** Those values; null where there are none, undefined where those that are stored stay. */
+  /** The encrypted values; null if there are none, undefined if the stored ones do not change. */
   readonly sealedVariables: Buffer | null | undefined;
 }
 
 export interface VariablesChange {
   readonly before: Check;
   readonly after: Check;
-  /** The keys of those secret variables whose values stay; null where nobody spoke of any. */
+  /** The keys of secret variables whose values are kept; null if the update has no variables. */
   readonly kept: ReadonlySet<string> | null;
 }
 
@@ -48,22 +48,22 @@ const URL_IDS: readonly string[] = Object.values(URL_FIELDS).map(({ id }) => id)
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * The secrets of checks themselves, which are sent to agents alone: the values of secret variables, and
- * the credentials in requests. Both are encrypted together, by the keys of the variables and the ids
- * of the credentials.
+ * The secrets of checks, which only agents get: the values of secret variables, and the credentials in
+ * requests. Both are encrypted as one map, whose keys are those of the variables and the ids of the
+ * credentials.
  */
 export interface CheckVariables {
   /**
-   * A new check.
+   * Seals a new check.
    *
    * @throws ServiceError 409 where a value is secret and there is no key
    */
   seal(accountId: string, check: Check): SealedCheck & { readonly sealedVariables: Buffer | null };
   /**
-   * A check that was there before.
+   * Seals a changed check.
    *
-   * @param stored gives what is stored, where that has to be opened
-   * @throws ServiceError 409 where there is no key, or none that opens what is kept
+   * @param stored reads the stored values; called only if they have to be decrypted
+   * @throws ServiceError 409 where there is no key, or no key decrypts the kept values
    */
   sealChanged(
     key: CheckKey,
@@ -71,31 +71,31 @@ export interface CheckVariables {
     stored: () => Promise<Buffer | null>,
   ): Promise<SealedCheck>;
   /**
-   * The body of a check as it is sent to agents. A credential that cannot be decrypted is a template that
-   * no variable fills, and so is each text's place of a secret variable, which is left out itself: the
-   * check fails, and nothing is sent.
+   * The body of a check for agents. If a credential cannot be decrypted, a template that no variable
+   * fills replaces it; likewise each use of a secret variable, and the variable itself is omitted. The
+   * check then fails, and sends nothing.
    */
   open(key: CheckKey, body: Body, sealed: Buffer | null): Body;
   /**
-   * The values to hide from everybody, in each form that a target may repeat.
+   * The values to mask, in each form that a target may repeat.
    *
    * @throws ServiceError 409 where they cannot be decrypted
    */
   secretValues(key: CheckKey, sealed: Buffer): readonly string[];
-  /** The same, and none where they cannot be. */
+  /** `secretValues`, or none where they cannot be decrypted. */
   readableSecrets(key: CheckKey, sealed: Buffer): readonly string[];
   /**
-   * A check as it is to be stored now, of one that was stored by another release or with another key:
-   * credentials encrypted, and all of it by the newest key.
+   * Encrypts the credentials and all values of a stored check with the newest key.
    *
-   * @returns null where it is stored so already
-   * @throws ServiceError 409 where it cannot be decrypted
+   * @returns null if they are so already
+   * @throws ServiceError 409 where they cannot be decrypted
    */
   sealAgain(key: CheckKey, body: Body, sealed: Buffer | null): StoredSecrets | null;
   /**
-   * The same with the credentials in clear, as releases before have them.
+   * Decrypts the credentials of a stored check, as earlier releases store them.
    *
-   * @throws ServiceError 409 where it cannot be decrypted
+   * @returns null if there are none
+   * @throws ServiceError 409 where they cannot be decrypted
    */
   unsealCredentials(key: CheckKey, body: Body, sealed: Buffer | null): StoredSecrets | null;
 }
@@ -116,7 +116,7 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
   ): Buffer | null =>
     values.size === 0
       ? null
-      : sealedAgain(secrets, JSON.stringify([...values]), { place: sealingContextOf(key), before });
+      : sealedAgain(secrets, JSON.stringify([...values]), { context: sealingContextOf(key), before });
   const unseal = (key: CheckKey, sealed: Buffer): ReadonlyMap<string, string> =>
     new Map(JSON.parse(opened(secrets, sealed, sealingContextOf(key))));
   const readable = (key: CheckKey, sealed: Buffer): ReadonlyMap<string, string> => {
@@ -124,16 +124,12 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
       return unseal(key, sealed);
     } catch (error) {
       const { accountId, id: checkId } = key;
-      unreadable.tell(
-        [accountId, checkId],
-        { checkId },
-        'the secret variables and credentials of a check are not sent to agents',
-        error,
-      );
+      const text = 'the secret variables and credentials of a check are not sent to agents';
+      unreadable.report([accountId, checkId], { checkId }, text, error);
       return new Map();
     }
   };
-  /** Those to be encrypted now: a mask stands for one that is. */
+  /** The credentials to encrypt; a mask stands for a stored one. */
   const sealable = ({ request }: Check): ReadonlyMap<string, string> => {
     const isNow = sealsCredentials();
     const texts = [...credentialTexts(request)];
@@ -172,7 +168,7 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
         if (sealed !== null && keepsAny) former = unseal(key, sealed);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        // All stay, so they need not be decrypted.
+        // Nothing changes, so there is no need to decrypt.
         if (isSame) return { check, sealedVariables: undefined };
         throw notReadable(error, keptFields(after, keptKeys));
       }
@@ -184,7 +180,7 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
         const texts = [...credentials].map(([id, text]) => {
           return [id, text === MASK ? (former?.get(id) ?? '') : text] as const;
         });
-        // Those that stay, too: so a new ENCRYPTION_KEY takes over from the one before.
+        // Includes the kept ones: a new ENCRYPTION_KEY replaces the previous one.
         const values = new Map([...variables, ...texts]);
         return { check, sealedVariables: sealValues(key, values, sealed) };
       } catch (error) {
@@ -239,7 +235,7 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
   };
 }
 
-/** The paths of the secret variables and credentials that keep their stored value. */
+/** The paths of the secret variables and credentials that keep their stored values. */
 function keptFields(after: Check, keptKeys: ReadonlySet<string>): readonly string[] {
   const paths: (readonly PropertyKey[])[] = [];
   mapCredentials(after.request, (text, { path }) => {
@@ -257,7 +253,7 @@ function withCredentials(request: unknown, textOf: (id: string) => string): unkn
   return mapCredentials(request, (text, { id }) => (text === MASK ? textOf(id) : text));
 }
 
-/** In each form that a target may repeat: also without a scheme, and that of a URL decoded. */
+/** Adds the forms that a target may repeat: without the authentication scheme, and percent-decoded. */
 function repeatableForms(values: ReadonlyMap<string, string>): readonly string[] {
   return [...values].flatMap(([id, value]) => {
     if (!isCredentialId(id)) return [value];
@@ -266,53 +262,6 @@ function repeatableForms(values: ReadonlyMap<string, string>): readonly string[]
     const decoded = URL_IDS.includes(id) ? percentDecoded(value) : value;
     return decoded === value ? forms : [...forms, decoded];
   });
-}
-
-/**
- * The variables as they are given; answers have no value for a secret one, so a mask is from elsewhere.
- *
- * @throws ServiceError 400 where a secret value has a mask in it
- */
-export function refuseMaskedVariables(variables: readonly OwnVariable[]): void {
-  const problems = variables.flatMap(({ secret, value }, index) =>
-    secret && holdsMask(value) ? [bodyProblem(['variables', index, 'value'], MASK_GIVEN)] : [],
-  );
-  if (problems.length > 0) throw invalid(problems);
-}
-
-/**
- * Variables of an update, in which a secret one without a value, as answers have it, is the stored
- * one of the same key.
- *
- * @param given of any form: the model finds what else is wrong with it; undefined: all stay
- * @throws ServiceError 400 where one that was secret is to be so no more, and has no value
- */
-export function withKeptVariables(
-  given: unknown,
-  before: readonly OwnVariable[],
-): { readonly variables: unknown; readonly kept: ReadonlySet<string> | null } {
-  if (given === undefined) return { variables: before, kept: null };
-  const secretKeys = new Set(before.filter(({ secret }) => secret).map(({ key }) => key));
-  const kept = new Set<string>();
-  if (!Array.isArray(given)) return { variables: given, kept };
-  const variables = (given as readonly unknown[]).map((variable, index) => {
-    if (!isRecord(variable)) return variable;
-    const { key, value, secret } = variable;
-    if (typeof key !== 'string' || !secretKeys.has(key) || (value ?? null) !== null)
-      return variable;
-    if (secret !== true) {
-      // Otherwise a caller with write access could read the secret value.
-      const message = 'is needed anew when a variable is secret no more';
-      throw invalid([bodyProblem(['variables', index, 'value'], message)]);
-    }
-    kept.add(key);
-    return { ...variable, value: '' };
-  });
-  return { variables, kept };
-}
-
-function isRecord(value: unknown): value is Body {
-  return typeof value === 'object' && value !== null;
 }
 
 function secretsIn({ variables }: Check): readonly OwnVariable[] {

@@ -26,12 +26,9 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { bodyProblem, parseBody, textsNotKept } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
-import { referTo } from './check-references.ts';
-import {
-  type CheckVariables,
-  refuseMaskedVariables,
-  withKeptVariables,
-} from './check-variables.ts';
+import { lockReferences } from './check-references.ts';
+import type { CheckVariables } from './check-variables.ts';
+import { refuseMaskedVariables, withKeptVariables } from './kept-variables.ts';
 import {
   type CheckKey,
   deleteCheck,
@@ -57,7 +54,7 @@ export interface ChecksParts {
   readonly allowance?: Allowance;
 }
 
-/** Fields of a check as somebody gave them; what is wrong with them is found and said here. */
+/** Fields of a check as a caller sent them, not validated yet. */
 export type CheckInput = Readonly<Record<string, unknown>>;
 
 export interface CheckQuery extends Page {
@@ -67,32 +64,32 @@ export interface CheckQuery extends Page {
 }
 
 /**
- * The checks of an account. `type` is given where only checks of that type are meant: one of
- * another type is not found then. Heartbeats are listed, read and removed here too; what makes and
- * changes them is in heartbeats/heartbeats.ts, and a change of one here is refused with 409.
+ * The checks of an account. With `type`, only checks of that type are found. Heartbeats are listed, read
+ * and removed here, too; heartbeats/heartbeats.ts creates and changes them, and a change here is refused
+ * with 409.
  */
 export interface Checks {
-  /** A check with a new UUID. `input` has its checkType. */
+  /** Creates a check with a new UUID. `input` contains the checkType. */
   create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
   read(accountId: string, id: string, type?: StoredCheckType): Promise<CheckView>;
-  /** Oldest first, a few at a time: a page of the longest checks is hundreds of megabytes. */
+  /** Oldest first, a few at a time: a page of the largest checks has hundreds of megabytes. */
   list(accountId: string, query: CheckQuery): AsyncIterable<readonly CheckView[]>;
-  /** The given fields over the stored ones, each whole; then the check must be right as a whole. */
+  /** Replaces the given fields, each as a whole, and validates the result. */
   update(
     accountId: string,
     id: string,
     input: CheckInput,
     type?: RunnableCheckType,
   ): Promise<CheckView>;
-  /** Like `update`; a check that does not exist is created under the given id. */
+  /** Like `update`, but creates a check that does not exist under the given id. */
   put(accountId: string, id: string, input: CheckInput, options: PutOptions): Promise<CheckView>;
   remove(accountId: string, id: string, type?: StoredCheckType): Promise<void>;
 }
 
 export interface CreateOptions {
   /**
-   * Whether a check that is created here is subscribed to all alert channels
-   * (src/service/README.md, "Every endpoint"), beside those that it names itself.
+   * Whether a new check subscribes to all alert channels (src/service/README.md, "Every endpoint"),
+   * not only to those that it names.
    */
   readonly autoAssignAlerts: boolean;
 }
@@ -101,7 +98,7 @@ export interface PutOptions extends CreateOptions {
   readonly type?: RunnableCheckType | undefined;
 }
 
-/** What the service adds to a check: sent back with an update, it is no change. */
+/** Ignored in an update. */
 const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
 
 export function createChecks(parts: ChecksParts): Checks {
@@ -116,9 +113,9 @@ export function createChecks(parts: ChecksParts): Checks {
     refuse(maskProblems(check.request));
     refuseMaskedVariables(check.variables);
     allowance.admitCheck(accountId, check, null);
-    // First of all locks, as everywhere.
+    // The first of all locks, as everywhere.
     await allowance.grow(tx, accountId, 'checks');
-    await referTo(tx, { accountId, before: null, after: check });
+    await lockReferences(tx, { accountId, before: null, after: check });
     const sealed = checkVariables.seal(accountId, check);
     const created = await insertCheck(tx, {
       ...sealed,
@@ -132,7 +129,7 @@ export function createChecks(parts: ChecksParts): Checks {
     return viewOf(tx, accountId, created);
   }
 
-  /** null where the URL has none. A template in it may lead to another host. */
+  /** null if the URL has none. A template in the secret may change the host. */
   async function urlSecret(tx: Sql, key: CheckKey, { request }: Check): Promise<string | null> {
     if (!('url' in request)) return null;
     const secret = urlSecretOf(request.url);
@@ -167,7 +164,7 @@ export function createChecks(parts: ChecksParts): Checks {
     const after = wholeCheck({ ...fields, ...given, variables, request }, id);
     refuseMaskedVariables(after.variables);
     allowance.admitCheck(accountId, after, before);
-    await referTo(tx, { accountId, before, after });
+    await lockReferences(tx, { accountId, before, after });
     if (input.alertChannelSubscriptions !== undefined) {
       const given = after.alertChannelSubscriptions;
       await replaceSubscriptions(tx, { accountId, checkId: id, given });
@@ -202,7 +199,7 @@ export function createChecks(parts: ChecksParts): Checks {
     },
 
     async *list(accountId, { tags, types, search, ...page }) {
-      // No name and no tag can hold such a text, and the database could not be asked for it.
+      // No name and no tag contains such a text, and PostgreSQL would refuse it.
       if (textsNotKept([...tags, search]).length > 0) return;
       const filter = { accountId, tags, types, search, ...rangeOf(page) };
       const entries = await listCheckEntries(store, filter);
@@ -223,7 +220,7 @@ export function createChecks(parts: ChecksParts): Checks {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
-          // No check can be without it, so what was meant is a check that exists.
+          // A new check needs it, so the caller meant an existing check.
           if (input.request === undefined) throw notFound('check');
           const checkType = type ?? input.checkType;
           const given = changesIn(input, { id, checkType: type });
@@ -231,7 +228,7 @@ export function createChecks(parts: ChecksParts): Checks {
           const created = await insert(tx, accountId, check, options);
           if (created !== null) return created;
         }
-        // Where somebody created it a moment ago, that came first and this is an update.
+        // A concurrent call may have created it: then this is an update.
         const present = stored ?? (await lockCheck(tx, { accountId, id }));
         if (present === null) throw notFound('check');
         const { checkType } = present.check;
@@ -246,7 +243,7 @@ export function createChecks(parts: ChecksParts): Checks {
       await store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (!isOfType(stored, type)) throw notFound('check');
-        await referTo(tx, { accountId, before: stored.check, after: null });
+        await lockReferences(tx, { accountId, before: stored.check, after: null });
         await deleteCheck(tx, { accountId, id });
       });
     },
@@ -260,7 +257,7 @@ function isOfType(
   return stored !== null && (type === undefined || stored.check.checkType === type);
 }
 
-/** @throws ServiceError 400 where there are any */
+/** @throws ServiceError 400 if there are any */
 function refuse(problems: readonly CredentialProblem[]): void {
   if (problems.length === 0) return;
   throw invalid(problems.map(({ path, message }) => bodyProblem(['request', ...path], message)));
@@ -269,12 +266,12 @@ function refuse(problems: readonly CredentialProblem[]): void {
 function runnable({ check }: StoredCheck): Check {
   if (check.checkType !== 'HEARTBEAT') return check;
   throw conflict(
-    `${check.id} is a heartbeat check, which is changed at /v1/checks/heartbeats/${check.id}`,
+    `${check.id} is a heartbeat check: change it at /v1/checks/heartbeats/${check.id}`,
     { checkType: check.checkType },
   );
 }
 
-/** The check with these fields, every default filled in. `fields` has no id. */
+/** The check with these fields and all defaults. `fields` has no id. */
 function wholeCheck(fields: CheckInput, id: string): Check {
   const parsed = parseBody(checkBodySchema, fields);
   if (!parsed.ok) throw invalid(parsed.problems);
@@ -283,14 +280,14 @@ function wholeCheck(fields: CheckInput, id: string): Check {
     throw invalid([
       bodyProblem(
         ['locations'],
-        'is empty, and privateLocations too: one of them must name at least one location',
+        'is empty, and so is privateLocations: one of them must name at least one location',
       ),
     ]);
   }
   return { ...parsed.value, id };
 }
 
-/** @throws ServiceError 400 where a field that names the check says another one */
+/** @throws ServiceError 400 where the id or the type differs from that of the check */
 function changesIn(
   input: CheckInput,
   fixed: { readonly id: string; readonly checkType: RunnableCheckType | undefined },

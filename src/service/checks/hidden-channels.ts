@@ -26,7 +26,7 @@ export function hiddenTarget<T extends OpenTarget>(target: T): T {
   return type === 'SLACK' ? { ...target, config: hiddenAddress(config) } : target;
 }
 
-/** Who has the address of a webhook can send to it: it ends after the host. */
+/** Anyone who knows a webhook's URL can send to it: only its origin is shown. */
 function hiddenAddress<C extends { readonly url: string }>(config: C): C {
   const { origin, pathname, search } = new URL(config.url);
   return pathname === '/' && search === '' ? config : { ...config, url: `${origin}/${MASK}` };
@@ -41,7 +41,7 @@ function hiddenWebhook<C extends Webhook>(config: C): C {
   };
 }
 
-/** Locked ones are empty for all. */
+/** Locked values are empty already. */
 function hiddenPair(pair: ChannelPair): ChannelPair {
   return pair.value === '' ? pair : { ...pair, value: MASK };
 }

@@ -40,7 +40,7 @@ export function presentCheck(stored: CheckView, viewer: Viewer): Record<string, 
   };
 }
 
-/** The fields of every type that answers show in another form than they are stored. */
+/** The fields of every type that responses show in another form than they are stored. */
 export function presentShared(
   { check: { alertSettings, triggerIncident }, createdAt, updatedAt, alertChannels }: CheckView,
   viewer: Viewer,
@@ -54,7 +54,7 @@ export function presentShared(
   };
 }
 
-/** With all that holds where nothing else is said. */
+/** Fills in all defaults. */
 function presentAlertSettings(given: CheckView['check']['alertSettings']): object {
   const settings = given ?? commonFields.alertSettings.unwrap().parse({});
   return {

@@ -4,10 +4,7 @@ import { anyCheckRoutes } from './any-checks.routes.ts';
 import type { Checks } from './checks.ts';
 import { typedCheckRoutes } from './typed-checks.routes.ts';
 
-/**
- * The checks of an account: src/model/README.md, "Fields of every check" and 4.1,
- * src/model/README.md, "The check file".
- */
+/** The checks of an account: src/model/README.md, "Fields of every check" and "The check file". */
 export function checksRoutes({
   checks,
   publicUrl,

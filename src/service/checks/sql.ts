@@ -5,17 +5,16 @@ import { bytesOf, type PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
-/** A check with what the service knows of it. */
 export interface StoredCheck {
   readonly check: AnyCheck;
-  /** Of a heartbeat that is pinged by it; null for all others. */
+  /** Of a heartbeat; null for all others. */
   readonly pingToken: string | null;
   readonly createdAt: Date;
-  /** null until it was first updated. */
+  /** null until the first update. */
   readonly updatedAt: Date | null;
 }
 
-/** A check is named by its account too: two accounts may use the same slug. */
+/** Includes the account: two accounts may use the same id. */
 export interface CheckKey {
   readonly accountId: string;
   readonly id: string;
@@ -23,44 +22,36 @@ export interface CheckKey {
 
 export interface CheckFilter {
   readonly accountId: string;
-  /** A check with any of these passes; none given, all do. */
+  /** Any of these; empty: no filter. */
   readonly tags: readonly string[];
   readonly types: readonly StoredCheckType[];
-  /** A part of the name, in any case. */
+  /** A part of the name, case-insensitive. */
   readonly search: string | null;
   readonly limit: number;
   readonly offset: number;
 }
 
-type CheckRow = {
+type CheckRow = Omit<StoredCheck, 'check'> & {
   readonly id: string;
   readonly body: unknown;
   readonly groupId: number | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
   readonly checkType: StoredCheckType;
-  readonly pingToken: string | null;
 };
 
 const COLUMNS = `id, body, group_id, created_at, updated_at, check_type,
   case when check_type = 'HEARTBEAT' then (select h.ping_token from heartbeats h
     where h.account_id = checks.account_id and h.check_id = checks.id) end as ping_token`;
 
-function storedCheckOf(row: CheckRow): StoredCheck {
-  // A body stored by an older release lacks the fields that came since: these take their defaults.
-  const schema = row.checkType === 'HEARTBEAT' ? heartbeatCheckSchema : checkBodySchema;
-  const parsed = schema.safeParse(row.body);
-  const body = parsed.success ? parsed.data : (row.body as AnyCheck);
-  return {
-    // The column holds the group: a deleted one is cleared there, and not in the body.
-    check: { ...body, id: row.id, groupId: row.groupId },
-    pingToken: row.pingToken,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
+function storedCheckOf({ id, body: stored, groupId, checkType, ...row }: CheckRow): StoredCheck {
+  // Newer fields of a body that an older release stored get their defaults.
+  const schema = checkType === 'HEARTBEAT' ? heartbeatCheckSchema : checkBodySchema;
+  const parsed = schema.safeParse(stored);
+  const body = parsed.success ? parsed.data : (stored as AnyCheck);
+  // The column has the group: deleting a group clears it there, but not in the body.
+  return { ...row, check: { ...body, id, groupId } };
 }
 
-/** The columns that repeat what the body says, for the queries that need them. */
+/** The body, and the columns that repeat parts of it for queries. */
 function valuesOf(accountId: string, { id, ...body }: AnyCheck): readonly unknown[] {
   return [
     accountId,
@@ -71,14 +62,14 @@ function valuesOf(accountId: string, { id, ...body }: AnyCheck): readonly unknow
     body.muted,
     jsonText(body.tags),
     body.groupId,
-    // A heartbeat is not run.
+    // A heartbeat does not run.
     body.checkType === 'HEARTBEAT' ? 0 : body.frequency,
     jsonText(body),
   ];
 }
 
 /**
- * @param given its `check` without the values of its secret variables, which come sealed beside it
+ * @param given `sealedVariables` are the encrypted values of the secret variables, which `check` lacks
  * @returns null where the account has a check with that id already
  */
 export async function insertCheck(
@@ -108,9 +99,9 @@ export async function insertCheck(
 }
 
 /**
- * Only for a check that `lockCheck` holds. Its type never changes.
+ * Updates a check that `lockCheck` has locked. The type never changes.
  *
- * @param given its `sealedVariables` as for `insertCheck`; left out, they stay as they are
+ * @param given `sealedVariables` as for `insertCheck`; undefined: no change
  */
 export async function updateCheck(
   sql: Sql,
@@ -147,7 +138,7 @@ export async function findCheck(sql: Sql, key: CheckKey): Promise<StoredCheck | 
   return readCheck(sql, key, '');
 }
 
-/** The values of its secret variables, encrypted; null where it has none, or is none. */
+/** The encrypted values of the check's secret variables; null if there are none, or no such check. */
 export async function sealedVariablesOf(
   sql: Sql,
   { accountId, id }: CheckKey,
@@ -159,7 +150,7 @@ export async function sealedVariablesOf(
   return row?.sealedVariables ?? null;
 }
 
-/** Until the transaction ends, nobody else changes the check. */
+/** Locks the check until the transaction ends. */
 export async function lockCheck(sql: Sql, key: CheckKey): Promise<StoredCheck | null> {
   return readCheck(sql, key, 'for update');
 }
@@ -177,8 +168,8 @@ async function readCheck(
 }
 
 /**
- * A regular expression (PostgreSQL manual 9.7.3) for a text in any case. `lower` of the database
- * knows only the letters of its locale, which in "C" are those of ASCII.
+ * A case-insensitive regular expression (PostgreSQL manual 9.7.3) for a text. PostgreSQL's `lower` knows
+ * only the letters of the locale, which in "C" are those of ASCII.
  */
 function anyCase(text: string): string {
   return Array.from(text, (character) => {
@@ -192,14 +183,14 @@ function codeEscape(character: string): string {
   return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
 }
 
-/** The ids of a page of checks. Oldest first, so that a check made meanwhile moves no page. */
+/** The ids of a page of checks. Oldest first: a new check does not move the pages. */
 export async function listCheckEntries(
   sql: Sql,
   filter: CheckFilter,
 ): Promise<readonly PageEntry<string>[]> {
   const params: unknown[] = [filter.accountId];
   const conditions = ['account_id = $1'];
-  const where = (condition: (place: string) => string, value: unknown): void => {
+  const where = (condition: (parameter: string) => string, value: unknown): void => {
     params.push(value);
     conditions.push(condition(`$${params.length}`));
   };
@@ -215,7 +206,7 @@ export async function listCheckEntries(
   );
 }
 
-/** Those of the checks that there are still, in the order of their pages. */
+/** Those of the checks that still exist, in the order of the pages. */
 export async function findChecks(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
@@ -228,7 +219,7 @@ export async function findChecks(
   return rows.map(storedCheckOf);
 }
 
-/** Its status goes with it; its results stay until their time is up. */
+/** Deletes the check and its status. Its results stay until their retention ends. */
 export async function deleteCheck(sql: Sql, { accountId, id }: CheckKey): Promise<void> {
   await sql.query('delete from check_statuses where account_id = $1 and check_id = $2', [
     accountId,
@@ -237,7 +228,7 @@ export async function deleteCheck(sql: Sql, { accountId, id }: CheckKey): Promis
   await sql.query('delete from checks where account_id = $1 and id = $2', [accountId, id]);
 }
 
-/** The ids of a few of the checks that name a private location, in their order. */
+/** The ids of the first checks that name a private location. */
 export async function checksNamingLocation(
   sql: Sql,
   {

@@ -100,7 +100,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
           tags: CHECK_TAGS,
           summary: `Update a ${noun}, or create it under a given id`,
           description:
-            'Fields that are left out stay as they are; each that is given replaces the stored one whole. Where there is no such check, one is created if the body has a `request`.',
+            'Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request`.',
           params,
           querystring: putQuery,
           body: schemas.update,
@@ -124,7 +124,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
           tags: CHECK_TAGS,
           summary: `Update a ${noun}`,
           description:
-            'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+            'Omitted fields do not change; each given field replaces the stored one as a whole.',
           params,
           body: schemas.update,
           response: { 200: response },

@@ -11,8 +11,8 @@ const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
 const MAX_CERTIFICATES = 20;
 
 /**
- * What an agent could not use of it, and would find out only in the handshake: texts that are no
- * certificates, a key that cannot be opened, or one of another certificate.
+ * The problems that an agent would find only in the handshake: invalid certificates, a key that cannot be
+ * decrypted, or one of another certificate.
  */
 export function certificateProblems(body: ClientCertificateBody): readonly RequestProblem[] {
   const { cert, key, passphrase, ca } = body;
@@ -21,9 +21,10 @@ export function certificateProblems(body: ClientCertificateBody): readonly Reque
   if (own === null) problems.push(bodyProblem(['cert'], NO_CERTIFICATE));
   if (ca !== null && certificatesIn(ca) === null)
     problems.push(bodyProblem(['ca'], NO_CERTIFICATE));
-  // These two are stored in clear and given back.
+  // These two are stored in clear and shown in responses.
   for (const [field, pem] of Object.entries({ cert, ca: ca ?? '' })) {
-    if (PRIVATE_KEY.test(pem)) problems.push(bodyProblem([field], 'must not hold a private key'));
+    if (PRIVATE_KEY.test(pem))
+      problems.push(bodyProblem([field], 'must not contain a private key'));
   }
   const opened = openKey(key, passphrase);
   if (!opened.ok) problems.push(bodyProblem([opened.field], opened.message));
@@ -35,7 +36,7 @@ export function certificateProblems(body: ClientCertificateBody): readonly Reque
 
 const NO_CERTIFICATE = `must be 1 to ${MAX_CERTIFICATES} certificates in PEM, each from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----`;
 
-/** null where there is none, or one that is none. */
+/** null if there is none, too many, or an invalid one. */
 function certificatesIn(pem: string): readonly X509Certificate[] | null {
   const texts = pem.match(ONE_CERTIFICATE) ?? [];
   if (texts.length === 0 || texts.length > MAX_CERTIFICATES) return null;
@@ -61,6 +62,6 @@ function openKey(key: string, passphrase: string | null): OpenedKey {
       return { ok: false, field: 'key', message: 'must be a private key in PEM' };
     return passphrase === null
       ? { ok: false, field: 'passphrase', message: 'is missing: the private key is encrypted' }
-      : { ok: false, field: 'passphrase', message: 'does not open the private key' };
+      : { ok: false, field: 'passphrase', message: 'does not decrypt the private key' };
   }
 }

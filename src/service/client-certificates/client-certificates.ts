@@ -8,8 +8,7 @@ import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { MAX_CLIENT_CERTIFICATES } from '../../wire/v1/limits.ts';
-import type { Allowance } from '../accounts/allowance.ts';
-import { requireCapacity } from '../accounts/capacity.ts';
+import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
 import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
@@ -46,29 +45,29 @@ export interface ClientCertificatesParts {
 
 export type CertificateInput = Readonly<Record<string, unknown>>;
 
-/** What checks show to hosts that ask who they are. Private keys are never given back. */
+/** Certificates that checks present to hosts. Responses never contain a private key. */
 export interface ClientCertificates {
   create(accountId: string, input: CertificateInput): Promise<StoredCertificate>;
   read(accountId: string, id: string): Promise<StoredCertificate>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredCertificate[]>;
-  /** The given fields over the stored ones; the private key stays unless there is a new one. */
+  /** Replaces the given fields. Without a new private key the stored one is kept. */
   update(accountId: string, id: string, input: CertificateInput): Promise<StoredCertificate>;
   remove(accountId: string, id: string): Promise<void>;
-  /** All of the account with their private keys, for its agents. Those that cannot be read are left out. */
+  /** The account's certificates with their private keys, except those that cannot be decrypted. */
   forAgents(sql: Sql, accountId: string): Promise<ClientCertificate[]>;
 }
 
-/** Every agent of the account is told all of them … */
-const ROOM = {
+/** Every agent of the account gets all certificates … */
+const CAPACITY = {
   resource: 'clientCertificates',
   limit: MAX_CLIENT_CERTIFICATES,
   name: 'client certificates',
 } as const;
-/** … in one answer, of which checks, runs and pauses have their parts: see MAX_POLL_ANSWER_BYTES. */
+/** … in one answer, which also contains checks, runs and pauses: see MAX_POLL_ANSWER_BYTES. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
-/** What the service adds to one: sent back with an update, it is no change. */
+/** Ignored in an update. */
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 export function createClientCertificates(parts: ClientCertificatesParts): ClientCertificates {
@@ -94,13 +93,13 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
       const sealedKey = seal({ accountId, id }, body);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'clientCertificates');
-        await requireCapacity(tx, accountId, ROOM);
+        await requireCapacity(tx, accountId, CAPACITY);
         const { host, cert, ca } = body;
         const fields = { accountId, id, host, cert, ca, sealedKey, atMs: clock.wallMs() };
         const created = await insertCertificate(tx, fields).catch((thrown) =>
           hostTaken(thrown, host),
         );
-        await keepBytes(tx, accountId);
+        await requireBytes(tx, accountId);
         return created;
       });
     },
@@ -117,14 +116,14 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
 
     update(accountId, id, input) {
       return store.transaction(async (tx) => {
-        // Before the certificate, as where one is made.
+        // Before the certificate, in the same order as `create`.
         await lockAccount(tx, accountId);
         const stored = await lockCertificate(tx, { accountId, id });
         if (stored === null) throw notFound('client certificate');
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const { host, cert, ca } = stored;
-        // The passphrase is that of the key: a new key does not have the old one's. Nor is the old key
-        // looked at: it may be what nobody can open any more.
+        // The passphrase belongs to the key: a new key does not keep the old one's. The old key is not
+        // decrypted then: that may be impossible.
         const key =
           given.key === undefined
             ? readKept(['body.key'], () => unseal(accountId, stored))
@@ -139,7 +138,7 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
           sealedKey: seal({ accountId, id }, body),
           atMs: clock.wallMs(),
         }).catch((thrown) => hostTaken(thrown, body.host));
-        await keepBytes(tx, accountId);
+        await requireBytes(tx, accountId);
         return updated;
       });
     },
@@ -158,11 +157,9 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
         try {
           return [{ host, cert, ca, ...unseal(accountId, certificate) }];
         } catch (error) {
-          // Checks of other hosts go on; those of this one fail at the handshake, which says why.
-          log.error(
-            { certificateId: id, host },
-            `agents are not told a client certificate: ${messageOf(error)}`,
-          );
+          // Checks of this host fail at the handshake; others are not affected.
+          const text = `a client certificate is not sent to agents: ${messageOf(error)}`;
+          log.error({ certificateId: id, host }, text);
           return [];
         }
       });
@@ -170,10 +167,10 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
   };
 }
 
-/** To be called after the change, in its transaction. */
-async function keepBytes(tx: Sql, accountId: string): Promise<void> {
+/** Call it after the change, in its transaction. */
+async function requireBytes(tx: Sql, accountId: string): Promise<void> {
   if ((await certificateBytes(tx, accountId)) <= MAX_BYTES) return;
-  const message = `The client certificates of an account take at most ${MAX_BYTES} bytes together, with their keys; leave out what is beside the certificates, or delete some`;
+  const message = `The client certificates of an account have at most ${MAX_BYTES} bytes in total, with their keys; remove other text from the PEM files, or delete some`;
   throw conflict(message, { limitBytes: MAX_BYTES });
 }
 

@@ -14,7 +14,7 @@ const changes = z.strictObject({
   id: z.string().optional().describe('The same as in the path.'),
 });
 
-/** What checks show to hosts that ask who they are: src/service/README.md, "Secrets at rest". */
+/** Certificates that checks present to hosts: src/service/README.md, "Secrets at rest". */
 export function clientCertificatesRoutes({
   clientCertificates,
 }: {
@@ -23,7 +23,7 @@ export function clientCertificatesRoutes({
   return crudRoutes({
     path: '/v1/client-certificates',
     tag: 'Client certificates',
-    // Whoever may change them says as whom the checks come.
+    // Certificates are the identity of the checks.
     changing: { role: 'admin' },
     id: { name: 'id', schema: uuidParam },
     query: z.strictObject(pageQuery),
@@ -40,7 +40,7 @@ export function clientCertificatesRoutes({
       update: {
         summary: 'Update a client certificate',
         description:
-          'Fields that are left out stay as they are, the private key too. A new key needs its own passphrase.',
+          'Omitted fields do not change, and neither does the private key. A new key needs its own passphrase.',
       },
       remove: { summary: 'Delete a client certificate' },
     },

@@ -1,7 +1,7 @@
 import type { Sql } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 
-export interface StoredCertificate {
+export type StoredCertificate = {
   readonly id: string;
   readonly host: string;
   readonly cert: string;
@@ -9,38 +9,16 @@ export interface StoredCertificate {
   /** The private key and its passphrase, encrypted. */
   readonly sealedKey: Buffer;
   readonly createdAt: Date;
-  /** null until it was first updated. */
+  /** null until the first update. */
   readonly updatedAt: Date | null;
-}
+};
 
 export interface CertificateKey {
   readonly accountId: string;
   readonly id: string;
 }
 
-type CertificateRow = {
-  readonly id: string;
-  readonly host: string;
-  readonly cert: string;
-  readonly ca: string | null;
-  readonly sealedKey: Buffer;
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
-};
-
 const COLUMNS = 'id, host, cert, ca, sealed_key, created_at, updated_at';
-
-function certificateOf(row: CertificateRow): StoredCertificate {
-  return {
-    id: row.id,
-    host: row.host,
-    cert: row.cert,
-    ca: row.ca,
-    sealedKey: row.sealedKey,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
-}
 
 type CertificateFields = CertificateKey &
   Pick<StoredCertificate, 'host' | 'cert' | 'ca' | 'sealedKey'> & { readonly atMs: number };
@@ -55,12 +33,12 @@ const valuesOf = (fields: CertificateFields): readonly unknown[] => [
   new Date(fields.atMs),
 ];
 
-/** @throws StoreError `conflict` where the account has one for that host */
+/** @throws StoreError `conflict` where the account has a certificate for that host */
 export async function insertCertificate(
   sql: Sql,
   fields: CertificateFields,
 ): Promise<StoredCertificate> {
-  const rows = await sql.query<CertificateRow>(
+  const rows = await sql.query<StoredCertificate>(
     `insert into client_certificates (account_id, id, host, cert, ca, sealed_key, created_at)
      values ($1, $2, $3, $4, $5, $6::bytea, $7::timestamptz) returning ${COLUMNS}`,
     valuesOf(fields),
@@ -69,7 +47,7 @@ export async function insertCertificate(
 }
 
 /**
- * Only for one that `lockCertificate` holds.
+ * Updates a certificate that `lockCertificate` has locked.
  *
  * @throws StoreError `conflict` where the account has another one for that host
  */
@@ -77,7 +55,7 @@ export async function updateCertificate(
   sql: Sql,
   fields: CertificateFields,
 ): Promise<StoredCertificate> {
-  const rows = await sql.query<CertificateRow>(
+  const rows = await sql.query<StoredCertificate>(
     `update client_certificates
      set host = $3, cert = $4, ca = $5, sealed_key = $6::bytea, updated_at = $7::timestamptz
      where account_id = $1 and id = $2 returning ${COLUMNS}`,
@@ -93,7 +71,7 @@ export async function findCertificate(
   return readCertificate(sql, key, '');
 }
 
-/** Until the transaction ends, nobody else changes it. */
+/** Locks the certificate until the transaction ends. */
 export async function lockCertificate(
   sql: Sql,
   key: CertificateKey,
@@ -106,15 +84,15 @@ async function readCertificate(
   { accountId, id }: CertificateKey,
   lock: '' | 'for update',
 ): Promise<StoredCertificate | null> {
-  const [row] = await sql.query<CertificateRow>(
+  const [certificate] = await sql.query<StoredCertificate>(
     `select ${COLUMNS} from client_certificates where account_id = $1 and id = $2 ${lock}`,
     [accountId, id],
   );
-  return row === undefined ? null : certificateOf(row);
+  return certificate ?? null;
 }
 
 /** Oldest first. */
-export async function listCertificates(
+export function listCertificates(
   sql: Sql,
   {
     accountId,
@@ -122,12 +100,11 @@ export async function listCertificates(
     offset,
   }: { readonly accountId: string; readonly limit: number; readonly offset: number },
 ): Promise<readonly StoredCertificate[]> {
-  const rows = await sql.query<CertificateRow>(
+  return sql.query<StoredCertificate>(
     `select ${COLUMNS} from client_certificates where account_id = $1
      order by created_at, id limit $2::bigint offset $3::bigint`,
     [accountId, limit, offset],
   );
-  return rows.map(certificateOf);
 }
 
 /** @returns whether there was one */
@@ -142,7 +119,7 @@ export async function deleteCertificate(
   return rows.length > 0;
 }
 
-/** What all of them take as JSON, with their keys. */
+/** The size of an account's certificates as JSON, with their keys. */
 export async function certificateBytes(sql: Sql, accountId: string): Promise<number> {
   const [row] = await sql.query<{ bytes: number }>(
     `select coalesce(sum(octet_length(to_json(cert)::text) + octet_length(sealed_key)
@@ -153,12 +130,8 @@ export async function certificateBytes(sql: Sql, accountId: string): Promise<num
   return row?.bytes ?? 0;
 }
 
-function one(rows: readonly CertificateRow[]): StoredCertificate {
-  const [row] = rows;
-  if (row !== undefined) return certificateOf(row);
-  throw new StoreError(
-    'internal',
-    'STORE_STATEMENT',
-    'a client certificate was written and not given back',
-  );
+function one([certificate]: readonly StoredCertificate[]): StoredCertificate {
+  if (certificate !== undefined) return certificate;
+  const message = 'a statement that writes client certificates returned no row';
+  throw new StoreError('internal', 'STORE_STATEMENT', message);
 }

@@ -11,7 +11,7 @@ import {
   replaceSubscriptions,
 } from '../alerts/channels/check-subscriptions.ts';
 import { type CheckView, viewOf, withoutSubscriptions } from '../alerts/channels/check-views.ts';
-import { referTo } from '../checks/check-references.ts';
+import { lockReferences } from '../checks/check-references.ts';
 import type { CheckInput, CreateOptions } from '../checks/checks.ts';
 import {
   findCheck,
@@ -64,7 +64,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
     const { id, alertChannelSubscriptions: given } = check;
     // This lock comes first in every feature.
     await allowance.grow(tx, accountId, 'heartbeats');
-    await referTo(tx, { accountId, before: null, after: check });
+    await lockReferences(tx, { accountId, before: null, after: check });
     const bare = withoutSubscriptions(check);
     const made = await insertCheck(tx, { accountId, check: bare, createdAtMs: clock.wallMs() });
     if (made === null) return null;
@@ -86,7 +86,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
   ): Promise<CheckView> {
     const { id, ...fields } = before;
     const after = wholeHeartbeat({ ...fields, ...changesIn(input, id) }, id);
-    await referTo(tx, { accountId, before, after });
+    await lockReferences(tx, { accountId, before, after });
     if (input.alertChannelSubscriptions !== undefined) {
       const given = after.alertChannelSubscriptions;
       await replaceSubscriptions(tx, { accountId, checkId: id, given });

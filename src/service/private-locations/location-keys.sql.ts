@@ -1,39 +1,9 @@
+import { findActiveKeysByHash, KEY_COLUMNS, type StoredKey } from '../api-keys/exports.ts';
 import type { Sql } from '../database/port.ts';
 
-/** A location's key as it may be shown: the key itself is kept only as a hash. */
-export interface LocationKey {
-  readonly id: string;
-  readonly accountId: string;
-  readonly locationId: string;
-  readonly prefix: string;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-  readonly revokedAt: Date | null;
-}
+export type LocationKey = StoredKey & { readonly locationId: string };
 
-type LocationKeyRow = {
-  readonly id: string;
-  readonly accountId: string;
-  readonly locationId: string;
-  readonly keyPrefix: string;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-  readonly revokedAt: Date | null;
-};
-
-const COLUMNS = 'id, account_id, location_id, key_prefix, created_at, last_used_at, revoked_at';
-
-function locationKeyOf(row: LocationKeyRow): LocationKey {
-  return {
-    id: row.id,
-    accountId: row.accountId,
-    locationId: row.locationId,
-    prefix: row.keyPrefix,
-    createdAt: row.createdAt,
-    lastUsedAt: row.lastUsedAt,
-    revokedAt: row.revokedAt,
-  };
-}
+const COLUMNS = `${KEY_COLUMNS}, location_id`;
 
 interface OfLocation {
   readonly accountId: string;
@@ -68,8 +38,8 @@ export async function countActiveLocationKeys(
   return rows[0]?.active ?? 0;
 }
 
-/** Oldest first, revoked ones too. */
-export async function listLocationKeys(
+/** Oldest first, including revoked ones. */
+export function listLocationKeys(
   sql: Sql,
   {
     accountId,
@@ -78,31 +48,20 @@ export async function listLocationKeys(
     offset,
   }: OfLocation & { readonly limit: number; readonly offset: number },
 ): Promise<readonly LocationKey[]> {
-  const rows = await sql.query<LocationKeyRow>(
+  return sql.query<LocationKey>(
     `select ${COLUMNS} from location_keys where account_id = $1 and location_id = $2
      order by created_at, id limit $3::bigint offset $4::bigint`,
     [accountId, locationId, limit, offset],
   );
-  return rows.map(locationKeyOf);
 }
 
-/**
- * Of any account, as the key is what says which one: by one statement, in the order of the hashes.
- * A revoked key is not found.
- */
-export async function findActiveLocationKeysByHash(
+/** Keys of any location, in the order of the hashes; null for an unknown or a revoked key. */
+export function findActiveLocationKeysByHash(
   sql: Sql,
   hashes: readonly Uint8Array[],
 ): Promise<readonly (LocationKey | null)[]> {
-  const hexes = hashes.map((hash) => Buffer.from(hash).toString('hex'));
-  const rows = await sql.query<LocationKeyRow & { readonly hash: string }>(
-    `select ${COLUMNS}, encode(key_hash, 'hex') as hash from location_keys
-     where key_hash = any(array(select decode(hex, 'hex') from unnest($1::text[]) as hex))
-       and revoked_at is null`,
-    [hexes],
-  );
-  const found = new Map(rows.map((row) => [row.hash, locationKeyOf(row)]));
-  return hexes.map((hex) => found.get(hex) ?? null);
+  const of = { table: 'location_keys', columns: COLUMNS } as const;
+  return findActiveKeysByHash<LocationKey>(sql, of, hashes);
 }
 
 /**
@@ -120,16 +79,4 @@ export async function revokeLocationKey(
     [key.accountId, key.locationId, key.id, new Date(key.revokedAtMs)],
   );
   return rows.length > 0;
-}
-
-/** Notes a use, unless one of `staleMs` before it or less is noted: most polls write nothing. */
-export async function touchLocationKey(
-  sql: Sql,
-  { id, usedAtMs, staleMs }: { readonly id: string; readonly usedAtMs: number; staleMs: number },
-): Promise<void> {
-  await sql.query(
-    `update location_keys set last_used_at = $2::timestamptz
-     where id = $1 and (last_used_at is null or last_used_at < $3::timestamptz)`,
-    [id, new Date(usedAtMs), new Date(usedAtMs - staleMs)],
-  );
 }

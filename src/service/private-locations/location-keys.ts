@@ -1,6 +1,5 @@
-import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { newKey } from '../api-keys/keys.ts';
+import { createKeyLookup, newKey } from '../api-keys/keys.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, notFound } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -11,7 +10,6 @@ import {
   type LocationKey,
   listLocationKeys,
   revokeLocationKey,
-  touchLocationKey,
 } from './location-keys.sql.ts';
 import { findPrivateLocation, lockPrivateLocation } from './sql.ts';
 
@@ -26,53 +24,49 @@ export interface LocationKeysParts {
 
 export interface NewLocationKey {
   readonly locationKey: LocationKey;
-  /** Told this once: only its hash is kept. */
+  /** Shown only once: only its hash is stored. */
   readonly key: string;
 }
 
-/** Who polls: an agent, by the key of its location. */
+/** An agent, authenticated by a key of its location. */
 export interface AgentCaller {
   readonly accountId: string;
   readonly locationId: string;
   readonly keyId: string;
 }
 
-/** The keys by which the agents of a private location are let in. */
+/** The keys that authenticate the agents of a private location. */
 export interface LocationKeys {
-  /** @throws ServiceError 409 where two keys are active: one is in use, one is to follow it */
+  /** @throws ServiceError 409 where two keys are active: the current one and its successor */
   create(accountId: string, locationId: string): Promise<NewLocationKey>;
-  /** Oldest first, revoked ones too. */
+  /** Oldest first, including revoked ones. */
   list(accountId: string, locationId: string, page: Page): Promise<readonly LocationKey[]>;
-  /** For good. */
+  /** Permanent. */
   revoke(accountId: string, locationId: string, id: string): Promise<void>;
   /**
    * @param hash SHA-256 of the whole key
-   * @returns null where there is no such key or it is revoked
+   * @returns null for an unknown or a revoked key
    */
   authenticate(hash: Uint8Array): Promise<AgentCaller | null>;
 }
 
 const MAX_ACTIVE = 2;
-/** So often at most a key's last use is written. */
-const USE_NOTED_EVERY_MS = 60_000;
 
 export function createLocationKeys({ store, clock, ids }: LocationKeysParts): LocationKeys {
-  // However many guess at once, one statement at a time answers them all.
-  const findByHash = batched((_all, hashes: readonly Uint8Array[]) =>
-    findActiveLocationKeysByHash(store, hashes),
-  );
+  const parts = { store, clock };
+  const findByHash = createKeyLookup(parts, 'location_keys', findActiveLocationKeysByHash);
   return {
     create(accountId, locationId) {
       const { key, hash, prefix } = newKey('pl');
       const id = ids();
       return store.transaction(async (tx) => {
-        // Two that are made at once would both see one active key.
+        // The lock: two concurrent calls would both see one active key.
         const location = await lockPrivateLocation(tx, { accountId, id: locationId });
         if (location === null) throw notFound('private location');
         const active = await countActiveLocationKeys(tx, { accountId, locationId });
         if (active >= MAX_ACTIVE) {
           throw conflict(
-            `A private location has ${MAX_ACTIVE} active keys at most; revoke the one that is out of use first`,
+            `A private location has at most ${MAX_ACTIVE} active keys; revoke the unused one first`,
             { limit: MAX_ACTIVE },
           );
         }
@@ -107,13 +101,8 @@ export function createLocationKeys({ store, clock, ids }: LocationKeysParts): Lo
     },
 
     async authenticate(hash) {
-      const found = await findByHash('', hash);
+      const found = await findByHash(hash);
       if (found === null) return null;
-      const usedAtMs = clock.wallMs();
-      const notedMs = found.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;
-      if (usedAtMs - notedMs > USE_NOTED_EVERY_MS) {
-        await touchLocationKey(store, { id: found.id, usedAtMs, staleMs: USE_NOTED_EVERY_MS });
-      }
       return { accountId: found.accountId, locationId: found.locationId, keyId: found.id };
     },
   };

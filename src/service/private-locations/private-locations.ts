@@ -44,17 +44,21 @@ export interface PrivateLocations {
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly PrivateLocation[]>;
   /**
-   * The given fields over the stored ones. The slug stays, and so does the password of the proxy where
-   * a mask stands for it.
+   * Replaces the given fields. The slug does not change; a mask in `proxyUrl` stands for the stored
+   * password.
    */
   update(accountId: string, id: string, input: LocationInput): Promise<PrivateLocation>;
-  /** With its keys. One that a check or a group names stays. */
+  /**
+   * Deletes the location and its keys.
+   *
+   * @throws ServiceError 409 where a check or a group names the location
+   */
   remove(accountId: string, id: string): Promise<void>;
 }
 
-/** What the service adds to a location: sent back with an update, it is no change. */
+/** Ignored in an update. */
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
-/** So many of the checks that stand against a deletion are named. */
+/** Checks and groups that the refusal of a deletion names, of each. */
 const MAX_NAMED = 10;
 
 export function createPrivateLocations({
@@ -109,7 +113,7 @@ export function createPrivateLocations({
         const fields = { ...whole, ...proxy };
         const updatedAtMs = clock.wallMs();
         await updatePrivateLocation(tx, { ...fields, accountId, id, updatedAtMs });
-        // Its agents are told of the proxy with their checks.
+        // The agents get the proxy with their checks.
         await bumpLocations(tx, { accountId, slugs: [slug] });
         return { ...stored, ...fields, updatedAt: new Date(updatedAtMs) };
       });
@@ -124,12 +128,12 @@ export function createPrivateLocations({
         const groups = await groupsNamingLocation(tx, naming);
         if (checks.length + groups.length > 0) {
           const users = [...checks, ...groups.map((group) => `group ${group}`)].join(', ');
-          throw conflict(`The location is named by ${users}; take it from them first`, {
+          throw conflict(`The location is used by ${users}; remove it from them first`, {
             checks,
             groups,
           });
         }
-        // So that the held polls of its agents learn of the end.
+        // Ends the held polls of its agents.
         await notifyLocation(tx, { locationId: id });
         await deletePrivateLocation(tx, { accountId, id });
       });
@@ -137,7 +141,7 @@ export function createPrivateLocations({
   };
 }
 
-/** @throws ServiceError 400 where its mask stands for no password, or leads elsewhere */
+/** @throws ServiceError 400 if a mask stands for no stored password, or the URL has another target */
 function keptProxy(given: unknown, before: string | null): unknown {
   const { proxyUrl, problem } = withKeptSecret(given, before);
   if (problem !== null) throw invalid([bodyProblem(['proxyUrl'], problem)]);

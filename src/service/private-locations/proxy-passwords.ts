@@ -11,34 +11,32 @@ export interface ProxyPasswordsParts {
   readonly log: Logger;
   /** null: passwords are stored in clear. */
   readonly secrets: SecretBox | null;
-  /** Whether they are to be encrypted now. Left out: where there is a key. */
+  /** Whether passwords are encrypted now. Left out: if there is a key. */
   readonly sealsCredentials?: () => boolean;
 }
 
-/** The proxy of a location as it is stored. */
 export interface StoredProxy {
-  /** With a mask in the place of the password, or of a user alone, where that is encrypted. */
+  /** An encrypted password, or user without a password, is replaced by a mask. */
   readonly proxyUrl: string | null;
   readonly sealedProxyPassword: Buffer | null;
 }
 
-/** The passwords of locations' proxies, or users without one (tokens), which are sent to agents alone. */
+/** The passwords of locations' proxies, or users without a password (tokens). Only agents get them. */
 export interface ProxyPasswords {
   /**
-   * @param proxyUrl its mask stands for the password that is stored
-   * @param before what is stored
-   * @throws ServiceError 409 where what is stored has to be read, and no key opens it
+   * @param proxyUrl a mask in it stands for the stored password
+   * @throws ServiceError 409 if the stored password has to be decrypted and no key decrypts it
    */
   seal(key: LocationKeyOf, proxyUrl: string | null, before: StoredProxy | null): StoredProxy;
-  /** As it is sent to agents: with its mask, where the password cannot be decrypted. They send nothing then. */
+  /** For agents. Contains the mask if the password cannot be decrypted: agents then send no requests. */
   open(key: LocationKeyOf, stored: StoredProxy): string | null;
-  /** As it is to be stored now; null where it is so already. Like `CheckVariables.sealAgain`. */
+  /** Encrypted with the current key; null if it is so already. Like `CheckVariables.sealAgain`. */
   sealAgain(key: LocationKeyOf, stored: StoredProxy): StoredProxy | null;
-  /** With the password in clear; null where it is so already. */
+  /** With the password in clear; null if it is so already. */
   unseal(key: LocationKeyOf, stored: StoredProxy): StoredProxy | null;
 }
 
-/** Agents refuse longer ones. */
+/** Agents refuse longer URLs. */
 const MAX_CHARS = 2048;
 
 export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords {
@@ -52,7 +50,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
     before: Buffer | null,
   ): StoredProxy => ({
     proxyUrl: hiddenProxyUrl(proxyUrl),
-    sealedProxyPassword: sealedAgain(secrets, secret, { place: sealingContextOf(key), before }),
+    sealedProxyPassword: sealedAgain(secrets, secret, { context: sealingContextOf(key), before }),
   });
   const unsealed = (
     key: LocationKeyOf,
@@ -76,14 +74,10 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
       }
       if (sealedBefore === null) return { proxyUrl, sealedProxyPassword: null };
       try {
-        return sealed(
-          key,
-          proxyUrl,
-          opened(secrets, sealedBefore, sealingContextOf(key)),
-          sealedBefore,
-        );
+        const password = opened(secrets, sealedBefore, sealingContextOf(key));
+        return sealed(key, proxyUrl, password, sealedBefore);
       } catch (error) {
-        // It stays, and nobody needs to read it for that.
+        // The stored password does not change, so there is no need to decrypt it.
         if (error instanceof ServiceError) return { proxyUrl, sealedProxyPassword: sealedBefore };
         throw error;
       }
@@ -96,7 +90,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
         return whole !== null && whole.length > MAX_CHARS ? proxyUrl : whole;
       } catch (error) {
         const { accountId, id: locationId } = key;
-        unreadable.tell(
+        unreadable.report(
           [accountId, locationId],
           { locationId },
           "the password of a location's proxy is not sent to agents, and its URL and API checks fail with CREDENTIAL_NOT_READABLE",
@@ -116,10 +110,8 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
 
     unseal(key, { proxyUrl, sealedProxyPassword }) {
       if (proxyUrl === null || sealedProxyPassword === null) return null;
-      return {
-        proxyUrl: unsealed(key, proxyUrl, sealedProxyPassword),
-        sealedProxyPassword: null,
-      };
+      const whole = unsealed(key, proxyUrl, sealedProxyPassword);
+      return { proxyUrl: whole, sealedProxyPassword: null };
     },
   };
 }

@@ -5,18 +5,17 @@ import { bumpLocations, lockLocationsOfSlugs } from './sql.ts';
 
 export interface LocationChange {
   readonly accountId: string;
-  /** The private locations that a body names; each must exist. */
+  /** The slugs in the body's `privateLocations`; each must exist. */
   readonly named: readonly string[];
   /** Others whose checks change. */
   readonly affected: readonly string[];
 }
 
 /**
- * Counts for every private location concerned that its checks change with this transaction. They
- * stay locked until it ends, so none of them can be deleted meanwhile. The agents learn of it by the
- * triggers, which no path that writes checks can forget.
+ * Counts a change for each of these private locations, and locks them until the transaction ends: none
+ * can be deleted in between. Triggers notify the assigner, so no code that writes checks can forget it.
  *
- * @returns what is wrong with `privateLocations`; nothing is counted where that is not empty
+ * @returns what is wrong with `privateLocations`; if anything is, no change is counted
  */
 export async function changeLocations(
   tx: Sql,

@@ -12,7 +12,7 @@ import type { PrivateLocation, PrivateLocations } from './private-locations.ts';
 
 const TAG = 'Private locations';
 const READ = { role: 'read' } as const;
-/** Whoever has a location's key is told all its checks, with what is secret in them. */
+/** A location's key gives access to all its checks, including their secrets. */
 const ADMIN = { role: 'admin' } as const;
 const PATH = '/v1/private-locations';
 
@@ -32,7 +32,7 @@ const newKeyResponse = keyResponse.extend({
   key: z.string().describe('The whole key; it is shown only once.'),
 });
 
-/** Private locations, and the keys by which their agents are let in. */
+/** Private locations, and the keys that authenticate their agents. */
 export function privateLocationsRoutes(features: {
   readonly privateLocations: PrivateLocations;
   readonly locationKeys: LocationKeys;
@@ -60,7 +60,7 @@ function locationRoutes(privateLocations: PrivateLocations): FastifyPluginAsync 
       update: {
         summary: 'Update a private location',
         description:
-          'Fields that are left out stay as they are, and so does the password of the proxy where ******** stands for it and scheme, host and port are the same. The slug never changes.',
+          'Omitted fields do not change; each given field replaces the stored one as a whole. ******** in proxyUrl stands for the stored password; scheme, host and port must be the same. The slug never changes.',
       },
       remove: {
         summary: 'Delete a private location that no check and no group names, with its keys',

@@ -1,51 +1,23 @@
 import type { Sql } from '../database/port.ts';
 
-export interface PrivateLocation {
+export type PrivateLocation = {
   readonly id: string;
   readonly accountId: string;
   readonly slug: string;
   readonly name: string;
   readonly icon: string | null;
-  /** With a mask in the place of its password, where that is encrypted. */
+  /** A password that is encrypted is replaced by a mask. */
   readonly proxyUrl: string | null;
-  /** The password of its proxy, encrypted; null where it has none, or has it in clear. */
+  /** The encrypted password of the proxy; null if it has none, or if that is stored in clear. */
   readonly sealedProxyPassword: Buffer | null;
   readonly createdAt: Date;
   readonly updatedAt: Date | null;
   /** Counts the changes to what the location runs. */
   readonly revision: number;
-}
-
-type LocationRow = {
-  readonly id: string;
-  readonly accountId: string;
-  readonly slug: string;
-  readonly name: string;
-  readonly icon: string | null;
-  readonly proxyUrl: string | null;
-  readonly sealedProxyPassword: Buffer | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
-  readonly revision: number;
 };
 
 const COLUMNS = `id, account_id, slug, name, icon, proxy_url, sealed_proxy_password, created_at,
   updated_at, revision`;
-
-function locationOf(row: LocationRow): PrivateLocation {
-  return {
-    id: row.id,
-    accountId: row.accountId,
-    slug: row.slug,
-    name: row.name,
-    icon: row.icon,
-    proxyUrl: row.proxyUrl,
-    sealedProxyPassword: row.sealedProxyPassword,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    revision: row.revision,
-  };
-}
 
 export interface LocationKeyOf {
   readonly accountId: string;
@@ -90,7 +62,7 @@ export async function findPrivateLocation(
   return readLocation(sql, accountId, id, '');
 }
 
-/** Until the transaction ends, nobody else changes the location, its keys or its checks. */
+/** Locks the location, its keys and its checks until the transaction ends. */
 export async function lockPrivateLocation(
   sql: Sql,
   { accountId, id }: LocationKeyOf,
@@ -104,15 +76,15 @@ async function readLocation(
   id: string,
   lock: '' | 'for update',
 ): Promise<PrivateLocation | null> {
-  const rows = await sql.query<LocationRow>(
+  const [location] = await sql.query<PrivateLocation>(
     `select ${COLUMNS} from private_locations where account_id = $1 and id = $2 ${lock}`,
     [accountId, id],
   );
-  return rows[0] === undefined ? null : locationOf(rows[0]);
+  return location ?? null;
 }
 
 /** Oldest first. */
-export async function listPrivateLocations(
+export function listPrivateLocations(
   sql: Sql,
   {
     accountId,
@@ -120,12 +92,11 @@ export async function listPrivateLocations(
     offset,
   }: { readonly accountId: string; readonly limit: number; readonly offset: number },
 ): Promise<readonly PrivateLocation[]> {
-  const rows = await sql.query<LocationRow>(
+  return sql.query<PrivateLocation>(
     `select ${COLUMNS} from private_locations where account_id = $1
      order by created_at, id limit $2::bigint offset $3::bigint`,
     [accountId, limit, offset],
   );
-  return rows.map(locationOf);
 }
 
 export async function updatePrivateLocation(
@@ -154,7 +125,7 @@ export async function updatePrivateLocation(
   );
 }
 
-/** Its keys go with it. */
+/** Deletes the location and its keys. */
 export async function deletePrivateLocation(
   sql: Sql,
   { accountId, id }: LocationKeyOf,
@@ -166,9 +137,9 @@ export async function deletePrivateLocation(
 }
 
 /**
- * Locks the locations of these slugs until the transaction ends, in the order of their ids so that
- * two transactions never wait for each other. Those who only refer to one, as the assigner does for
- * seconds where there are many checks, neither wait nor are waited for.
+ * Locks the locations of these slugs until the transaction ends, in the order of ids: two transactions
+ * cannot deadlock. Does not conflict with a key share lock, which the assigner may have for seconds
+ * where there are many checks.
  *
  * @returns the slugs that exist
  */
@@ -186,7 +157,7 @@ export async function lockLocationsOfSlugs(
   return rows.map(({ slug }) => slug);
 }
 
-/** Counts one more change to what these locations run. The triggers tell their agents. */
+/** Counts one more change to what these locations run. Triggers notify the assigner. */
 export async function bumpLocations(
   sql: Sql,
   { accountId, slugs }: { readonly accountId: string; readonly slugs: readonly string[] },

@@ -8,7 +8,7 @@ import { type AskedWindow, windowOf } from '../http/resources/time-window.ts';
 import { findShownResult, listResults } from './sql.ts';
 
 export interface ResultQuery extends Page, AskedWindow {
-  /** Of a private or a data-center location. */
+  /** The name of a private or a data-center location. */
   readonly location: string | null;
   readonly checkType: string | null;
   readonly hasFailures: boolean | null;
@@ -16,14 +16,14 @@ export interface ResultQuery extends Page, AskedWindow {
 }
 
 /**
- * The results of the account's checks (src/model/README.md, "Results"), as JSON texts: they are
- * many, and go out as they are stored.
+ * The results of the account's checks (src/model/README.md, "Results"), as JSON texts: they are sent as
+ * they are stored, without being parsed.
  */
 export interface CheckResults {
   /**
    * Newest first.
    *
-   * @throws ServiceError 404 for a check that does not exist, 400 where the page is too large: a
+   * @throws ServiceError 404 for a check that does not exist, 400 where the page is too large; a
    *   single result never is
    */
   list(accountId: string, checkId: string, query: ResultQuery): Promise<readonly string[]>;
@@ -32,7 +32,7 @@ export interface CheckResults {
 }
 
 const ALL_TYPES = ['FINAL', 'ATTEMPT'] as const;
-/** A hundred of the largest that agents make of bodies have half of it. */
+/** A hundred results with the largest bodies that agents send take half of this. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 export function createCheckResults({
@@ -49,7 +49,7 @@ export function createCheckResults({
   return {
     async list(accountId, checkId, { resultType, limit, page, fromMs, toMs, ...filters }) {
       await mustExist(accountId, checkId);
-      // No location is named so, and the database could not be asked for it.
+      // No location has such a name, and PostgreSQL would refuse the text.
       if (textsNotKept(filters.location).length > 0) return [];
       const asked = {
         accountId,

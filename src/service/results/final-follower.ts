@@ -4,31 +4,31 @@ import type { Sql } from '../database/port.ts';
 /** FINALs of one account and location that were not stored before, in no order. */
 export interface NewFinals {
   readonly accountId: string;
-  /** The slug of where they were run. */
+  /** The slug of the location that ran them. */
   readonly location: string;
-  /** One at least. */
+  /** At least one. */
   readonly finals: readonly ReceivedResult[];
   /**
-   * Those of them that came in time to say how their checks do now. The others are history: they
-   * change neither a status nor an alert, so that a spool of three days pages nobody.
+   * The finals recent enough to change the current status of their checks. The others change neither a
+   * status nor an alert: a spool of three days pages nobody.
    */
   readonly current: ReadonlySet<ReceivedResult>;
-  /** Epoch milliseconds: when they were taken in. */
+  /** When the service received them, in epoch milliseconds. */
   readonly atMs: number;
 }
 
 /**
- * What follows from new FINALs, in the transaction that stores them. Their checks are locked until
- * it ends, so nobody else takes in results of them meanwhile. A rejection loses the whole batch,
- * which is then sent again: so only a fault of the database may reject.
+ * Handles new FINALs in the transaction that stores them. Their checks are locked until it ends, so no
+ * other transaction stores results of them. A rejection loses the whole batch, which the agent then
+ * resends: only a fault of the database may reject.
  */
 export type FinalFollower = (tx: Sql, batch: NewFinals) => Promise<void>;
 
-/** How late a result may come and say how its check does: two periods of it, and so long at least. */
+/** A result is current for two periods of its check, and at least for this long. */
 const MIN_CURRENT_MS = 15 * 60_000;
 
 /**
- * The FINALs that came in time.
+ * The FINALs recent enough to change the status.
  *
  * @param atMs now, by the clock of the agent; epoch milliseconds
  * @param frequencyOf the check's period in minutes, by its id

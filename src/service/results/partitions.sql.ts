@@ -5,31 +5,31 @@ import { everyHour } from '../database/retention.ts';
 import { StoreError } from '../database/store-errors.ts';
 
 const DAY_MS = 86_400_000;
-/** Partitions are there before anybody needs them, even if nobody can make one for some days. */
+/** Made ahead: inserts go on even if making partitions fails for some days. */
 const DAYS_AHEAD = 3;
-/** An agent's clock may be off, its time zone cannot: slots are UTC. */
+/** An agent's clock may be off; its time zone cannot be: slots are UTC. */
 const MAX_FUTURE_MS = DAY_MS;
-/** A drop waits for whoever reads the table, and all others wait for it meanwhile. */
+/** A drop waits for readers of the table, and all other statements wait for the drop. */
 const DROP_LOCK_WAIT_MS = 2000;
 
 export interface PartitionOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whole days of results to keep, beside today. */
+  /** Whole days of results to retain, besides today. */
   readonly retentionDays: number;
 }
 
 export interface ResultPartitions {
   /**
-   * Whether results of this slot are kept: not where their day is older than the retention, or the
-   * slot more than a day ahead, since such a partition would be dropped at once or never.
+   * Whether results of this slot are stored: not if their day is older than the retention or the slot
+   * more than a day ahead, since such a partition would be dropped at once or never.
    */
   judgeSlot(slotMs: number): 'kept' | 'too-old' | 'too-far-ahead';
   /**
-   * Before results are inserted: makes the partitions of their days, as far as they are not known
-   * to be there. Those of recent days are made ahead, so it costs a statement only for results
-   * that come late. Outside of the transaction that inserts, or it makes others wait.
+   * Makes the missing partitions for results that are about to be inserted. Those of recent days are
+   * made ahead, so only late results cost a statement. Call it outside the transaction that inserts:
+   * otherwise others wait for it.
    * @throws StoreError `invalid` for a slot that `judgeSlot` does not keep
    */
   ensure(slotsMs: Iterable<number>): Promise<void>;
@@ -42,7 +42,7 @@ export interface ResultPartitions {
 export function createResultPartitions(options: PartitionOptions): ResultPartitions {
   const { store, clock, log, retentionDays } = options;
   const today = (): number => dayOf(clock.wallMs());
-  /** Days since the epoch whose partition was seen. At most those that `judgeSlot` keeps. */
+  /** Days since the epoch whose partition exists, of those that `judgeSlot` keeps. */
   const known = new Set<number>();
 
   const make = async (first: number, last: number): Promise<number> => {
@@ -79,16 +79,12 @@ export function createResultPartitions(options: PartitionOptions): ResultPartiti
       for (const old of known) if (old < day - retentionDays) known.delete(old);
       return { made, dropped };
     },
-    async maintain(signal) {
-      await everyHour(
-        { clock, log },
-        'the partitions of results could not be kept up',
-        async () => {
-          const { dropped } = await partitions.makeAndDrop();
-          if (dropped.length > 0) log.info({ dropped }, 'results past their retention are dropped');
-        },
-        signal,
-      );
+    maintain(signal) {
+      const work = async (): Promise<void> => {
+        const { dropped } = await partitions.makeAndDrop();
+        if (dropped.length > 0) log.info({ dropped }, 'dropped results past their retention');
+      };
+      return everyHour(options, 'the partitions of results could not be updated', work, signal);
     },
   };
   return partitions;
@@ -102,7 +98,7 @@ async function makePartitions(sql: Sql, firstDay: number, lastDay: number): Prom
   return row?.made ?? 0;
 }
 
-/** In a transaction of its own, so that the table is locked for one drop at a time. */
+/** In a transaction of its own: the lock of the table lasts for one drop only. */
 async function drop(store: Store, retentionDays: number, day: number): Promise<string | null> {
   return store.transaction(async (tx) => {
     await tx.query(`set local lock_timeout = ${DROP_LOCK_WAIT_MS}`);

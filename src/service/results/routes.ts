@@ -19,7 +19,7 @@ const LISTS_PER_MINUTE = 60;
 const PATH = '/v1/check-results/:checkId';
 
 const params = z.object({ checkId });
-const oneParams = params.extend({ id: id.describe('As the result has it.') });
+const oneParams = params.extend({ id: id.describe('The id of the result.') });
 const query = z.strictObject({
   ...windowQuery,
   location: z.string().min(1).max(255).optional().describe('Only results from this location.'),
@@ -27,14 +27,14 @@ const query = z.strictObject({
   hasFailures: booleanQuery(false)
     .unwrap()
     .optional()
-    .describe('true: only results of failed runs; false: only of others.'),
+    .describe('true: only results of failed runs; false: only of passed runs.'),
   resultType: z
     .enum(['FINAL', 'ATTEMPT', 'ALL'])
     .default('FINAL')
-    .describe('The last result of each run, those before it, or all; left out, FINAL.'),
+    .describe('The last result of each run, those before it, or all. Default: FINAL.'),
 });
 
-/** What agents found: src/service/README.md, "The API". */
+/** The results that agents send: src/service/README.md, "The API". */
 export function checkResultsRoutes({
   checkResults,
 }: {
@@ -93,8 +93,8 @@ export function checkResultsRoutes({
 }
 
 /**
- * Sends what was judged when it came in as it is stored: judging it again by the schema of the route
- * would take longer than all the rest.
+ * Sends stored results without validating them by the route's schema: they were validated when they were
+ * received, and that would take longer than everything else.
  */
 function sendJson(reply: FastifyReply, json: string | Readable): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(json);

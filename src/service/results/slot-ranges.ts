@@ -1,7 +1,7 @@
-/** Slots of one check, evenly apart. All instants are epoch milliseconds. */
+/** Evenly spaced slots of one check. All instants are epoch milliseconds. */
 export interface SlotRange {
   readonly slot: number;
-  /** The same as `slot` where there is one. */
+  /** Equal to `slot` if there is only one. */
   readonly lastSlot: number;
   /** 1 or more. */
   readonly count: number;
@@ -11,12 +11,12 @@ const DAY_MS = 86_400_000;
 /** The shortest period that an assignment can have (wire/v1/slots). */
 const MIN_STEP_MS = 1000;
 
-/** The distance of the slots; 0 where there is one. */
+/** The distance between slots; 0 if there is only one. */
 export function stepOf({ slot, lastSlot, count }: SlotRange): number {
   return count === 1 ? 0 : (lastSlot - slot) / (count - 1);
 }
 
-/** Whether it is what a plan makes: whole milliseconds apart, and not closer than any period. */
+/** Whether a schedule can produce the range: whole milliseconds apart, not closer than the shortest period. */
 export function isEven(range: SlotRange): boolean {
   const step = stepOf(range);
   return range.count === 1
@@ -24,7 +24,7 @@ export function isEven(range: SlotRange): boolean {
     : Number.isInteger(step) && step >= MIN_STEP_MS;
 }
 
-/** Which of its slots the instant is, counted from 0; -1 where it is none. */
+/** The index of the slot at the instant; -1 if there is none. */
 export function numberOf(range: SlotRange, instantMs: number): number {
   if (instantMs < range.slot || instantMs > range.lastSlot) return -1;
   if (instantMs === range.slot) return 0;
@@ -37,10 +37,10 @@ export function slotsOf(range: SlotRange): readonly number[] {
   return Array.from({ length: range.count }, (_, number) => range.slot + number * step);
 }
 
-/** So far apart at most are the first and the last slot of a stored range. */
+/** The most between the first and the last slot of a stored range. */
 export const MAX_SPAN_MS = DAY_MS;
 
-/** The range in parts that span a day at most, in their order. */
+/** The range in parts that span a day at most, in order. */
 export function* partsOf(range: SlotRange): Generator<SlotRange> {
   const step = stepOf(range);
   const longest = step === 0 ? 1 : Math.floor(MAX_SPAN_MS / step) + 1;
@@ -50,19 +50,18 @@ export function* partsOf(range: SlotRange): Generator<SlotRange> {
 }
 
 /**
- * What of the range is left without the slots that the test says are taken. It is asked for each
- * of them in their order, by number and instant.
+ * What is left of the range without the slots for which the predicate is true. It is called in order,
+ * with the index and the instant of each slot.
  */
 export function without(
   range: SlotRange,
-  isTaken: (number: number, slotMs: number) => boolean,
+  isOut: (number: number, slotMs: number) => boolean,
 ): readonly SlotRange[] {
   const step = stepOf(range);
   const left: SlotRange[] = [];
   let from: number | null = null;
   for (let number = 0; number < range.count; number += 1) {
-    const taken = isTaken(number, range.slot + number * step);
-    if (!taken) from ??= number;
+    if (!isOut(number, range.slot + number * step)) from ??= number;
     else if (from !== null) {
       left.push(part(range, from, number - 1));
       from = null;
@@ -72,7 +71,7 @@ export function without(
   return left;
 }
 
-/** Which of the range's slots are slots of one of the others, too; 1 for each that is. */
+/** 1 at the index of each slot of the range that is also a slot of one of the others. */
 export function sharedWith(range: SlotRange, others: Iterable<SlotRange>): Uint8Array {
   const shared = new Uint8Array(range.count);
   for (const other of others) {
@@ -90,7 +89,7 @@ export function sharedWith(range: SlotRange, others: Iterable<SlotRange>): Uint8
 }
 
 /**
- * The slots of the range from one instant on and before another.
+ * The slots of the range with `fromMs` <= slot < `toMs`.
  *
  * @returns null where there are none
  */
@@ -104,7 +103,7 @@ export function cutTo(range: SlotRange, fromMs: number, toMs: number): SlotRange
 }
 
 /**
- * The part of the range from the first slot on that passes; after one that passes, all do.
+ * The part of the range from the first slot that passes; all slots after it pass, too.
  *
  * @returns null where none passes
  */

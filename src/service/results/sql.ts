@@ -1,23 +1,24 @@
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
-import { SHOWN_RESULT } from './shown-result.sql.ts';
 
-/** One stored result, by its key. */
+/**
+ * The column `body` of a stored result as the API shows it. Fields that the specification (2.4) knows
+ * only with a value are removed if they are null; those that it allows to be null stay.
+ */
+export const SHOWN_RESULT = `((body - 'agenticCheckResult'
+    - case jsonb_typeof(body -> 'apiCheckResult') when 'null' then 'apiCheckResult' else '' end)
+  #- case jsonb_typeof(body #> '{apiCheckResult,pcapDataUrl}')
+       when 'null' then '{apiCheckResult,pcapDataUrl}' else '{}' end::text[])::text`;
+
+/** The key of a stored result. */
 export type ResultKey = Pick<ReceivedResult, 'checkId' | 'id' | 'checkRunId' | 'resultType'>;
-
-type KeyRow = {
-  readonly checkId: string;
-  readonly id: string;
-  readonly slot: Date;
-  readonly resultType: ReceivedResult['resultType'];
-};
 
 const COLUMNS = `check_id, id, sequence_id, result_type, slot, started_at, stopped_at, created_at,
   response_time, has_failures, has_errors, is_degraded, over_max, run_location, attempts,
   check_type, body`;
 
-/** The same, of a result in JSON. One text for all results is much quicker than one for each. */
+/** The same, of a result in JSON. One JSON text with all results is much faster than one for each. */
 const VALUES = `r ->> 'checkId', r ->> 'id', r ->> 'sequenceId', r ->> 'resultType',
   to_timestamp((r -> 'checkRunId')::float8 / 1000), (r ->> 'startedAt')::timestamptz,
   (r ->> 'stoppedAt')::timestamptz, (r ->> 'created_at')::timestamptz,
@@ -25,16 +26,9 @@ const VALUES = `r ->> 'checkId', r ->> 'id', r ->> 'sequenceId', r ->> 'resultTy
   (r -> 'isDegraded')::boolean, (r -> 'overMaxResponseTime')::boolean, r ->> 'runLocation',
   (r -> 'attempts')::integer, r ->> 'checkType', r`;
 
-const KEY = 'check_id, id, slot, result_type';
-
-function keyOf(row: KeyRow): ResultKey {
-  return {
-    checkId: row.checkId,
-    id: row.id,
-    checkRunId: row.slot.getTime(),
-    resultType: row.resultType,
-  };
-}
+/** Of a result `s`. */
+const KEY = `s.check_id, s.id, (extract(epoch from s.slot) * 1000)::bigint as check_run_id,
+  s.result_type`;
 
 interface ResultsOf {
   readonly accountId: string;
@@ -42,37 +36,36 @@ interface ResultsOf {
 }
 
 /**
- * Stores results of which neither the id is there nor, of a FINAL, another FINAL of its run. Their
- * texts are ones that can be stored, as the wire's schema makes them.
+ * Stores results, except those whose id is stored already and FINALs of runs that have a FINAL. The
+ * database can store their texts: the wire's schema makes sure of that.
  *
- * @returns those that are stored now
+ * @returns those that were inserted
  */
-export async function insertResults(
+export function insertResults(
   sql: Sql,
   { accountId, results }: ResultsOf,
 ): Promise<readonly ResultKey[]> {
-  const rows = await sql.query<KeyRow>(
-    `insert into check_results (account_id, ${COLUMNS})
+  return sql.query<ResultKey>(
+    `insert into check_results as s (account_id, ${COLUMNS})
      select $1, ${VALUES} from jsonb_array_elements($2::jsonb) r
      on conflict do nothing
      returning ${KEY}`,
     [accountId, jsonText(results)],
   );
-  return rows.map(keyOf);
 }
 
 /**
- * Puts FINALs in the place of ATTEMPTs of the same id: the same attempt was made twice, and for one
- * of the two agents it was the last. Only where the run has no FINAL.
+ * Replaces ATTEMPTs by FINALs of the same id: two agents made the same attempt, and for one of them it
+ * was the last. Only where the run has no FINAL.
  *
- * @param results at most one of a run
- * @returns those that are stored now
+ * @param results at most one of each run
+ * @returns those that were replaced
  */
-export async function raiseToFinal(
+export function raiseToFinal(
   sql: Sql,
   { accountId, results }: ResultsOf,
 ): Promise<readonly ResultKey[]> {
-  const rows = await sql.query<KeyRow>(
+  return sql.query<ResultKey>(
     `update check_results s set (${COLUMNS}) = row (${VALUES})
      from jsonb_array_elements($2::jsonb) r
      where s.account_id = $1 and s.check_id = r ->> 'checkId' and s.id = r ->> 'id'
@@ -81,27 +74,26 @@ export async function raiseToFinal(
        and not exists (select from check_results f
          where f.account_id = $1 and f.check_id = s.check_id and f.sequence_id = s.sequence_id
            and f.slot = s.slot and f.result_type = 'FINAL')
-     returning s.check_id, s.id, s.slot, s.result_type`,
+     returning ${KEY}`,
     [accountId, jsonText(results)],
   );
-  return rows.map(keyOf);
 }
 
-/** A run, and the slot that it was for in epoch milliseconds. */
+/** A run and its slot, in epoch milliseconds. */
 export interface RunSlot {
   readonly checkId: string;
   readonly sequenceId: string;
   readonly slotMs: number;
 }
 
-/** @returns the numbers in the list of those that have a FINAL */
+/** @returns the indexes of the runs that have a FINAL */
 export async function runsWithFinal(
   sql: Sql,
   { accountId, runs }: { readonly accountId: string; readonly runs: readonly RunSlot[] },
 ): Promise<readonly number[]> {
   if (runs.length === 0) return [];
-  // The lateral part with its offset is looked up for each run by the index, whatever the planner
-  // believes of the table.
+  // The lateral subquery with its offset forces an index lookup for each run, whatever the planner's
+  // statistics say.
   const rows = await sql.query<{ number: number }>(
     `select (run.number - 1)::int as number
      from unnest($2::text[], $3::text[], $4::timestamptz[])
@@ -120,11 +112,16 @@ export async function runsWithFinal(
   return rows.map(({ number }) => number);
 }
 
+/** A FINAL in a range of slots: `range` is the index of the range. */
+type FinalInRange = {
+  readonly range: number;
+  readonly sequenceId: string;
+  readonly slotMs: number;
+};
+
 /**
- * The FINALs of slots from a first to a last one, both included: quicker than asking for each run
- * where there are many of a check.
- *
- * @returns each with the number of its range in the list
+ * The FINALs from a first to a last slot, both included: faster than `runsWithFinal` for many runs of a
+ * check.
  */
 export async function finalsBetween(
   sql: Sql,
@@ -139,11 +136,9 @@ export async function finalsBetween(
       readonly lastSlot: number;
     }[];
   },
-): Promise<
-  readonly { readonly range: number; readonly sequenceId: string; readonly slotMs: number }[]
-> {
+): Promise<readonly FinalInRange[]> {
   if (ranges.length === 0) return [];
-  const rows = await sql.query<{ range: number; sequenceId: string; slotMs: number }>(
+  return sql.query<FinalInRange>(
     `select (given.number - 1)::int as range, final.sequence_id, final.slot_ms
      from unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
          with ordinality as given (check_id, slot, last_slot, number)
@@ -160,15 +155,12 @@ export async function finalsBetween(
       ranges.map(({ lastSlot }) => new Date(lastSlot)),
     ],
   );
-  return rows.map(({ range, sequenceId, slotMs }) => {
-    return { range, sequenceId: sequenceId, slotMs: slotMs };
-  });
 }
 
 export interface ResultFilter {
   readonly accountId: string;
   readonly checkId: string;
-  /** Epoch milliseconds of `created_at`: from is in it, to is not. */
+  /** Epoch milliseconds of `created_at`: `toMs` is excluded. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly resultTypes: readonly ReceivedResult['resultType'][];
@@ -182,7 +174,7 @@ export interface ResultFilter {
 /**
  * The bodies as JSON texts, newest first.
  *
- * @param maxBytes of them all
+ * @param maxBytes of all together
  * @returns null where they have more
  */
 export async function listResults(
@@ -232,7 +224,7 @@ interface ResultOf {
   readonly id: string;
 }
 
-/** The body as JSON text, as it came in; null where there is none. */
+/** The body as JSON text, as it was received; null where there is no such result. */
 export async function findResult(sql: Sql, key: ResultOf): Promise<string | null> {
   return readResult(sql, key, 'body::text');
 }

@@ -1,12 +1,12 @@
-interface Kept<Value> {
+interface Entry<Value> {
   readonly value: Value;
   readonly weight: number;
 }
 
-/** Keeps values that take long to make, up to a weight in all: those used longest ago make way. */
-export class RecentValues<Value> {
+/** Evicts the least recently used values once their total weight exceeds the limit. */
+export class LruCache<Value> {
   readonly #maxWeight: number;
-  readonly #kept = new Map<string, Kept<Value>>();
+  readonly #entries = new Map<string, Entry<Value>>();
   #weight = 0;
 
   constructor(maxWeight: number) {
@@ -14,32 +14,32 @@ export class RecentValues<Value> {
   }
 
   get(key: string): Value | undefined {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return undefined;
-    this.#kept.delete(key);
-    this.#kept.set(key, kept);
-    return kept.value;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.value;
   }
 
-  /** One that is heavier than all may be together is not kept. */
+  /** A value heavier than the limit is not cached, and evicts all others. */
   set(key: string, value: Value, weight: number): void {
     this.delete(key);
-    this.#kept.set(key, { value, weight });
+    this.#entries.set(key, { value, weight });
     this.#weight += weight;
-    for (const oldest of this.#kept.keys()) {
+    for (const oldest of this.#entries.keys()) {
       if (this.#weight <= this.#maxWeight) return;
       this.delete(oldest);
     }
   }
 
   delete(key: string): void {
-    const kept = this.#kept.get(key);
-    if (kept === undefined) return;
-    this.#kept.delete(key);
-    this.#weight -= kept.weight;
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#weight -= entry.weight;
   }
 
   get size(): number {
-    return this.#kept.size;
+    return this.#entries.size;
   }
 }

@@ -7,7 +7,7 @@ import { type CheckKey, sealedVariablesOf } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
 import { secretsRevisionOf } from '../variables/exports.ts';
 import type { Variables } from '../variables/variables.ts';
-import { RecentValues } from './lru-cache.ts';
+import { LruCache } from './lru-cache.ts';
 import { scrubYielding } from './scrub-yielding.ts';
 
 export interface SecretScrubbingParts {
@@ -68,8 +68,8 @@ const EMPTY: OfAccount = { revision: 0, secrets: [], scrubber: NO_SECRETS };
 
 export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubbing {
   const { clock, variables, checkVariables } = parts;
-  const accounts = new RecentValues<OfAccount>(MAX_WEIGHT);
-  const checks = new RecentValues<OfCheck>(MAX_WEIGHT);
+  const accounts = new LruCache<OfAccount>(MAX_WEIGHT);
+  const checks = new LruCache<OfCheck>(MAX_WEIGHT);
 
   async function ofAccount(sql: Sql, accountId: string, revision: number): Promise<OfAccount> {
     // It never had a secret, like most.

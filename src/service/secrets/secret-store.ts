@@ -4,24 +4,20 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { conflict, type RequestProblem, ServiceError } from '../errors.ts';
 
-/**
- * What encrypts, where there is a key.
- *
- * @throws ServiceError 409 that says what to set
- */
+/** @throws ServiceError 409 where there is no key to encrypt with */
 export function boxOf(secrets: SecretBox | null): SecretBox {
   if (secrets !== null) return secrets;
   throw new ServiceError(
     409,
-    'This service has no key to encrypt secrets with, and stores none in clear; set ENCRYPTION_KEY and start it again',
+    'The service has no key to encrypt secrets with, and does not store them in clear: set ENCRYPTION_KEY and restart the service',
     { attributes: { needed: 'ENCRYPTION_KEY' } },
   );
 }
 
 /**
- * Of a secret that no key opens.
+ * The error for kept secrets that cannot be decrypted.
  *
- * @param fields of the request that keep such a secret, and have to have new ones
+ * @param fields of the request that keep such a secret
  */
 export function notReadable(
   { message, attributes }: Pick<ServiceError, 'message' | 'attributes'>,
@@ -32,7 +28,7 @@ export function notReadable(
   return conflict(`${message}: ${shown}${more}`, { ...attributes, fields });
 }
 
-/** What `read` gives of secrets that an update keeps; its 409 names the fields. */
+/** Reads secrets that an update keeps; a 409 names the fields. */
 export function readKept<Result>(fields: readonly string[], read: () => Result): Result {
   try {
     return read();
@@ -41,76 +37,75 @@ export function readKept<Result>(fields: readonly string[], read: () => Result):
   }
 }
 
-/** More fields are not named in a message. */
+/** The most fields that a message names. */
 const MAX_NAMED = 5;
 
-/** @throws ServiceError 409 CREDENTIAL_NOT_READABLE that says what to do, where there is no key that opens it */
+/** @throws ServiceError 409 CREDENTIAL_NOT_READABLE, with advice, if no key decrypts the text */
 export function opened(
   secrets: SecretBox | null,
   sealed: Uint8Array,
-  place: readonly string[],
+  context: readonly string[],
 ): string {
   if (secrets === null) {
     throw conflict(
-      'A stored secret cannot be decrypted, as ENCRYPTION_KEY is not set: set it to the key that encrypted it and start the service again; or give it again',
+      'A stored secret cannot be decrypted because ENCRYPTION_KEY is not set: set it to the key that encrypted the secret and restart the service, or send the secret again',
       { code: NOT_READABLE_NAME, needed: 'ENCRYPTION_KEY' },
     );
   }
   try {
-    return secrets.open(sealed, place);
+    return secrets.open(sealed, context);
   } catch (error) {
     if (!(error instanceof VedetteError) || error.code !== 'SECRET_UNREADABLE') throw error;
     const { message } = error;
-    throw conflict(`${message.charAt(0).toUpperCase()}${message.slice(1)}; or give it again`, {
-      code: NOT_READABLE_NAME,
-    });
+    const text = `${message.charAt(0).toUpperCase()}${message.slice(1)}; or send the secret again`;
+    throw conflict(text, { code: NOT_READABLE_NAME });
   }
 }
 
 /**
- * A secret that is written once more. What says the same by the newest key stays, byte by byte:
- * `vedette apply` writes all of them each time, and agents need not hear of what is no change.
+ * Encrypts a secret that an update contains. Returns `before` if that is the same text, encrypted with
+ * the newest key: `vedette apply` sends all secrets each time, and an unchanged one is no news for agents.
  *
- * @param before null where there was none
+ * @param before null for a new secret
  * @throws ServiceError 409 where there is no key
  */
 export function sealedAgain(
   secrets: SecretBox | null,
   text: string,
-  { place, before }: { readonly place: readonly string[]; readonly before: Buffer | null },
+  { context, before }: { readonly context: readonly string[]; readonly before: Buffer | null },
 ): Buffer {
   const box = boxOf(secrets);
-  if (before === null || !box.isOfNewestKey(before)) return box.seal(text, place);
+  if (before === null || !box.isOfNewestKey(before)) return box.seal(text, context);
   try {
-    if (box.open(before, place) === text) return before;
+    if (box.open(before, context) === text) return before;
   } catch {
-    // It was damaged: the new one takes its place.
+    // The stored one is damaged: replace it.
   }
-  return box.seal(text, place);
+  return box.seal(text, context);
 }
 
-/** Tells of secrets that cannot be decrypted. */
+/** Logs secrets that cannot be decrypted. */
 export interface UnreadableSecrets {
-  /** Once of each name, and never the secret. */
-  tell(
+  /** Logs once for each name, and never the secret. */
+  report(
     name: readonly string[],
     fields: Readonly<Record<string, unknown>>,
-    what: string,
+    text: string,
     error: unknown,
   ): void;
 }
 
-/** More than anybody reads; those after them are not told of. */
-const MAX_TOLD = 1_000;
+/** Later ones are not logged. */
+const MAX_LOGGED = 1_000;
 
 export function unreadableSecrets(log: Logger): UnreadableSecrets {
-  const told = new Set<string>();
+  const logged = new Set<string>();
   return {
-    tell(name, fields, what, error) {
+    report(name, fields, text, error) {
       const id = JSON.stringify(name);
-      if (told.has(id) || told.size >= MAX_TOLD) return;
-      told.add(id);
-      log.error(fields, `${what}: ${messageOf(error)}`);
+      if (logged.has(id) || logged.size >= MAX_LOGGED) return;
+      logged.add(id);
+      log.error(fields, `${text}: ${messageOf(error)}`);
     },
   };
 }

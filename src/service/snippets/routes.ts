@@ -13,7 +13,7 @@ const changes = z.strictObject({
   id: z.number().optional().describe('The same as in the path.'),
 });
 
-/** Pieces of code for others to use: src/service/README.md, "Snippets". */
+/** Stored pieces of code: src/service/README.md, "Snippets". */
 export function snippetsRoutes({ snippets }: { readonly snippets: Snippets }): FastifyPluginAsync {
   return crudRoutes({
     path: '/v1/snippets',
@@ -30,7 +30,7 @@ export function snippetsRoutes({ snippets }: { readonly snippets: Snippets }): F
       read: { summary: 'Read a snippet' },
       update: {
         summary: 'Update a snippet',
-        description: 'Fields that are left out stay as they are.',
+        description: 'Omitted fields do not change.',
       },
       remove: { summary: 'Delete a snippet' },
     },

@@ -1,7 +1,6 @@
 import { type Snippet, snippetSchema } from '../../model/account/snippet.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Allowance } from '../accounts/allowance.ts';
-import { requireCapacity } from '../accounts/capacity.ts';
+import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
 import type { Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -29,18 +28,17 @@ export interface SnippetsParts {
 
 export type SnippetInput = Readonly<Record<string, unknown>>;
 
-/** Pieces of code that are kept for others to use. */
 export interface Snippets {
   create(accountId: string, input: SnippetInput): Promise<StoredSnippet>;
   read(accountId: string, id: number): Promise<StoredSnippet>;
   /** Oldest first, a few at a time. */
   list(accountId: string, page: Page): AsyncIterable<readonly StoredSnippet[]>;
-  /** The given fields over the stored ones. */
+  /** Replaces the given fields. */
   update(accountId: string, id: number, input: SnippetInput): Promise<StoredSnippet>;
   remove(accountId: string, id: number): Promise<void>;
 }
 
-const ROOM = { resource: 'snippets', limit: 1_000, name: 'snippets' } as const;
+const CAPACITY = { resource: 'snippets', limit: 1_000, name: 'snippets' } as const;
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 export function createSnippets({ store, clock, allowance }: SnippetsParts): Snippets {
@@ -49,7 +47,7 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       const fields = wholeSnippet(input);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'snippets');
-        await requireCapacity(tx, accountId, ROOM);
+        await requireCapacity(tx, accountId, CAPACITY);
         const created = await insertSnippet(tx, { accountId, fields, atMs: clock.wallMs() });
         if (created === null) throw nameTaken(fields.name);
         return created;

@@ -6,7 +6,7 @@ export interface StoredSnippet {
   readonly id: number;
   readonly fields: Snippet;
   readonly createdAt: Date;
-  /** null until it was first updated. */
+  /** null until the first update. */
   readonly updatedAt: Date | null;
 }
 
@@ -15,21 +15,15 @@ export interface SnippetKey {
   readonly id: number;
 }
 
-type SnippetRow = {
-  readonly id: number;
-  readonly name: string;
-  readonly script: string;
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
-};
+type SnippetRow = Snippet & Omit<StoredSnippet, 'fields'>;
 
 const COLUMNS = 'id, name, script, created_at, updated_at';
 
-function snippetOf({ id, name, script, ...row }: SnippetRow): StoredSnippet {
-  return { id, fields: { name, script }, createdAt: row.createdAt, updatedAt: row.updatedAt };
+function snippetOf({ name, script, ...row }: SnippetRow): StoredSnippet {
+  return { ...row, fields: { name, script } };
 }
 
-/** @returns null where the account has one of that name */
+/** @returns null where the account has a snippet with that name */
 export async function insertSnippet(
   sql: Sql,
   {
@@ -47,9 +41,9 @@ export async function insertSnippet(
 }
 
 /**
- * Only for one that `lockSnippet` holds.
+ * Updates a snippet that `lockSnippet` has locked.
  *
- * @throws StoreError `conflict` where the account has another one of that name
+ * @throws StoreError `conflict` where the account has another with that name
  */
 export async function updateSnippet(
   sql: Sql,
@@ -67,7 +61,7 @@ export async function findSnippet(sql: Sql, key: SnippetKey): Promise<StoredSnip
   return readSnippet(sql, key, '');
 }
 
-/** Until the transaction ends, nobody else changes it. */
+/** Locks the snippet until the transaction ends. */
 export async function lockSnippet(sql: Sql, key: SnippetKey): Promise<StoredSnippet | null> {
   return readSnippet(sql, key, 'for update');
 }
@@ -100,7 +94,7 @@ export async function listSnippetEntries(
   );
 }
 
-/** Those of the snippets that there are still, in the order of their pages. */
+/** Those of the snippets that still exist, in the order of the pages. */
 export async function findSnippets(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },

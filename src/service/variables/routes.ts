@@ -9,25 +9,23 @@ import type { StoredVariable, Variables } from './variables.ts';
 const { shape } = accountVariableSchema;
 const response = z.strictObject({
   key: shape.key,
-  value: shape.value.nullable().describe('null where it is secret.'),
+  value: shape.value.nullable().describe('null if it is secret.'),
   locked: z
     .boolean()
     .describe(
-      'A note for user interfaces not to show the value. Answers hold it unless it is secret.',
+      'Tells user interfaces not to show the value. Responses contain it unless it is secret.',
     ),
-  secret: z.boolean().describe('Whether its value is encrypted, and never given back.'),
+  secret: z.boolean().describe('Whether the value is encrypted, and never in a response.'),
   ...TIMES,
 });
 const changes = z.strictObject({
   ...optionalFieldsOf(shape),
   ...ignored(['created_at', 'updated_at']),
   key: z.string().optional().describe('The same as in the path.'),
-  value: shape.value.nullable().optional().describe('null, as answers have it, changes nothing.'),
+  value: shape.value.nullable().optional().describe('null, as in responses, changes nothing.'),
 });
 
-/**
- * What stands in the place of templates in checks: src/model/README.md, "Variables and secrets".
- */
+/** The values for templates in checks: src/model/README.md, "Variables and secrets". */
 export function variablesRoutes({
   variables,
 }: {
@@ -36,7 +34,7 @@ export function variablesRoutes({
   return crudRoutes({
     path: '/v1/variables',
     tag: 'Variables',
-    // Whoever may change them decides what every check sends, and where.
+    // Variables decide what every check sends, and where.
     changing: { role: 'admin' },
     id: { name: 'key', schema: variableKeySchema },
     query: z.strictObject(pageQuery),
@@ -49,7 +47,7 @@ export function variablesRoutes({
       read: { summary: 'Read a variable' },
       update: {
         summary: 'Update a variable',
-        description: 'Fields that are left out stay as they are.',
+        description: 'Omitted fields do not change.',
       },
       remove: { summary: 'Delete a variable' },
     },

@@ -1,51 +1,29 @@
 import type { Sql } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 
-export interface StoredVariable {
+export type StoredVariable = {
   readonly key: string;
-  /** null where it is secret. */
+  /** null if it is secret. */
   readonly value: string | null;
-  /** Encrypted; null where it is not secret. */
+  /** Encrypted; null if it is not secret. */
   readonly sealedValue: Buffer | null;
   readonly locked: boolean;
   readonly secret: boolean;
   readonly createdAt: Date;
-  /** null until it was first updated. */
+  /** null until the first update. */
   readonly updatedAt: Date | null;
-}
+};
 
 export interface VariableKey {
   readonly accountId: string;
   readonly key: string;
 }
 
-type VariableRow = {
-  readonly key: string;
-  readonly value: string | null;
-  readonly sealedValue: Buffer | null;
-  readonly locked: boolean;
-  readonly secret: boolean;
-  readonly createdAt: Date;
-  readonly updatedAt: Date | null;
-};
-
 const COLUMNS = 'key, value, sealed_value, locked, secret, created_at, updated_at';
-
-function variableOf(row: VariableRow): StoredVariable {
-  return {
-    key: row.key,
-    value: row.value,
-    sealedValue: row.sealedValue,
-    locked: row.locked,
-    secret: row.secret,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
-}
 
 type VariableFields = VariableKey &
   Pick<StoredVariable, 'value' | 'sealedValue' | 'locked' | 'secret'> & {
-    /** Of the value as JSON in UTF-8. */
+    /** The size of the value as JSON in UTF-8. */
     readonly bytes: number;
     readonly atMs: number;
   };
@@ -61,38 +39,38 @@ const valuesOf = (fields: VariableFields): readonly unknown[] => [
   new Date(fields.atMs),
 ];
 
-/** @returns null where the account has one of that key */
+/** @returns null where the account has a variable with that key */
 export async function insertVariable(
   sql: Sql,
   fields: VariableFields,
 ): Promise<StoredVariable | null> {
-  const rows = await sql.query<VariableRow>(
+  const [variable] = await sql.query<StoredVariable>(
     `insert into variables (account_id, key, value, sealed_value, locked, secret, bytes,
        created_at)
      values ($1, $2, $3, $4::bytea, $5::boolean, $6::boolean, $7::int, $8::timestamptz)
      on conflict (account_id, key) do nothing returning ${COLUMNS}`,
     valuesOf(fields),
   );
-  return rows[0] === undefined ? null : variableOf(rows[0]);
+  return variable ?? null;
 }
 
-/** Only for one that `lockVariable` holds. */
+/** Updates a variable that `lockVariable` has locked. */
 export async function updateVariable(sql: Sql, fields: VariableFields): Promise<StoredVariable> {
-  const [row] = await sql.query<VariableRow>(
+  const [variable] = await sql.query<StoredVariable>(
     `update variables set value = $3, sealed_value = $4::bytea, locked = $5::boolean,
        secret = $6::boolean, bytes = $7::int, updated_at = $8::timestamptz
      where account_id = $1 and key = $2 returning ${COLUMNS}`,
     valuesOf(fields),
   );
-  if (row !== undefined) return variableOf(row);
-  throw new StoreError('internal', 'STORE_STATEMENT', 'a variable was written and not given back');
+  if (variable !== undefined) return variable;
+  throw new StoreError('internal', 'STORE_STATEMENT', 'an update of variables returned no row');
 }
 
 export async function findVariable(sql: Sql, name: VariableKey): Promise<StoredVariable | null> {
   return readVariable(sql, name, '');
 }
 
-/** Until the transaction ends, nobody else changes it. */
+/** Locks the variable until the transaction ends. */
 export async function lockVariable(sql: Sql, name: VariableKey): Promise<StoredVariable | null> {
   return readVariable(sql, name, 'for update');
 }
@@ -102,15 +80,15 @@ async function readVariable(
   { accountId, key }: VariableKey,
   lock: '' | 'for update',
 ): Promise<StoredVariable | null> {
-  const [row] = await sql.query<VariableRow>(
+  const [variable] = await sql.query<StoredVariable>(
     `select ${COLUMNS} from variables where account_id = $1 and key = $2 ${lock}`,
     [accountId, key],
   );
-  return row === undefined ? null : variableOf(row);
+  return variable ?? null;
 }
 
-/** By their keys, in the order of their bytes. */
-export async function listVariables(
+/** In the byte order of their keys. */
+export function listVariables(
   sql: Sql,
   {
     accountId,
@@ -118,12 +96,11 @@ export async function listVariables(
     offset,
   }: { readonly accountId: string; readonly limit: number; readonly offset: number },
 ): Promise<readonly StoredVariable[]> {
-  const rows = await sql.query<VariableRow>(
+  return sql.query<StoredVariable>(
     `select ${COLUMNS} from variables where account_id = $1
      order by key collate "C" limit $2::bigint offset $3::bigint`,
     [accountId, limit, offset],
   );
-  return rows.map(variableOf);
 }
 
 /** @returns whether there was one */
@@ -135,7 +112,7 @@ export async function deleteVariable(sql: Sql, { accountId, key }: VariableKey):
   return rows.length > 0;
 }
 
-/** What all values of an account take as JSON in UTF-8. */
+/** The size of all values of an account as JSON in UTF-8. */
 export async function variableBytes(sql: Sql, accountId: string): Promise<number> {
   const [row] = await sql.query<{ bytes: number }>(
     'select coalesce(sum(bytes), 0)::bigint as bytes from variables where account_id = $1',

@@ -8,8 +8,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { MAX_VARIABLES } from '../../wire/v1/limits.ts';
-import type { Allowance } from '../accounts/allowance.ts';
-import { requireCapacity } from '../accounts/capacity.ts';
+import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
 import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
@@ -42,31 +41,28 @@ export interface VariablesParts {
 
 export type VariableInput = Readonly<Record<string, unknown>>;
 
-/**
- * What stands in the place of templates in checks, for a whole account (src/model/README.md,
- * "Variables and secrets").
- */
+/** An account's values for templates in checks (src/model/README.md, "Variables and secrets"). */
 export interface Variables {
   create(accountId: string, input: VariableInput): Promise<StoredVariable>;
   read(accountId: string, key: string): Promise<StoredVariable>;
   /** By their keys. */
   list(accountId: string, page: Page): Promise<readonly StoredVariable[]>;
-  /** The given fields over the stored ones. The key stays. */
+  /** Replaces the given fields. The key does not change. */
   update(accountId: string, key: string, input: VariableInput): Promise<StoredVariable>;
   remove(accountId: string, key: string): Promise<void>;
   /**
-   * The values that must be shown to nobody.
+   * The values to mask.
    *
    * @throws ServiceError 409 where one of them cannot be decrypted
    */
   secretValues(sql: Sql, accountId: string): Promise<readonly string[]>;
-  /** All of the account with their values, for its agents; but for those that cannot be decrypted. */
+  /** The account's variables with their values, except those that cannot be decrypted. */
   forAgents(sql: Sql, accountId: string): Promise<OwnVariable[]>;
 }
 
-/** Every agent of the account is told all of them. */
-const ROOM = { resource: 'variables', limit: MAX_VARIABLES, name: 'variables' } as const;
-/** … in one answer, of which checks, runs and pauses have their parts: see MAX_POLL_ANSWER_BYTES. */
+/** Every agent of the account gets all variables. */
+const CAPACITY = { resource: 'variables', limit: MAX_VARIABLES, name: 'variables' } as const;
+/** … in one answer, which also contains checks, runs and pauses: see MAX_POLL_ANSWER_BYTES. */
 const MAX_BYTES = 1024 * 1024;
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
@@ -82,8 +78,8 @@ export function createVariables(parts: VariablesParts): Variables {
     const bytes = Buffer.byteLength(JSON.stringify(value));
     const common = { accountId, key, locked, secret, bytes, atMs: clock.wallMs() };
     if (!secret) return { ...common, value, sealedValue: null };
-    const place = sealingContextOf(accountId, key);
-    const sealedValue = sealedAgain(secrets, value, { place, before });
+    const context = sealingContextOf(accountId, key);
+    const sealedValue = sealedAgain(secrets, value, { context, before });
     return { ...common, value: null, sealedValue };
   };
   const openedValue = (accountId: string, { key, value, sealedValue }: StoredVariable): string =>
@@ -97,13 +93,9 @@ export function createVariables(parts: VariablesParts): Variables {
       try {
         return [{ key, value: openedValue(accountId, variable), secret }];
       } catch (error) {
-        // Checks that use it fail and say that there is none; all others go on.
-        unreadable.tell(
-          [accountId, key],
-          { variable: key },
-          'agents are not told a variable',
-          error,
-        );
+        // Checks that use the variable fail because it is not defined; others are not affected.
+        const text = 'a variable is not sent to agents';
+        unreadable.report([accountId, key], { variable: key }, text, error);
         return [];
       }
     });
@@ -115,9 +107,9 @@ export function createVariables(parts: VariablesParts): Variables {
       const columns = columnsOf(accountId, variable);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'variables');
-        await requireCapacity(tx, accountId, ROOM);
+        await requireCapacity(tx, accountId, CAPACITY);
         const created = await insertVariable(tx, columns);
-        await keepBytes(tx, accountId);
+        await requireBytes(tx, accountId);
         if (created !== null) return created;
         throw conflict(`There is a variable ${variable.key} already`, { key: variable.key });
       });
@@ -135,7 +127,7 @@ export function createVariables(parts: VariablesParts): Variables {
 
     update(accountId, key, input) {
       return store.transaction(async (tx) => {
-        // Before the variable, as where one is made.
+        // Before the variable, in the same order as `create`.
         await lockAccount(tx, accountId);
         const stored = await lockVariable(tx, { accountId, key });
         if (stored === null) throw notFound('variable');
@@ -143,22 +135,21 @@ export function createVariables(parts: VariablesParts): Variables {
           fixed: { key },
           responseOnly: RESPONSE_ONLY,
         });
-        const becomesOpen = stored.secret && given.secret === false;
-        // Or whoever may write could read what nobody is to read.
-        if (becomesOpen && typeof value !== 'string') {
-          throw invalid([
-            bodyProblem(['value'], 'is needed anew when a variable is secret no more'),
-          ]);
+        const stopsBeingSecret = stored.secret && given.secret === false;
+        // Otherwise a caller with write access could read the secret value.
+        if (stopsBeingSecret && typeof value !== 'string') {
+          const message = 'is required when a variable stops being secret';
+          throw invalid([bodyProblem(['value'], message)]);
         }
         const { locked, secret } = stored;
-        // null is how a secret value comes back in an answer: it stays as it is.
+        // A secret value is null in responses, so null keeps the stored one.
         const kept = value ?? readKept(['body.value'], () => openedValue(accountId, stored));
         const variable = wholeVariable({ key, locked, secret, ...given, value: kept }, value);
         const updated = await updateVariable(
           tx,
           columnsOf(accountId, variable, stored.sealedValue),
         );
-        await keepBytes(tx, accountId);
+        await requireBytes(tx, accountId);
         return updated;
       });
     },
@@ -179,10 +170,10 @@ export function createVariables(parts: VariablesParts): Variables {
   };
 }
 
-/** To be called after the change, in its transaction. */
-async function keepBytes(tx: Sql, accountId: string): Promise<void> {
+/** Call it after the change, in its transaction. */
+async function requireBytes(tx: Sql, accountId: string): Promise<void> {
   if ((await variableBytes(tx, accountId)) <= MAX_BYTES) return;
-  const message = `The values of all variables of an account take at most ${MAX_BYTES} bytes together, as JSON; shorten some, or delete some`;
+  const message = `The values of all variables of an account have at most ${MAX_BYTES} bytes in total, as JSON; shorten or delete some`;
   throw new ServiceError(413, message, { attributes: { limitBytes: MAX_BYTES } });
 }
 
@@ -190,7 +181,7 @@ function sealingContextOf(accountId: string, key: VariableKey['key']): readonly 
   return ['variables', accountId, key];
 }
 
-/** @param given the value that came with the request; undefined where the stored one stays */
+/** @param given the value in the request; undefined keeps the stored one */
 function wholeVariable(input: VariableInput, given: unknown): AccountVariable {
   const parsed = parseBody(accountVariableSchema, input);
   if (!parsed.ok) throw invalid(parsed.problems);

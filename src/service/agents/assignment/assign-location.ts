@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { slotRuleOf } from '../../../model/schedule/frequency.ts';
 import { type RotationRule, rotationRuleOf } from '../../../model/schedule/rotation.ts';
+import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { MAX_STRIDE } from '../../../wire/v1/limits.ts';
 import type { Sql } from '../../database/port.ts';
 import { type AgentLimits, countedConcurrency } from '../agent-limits.ts';
@@ -34,39 +34,37 @@ import {
   renewEpochs,
 } from './sql.ts';
 
-/** Checks of the account that are read together. */
+/** Checks of the account that one statement reads. */
 const RANGE_CHECKS = 5_000;
-/** Checks that are placed together; then the event loop turns. */
-const CHECKS_A_TURN = 1_000;
+/** Checks that are assigned between two yields to the event loop, with one revision. */
+const CHUNK_CHECKS = 1_000;
 /**
- * Checks of agents that are gone, given to others in one transaction: their new agents hear of them
- * while the next ones are given away.
+ * Checks of gone agents that one transaction assigns to others: their new agents get them while the
+ * next transaction runs.
  */
 const MAX_ORPHANS = 5_000;
-/** Where more checks than these changed, all of the location are taken as changed. */
+/** If more checks changed than this, all checks of the location count as changed. */
 const MAX_NAMED = 20_000;
 
 interface Pass extends LockedLocation {
   readonly locationId: string;
-  /**
-   * Of what is written next. Each turn has its own, so that an agent can be told of the changes in
-   * parts, a few revisions at a time.
-   */
+  /** Of the next chunk. Each has its own: an answer then sends an agent only some of the revisions. */
   nextRevision: number;
   readonly agents: readonly LiveAgent[];
   readonly epochs: ReadonlyMap<string, number>;
   /** Of the account's private locations. */
   readonly slugs: ReadonlySet<string>;
-  /** Whether somebody changed it: then its agent is told of it, whatever its revision is. */
+  /** Whether a user changed the check: then it is sent to its agent, whatever its revision is. */
   readonly isChanged: (checkId: string) => boolean;
 }
 
 /**
- * Shares the checks of a location out among its live agents, and writes what differs from before:
- * all of them where an agent came or changed, else those that were changed, and those of agents
- * that are gone: no other check moves then (rendezvous.ts). To be run in a transaction.
+ * Assigns the checks of a location to its live agents, and writes what differs from before. If an
+ * agent came or changed, all checks; otherwise the changed checks and those of gone agents, since no
+ * other check moves (rendezvous.ts). Run it in a transaction.
  *
- * @returns false where another replica is at it or was before, or the location is gone
+ * @returns false where there is nothing to do: another replica does it or has done it, or the location
+ *   is gone
  */
 export async function assignLocation(
   tx: Sql,
@@ -95,20 +93,20 @@ export async function assignLocation(
     slugs: new Set(await listSlugs(tx, location)),
     isChanged: (checkId) => named === null || named.has(checkId),
   };
-  // Without any agent, why nobody has a check is another reason for all of them.
+  // Without any agent the reason why a check is unassigned changes for all of them.
   const isWhole = changes.everything || named === null || agents.length === 0;
   let changed = isWhole ? await assignAll(tx, pass) : await assignNamed(tx, pass, [...named]);
   if (!isWhole) changed += await moveOrphans(tx, pass, gone);
   if (changed > 0) await setRevision(tx, { locationId, revision: pass.nextRevision - 1 });
-  // A poll may wait for the end of this, also where it brought nothing new.
+  // A held poll may wait for this to end, even if nothing changed.
   if (changed > 0 || isWhole || gone.length > 0) await notifyLocation(tx, { locationId });
   return true;
 }
 
 /**
- * Gives some of the checks of agents that are gone to others; where there are more of them, notes
- * that once more. What changed of them was placed or dropped before, and what changes from now on is
- * noted anew: so that all but their agent is as their assignments say.
+ * Assigns up to MAX_ORPHANS checks of gone agents to others; if there are more, records the gone agents
+ * again. Changed checks were assigned or dropped before, and later changes are recorded again: of an
+ * orphan only the agent in its assignment is out of date.
  */
 async function moveOrphans(tx: Sql, pass: Pass, gone: readonly string[]): Promise<number> {
   if (gone.length === 0) return 0;
@@ -123,10 +121,10 @@ async function moveOrphans(tx: Sql, pass: Pass, gone: readonly string[]): Promis
     for (const agentId of gone) await noteGoneAgent(tx, { locationId, agentId });
     return changed;
   }
-  // Who could have run those that nobody has may be among the gone: then the reason is another.
+  // The gone agents may have been part of the reason why a check is unassigned.
   const unassigned = await listUnassigned(tx, { locationId });
-  const unplaced = unassigned.filter((checkId) => !pass.isChanged(checkId));
-  return changed + (await assignNamed(tx, pass, unplaced));
+  const unchanged = unassigned.filter((checkId) => !pass.isChanged(checkId));
+  return changed + (await assignNamed(tx, pass, unchanged));
 }
 
 async function assignAll(tx: Sql, pass: Pass): Promise<number> {
@@ -167,7 +165,7 @@ async function drop(tx: Sql, pass: Pass, checkIds: readonly string[]): Promise<n
   return checkIds.length;
 }
 
-/** Those of a range that the location has, and that do not run there any more. */
+/** The assigned checks of a range that do not run in the location any more. */
 async function listGone(
   tx: Sql,
   pass: Pass,
@@ -182,8 +180,8 @@ async function listGone(
   return checkIds.length === 0 ? [] : listAssigned(tx, { ...pass, range: { checkIds } });
 }
 
-/** A check that is to have an agent, with the slots that it has here; null where it can have none. */
 interface AssignableHere extends AssignableCheck {
+  /** null where the check has no slots here. */
   readonly slots: RotationRule | null;
   readonly revision: number;
   readonly before: Assignment | null;
@@ -193,19 +191,24 @@ async function assignInChunks<Check>(
   tx: Sql,
   pass: Pass,
   checks: readonly Check[],
-  placeable: (check: Check) => AssignableHere,
+  assignable: (check: Check) => AssignableHere,
 ): Promise<number> {
   let changed = 0;
-  for (let from = 0; from < checks.length; from += CHECKS_A_TURN) {
-    changed += await place(tx, pass, checks.slice(from, from + CHECKS_A_TURN).map(placeable));
-    await nextTurn();
+  for (let from = 0; from < checks.length; from += CHUNK_CHECKS) {
+    const chunk = checks.slice(from, from + CHUNK_CHECKS).map(assignable);
+    changed += await assignChunk(tx, pass, chunk);
+    await yieldToEventLoop();
   }
   return changed;
 }
 
-async function place(tx: Sql, pass: Pass, checks: readonly AssignableHere[]): Promise<number> {
+async function assignChunk(
+  tx: Sql,
+  pass: Pass,
+  checks: readonly AssignableHere[],
+): Promise<number> {
   const { owners, unassigned } = assign(checks, pass.agents);
-  const places: NewAssignment[] = [];
+  const assignments: NewAssignment[] = [];
   const lost: AgentCheck[] = [];
   for (const { id: checkId, slots, revision: checkRevision, before } of checks) {
     const agentId = slots === null ? null : (owners.get(checkId) ?? null);
@@ -215,11 +218,11 @@ async function place(tx: Sql, pass: Pass, checks: readonly AssignableHere[]): Pr
       agentId,
       agentEpoch: agentId === null ? null : (pass.epochs.get(agentId) ?? null),
       unassignedReason: agentId === null ? reason : null,
-      slots: slots ?? WITHOUT_TURN,
+      slots: slots ?? WITHOUT_SLOTS,
       checkRevision,
     };
     if (isSame(before, next) && !pass.isChanged(checkId)) continue;
-    places.push(next);
+    assignments.push(next);
     const loser = before?.agentId ?? null;
     if (loser !== null && loser !== agentId && pass.epochs.has(loser)) {
       lost.push({ agentId: loser, checkId });
@@ -227,15 +230,15 @@ async function place(tx: Sql, pass: Pass, checks: readonly AssignableHere[]): Pr
   }
   const { locationId, accountId, nextRevision: revision } = pass;
   await addTombstones(tx, { locationId, revision, lost });
-  await putAssignments(tx, { locationId, accountId, revision, places });
-  if (places.length > 0) pass.nextRevision += 1;
-  return places.length;
+  await putAssignments(tx, { locationId, accountId, revision, assignments });
+  if (assignments.length > 0) pass.nextRevision += 1;
+  return assignments.length;
 }
 
-/** For a check that nobody runs here, so that its row has some. */
-const WITHOUT_TURN: RotationRule = { periodMs: 86_400_000, phaseMs: 0, stride: 1, index: 0 };
+/** A placeholder for the columns, which are not null, of a check that has no slots here. */
+const WITHOUT_SLOTS: RotationRule = { periodMs: 86_400_000, phaseMs: 0, stride: 1, index: 0 };
 
-/** null for the locations after the last one that can take turns. */
+/** null in locations beyond the first MAX_STRIDE. */
 function slotsOf(check: Candidate, { slugs, slug }: Pass): RotationRule | null {
   const rule = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
   const locations = [...new Set(check.slugs)].filter((each) => slugs.has(each));

@@ -9,15 +9,15 @@ import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../agent-limits.ts';
 import { assignLocation } from './assign-location.ts';
 import { CHANGES_CHANNEL, locationsToAssign } from './location-changes.sql.ts';
 
-/** Decides who runs what. Any number of replicas may do so at once, each location by one of them. */
+/** Assigns checks to agents. Replicas work at the same time, on different locations. */
 export interface Assigner {
-  /** Until the signal aborts. Never rejects: what fails is logged and tried again. */
+  /** Runs until the signal aborts. Never rejects: logs failures and retries. */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Once, all locations with something to do.
+   * Assigns the checks of all locations with something to do, once.
    *
-   * @returns how many were done, by us
-   * @throws StoreError where the database cannot be asked which they are
+   * @returns how many locations this replica handled
+   * @throws StoreError where the database fails to list them
    */
   pass(): Promise<number>;
 }
@@ -30,12 +30,12 @@ export interface AssignerParts {
   readonly agentLimits?: AgentLimits;
 }
 
-/** Nothing tells of a lease that ended, so it is looked for; and of a word that got lost. */
-const LOOK_EVERY_MS = 1_000;
+/** Nothing notifies of an expired lease or a lost notification: both are found by polling. */
+const POLL_EVERY_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 const MAX_LOCATIONS = 500;
 
-interface Trouble {
+interface Failing {
   readonly backoff: Backoff;
   /** Monotonic: the location is skipped until then. */
   readonly untilMs: number;
@@ -47,10 +47,10 @@ export function createAssigner({
   log,
   agentLimits: limits = DEFAULT_AGENT_LIMITS,
 }: AssignerParts): Assigner {
-  const bell = new WakeSignal();
-  /** By location; one that fails keeps none of the others waiting. */
-  const troubles = new Map<string, Trouble>();
-  /** Kinds of failures that were logged since all went well. */
+  const changed = new WakeSignal();
+  /** By location: a failing one does not delay the others. */
+  const failing = new Map<string, Failing>();
+  /** Kinds of failures logged since no location was failing. */
   const logged = new Set<string>();
 
   const report = (thrown: unknown, fields: Readonly<Record<string, unknown>>): void => {
@@ -59,43 +59,43 @@ export function createAssigner({
     logged.add(kind);
     const text = `checks cannot be assigned to agents now, retrying: ${messageOf(thrown)}`;
     if (!(thrown instanceof StoreError)) log.error({ ...fields, err: thrown }, text);
-    // A database that is away for a while is no fault of the service: requests say the same, as 503.
+    // An unavailable database is not a fault of the service: requests get 503 for it, too.
     else log[thrown.kind === 'unavailable' ? 'warn' : 'error']({ ...fields, code: kind }, text);
   };
 
   const assignOne = async (locationId: string): Promise<boolean> => {
     try {
       const done = await store.transaction((tx) => assignLocation(tx, locationId, limits));
-      troubles.delete(locationId);
+      failing.delete(locationId);
       return done;
     } catch (thrown) {
       report(thrown, { locationId });
-      const backoff = troubles.get(locationId)?.backoff ?? createBackoff();
-      troubles.set(locationId, { backoff, untilMs: clock.monotonicMs() + backoff.next() });
+      const backoff = failing.get(locationId)?.backoff ?? createBackoff();
+      failing.set(locationId, { backoff, untilMs: clock.monotonicMs() + backoff.next() });
       return false;
     }
   };
 
   const passUntil = async (signal: AbortSignal | null): Promise<number> => {
     const nowMs = clock.monotonicMs();
-    const except = [...troubles].flatMap(([id, { untilMs }]) => (untilMs > nowMs ? [id] : []));
+    const except = [...failing].flatMap(([id, { untilMs }]) => (untilMs > nowMs ? [id] : []));
     const due = await locationsToAssign(store, { except, limit: MAX_LOCATIONS });
-    for (const id of troubles.keys()) {
-      // Whatever was due there is done, by another replica, or the location is gone.
-      if (!due.includes(id) && !except.includes(id)) troubles.delete(id);
+    for (const id of failing.keys()) {
+      // Another replica handled the location, or it is gone.
+      if (!due.includes(id) && !except.includes(id)) failing.delete(id);
     }
     let done = 0;
     for (const locationId of due) {
       if (signal?.aborted === true) break;
       if (await assignOne(locationId)) done += 1;
     }
-    if (troubles.size === 0) logged.clear();
+    if (failing.size === 0) logged.clear();
     return done;
   };
 
   const listen = async (): Promise<(() => Promise<void>) | null> => {
     try {
-      return await store.listen(CHANGES_CHANNEL, bell.ring, bell.ring);
+      return await store.listen(CHANGES_CHANNEL, changed.ring, changed.ring);
     } catch (thrown) {
       report(thrown, {});
       return null;
@@ -111,22 +111,22 @@ export function createAssigner({
         end ??= await listen();
         let delayMs: number;
         try {
-          if ((await passUntil(signal)) === MAX_LOCATIONS) bell.ring();
+          if ((await passUntil(signal)) === MAX_LOCATIONS) changed.ring();
           backoff.reset();
-          // Replicas that started together do not all run at the same moment.
-          delayMs = LOOK_EVERY_MS * (0.75 + Math.random() / 2);
+          // Jitter: replicas that started together do not all poll at the same moment.
+          delayMs = POLL_EVERY_MS * (0.75 + Math.random() / 2);
         } catch (thrown) {
           report(thrown, {});
           delayMs = backoff.next();
         }
-        await bell.wait(clock, delayMs, signal);
+        await changed.wait(clock, delayMs, signal);
       }
-      // The store may be closed by now, and then there is nothing to end.
+      // Rejects where the store is closed already.
       await end?.().catch(() => {});
     },
   };
 }
 
 function createBackoff(): Backoff {
-  return new Backoff({ minMs: LOOK_EVERY_MS * 2, maxMs: MAX_BACKOFF_MS });
+  return new Backoff({ minMs: POLL_EVERY_MS * 2, maxMs: MAX_BACKOFF_MS });
 }

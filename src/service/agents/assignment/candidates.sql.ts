@@ -1,19 +1,20 @@
+import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import type { Frequency, IpFamily, RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { Sql } from '../../database/port.ts';
 import type { OfLocation } from './lock.sql.ts';
 import type { Assignment } from './sql.ts';
 
-/** Which checks the assigner has to place, read within a transaction of `lockAssignments`. */
+/** Which checks the assigner has to assign, read within a transaction of `lockAssignments`. */
 
 /**
- * Some of the checks: those that are named, or those whose ids are past `after` and not past
- * `last`; with null, all that are past `after`.
+ * Some of the checks: those with these ids, or those with `after` < id <= `last`; null for `last` sets
+ * no upper bound.
  */
 export type CheckRange =
   | { readonly checkIds: readonly string[] }
   | { readonly after: string; readonly last: string | null };
 
-/** Where a range of so many checks of an account ends; null where no more of them are left. */
+/** The last id of a range of so many checks of an account; null where fewer are left. */
 export async function endOfRange(
   sql: Sql,
   {
@@ -30,7 +31,7 @@ export async function endOfRange(
   return rows[0]?.id ?? null;
 }
 
-/** The condition on a column with checks' ids, whose parameters begin with number `from`. */
+/** The condition on a column of check ids, with parameters numbered from `from`. */
 function inRange(column: string, range: CheckRange, from: number): [string, readonly unknown[]] {
   if ('checkIds' in range) return [`${column} = any($${from}::text[])`, [range.checkIds]];
   const { after, last } = range;
@@ -39,13 +40,13 @@ function inRange(column: string, range: CheckRange, from: number): [string, read
     : [`${column} > $${from} and ${column} <= $${from + 1}`, [after, last]];
 }
 
-/** In a group that names private locations these stand in for the check's own. */
+/** The private locations of a group replace the check's own, if it has any. */
 const SLUGS = `case when slugs_or_none(g.private_locations) <> '[]'::jsonb
   then g.private_locations else slugs_or_none(c.body -> 'privateLocations') end`;
 /** $1 is the location, $2 the account, $3 the slug. */
 const RUNS_HERE = `c.account_id = $2 and c.check_type <> 'HEARTBEAT' and c.activated and coalesce(g.activated, true) and (${SLUGS}) ? $3`;
 
-/** A check that is to run in a location, as far as that decides who runs it and when. */
+/** A check that is to run in a location: what decides which agent runs it, and when. */
 export interface Candidate {
   readonly id: string;
   readonly checkType: RunnableCheckType;
@@ -53,78 +54,35 @@ export interface Candidate {
   readonly frequency: Frequency;
   readonly frequencyOffset: number | null;
   readonly runParallel: boolean;
-  /** All private locations that it names, of which some may not exist. */
+  /** All private locations that it names; some may not exist. */
   readonly slugs: readonly string[];
   readonly revision: number;
-  /** What it was so far; null for one that is new here. */
+  /** The stored assignment; null for a check that is new here. */
   readonly before: Assignment | null;
 }
 
-type AssignmentRow = {
-  readonly agentId: string | null;
-  readonly unassignedReason: string | null;
-  readonly periodMs: number;
-  readonly phaseMs: number;
-  readonly stride: number;
-  readonly strideIndex: number;
-  readonly checkRevision: number;
-};
+type AssignmentRow = Omit<Assignment, 'slots'> &
+  Omit<RotationRule, 'index'> & { readonly strideIndex: number };
 
 /** Of an assignment `a`. */
-const PLACE = `a.agent_id, a.unassigned_reason, a.period_ms, a.phase_ms, a.stride, a.stride_index,
-  a.check_revision`;
+const ASSIGNMENT = `a.agent_id, a.unassigned_reason, a.period_ms, a.phase_ms, a.stride,
+  a.stride_index, a.check_revision`;
 
 function assignmentOf(row: AssignmentRow): Assignment {
-  return {
-    agentId: row.agentId,
-    unassignedReason: row.unassignedReason,
-    slots: {
-      periodMs: row.periodMs,
-      phaseMs: row.phaseMs,
-      stride: row.stride,
-      index: row.strideIndex,
-    },
-    checkRevision: row.checkRevision,
-  };
+  const { agentId, unassignedReason, checkRevision } = row;
+  const { periodMs, phaseMs, stride, strideIndex: index } = row;
+  const slots = { periodMs, phaseMs, stride, index };
+  return { agentId, unassignedReason, checkRevision, slots };
 }
 
 /** Of a check `c`. */
 const IP_FAMILY = `coalesce(c.body #>> '{request,ipFamily}', 'IPv4')`;
 
-type CandidateRow = AssignmentRow & {
-  readonly id: string;
-  readonly checkType: RunnableCheckType;
-  readonly ipFamily: IpFamily;
-  readonly frequency: Frequency;
-  readonly frequencyOffset: number | null;
-  readonly runParallel: boolean;
-  readonly slugs: readonly string[];
-  readonly revision: number;
-  readonly known: string | null;
-};
-
-function candidateOf(row: CandidateRow): Candidate {
-  return {
-    id: row.id,
-    checkType: row.checkType,
-    ipFamily: row.ipFamily,
-    frequency: row.frequency,
-    frequencyOffset: row.frequencyOffset,
-    runParallel: row.runParallel,
-    slugs: row.slugs,
-    revision: row.revision,
-    before: row.known === null ? null : assignmentOf(row),
-  };
-}
-
-interface LocationSlug extends OfLocation {
-  readonly accountId: string;
-  readonly slug: string;
-}
+type CandidateRow = Omit<Candidate, 'before'> & AssignmentRow & { readonly known: string | null };
 
 /**
- * Where the checks of a range are read from. Named ones are looked up one by one: for some thousands
- * of them the planner would otherwise rather read all that there are.
+ * The source of the checks of a range. Named checks are looked up one by one: for some thousands of
+ * them the planner would otherwise scan the whole table.
  */
 function checksIn(range: CheckRange): [string, string, readonly unknown[]] {
   if ('checkIds' in range) {
@@ -136,26 +94,35 @@ function checksIn(range: CheckRange): [string, string, readonly unknown[]] {
   return ['checks c', ...inRange('c.id', range, 4)];
 }
 
-/** Those of a range that run in the location now. */
+/** The checks of a range that run in the location now. */
 export async function listCandidates(
   sql: Sql,
-  { locationId, accountId, slug, range }: LocationSlug & { readonly range: CheckRange },
+  {
+    locationId,
+    accountId,
+    slug,
+    range,
+  }: OfLocation & {
+    readonly accountId: string;
+    readonly slug: string;
+    readonly range: CheckRange;
+  },
 ): Promise<readonly Candidate[]> {
   const [source, condition, params] = checksIn(range);
   const rows = await sql.query<CandidateRow>(
     `select c.id, c.check_type, ${IP_FAMILY} as ip_family,
        c.frequency, (c.body ->> 'frequencyOffset')::float8 as frequency_offset,
        coalesce((c.body ->> 'runParallel')::boolean, false) as run_parallel, ${SLUGS} as slugs,
-       c.revision, a.check_id as known, ${PLACE}
+       c.revision, a.check_id as known, ${ASSIGNMENT}
      from ${source} left join check_groups g on g.id = c.group_id
        left join assignments a on a.location_id = $1 and a.check_id = c.id
      where ${RUNS_HERE} and ${condition}`,
     [locationId, accountId, slug, ...params],
   );
-  return rows.map(candidateOf);
+  return rows.map((row) => ({ ...row, before: row.known === null ? null : assignmentOf(row) }));
 }
 
-/** The checks of a range that the location has so far, whether they still run there or not. */
+/** The checks of a range that have an assignment in the location, whether they still run there or not. */
 export async function listAssigned(
   sql: Sql,
   { locationId, range }: OfLocation & { readonly range: CheckRange },
@@ -168,7 +135,7 @@ export async function listAssigned(
   return rows.map(({ checkId }) => checkId);
 }
 
-/** A check that ran in a location by the changes that were taken so far, and is without its agent. */
+/** A check of a location whose agent is gone. */
 export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily'> {
   readonly before: Assignment;
 }
@@ -180,9 +147,10 @@ type OrphanRow = AssignmentRow & {
 };
 
 /**
- * The checks of the location that these agents have, at most so many.
+ * The checks of the location that these agents have, at most `limit`.
  *
- * @returns `deleted` are the ids of those that are checks no more; `all` where there are no others
+ * @returns `deleted` are the ids of checks that do not exist any more; `all` is true where there are
+ *   no others
  */
 export async function listOrphans(
   sql: Sql,
@@ -197,9 +165,9 @@ export async function listOrphans(
   readonly all: boolean;
 }> {
   const rows = await sql.query<OrphanRow>(
-    // With a limit of one the planner looks each up; else it might read all checks that there are.
+    // With limit 1 the planner looks each check up; otherwise it might scan the whole table.
     `select a.*, c.* from (
-       select account_id, check_id as id, ${PLACE} from assignments a
+       select account_id, check_id as id, ${ASSIGNMENT} from assignments a
        where location_id = $1 and agent_id = any($2::text[]) limit $3::int
      ) a left join lateral (
        select check_type, ${IP_FAMILY} as ip_family from checks c
@@ -216,7 +184,7 @@ export async function listOrphans(
   return { orphans, deleted, all: rows.length < limit };
 }
 
-/** The checks of the location that nobody has. */
+/** The checks of the location without an agent. */
 export async function listUnassigned(
   sql: Sql,
   { locationId }: OfLocation,

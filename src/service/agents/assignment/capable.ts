@@ -2,28 +2,28 @@ import type { Check } from '../../../model/check/check.ts';
 import type { IpFamily, RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { Capabilities } from '../../../wire/v1/poll.ts';
 
-/** A live agent, as far as it matters to who runs what. */
+/** What the assignment depends on, of a live agent. */
 export interface AssignableAgent {
   readonly id: string;
-  /** Runs at once, 1 or more: its share of the checks goes by it. */
+  /** Runs at once, 1 or more: the agent's weight. */
   readonly concurrency: number;
   readonly capabilities: Pick<Capabilities, 'types' | 'ipv6' | 'icmp'>;
 }
 
-/** A check, as far as it matters to who runs it. */
+/** What the assignment depends on, of a check. */
 export interface AssignableCheck {
   readonly id: string;
   readonly checkType: RunnableCheckType;
   readonly ipFamily: IpFamily;
 }
 
-/** A DNS check asks a server of either family. */
+/** A DNS check may ask a server of either family. */
 export function assignableCheckOf(check: Check): AssignableCheck {
   const ipFamily = 'ipFamily' in check.request ? check.request.ipFamily : 'IPv4';
   return { id: check.id, checkType: check.checkType, ipFamily };
 }
 
-/** Why nobody runs a check, for its owner to read. */
+/** Why nobody runs a check, in words for its owner. */
 export const UNASSIGNED_REASONS = {
   no_live_agent: 'No agent of the location is connected.',
   type_not_supported: 'No connected agent of the location runs checks of this type; upgrade one.',
@@ -38,9 +38,8 @@ export type Capable =
   | { readonly agents: readonly []; readonly reason: UnassignedReason };
 
 /**
- * Which of the agents can run checks of this kind. Without a route to IPv6 an agent still runs an
- * IPv6 check, over IPv4 (src/model/README.md, "The check file"), so it is left to it only where no
- * other is.
+ * Which of the agents can run checks of this kind. An agent without a route to IPv6 runs IPv6 checks
+ * over IPv4 (src/model/README.md, "The check file"), so it gets them only if no other agent can.
  */
 export function capableOf(
   { checkType, ipFamily }: Omit<AssignableCheck, 'id'>,

@@ -1,24 +1,24 @@
 import type { Sql } from '../../database/port.ts';
 
-/** Told without a payload whenever a row of location_changes is written. */
+/** Notified without a payload whenever a row of location_changes is written. */
 export const CHANGES_CHANNEL = 'vedette_changes';
-/** Told with a location's id when its agents have something to hear of. */
+/** Notified with a location's id when its agents should get a new answer. */
 export const ASSIGNMENTS_CHANNEL = 'vedette_assignments';
 
-/** So long a tombstone is kept: see assignment_tombstones. */
+/** How long a tombstone is retained: see assignment_tombstones. */
 const TOMBSTONE_AGE = `interval '1 day'`;
 
-export interface LocationChanges {
+export type LocationChanges = {
   readonly count: number;
-  /** Some of them concern all checks of the location. */
+  /** Some of the changes concern all checks of the location. */
   readonly everything: boolean;
   /** Agents that gave their leases back. */
   readonly goneAgents: readonly string[];
-  /** The checks that are named; null where they are more than was asked for. */
+  /** The checks that changed; null where there are more than `maxChecks`. */
   readonly checkIds: readonly string[] | null;
-}
+};
 
-/** Says that an agent came or changed, so that all checks of the location are looked at. */
+/** Records that an agent came or changed: all checks of the location are assigned again. */
 export function noteAgentChange(
   sql: Sql,
   { locationId }: { readonly locationId: string },
@@ -26,7 +26,7 @@ export function noteAgentChange(
   return noteChange(sql, locationId, null);
 }
 
-/** Says that an agent is gone, so that its checks are given to others. */
+/** Records that an agent is gone: its checks are assigned to others. */
 export function noteGoneAgent(
   sql: Sql,
   { locationId, agentId }: { readonly locationId: string; readonly agentId: string },
@@ -45,49 +45,31 @@ async function noteChange(sql: Sql, locationId: string, goneAgent: string | null
 }
 
 /**
- * Takes away what is noted of the location. What is read after it has all of these changes, and
- * one that comes later is noted anew.
+ * Removes the recorded changes of the location. Whatever is read after it includes them; a later
+ * change is recorded again.
  */
 export async function claimLocationChanges(
   sql: Sql,
   { locationId, maxChecks }: { readonly locationId: string; readonly maxChecks: number },
 ): Promise<LocationChanges> {
-  const [row] = await sql.query<{
-    count: number;
-    everything: boolean;
-    goneAgents: readonly string[] | null;
-    checks: number;
-    checkIds: readonly string[] | null;
-  }>(
+  const [changes] = await sql.query<LocationChanges>(
     `with taken as (
        delete from location_changes where location_id = $1 returning check_id, gone_agent
      )
      select count(*) as count,
        coalesce(bool_or(check_id is null and gone_agent is null), false) as everything,
-       array_agg(distinct gone_agent) filter (where gone_agent is not null) as gone_agents,
-       count(distinct check_id) as checks,
-       (array_agg(distinct check_id) filter (where check_id is not null))[1:$2::int] as check_ids
+       coalesce(array_agg(distinct gone_agent) filter (where gone_agent is not null), '{}')
+         as gone_agents,
+       case when count(distinct check_id) <= $2::int then
+         coalesce(array_agg(distinct check_id) filter (where check_id is not null), '{}')
+       end as check_ids
      from taken`,
     [locationId, maxChecks],
   );
-  const {
-    count,
-    everything,
-    goneAgents,
-    checks,
-    checkIds: changed,
-  } = row ?? {
-    count: 0,
-    everything: false,
-    goneAgents: null,
-    checks: 0,
-    checkIds: null,
-  };
-  const checkIds = checks > maxChecks ? null : (changed ?? []);
-  return { count, everything, goneAgents: goneAgents ?? [], checkIds };
+  return changes ?? { count: 0, everything: false, goneAgents: [], checkIds: [] };
 }
 
-/** Locations with something to do: a change, an agent past its lease, tombstones past their time. */
+/** Locations with something to do: a change, an expired lease, expired tombstones. */
 export async function locationsToAssign(
   sql: Sql,
   { except, limit }: { readonly except: readonly string[]; readonly limit: number },
@@ -106,7 +88,7 @@ export async function locationsToAssign(
 }
 
 /**
- * Only for a location that `lockAssignments` holds.
+ * The caller has locked the location with `lockAssignments`.
  *
  * @returns whether there were any
  */

@@ -3,21 +3,21 @@ import { sleep } from '../../../runtime/wait.ts';
 import type { Store } from '../../database/port.ts';
 import { ASSIGNMENTS_CHANNEL } from './location-changes.sql.ts';
 
-/** Wakes held polls when the agents of their location have something to hear of. */
+/** Wakes held polls when the agents of their location should get a new answer. */
 export interface LocationWake {
   /**
-   * Resolves at the next such word of any replica, after `timeoutMs`, or when the signal aborts.
-   * It counts from the call on, so look for what is new after it and not before.
+   * Resolves at the next notification of any replica, after `timeoutMs`, or when the signal aborts.
+   * Call it before reading what is new: it misses earlier notifications.
    */
   wait(locationId: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
-  /** Ends the listening; those who wait go on till their time is over. */
+  /** Stops listening; pending waits end with their timeouts. */
   close(): Promise<void>;
 }
 
 /**
  * One LISTEN for all polls of this process.
  *
- * @throws StoreError where the database cannot be asked
+ * @throws StoreError where the database fails
  */
 export async function createLocationWake(store: Store, clock: Clock): Promise<LocationWake> {
   const waiting = new Map<string, Set<AbortController>>();
@@ -27,7 +27,7 @@ export async function createLocationWake(store: Store, clock: Clock): Promise<Lo
   const end = await store.listen(
     ASSIGNMENTS_CHANNEL,
     (locationId) => wakeAll(waiting.get(locationId) ?? []),
-    // What was told while nobody listened is not known.
+    // Notifications sent while the connection was down are lost.
     () => wakeAll([...waiting.values()].flatMap((ones) => [...ones])),
   );
   return {

@@ -1,6 +1,5 @@
 import type { Sql } from '../../database/port.ts';
 
-/** Whatever is done for one location. */
 export interface OfLocation {
   readonly locationId: string;
 }
@@ -8,15 +7,15 @@ export interface OfLocation {
 export interface LockedLocation {
   readonly accountId: string;
   readonly slug: string;
-  /** Of what its agents run. */
+  /** Of the location's assignments. */
   readonly revision: number;
 }
 
 /**
- * Until the transaction ends, nobody else changes who runs what in the location, nor who its agents
- * are. The location itself is held first, since whoever changes it holds it before this, too.
+ * Locks the assignments and the agents of the location until the transaction ends. Locks the location's
+ * row first: whoever changes that row also locks it before the assignments.
  *
- * @param whenBusy `skip` gives null where somebody else holds it
+ * @param whenBusy `skip` returns null where another transaction has the lock
  * @returns null also where there is no such location
  */
 export async function lockAssignments(

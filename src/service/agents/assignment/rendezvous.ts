@@ -5,10 +5,9 @@ import {
   capableOf,
   type UnassignedReason,
 } from './capable.ts';
-import { drawOf, hashOf, type TextHash } from './hash.ts';
 
 export interface Assignments {
-  /** The agent's id for the check's. */
+  /** Ids of agents by the ids of their checks. */
   readonly owners: ReadonlyMap<string, string>;
   readonly unassigned: ReadonlyMap<string, UnassignedReason>;
 }
@@ -20,10 +19,10 @@ interface Candidate {
 }
 
 /**
- * Gives each check of a location to one of its live agents: by weighted rendezvous hashing, each
- * agent draws a number for each check, which its concurrency raises, and the highest takes it. So
- * an agent that joins takes its share evenly from all, one that leaves gives its own to all, and no
- * other check moves. The same for the same checks and agents, in whatever order they come.
+ * Assigns each check of a location to one of its live agents by weighted rendezvous hashing: each
+ * agent has a score for each check, weighted by its concurrency, and the highest score wins. An agent
+ * that joins takes its share evenly from all, one that leaves gives its own evenly to all, and no other
+ * check moves. The result does not depend on the order of checks and agents.
  *
  * @param agents live ones with different ids; a concurrency under 1 counts as 1
  */
@@ -44,7 +43,7 @@ export function assign(
 
 type Candidates = { readonly candidates: readonly Candidate[]; readonly reason: Capable['reason'] };
 
-/** There are few kinds of checks and many checks, so what a kind needs is looked up once. */
+/** Caches the candidates of each kind of check: there are few kinds and many checks. */
 function candidatesAmong(
   agents: readonly AssignableAgent[],
 ): (check: AssignableCheck) => Candidates {
@@ -65,8 +64,8 @@ function candidateOf({ id, concurrency }: AssignableAgent): Candidate {
 }
 
 /**
- * The candidate with the highest weight / −ln(draw). With a draw even over (0, 1) the chance of
- * each is its share of the weights, and adding or removing one changes no other's number.
+ * The candidate with the highest weight / −ln(draw). With draws uniform over (0, 1) the chance of each
+ * is its share of the weights, and adding or removing one changes no other's score.
  */
 function winnerOf(checkId: string, candidates: readonly Candidate[]): string {
   const checkHash = hashOf(checkId);
@@ -74,11 +73,56 @@ function winnerOf(checkId: string, candidates: readonly Candidate[]): string {
   let highest = Number.NEGATIVE_INFINITY;
   for (const { id, hash, weight } of candidates) {
     const score = weight / -Math.log(drawOf(checkHash, hash));
-    // Two that draw alike are told apart by their ids, so that their order does not matter.
+    // The id breaks ties: the order of candidates does not matter.
     if (score > highest || (score === highest && id < winner)) {
       winner = id;
       highest = score;
     }
   }
   return winner;
+}
+
+// Every replica must compute the same hashes, on any machine and Node version: integer arithmetic only.
+// They spread well; they are not cryptographic.
+
+/** 64 bits of a text. */
+interface TextHash {
+  readonly high: number;
+  readonly low: number;
+}
+
+const HIGH_START = 0x9e3779b9;
+const LOW_START = 0x243f6a88;
+const HIGH_STEP = 0xcc9e2d51;
+const LOW_STEP = 0x1b873593;
+const TWO_TO_53 = 2 ** 53;
+
+function hashOf(text: string): TextHash {
+  let high = HIGH_START ^ text.length;
+  let low = LOW_START;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    high = Math.imul(high ^ unit, HIGH_STEP);
+    high ^= high >>> 15;
+    low = Math.imul(low ^ unit, LOW_STEP);
+    low ^= low >>> 13;
+  }
+  return { high: finish(high), low: finish(low ^ high) };
+}
+
+/** A number in (0, 1) with 53 bits, for a pair; another order gives another number. */
+function drawOf(first: TextHash, second: TextHash): number {
+  const high = finish(first.high ^ Math.imul(second.high, HIGH_STEP));
+  const low = finish(first.low + Math.imul(second.low ^ high, LOW_STEP));
+  return ((high >>> 5) * 2 ** 26 + (low >>> 6) + 0.5) / TWO_TO_53;
+}
+
+/** A bijection in which every input bit affects every output bit. */
+function finish(value: number): number {
+  let mixed = value;
+  mixed ^= mixed >>> 16;
+  mixed = Math.imul(mixed, 0x85ebca6b);
+  mixed ^= mixed >>> 13;
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return mixed ^ (mixed >>> 16);
 }

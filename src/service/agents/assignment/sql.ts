@@ -3,20 +3,20 @@ import type { Sql } from '../../database/port.ts';
 import type { OfLocation } from './lock.sql.ts';
 
 /**
- * What the assigner writes, all of it within a transaction that holds the location by
- * `lockAssignments`. What agents read of it is in ../share.sql.ts.
+ * What the assigner writes, within a transaction that has locked the location with `lockAssignments`.
+ * ../share.sql.ts reads it for agents.
  */
 
-/** Who runs a check, and at which slots. */
+/** Which agent runs a check, and at which slots. */
 export interface Assignment {
   readonly agentId: string | null;
   readonly unassignedReason: string | null;
   readonly slots: RotationRule;
-  /** Of the check's body that its agent was told. */
+  /** Of the check when it was assigned. */
   readonly checkRevision: number;
 }
 
-/** Takes checks out of the location, and leaves word for the agents that had them and live. */
+/** Deletes the assignments of checks, with tombstones for the live agents that had them. */
 export async function dropAssignments(
   sql: Sql,
   {
@@ -51,7 +51,7 @@ function columnsOf(pairs: readonly AgentCheck[]): readonly [string[], string[]] 
   return [pairs.map(({ agentId }) => agentId), pairs.map(({ checkId }) => checkId)];
 }
 
-/** Leaves word that these agents have these checks no more. */
+/** Records for these agents that they lost these checks. */
 export async function addTombstones(
   sql: Sql,
   {
@@ -77,13 +77,14 @@ export interface NewAssignment extends Assignment {
 }
 
 /**
- * Only those that differ from what is stored: their agents hear of them. Whoever gets a check answers
- * for its slots from where the agent before it left off. The first one answers for them from the end
- * of its lease on, at the latest: until then the check is on its way, and what falls due before it
- * arrives is nobody's. An agent that was killed before it had the check on disk is told so once more.
+ * Stores assignments, only those that differ from the stored ones: each is sent to its agent. An agent
+ * that gets a check answers for its slots from where the agent before it stopped. The first agent
+ * answers for them from the end of its lease at the latest: until then the check is on its way, and
+ * nobody answers for slots that fall due before it arrives. An agent that was killed before it saved
+ * the check gets it once more.
  *
  * A check that was dropped and comes back before its agent polled again is not on its way: the agent
- * still runs it, and gives up what is due and has not begun up to the instant that it is told.
+ * still runs it, and gives up the slots that are due and have not begun when the answer arrives.
  */
 export async function putAssignments(
   sql: Sql,
@@ -91,26 +92,26 @@ export async function putAssignments(
     locationId,
     accountId,
     revision,
-    places,
+    assignments,
   }: OfLocation & {
     readonly accountId: string;
     readonly revision: number;
-    readonly places: readonly NewAssignment[];
+    readonly assignments: readonly NewAssignment[];
   },
 ): Promise<void> {
-  if (places.length === 0) return;
-  const column = <Value>(of: (place: NewAssignment) => Value): Value[] => places.map(of);
+  if (assignments.length === 0) return;
+  const column = <Value>(of: (one: NewAssignment) => Value): Value[] => assignments.map(of);
   await sql.query(
     `insert into assignments (location_id, account_id, revision, check_id, agent_id, agent_epoch,
        unassigned_reason, period_ms, phase_ms, stride, stride_index, check_revision, answered_until)
-     select $1, $2, $3::bigint, place.*, case when agent_id is not null then coalesce((
+     select $1, $2, $3::bigint, one.*, case when agent_id is not null then coalesce((
          select case when exists (
              select from assignment_tombstones t where t.location_id = $1 and t.agent_id = g.id
-               and t.check_id = place.check_id and t.created_at >= g.last_seen_at)
+               and t.check_id = one.check_id and t.created_at >= g.last_seen_at)
            then now() else greatest(g.lease_until, now()) end
-         from agents g where g.location_id = $1 and g.id = place.agent_id), now()) end
+         from agents g where g.location_id = $1 and g.id = one.agent_id), now()) end
      from unnest($4::text[], $5::text[], $6::bigint[], $7::text[], $8::int[], $9::int[], $10::int[],
-       $11::int[], $12::bigint[]) as place (check_id, agent_id, agent_epoch, unassigned_reason,
+       $11::int[], $12::bigint[]) as one (check_id, agent_id, agent_epoch, unassigned_reason,
        period_ms, phase_ms, stride, stride_index, check_revision)
      on conflict (location_id, check_id) do update set account_id = excluded.account_id,
        revision = excluded.revision, agent_id = excluded.agent_id,
@@ -118,7 +119,7 @@ export async function putAssignments(
        period_ms = excluded.period_ms, phase_ms = excluded.phase_ms, stride = excluded.stride,
        stride_index = excluded.stride_index, check_revision = excluded.check_revision,
        answered_until = case
-         -- Nobody had it so far, or nobody has it still, or the same one: then it is as it was.
+         -- Unchanged if no agent had the check before, or if the same agent has it.
          when assignments.agent_id is null
            then coalesce(assignments.answered_until, excluded.answered_until)
          when assignments.agent_id = excluded.agent_id then assignments.answered_until
@@ -143,10 +144,7 @@ export async function putAssignments(
   );
 }
 
-/**
- * Agents that took their lease anew and kept their checks: nobody needs to hear of it, as they get
- * the whole set anyway.
- */
+/** Updates the epochs of assignments whose agents acquired a new lease: these get the whole set anyway. */
 export async function renewEpochs(sql: Sql, { locationId }: OfLocation): Promise<void> {
   await sql.query(
     `update assignments a set agent_epoch = g.epoch from agents g

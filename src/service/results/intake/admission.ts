@@ -17,7 +17,7 @@ import { type AssignedSlots, listAssignedSlots } from './assigned-slots.sql.ts';
 import { assignedPartsOf, isAssignedSlot } from './assigned-slots.ts';
 import { attemptsGivenTo, lockSubjects, type Subject } from './subjects.sql.ts';
 
-/** Records with their places in the lists that they were sent in. */
+/** Records with their indexes in the lists that they were sent in. */
 export interface ReceivedResultRecord {
   readonly list: 'results';
   readonly index: number;
@@ -30,21 +30,21 @@ export interface ReceivedMissed {
 }
 export type ReceivedRecord = ReceivedResultRecord | ReceivedMissed;
 
-/** Who sends, and the slug of where from. */
+/** The agent's caller with the slug of its location. */
 export interface Sender extends AgentCaller {
   readonly slug: string;
 }
 
 export type Judged<T> =
-  | { readonly kind: 'taken'; readonly value: T }
+  | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
-  /** Not for good: it is to be sent again when its time has come. */
+  /** The agent sends it again when its time has come. */
   | { readonly kind: 'deferred'; readonly deferral: Deferral };
 
 /** Records may be this far ahead of the service's clock. */
 const MAX_AHEAD_MS = 60_000;
 
-/** What can be said of a record by itself. A missed range loses the slots that are too old. */
+/** Judges a record without the database. A missed range loses the slots that are too old. */
 export function judgeRecord<T extends ReceivedRecord>(
   received: T,
   { slug }: Pick<Sender, 'slug'>,
@@ -64,30 +64,29 @@ export function judgeRecord<T extends ReceivedRecord>(
     if (record.runLocation !== slug) {
       return refuse('foreign_location', `runLocation: the location of the key is ${slug}`);
     }
-    if (aheadMs > MAX_AHEAD_MS)
-      return { kind: 'deferred', deferral: deferralOf(received, aheadMs) };
+    if (aheadMs > MAX_AHEAD_MS) return deferralOf(received, aheadMs);
     if (partitions.judgeSlot(record.checkRunId) === 'too-old') return refuse('too_old');
-    return { kind: 'taken', value: received };
+    return { kind: 'valid', value: received };
   }
   const { record } = received;
   if (!isEven(record)) {
     return refuse('invalid', 'count: the slots must be whole milliseconds apart, and a second');
   }
-  if (aheadMs > MAX_AHEAD_MS) return { kind: 'deferred', deferral: deferralOf(received, aheadMs) };
+  if (aheadMs > MAX_AHEAD_MS) return deferralOf(received, aheadMs);
   const kept = fromFirst(record, (slotMs) => partitions.judgeSlot(slotMs) !== 'too-old');
   if (kept === null) return refuse('too_old');
-  return { kind: 'taken', value: { ...received, record: { ...record, ...kept } } };
+  return { kind: 'valid', value: { ...received, record: { ...record, ...kept } } };
 }
 
 const TIMES = ['startedAt', 'stoppedAt', 'created_at'] as const;
 
-/** The latest instant that the record names: lists are sorted by its times, statuses by its slot. */
+/** The latest instant in the record: lists are sorted by its times, statuses by its slot. */
 function latestOf({ list, record }: ReceivedRecord): number {
   if (list === 'missed') return record.lastSlot;
   return Math.max(record.checkRunId, ...TIMES.map((field) => Date.parse(record[field])));
 }
 
-/** The schema lets years pass that the database has not. */
+/** The schema allows years that the database cannot store. */
 function isStorableTime(iso: string): boolean {
   return Date.parse(iso) >= 0;
 }
@@ -100,8 +99,8 @@ function rejectionOf(
   return { id: record.id, list, index, code, message };
 }
 
-function deferralOf({ list, index, record }: ReceivedRecord, aheadMs: number): Deferral {
-  return { id: record.id, list, index, aheadMs };
+function deferralOf({ list, index, record }: ReceivedRecord, aheadMs: number) {
+  return { kind: 'deferred', deferral: { id: record.id, list, index, aheadMs } } as const;
 }
 
 export interface Admission<T> {
@@ -121,10 +120,10 @@ const FOREIGN_RUN =
 const FOREIGN_SLOT = 'The check was not assigned to this location at this slot.';
 
 /**
- * Which results are of checks that the account has, and of runs that the location was to make: those of
- * a slot that it was given by whatever rule was in force, and those beside the plan that it was given.
- * What the sender says of itself, its times and its ids, counts for nothing: the ids must follow from
- * check, location and slot. The checks are held until the transaction ends: see `lockSubjects`.
+ * Admits results of the account's checks and of runs that the location had to make: those of slots that
+ * it was assigned by the rule at that time, and unscheduled ones that it was given. The times and ids
+ * that the sender reports are not trusted: the ids must follow from check, location and slot. Locks the
+ * checks until the transaction ends: see `lockSubjects`.
  */
 export async function admitResults(
   tx: Sql,
@@ -135,23 +134,23 @@ export async function admitResults(
   const { subjects, assigned } = await lockAssigned(tx, sender, records);
   const isOwn = ({ record: { checkId, checkRunId, sequenceId } }: ReceivedResultRecord): boolean =>
     sequenceIdOf(checkId, slug, checkRunId) === sequenceId;
-  const isPlanned = (received: ReceivedResultRecord): boolean => {
+  const isScheduled = (received: ReceivedResultRecord): boolean => {
     const { checkId, checkRunId } = received.record;
     return isOwn(received) && isAssignedSlot(assigned.get(checkId) ?? [], checkRunId);
   };
   const known = records.filter(({ record }) => subjects.has(record.checkId));
-  const unplanned = known.filter((received) => !isPlanned(received));
+  const unscheduled = known.filter((received) => !isScheduled(received));
   const given = await attemptsGivenTo(tx, {
     accountId,
     locationId,
-    attempts: unplanned.map(({ record }) => ({
+    attempts: unscheduled.map(({ record }) => ({
       checkId: record.checkId,
       sequenceId: record.sequenceId,
       slotMs: record.checkRunId,
       retriesMade: record.attempts,
     })),
   });
-  const foreign = new Set(unplanned.filter((_, number) => !given.has(number)));
+  const foreign = new Set(unscheduled.filter((_, number) => !given.has(number)));
   const rejected = records.flatMap((received) => {
     if (!subjects.has(received.record.checkId)) return [rejectionOf(received, 'unknown_check')];
     if (!foreign.has(received)) return [];
@@ -162,13 +161,13 @@ export async function admitResults(
   return { admitted, rejected, subjects, secrets: secretsStateOf([...subjects.values()]) };
 }
 
-/** Missed slots of a check, without those that its location was not given. */
+/** Missed slots of a check that its location was assigned. */
 export interface AdmittedMissed {
   readonly received: ReceivedMissed;
   readonly ranges: readonly SlotRange[];
 }
 
-/** The same of missed slots. A range loses those that the location was not given. */
+/** `admitResults` for missed slots. A range loses the slots that the location was not assigned. */
 export async function admitMissed(
   tx: Sql,
   sender: Sender,
@@ -196,10 +195,10 @@ async function lockAssigned(
   readonly assigned: ReadonlyMap<string, readonly AssignedSlots[]>;
 }> {
   const checkIds = [...new Set(records.map(({ record }) => record.checkId))];
-  const held = await lockSubjects(tx, { accountId, checkIds });
+  const locked = await lockSubjects(tx, { accountId, checkIds });
   const slots = await listAssignedSlots(tx, { locationId, checkIds });
   return {
-    subjects: new Map(held.map((subject) => [subject.checkId, subject])),
+    subjects: new Map(locked.map((subject) => [subject.checkId, subject])),
     assigned: groupBy(slots, ({ checkId }) => checkId),
   };
 }

@@ -2,22 +2,23 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import type { Deferral } from '../../../wire/v1/results.ts';
+import { findClockAhead, raiseClockAhead } from '../../agents/exports.ts';
 import type { Sql, Store } from '../../database/port.ts';
 import type { Sender } from './admission.ts';
-import { findClockAhead, noteClockAhead } from './agent-clocks.sql.ts';
 
 /** Locations with a log line of their own. */
 const MAX_LOGGED = 1_000;
 
 /** What the clocks of agents do to their results. */
 export interface AgentClocks {
-  /** Records that were ahead of the service's clock since the start; each counts again when it is sent again. */
+  /** Records deferred since the start because they were ahead of the service's clock; each resend counts. */
   readonly deferredRecords: number;
-  /** Shows people that an agent's clock is fast: in its row, and in the log once a minute for each location. */
+  /** Reports that an agent's clock is fast: in its row, and in the log once a minute for each location. */
   deferred(sender: Sender, agentId: string, deferrals: readonly Deferral[]): Promise<void>;
   /**
-   * How far the agent's clock is behind, in milliseconds; 0 where it is not, or nobody knows. As the agent
-   * says: one that lies makes old runs of its own location count as new, and could as well report new ones.
+   * How far the agent's clock is behind, in milliseconds; 0 if it is not, or if that is not known. The
+   * agent reports it: an agent that lies makes old runs of its own location count as new, but it could
+   * as well report new ones.
    */
   behindMs(sql: Sql, sender: Sender, agentId: string): Promise<number>;
 }
@@ -42,7 +43,7 @@ export function createAgentClocks({
     async deferred({ locationId, slug }, agentId, deferrals) {
       deferredRecords += deferrals.length;
       const aheadMs = deferrals.reduce((most, { aheadMs: ms }) => Math.max(most, ms), 0);
-      await noteClockAhead(store, { locationId, agentId, aheadMs });
+      await raiseClockAhead(store, { locationId, agentId, aheadMs });
       throttled.warn(
         locationId,
         { location: slug, agentId, records: deferrals.length, aheadMs },

@@ -1,10 +1,10 @@
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import type { Sql } from '../../database/port.ts';
 
-/** Slots of a check that a location was given, over one stretch of time. */
+/** Slots of a check that a location was assigned, over one period of time. */
 export interface AssignedSlots {
   readonly checkId: string;
-  /** null: any instant. So it is for the time before the history was kept. */
+  /** null: any instant, for the time before the history was recorded. */
   readonly rule: RotationRule | null;
   /** Epoch milliseconds, by the database's clock. */
   readonly sinceMs: number;
@@ -12,7 +12,7 @@ export interface AssignedSlots {
   readonly untilMs: number | null;
 }
 
-/** All that the location was given of these checks, as far back as results are kept. */
+/** All slots of these checks that the location was assigned, as far back as results are retained. */
 export async function listAssignedSlots(
   sql: Sql,
   { locationId, checkIds }: { readonly locationId: string; readonly checkIds: readonly string[] },
@@ -31,27 +31,19 @@ export async function listAssignedSlots(
      from assigned_slots where location_id = $1 and check_id = any($2::text[])`,
     [locationId, checkIds],
   );
-  return rows.map((row) => ({
-    checkId: row.checkId,
-    rule: ruleOf(row.periodMs, row.phaseMs, row.stride, row.strideIndex),
-    sinceMs: row.since.getTime(),
-    untilMs: row.until === null ? null : row.until.getTime(),
-  }));
-}
-
-function ruleOf(
-  periodMs: number | null,
-  phaseMs: number | null,
-  stride: number | null,
-  index: number | null,
-): RotationRule | null {
-  if (periodMs === null || phaseMs === null || stride === null || index === null) return null;
-  return { periodMs, phaseMs, stride, index };
+  return rows.map(({ checkId, periodMs, phaseMs, stride, strideIndex: index, since, until }) => {
+    const isAny = periodMs === null || phaseMs === null || stride === null || index === null;
+    return {
+      checkId,
+      rule: isAny ? null : { periodMs, phaseMs, stride, index },
+      sinceMs: since.getTime(),
+      untilMs: until?.getTime() ?? null,
+    };
+  });
 }
 
 /**
- * Removes what ended, or was replaced by another rule, before the instant; as many rows as the limit
- * at most.
+ * Deletes up to `limit` rows that ended, or were replaced by another rule, before the instant.
  *
  * @returns how many
  */

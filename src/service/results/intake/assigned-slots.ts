@@ -3,8 +3,8 @@ import { cutTo, type SlotRange, stepOf } from '../slot-ranges.ts';
 import type { AssignedSlots } from './assigned-slots.sql.ts';
 
 /**
- * Slots so close to the beginning or the end of an assignment count as in it: an agent's clock may
- * be behind, and an agent goes on with a check until it hears that it lost it.
+ * Slots this close to the beginning or the end of an assignment count as in it: an agent's clock may be
+ * behind, and an agent runs a check until its next poll says that it lost it.
  */
 export const EDGE_MS = 15 * 60_000;
 
@@ -18,9 +18,9 @@ export function isAssignedSlot(assigned: readonly AssignedSlots[], slotMs: numbe
 }
 
 /**
- * Those slots of the range that the assignments have, as ranges in their order. Whoever has a check
- * answers for its slots by the rule that it knows, also for those since the location got the check
- * and before it knew the rule.
+ * The slots of the range that the assignments have, as ranges in order. An agent answers for a check's
+ * slots by the rule that it knows, also for those after the location got the check and before the agent
+ * knew that rule.
  */
 export function assignedPartsOf(
   range: SlotRange,
@@ -40,10 +40,10 @@ export function assignedPartsOf(
   return parts;
 }
 
-/** Of one stretch of time in which the location had the check, whatever the rule was. */
-function spanOf(stretch: readonly AssignedSlots[]): Span {
-  const [one] = stretch;
-  const sinceMs = stretch.reduce(
+/** Of one period in which the location had the check, whatever the rule was. */
+function spanOf(period: readonly AssignedSlots[]): Span {
+  const [one] = period;
+  const sinceMs = period.reduce(
     (first, slots) => Math.min(first, slots.sinceMs),
     Number.POSITIVE_INFINITY,
   );
@@ -68,7 +68,7 @@ function isWithin({ sinceMs, untilMs }: AssignedSlots, slotMs: number): boolean 
   return slotMs >= fromMs && slotMs < toMs;
 }
 
-/** Every slot of the range is one of the rule: the first one is, and they are whole periods apart. */
+/** Every slot of the range is one of the rule: the first is, and they are whole periods apart. */
 function hasSlotsOf(rule: RotationRule, range: SlotRange): boolean {
   const isAtSlot = lastOwnSlotAt(rule, range.slot) === range.slot;
   return isAtSlot && stepOf(range) % ownSlotsOf(rule).periodMs === 0;

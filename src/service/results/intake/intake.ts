@@ -35,9 +35,9 @@ import type { ResultStorage } from './result-storage.ts';
 import { settleFinals, storeResults } from './store-results.ts';
 import type { Subject } from './subjects.sql.ts';
 
-/** What results mean to the runs that were asked for beside the plan. */
+/** The requested, unscheduled runs. */
 export interface FinishedRuns {
-  /** Told of every run whose FINAL is stored, in the transaction that stored it. */
+  /** Called with the runs whose FINAL is stored, in the transaction that stores it. */
   finished(
     sql: Sql,
     accountId: string,
@@ -54,39 +54,38 @@ export interface ResultIntakeParts {
   readonly agentClocks: AgentClocks;
   readonly scrubbing: Pick<SecretScrubbing, 'results'>;
   readonly storage: Pick<ResultStorage, 'watch'>;
-  /** Told of new FINALs one after the other, after the status of their checks has moved. */
+  /** Called with new FINALs one after the other, after the status of their checks was updated. */
   readonly followers?: readonly FinalFollower[];
-  /** How long the missed records of a batch may take; what is left then is not answered. */
+  /** How long the missed records of a batch may take; later ones are not answered. */
   readonly missedBudgetMs?: number;
 }
 
 export interface ResultIntake {
   /**
-   * Takes a batch in. Batches may come in any order, several at once, and again: they end in the
-   * same, but for the statuses and alerts of what comes too late for them. What is stored stays so whatever becomes of the rest of the batch; a batch that is
-   * answered by an error is to be sent again.
+   * Stores a batch. Batches may arrive in any order, at the same time and repeatedly: the stored results
+   * are the same, only statuses and alerts ignore results that are too late. A failure does not undo what
+   * is stored already: the agent resends a batch that was answered with an error.
    *
-   * A missed record that is neither accepted nor rejected is to be sent again, too: the slots of
-   * those before it took too long to be looked up.
+   * The agent also resends a missed record that is neither accepted nor rejected: those before it took
+   * too long.
    *
    * @throws ServiceError 401 where the caller's location is gone; StoreError
    */
   take(caller: AgentCaller, message: ResultsMessage): Promise<ResultsAnswer>;
 }
 
-/** So that no transaction holds its checks, or the embedded database its thread, for long. */
+/** Bounds how long a transaction locks checks, and blocks the thread of the embedded database. */
 const RESULTS_A_TRANSACTION = 250;
-/** Each is looked up among the results. */
+/** Each slot is looked up among the results. */
 const SLOTS_A_TRANSACTION = 2_000;
-/** Agents give up on an answer that takes much longer. */
+/** Agents time out if the answer takes much longer. */
 const MISSED_BUDGET_MS = 5_000;
 
 export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   const { store, clock, log, partitions, checkRuns, scrubbing, storage, agentClocks } = parts;
-  const { missedBudgetMs = MISSED_BUDGET_MS } = parts;
-  const { followers = [] } = parts;
+  const { missedBudgetMs = MISSED_BUDGET_MS, followers = [] } = parts;
 
-  /** The FINALs that came in time, by the agent's own clock where that is known to be behind. */
+  /** `currentOf` by the agent's clock, if that is known to be behind. */
   async function currentIn(
     tx: Sql,
     finals: readonly ReceivedResult[],
@@ -104,34 +103,34 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     return behindMs === 0 ? current : currentOf(finals, { atMs: atMs - behindMs, frequencyOf });
   }
 
-  function keepResults(
+  function saveResults(
     sender: Sender,
     records: readonly ReceivedResultRecord[],
     agentId: string,
   ): Promise<readonly Rejection[]> {
     const { accountId, slug: location } = sender;
     return store.transaction(async (tx) => {
-      const turn = createYielder(clock);
+      const yieldWhenDue = createYielder(clock);
       const { admitted, rejected, subjects, secrets } = await admitResults(tx, sender, records);
       const received = admitted.map(({ record }) => record);
-      // Before all that follows from them: error groups, analyses and notices quote results.
+      // First of all: error groups, analyses and notifications quote results.
       const results = await scrubbing.results(tx, accountId, received, secrets);
-      const stored = await storeResults(tx, accountId, results, turn);
-      // Also of runs whose FINAL was there before: they may have been asked for since. And before
-      // the missed slots are read: this waits for whoever gives such a run up as missed right now.
+      const stored = await storeResults(tx, accountId, results, yieldWhenDue);
+      // Includes runs whose FINAL was stored before: they may have been requested since. Comes before
+      // the missed slots are read: it waits for a transaction that records such a run as missed.
       const finals = results.filter(({ resultType }) => resultType === 'FINAL');
       if (finals.length > 0) await checkRuns.finished(tx, accountId, finals);
       if (stored.length > 0) {
         const atMs = clock.wallMs();
         const current = await currentIn(tx, stored, subjects, { atMs, sender, agentId });
         const batch = { accountId, location, finals: stored, current, atMs };
-        for (const follow of [settleFinals(turn), ...followers]) await follow(tx, batch);
+        for (const follow of [settleFinals(yieldWhenDue), ...followers]) await follow(tx, batch);
       }
       return rejected;
     });
   }
 
-  function keepMissed(
+  function saveMissed(
     sender: Sender,
     records: readonly ReceivedMissed[],
     pauses: CompiledPauses | null,
@@ -139,18 +138,18 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     const { accountId, slug: location } = sender;
     return store.transaction(async (tx) => {
       const { admitted, rejected } = await admitMissed(tx, sender, records);
-      const turn = createYielder(clock);
+      const yieldWhenDue = createYielder(clock);
       const reported = admitted.flatMap(({ received, ranges }) => {
         const { checkId, reason } = received.record;
         return ranges.flatMap(inPieces).map((range) => ({ ...range, checkId, reason }));
       });
-      const ranges = await withoutPaused(tx, { accountId, ranges: reported, pauses }, turn);
-      await recordMissed(tx, { accountId, location, ranges }, turn);
+      const ranges = await withoutPaused(tx, { accountId, ranges: reported, pauses }, yieldWhenDue);
+      await recordMissed(tx, { accountId, location, ranges }, yieldWhenDue);
       return rejected;
     });
   }
 
-  /** For the missed records of a whole batch; null where nothing of the account is paused. */
+  /** For the missed records of a batch; null where the account has no pauses. */
   async function pausesFor({ accountId }: Sender): Promise<CompiledPauses | null> {
     const pauses = await pausesOf(store, { accountId, atMs: clock.wallMs() });
     return pauses.length === 0 ? null : compilePauses(pauses);
@@ -176,16 +175,16 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
         for (const { index, record } of records) if (!out.has(index)) accepted.push(record.id);
         rejected.push(...refused);
       };
-      const passing = <T extends ReceivedRecord>(records: readonly T[]): readonly T[] =>
+      const validOf = <T extends ReceivedRecord>(records: readonly T[]): readonly T[] =>
         records.flatMap((each) => {
           const judged = judgeRecord(each, sender, { partitions, nowMs });
-          if (judged.kind === 'taken') return [judged.value];
+          if (judged.kind === 'valid') return [judged.value];
           if (judged.kind === 'rejected') rejected.push(judged.rejection);
           else deferred.push(judged.deferral);
           return [];
         });
 
-      const results = passing<ReceivedResultRecord>(
+      const results = validOf<ReceivedResultRecord>(
         batch.results.map((record, at) => {
           return { list: 'results', index: batch.indexes.results[at] ?? at, record };
         }),
@@ -193,10 +192,10 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       await storage.watch(partitions.ensure(results.map(({ record }) => record.checkRunId)));
       for (let from = 0; from < results.length; from += RESULTS_A_TRANSACTION) {
         const records = results.slice(from, from + RESULTS_A_TRANSACTION);
-        settle(records, await storage.watch(keepResults(sender, records, batch.agentId)));
+        settle(records, await storage.watch(saveResults(sender, records, batch.agentId)));
       }
 
-      const missed = passing<ReceivedMissed>(
+      const missed = validOf<ReceivedMissed>(
         batch.missed.map((record, at) => {
           return { list: 'missed', index: batch.indexes.missed[at] ?? at, record };
         }),
@@ -204,8 +203,8 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       const pauses = missed.length === 0 ? null : await pausesFor(sender);
       const endMs = clock.monotonicMs() + missedBudgetMs;
       for (let from = 0; from < missed.length; ) {
-        const records = fittingInOne(missed, from);
-        settle(records, await storage.watch(keepMissed(sender, records, pauses)));
+        const records = fittingTransaction(missed, from);
+        settle(records, await storage.watch(saveMissed(sender, records, pauses)));
         from += records.length;
         if (clock.monotonicMs() >= endMs) break;
       }
@@ -221,15 +220,18 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   };
 }
 
-/** Some milliseconds of work at most, whatever is done for each slot. */
+/** At most some milliseconds of work. */
 const SLOTS_A_PIECE = 20_000;
 
 function inPieces(range: SlotRange): readonly SlotRange[] {
   return range.count <= SLOTS_A_PIECE ? [range] : [...partsOf(range)];
 }
 
-/** As many from there on as have together so many slots; one at least. */
-function fittingInOne(records: readonly ReceivedMissed[], from: number): readonly ReceivedMissed[] {
+/** The next records with at most SLOTS_A_TRANSACTION slots in total; at least one. */
+function fittingTransaction(
+  records: readonly ReceivedMissed[],
+  from: number,
+): readonly ReceivedMissed[] {
   let slots = 0;
   let to = from;
   while (to < records.length) {

@@ -5,10 +5,9 @@ import type { Store } from '../../database/port.ts';
 import { StoreError } from '../../database/store-errors.ts';
 import { probeDatabaseDisk } from './write-probe.sql.ts';
 
-/** SQLSTATE: its disk is full (53100), or it is read-only (25006), whatever is to be stored. */
+/** SQLSTATE: the database's disk is full (53100), or the database is read-only (25006). */
 const REFUSALS: ReadonlySet<string | null> = new Set(['53100', '25006']);
-/** Between two tries to write. */
-const TRY_EVERY_MS = 1_000;
+const PROBE_EVERY_MS = 1_000;
 
 export interface ResultStorageParts {
   readonly store: Pick<Store, 'transaction'>;
@@ -17,20 +16,20 @@ export interface ResultStorageParts {
 }
 
 /**
- * Whether the database takes results. It is known from those that come; only while it refuses them
- * is it tried by a write that leaves nothing, since a service that is not ready may get no result.
+ * Whether the database accepts results. Learned from storing them; only while the database refuses them
+ * does a probe write and roll back, since a service that is not ready may get no results.
  */
 export class ResultStorage {
   readonly #parts: ResultStorageParts;
   #isRefusing: boolean = false;
-  #trying: Promise<void> | null = null;
-  #nextTryMs = 0;
+  #probing: Promise<void> | null = null;
+  #nextProbeMs = 0;
 
   constructor(parts: ResultStorageParts) {
     this.#parts = parts;
   }
 
-  /** Learns from what comes of storing results, and gives it on. What succeeds may have written nothing. */
+  /** Passes the outcome of storing results on, and learns from a failure. A success may have written nothing. */
   async watch<T>(storing: Promise<T>): Promise<T> {
     try {
       return await storing;
@@ -43,23 +42,23 @@ export class ResultStorage {
   /** Never rejects. */
   async takes(): Promise<boolean> {
     if (!this.#isRefusing) return true;
-    if (this.#trying === null && this.#parts.clock.monotonicMs() >= this.#nextTryMs) {
-      this.#trying = this.#try().finally(() => {
-        this.#trying = null;
+    if (this.#probing === null && this.#parts.clock.monotonicMs() >= this.#nextProbeMs) {
+      this.#probing = this.#probe().finally(() => {
+        this.#probing = null;
       });
     }
-    await this.#trying;
+    await this.#probing;
     return !this.#isRefusing;
   }
 
-  async #try(): Promise<void> {
+  async #probe(): Promise<void> {
     const { store, clock, log } = this.#parts;
     try {
       await probeDatabaseDisk(store);
       this.#isRefusing = false;
       log.warn('the database accepts results again');
     } catch (thrown) {
-      // Where it cannot be asked now, nothing is known. What else is wrong with the try is no lack of room.
+      // While the database is unavailable, nothing is known. Any other failure is not a full disk.
       if (!isRefusal(thrown) && !isUnavailable(thrown)) {
         this.#isRefusing = false;
         log.error(
@@ -68,7 +67,7 @@ export class ResultStorage {
         );
       }
     }
-    this.#nextTryMs = clock.monotonicMs() + TRY_EVERY_MS;
+    this.#nextProbeMs = clock.monotonicMs() + PROBE_EVERY_MS;
   }
 
   #failed(thrown: unknown): void {

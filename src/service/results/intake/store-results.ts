@@ -10,10 +10,7 @@ import { insertResults, type ResultKey, type RunSlot, raiseToFinal } from '../sq
 import { type CheckStatus, findStatuses, putStatuses } from '../statuses/sql.ts';
 import { afterFinal } from '../statuses/status-fold.ts';
 
-/**
- * With the error group that a result is of. What an agent says of it does not count, and nearly all
- * results stay as they are.
- */
+/** The result with its error group. The service ignores what the agent sends; nearly all results have none. */
 function withErrorGroup(accountId: string, result: ReceivedResult): ReceivedResult {
   const isFinal = result.resultType === 'FINAL';
   const facts = isFinal && result.hasFailures ? knownFactsOf(result) : null;
@@ -24,23 +21,23 @@ function withErrorGroup(accountId: string, result: ReceivedResult): ReceivedResu
 }
 
 /**
- * Stores results of checks that `lockSubjects` holds. A run has one FINAL, the first that came. What
- * is stored already, or not needed any more, changes nothing.
+ * Stores results of checks that `lockSubjects` has locked. A run has one FINAL, the first received.
+ * Results that are already stored or no longer needed change nothing.
  *
- * @param turn called after each
+ * @param yieldWhenDue called after each
  * @returns the FINALs that were not stored before
  */
 export async function storeResults(
   tx: Sql,
   accountId: string,
   received: readonly ReceivedResult[],
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<readonly ReceivedResult[]> {
   if (received.length === 0) return [];
   const results: ReceivedResult[] = [];
   for (const result of received) {
     results.push(withErrorGroup(accountId, result));
-    await turn();
+    await yieldWhenDue();
   }
   const inserted = await insertResults(tx, { accountId, results });
   const finals = results.filter(({ resultType }) => resultType === 'FINAL');
@@ -55,7 +52,7 @@ export async function storeResults(
   return stored.filter((final) => names.has(nameOf(final)));
 }
 
-/** A batch may have two under the same name, of which the first is stored. */
+/** A batch may contain two under the same name; the first is stored. */
 function firstOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
   const first = new Map<string, T>();
   for (const item of items) if (!first.has(name(item))) first.set(name(item), item);
@@ -70,18 +67,18 @@ function nameOf({ checkId, id, checkRunId, resultType }: ResultKey): string {
   return JSON.stringify([checkId, id, checkRunId, resultType]);
 }
 
-/** What follows from new FINALs wherever they are of: they move the statuses, and were not missed. */
-export function settleFinals(turn: YieldWhenDue): FinalFollower {
+/** Updates the statuses by new FINALs, and removes their slots from the missed ones. */
+export function settleFinals(yieldWhenDue: YieldWhenDue): FinalFollower {
   return async (tx, batch) => {
     const { accountId, location, finals } = batch;
-    await moveStatuses(tx, batch);
-    await removeMissed(tx, { accountId, location, finals: finals.map(runSlotOf) }, turn);
+    await updateStatuses(tx, batch);
+    await removeMissed(tx, { accountId, location, finals: finals.map(runSlotOf) }, yieldWhenDue);
     // A retry that another location handed over fills a slot of that location.
     const handedOver = finals
       .filter(({ attempts }) => attempts > 0)
       .map(runSlotOf)
       .filter((run) => sequenceIdOf(run.checkId, location, run.slotMs) !== run.sequenceId);
-    await removeMissed(tx, { accountId, location: null, finals: handedOver }, turn);
+    await removeMissed(tx, { accountId, location: null, finals: handedOver }, yieldWhenDue);
   };
 }
 
@@ -89,7 +86,7 @@ function runSlotOf({ checkId, sequenceId, checkRunId }: ReceivedResult): RunSlot
   return { checkId, sequenceId, slotMs: checkRunId };
 }
 
-async function moveStatuses(
+async function updateStatuses(
   tx: Sql,
   { accountId, current, atMs }: Pick<NewFinals, 'accountId' | 'current' | 'atMs'>,
 ): Promise<void> {
@@ -97,14 +94,14 @@ async function moveStatuses(
   const checkIds = [...new Set([...current].map(({ checkId }) => checkId))];
   const before = await findStatuses(tx, { accountId, checkIds });
   const statuses = new Map<string, CheckStatus>(before.map((status) => [status.checkId, status]));
-  const moved = new Set<string>();
+  const updated = new Set<string>();
   for (const final of current) {
     const status = statuses.get(final.checkId) ?? null;
     const next = afterFinal(status, final);
     if (next === null || next === status) continue;
     statuses.set(final.checkId, next);
-    moved.add(final.checkId);
+    updated.add(final.checkId);
   }
-  const changed = [...statuses.values()].filter(({ checkId }) => moved.has(checkId));
+  const changed = [...statuses.values()].filter(({ checkId }) => updated.has(checkId));
   if (changed.length > 0) await putStatuses(tx, { accountId, statuses: changed, atMs });
 }

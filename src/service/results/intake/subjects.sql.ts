@@ -1,33 +1,28 @@
 import type { Sql } from '../../database/port.ts';
 
-/** What results are about: a check, as far as it matters to taking them in. */
-export interface Subject {
+/** The check that results are about: what the intake needs of it. */
+export type Subject = {
   readonly checkId: string;
-  /** Minutes; 0 where it is run more than once a minute. */
+  /** Minutes; 0 if the check runs more than once a minute. */
   readonly frequency: number;
-  /** Another one with each change of its own secret variables; null where it has none. */
+  /** A hash that changes with the check's own secret variables; null if it has none. */
   readonly ownSecrets: string | null;
-  /** Of its account: see `secretsRevisionOf`. */
+  /** Of the account: see `secretsRevisionOf`. */
   readonly secretsRevision: number;
-}
+};
 
 /**
- * Those of the checks that exist and are run. Until the transaction ends nobody else changes them, deletes
- * them, or takes in results of them: so of what belongs to a check (its FINALs, its missed slots,
- * its status) each transaction sees all that those before it wrote. They are locked in the order
- * of their ids, so that two transactions never wait for each other.
+ * Locks those of the checks that exist and run. Until the transaction ends no other one changes or
+ * deletes them or stores results of them: each transaction thus sees all FINALs, missed slots and
+ * statuses of a check that earlier ones wrote. Locks in the order of ids: two transactions cannot
+ * deadlock.
  */
-export async function lockSubjects(
+export function lockSubjects(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly Subject[]> {
-  const rows = await sql.query<{
-    id: string;
-    frequency: number;
-    ownSecrets: string | null;
-    secretsRevision: number;
-  }>(
-    `select c.id, c.frequency, encode(sha256(c.sealed_variables), 'hex') as own_secrets,
+  return sql.query<Subject>(
+    `select c.id as check_id, c.frequency, encode(sha256(c.sealed_variables), 'hex') as own_secrets,
        coalesce((select a.secrets_revision from accounts a where a.id = $1), 0) as secrets_revision
      from checks c
      where c.account_id = $1 and c.id = any($2::text[]) and c.check_type <> 'HEARTBEAT'
@@ -35,15 +30,9 @@ export async function lockSubjects(
      for no key update of c`,
     [accountId, checkIds],
   );
-  return rows.map((row) => ({
-    checkId: row.id,
-    frequency: row.frequency,
-    ownSecrets: row.ownSecrets,
-    secretsRevision: row.secretsRevision,
-  }));
 }
 
-/** One attempt of a run, as its agent names it. */
+/** One attempt of a run, as its agent reports it. */
 export interface NamedAttempt {
   readonly checkId: string;
   readonly sequenceId: string;
@@ -52,11 +41,11 @@ export interface NamedAttempt {
 }
 
 /**
- * Which of the attempts belong to runs beside the plan that the location was given: one that was asked
- * for, or a retry that another location handed over. Of a retry it may make the attempt that it was
- * given and those after it.
+ * Which of the attempts belong to unscheduled runs that the location was given: a requested run, or a
+ * retry that another location handed over. Of a retry the location may make the attempt that it was
+ * given and later ones.
  *
- * @returns their numbers in the list
+ * @returns their indexes
  */
 export async function attemptsGivenTo(
   sql: Sql,
@@ -94,7 +83,7 @@ export async function attemptsGivenTo(
   return new Set(rows.map(({ number }) => number));
 }
 
-/** The tags of checks with those of their groups, by which checks pause; by id. */
+/** The tags of checks and of their groups, which maintenance windows select; by check id. */
 export async function tagsOfChecks(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },

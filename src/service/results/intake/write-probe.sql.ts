@@ -1,29 +1,28 @@
 import type { Store } from '../../database/port.ts';
 
-/** Four to a page of 8 KiB, each short enough to be stored as it is. Small, as it is tried on a full disk. */
+/** Four rows to a page of 8 KiB, each too short to be compressed. Small: the probe runs on a full disk. */
 const ROWS = 16;
 /** MD5 sums of 32 characters. */
 const SUMS_A_ROW = 60;
 
-/** The transaction that is to leave nothing. */
-const ROLLBACK = new Error('what the probe wrote is taken back');
+const ROLLBACK = new Error('rolls back what the probe wrote');
 
 /**
- * Makes a table that takes room of its own on the disk of the database, and takes it back: room that is
- * left in the tables that are there tells nothing. Temporary, as a role may make such a table where the
- * tables are another's, and so that tries do not fill the log of the database, whose server stops where
- * that cannot be written.
+ * Creates a table that needs new space on the disk of the database, and rolls back: an insert into an
+ * existing table could use free space there. The table is temporary because a role may create one even
+ * if another role owns the tables, and because probes then do not fill the write-ahead log: PostgreSQL
+ * stops if it cannot write that.
  *
- * @throws StoreError where the database does not take it
+ * @throws StoreError where the database refuses it
  */
 export async function probeDatabaseDisk(store: Pick<Store, 'transaction'>): Promise<void> {
   try {
     await store.transaction(async (tx) => {
-      // Temporary tables may be set to have a disk of their own.
+      // Temporary tables may be configured to use another disk.
       await tx.query(`set local temp_tablespaces = ''`);
       await tx.query(
         `create temporary table vedette_write_probe as
-         select (select string_agg(md5(row::text || place::text), '') from generate_series(1, ${SUMS_A_ROW}) place)
+         select (select string_agg(md5(row::text || n::text), '') from generate_series(1, ${SUMS_A_ROW}) n)
          from generate_series(1, ${ROWS}) row`,
       );
       throw ROLLBACK;

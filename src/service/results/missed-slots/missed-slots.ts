@@ -15,7 +15,7 @@ export interface MissedSlotsParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whole days, as of the results. */
+  /** Whole days, as for results. */
   readonly retentionDays: number;
 }
 
@@ -32,27 +32,23 @@ export interface MissedSlots {
     query: Page & AskedWindow,
   ): Promise<readonly MissedRow[]>;
   /**
-   * Now and then, until the signal aborts, removes what is past the retention, with the history of which
-   * location was given which slots. Logs what fails.
+   * About every hour until the signal aborts, deletes missed slots past the retention, and the history
+   * of which location was assigned which slots. Logs failures.
    */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** So that no statement takes long. */
+/** Bounds the time that one statement takes. */
 const ROWS_AT_ONCE = 5_000;
 
 export function createMissedSlots(parts: MissedSlotsParts): MissedSlots {
   const { store, clock } = parts;
 
   async function removeOld(signal: AbortSignal): Promise<void> {
-    await removePastRetention(parts, ROWS_AT_ONCE, (old) => deleteMissedBefore(store, old), signal);
-    // No result is left, nor taken, of what ended before that.
-    await removePastRetention(
-      parts,
-      ROWS_AT_ONCE,
-      (old) => deleteAssignedSlotsBefore(store, old),
-      signal,
-    );
+    // Results of assignments that ended before the retention are neither stored nor accepted.
+    for (const remove of [deleteMissedBefore, deleteAssignedSlotsBefore]) {
+      await removePastRetention(parts, ROWS_AT_ONCE, (old) => remove(store, old), signal);
+    }
   }
 
   return {
@@ -67,13 +63,9 @@ export function createMissedSlots(parts: MissedSlotsParts): MissedSlots {
       });
     },
 
-    async maintain(signal) {
-      await everyHour(
-        parts,
-        'missed slots past their retention could not be removed',
-        () => removeOld(signal),
-        signal,
-      );
+    maintain(signal) {
+      const failure = 'missed slots past their retention could not be removed';
+      return everyHour(parts, failure, () => removeOld(signal), signal);
     },
   };
 }

@@ -6,12 +6,12 @@ import { without } from '../slot-ranges.ts';
 import type { MissedRange } from './record-missed.ts';
 
 /**
- * What of the ranges is not in a pause: nobody misses a slot of a maintenance window. Agents leave
- * out those of the windows that they know, and one that was down or out of contact does not know
- * what was changed meanwhile.
+ * The parts of the ranges outside of maintenance windows, whose slots do not count as missed. Agents
+ * omit the slots of the windows that they know, but an agent that was down or offline does not know
+ * later changes.
  *
  * @param pauses null where there are none
- * @param turn called after each range
+ * @param yieldWhenDue called after each range
  */
 export async function withoutPaused(
   tx: Sql,
@@ -24,7 +24,7 @@ export async function withoutPaused(
     readonly ranges: readonly MissedRange[];
     readonly pauses: CompiledPauses | null;
   },
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<readonly MissedRange[]> {
   if (pauses === null || ranges.length === 0) return ranges;
   const checkIds = [...new Set(ranges.map(({ checkId }) => checkId))];
@@ -38,7 +38,7 @@ export async function withoutPaused(
         left.push({ ...range, ...part });
       }
     }
-    await turn();
+    await yieldWhenDue();
   }
   return left;
 }

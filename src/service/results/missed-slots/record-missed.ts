@@ -1,5 +1,6 @@
 import { sequenceIdOf } from '../../../model/ids.ts';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
+import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/port.ts';
 import {
   MAX_SPAN_MS,
@@ -14,22 +15,21 @@ import { finalsBetween, type RunSlot, runsWithFinal } from '../sql.ts';
 import { deleteMissed, insertMissed, type MissedRow, missedBetween } from './sql.ts';
 
 /**
- * Keeps what was missed and what was run apart: no slot of a check in a location is in two stored
- * ranges, and none that has a FINAL is in any. For whoever holds the checks by `lockSubjects`, or
- * two at once would overlook each other.
+ * No slot of a check in a location is in two stored ranges, and no slot with a FINAL is in any. Callers
+ * have locked the checks with `lockSubjects`: otherwise two transactions would not see each other's rows.
  */
 
-/** A range as it is told; it may span any time. */
+/** A range as the agent reports it, of any length. */
 export type MissedRange = SlotRange & Pick<MissedRow, 'checkId' | 'reason'>;
 
 /** A range may leave a row for every second of its slots. */
 const ROWS_AT_ONCE = 2_000;
 
 /**
- * Stores what of the ranges is neither run nor stored yet. Of two ranges with a slot in common the
- * first one stored keeps it, with its reason.
+ * Stores the slots of the ranges that have neither a FINAL nor a stored range. A slot that two ranges
+ * have in common belongs to the first one stored, with its reason.
  *
- * @param turn called after each day of a range: a sender can make each take some milliseconds
+ * @param yieldWhenDue called after each day of a range: a sender can make each take some milliseconds
  */
 export async function recordMissed(
   tx: Sql,
@@ -42,7 +42,7 @@ export async function recordMissed(
     readonly location: string;
     readonly ranges: readonly MissedRange[];
   },
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<void> {
   if (ranges.length === 0) return;
   const stored = await missedBetween(tx, {
@@ -53,7 +53,8 @@ export async function recordMissed(
     toMs: -least(ranges.map(({ lastSlot }) => -lastSlot)),
     maxSpanMs: MAX_SPAN_MS,
   });
-  const known = byCheck<MissedRow>(stored);
+  const byCheck = groupBy(stored, ({ checkId }) => checkId);
+  const known = new Map([...byCheck].map(([checkId, rows]) => [checkId, [...rows]]));
   let fresh: MissedRow[] = [];
   for (const range of ranges) {
     const { checkId, reason } = range;
@@ -66,56 +67,56 @@ export async function recordMissed(
         own.push(row);
         fresh.push(row);
         if (fresh.length < ROWS_AT_ONCE) continue;
-        await insertNotRun(tx, accountId, fresh, turn);
+        await insertNotRun(tx, accountId, fresh, yieldWhenDue);
         fresh = [];
       }
-      await turn();
+      await yieldWhenDue();
     }
     for (const row of own) others.push(row);
     known.set(checkId, others);
   }
-  await insertNotRun(tx, accountId, fresh, turn);
+  await insertNotRun(tx, accountId, fresh, yieldWhenDue);
 }
 
-/** Stores what of the rows has no FINAL. */
+/** Stores the slots without a FINAL. */
 async function insertNotRun(
   tx: Sql,
   accountId: string,
   rows: readonly MissedRow[],
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<void> {
-  const run = await numbersRun(tx, accountId, rows, turn);
+  const run = await slotsWithFinal(tx, accountId, rows, yieldWhenDue);
   const missed: MissedRow[] = [];
   for (const [at, row] of rows.entries()) {
     for (const left of without(row, (number) => run[at]?.has(number) ?? false)) {
       missed.push({ ...row, ...left });
     }
-    await turn();
+    await yieldWhenDue();
   }
-  await insertAll(tx, accountId, missed, turn);
+  await insertAll(tx, accountId, missed, yieldWhenDue);
 }
 
 async function insertAll(
   tx: Sql,
   accountId: string,
   rows: readonly MissedRow[],
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<void> {
   for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
     await insertMissed(tx, { accountId, rows: rows.slice(from, from + ROWS_AT_ONCE) });
-    await turn();
+    await yieldWhenDue();
   }
 }
 
-/** Up to so many runs are asked for one by one; all of a day would be read for them else. */
+/** Up to this many runs are looked up one by one, instead of reading all FINALs of their day. */
 const FEW_SLOTS = 4;
 
-/** Of each of the ranges, the numbers of the slots that have a FINAL. */
-async function numbersRun(
+/** For each range, the indexes of the slots that have a FINAL. */
+async function slotsWithFinal(
   tx: Sql,
   accountId: string,
   rows: readonly MissedRow[],
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<readonly ReadonlySet<number>[]> {
   const run = rows.map(() => new Set<number>());
   const few = rows.flatMap((row, at) => (row.count <= FEW_SLOTS ? runsOf(row, at) : []));
@@ -128,7 +129,7 @@ async function numbersRun(
     accountId,
     ranges: long,
   })) {
-    await turn();
+    await yieldWhenDue();
     const row = long[range];
     const number = row === undefined ? -1 : numberOf(row, slotMs);
     if (row === undefined || number === -1) continue;
@@ -145,7 +146,7 @@ function runsOf(row: MissedRow, at: number) {
   });
 }
 
-/** Takes the slots of FINALs that came late out of the ranges that have them. */
+/** Removes the slots of FINALs that arrived late from stored ranges. */
 export async function removeMissed(
   tx: Sql,
   {
@@ -154,11 +155,11 @@ export async function removeMissed(
     finals,
   }: {
     readonly accountId: string;
-    /** Whose ranges are looked at; null for those of all. */
+    /** Of the ranges; null for all locations. */
     readonly location: string | null;
     readonly finals: readonly RunSlot[];
   },
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<void> {
   if (finals.length === 0) return;
   const slots = finals.map(({ slotMs }) => slotMs);
@@ -171,7 +172,7 @@ export async function removeMissed(
     maxSpanMs: MAX_SPAN_MS,
   });
   if (stored.length === 0) return;
-  const ofCheck = byCheck(finals);
+  const ofCheck = groupBy(finals, ({ checkId }) => checkId);
   const changed: MissedRow[] = [];
   const left: MissedRow[] = [];
   for (const row of stored) {
@@ -182,26 +183,16 @@ export async function removeMissed(
         run.add(number);
       }
     }
-    await turn();
+    await yieldWhenDue();
     if (run.size === 0) continue;
     changed.push(row);
     for (const part of without(row, (number) => run.has(number))) left.push({ ...row, ...part });
   }
   await deleteMissed(tx, { accountId, rows: changed });
-  await insertAll(tx, accountId, left, turn);
+  await insertAll(tx, accountId, left, yieldWhenDue);
 }
 
-function byCheck<T extends { readonly checkId: string }>(items: readonly T[]): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(item.checkId);
-    if (group === undefined) groups.set(item.checkId, [item]);
-    else group.push(item);
-  }
-  return groups;
-}
-
-/** Of any number of numbers: a call with all of them would run out of stack. */
+/** `Math.min(...numbers)` would overflow the stack with too many numbers. */
 function least(numbers: readonly number[]): number {
   return numbers.reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
 }

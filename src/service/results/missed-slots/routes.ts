@@ -10,14 +10,16 @@ const response = z.array(
   z.strictObject({
     checkId: z.string(),
     location: z.string(),
-    slot: z.iso.datetime().describe('The first of them.'),
-    lastSlot: z.iso.datetime().describe('The last of them; the same where there is one.'),
-    count: z.int().min(1).describe('How many, evenly apart.'),
+    slot: z.iso.datetime().describe('The first missed slot.'),
+    lastSlot: z.iso
+      .datetime()
+      .describe('The last missed slot; equal to `slot` if there is only one.'),
+    count: z.int().min(1).describe('The number of slots, evenly spaced.'),
     reason: z.string().describe('Why; the documentation has a table of the reasons.'),
   }),
 );
 
-/** The slots that were not run, so that none is without an account. */
+/** The slots that were not run: every slot has either a result or a reason. */
 export function missedSlotsRoutes({
   missedSlots,
 }: {

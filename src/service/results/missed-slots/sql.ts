@@ -2,39 +2,21 @@ import type { Sql } from '../../database/port.ts';
 import { jsonText } from '../../database/values.ts';
 
 /** Evenly spaced slots of a check in a location that were not run. Epoch milliseconds. */
-export interface MissedRow {
+export type MissedRow = {
   readonly checkId: string;
   readonly location: string;
   readonly slot: number;
   readonly lastSlot: number;
   readonly count: number;
   readonly reason: string;
-}
-
-type MissedSqlRow = {
-  readonly checkId: string;
-  readonly location: string;
-  readonly slot: Date;
-  readonly lastSlot: Date;
-  readonly count: number;
-  readonly reason: string;
 };
 
-const COLUMNS = 'check_id, location, slot, last_slot, count, reason';
-
-function missedOf(row: MissedSqlRow): MissedRow {
-  return {
-    checkId: row.checkId,
-    location: row.location,
-    slot: row.slot.getTime(),
-    lastSlot: row.lastSlot.getTime(),
-    count: row.count,
-    reason: row.reason,
-  };
-}
+/** Of a range `m`. */
+const RANGE = `m.check_id, m.location, (extract(epoch from m.slot) * 1000)::bigint as slot,
+  (extract(epoch from m.last_slot) * 1000)::bigint as last_slot, m.count, m.reason`;
 
 /** Stored ranges of the checks that may have a slot between two instants, both included. */
-export async function missedBetween(
+export function missedBetween(
   sql: Sql,
   {
     accountId,
@@ -50,15 +32,15 @@ export async function missedBetween(
     readonly location: string | null;
     readonly fromMs: number;
     readonly toMs: number;
-    /** No stored range is longer: what began earlier than that is over. */
+    /** No stored range is longer: one that began earlier than this has ended. */
     readonly maxSpanMs: number;
   },
 ): Promise<readonly MissedRow[]> {
-  const rows = await sql.query<MissedSqlRow>(
-    `select ${COLUMNS} from missed_slots
-     where account_id = $1 and check_id = any($2::text[])
-       and slot between $3::timestamptz and $5::timestamptz and last_slot >= $4::timestamptz
-       ${location === null ? '' : 'and location = $6'}`,
+  return sql.query<MissedRow>(
+    `select ${RANGE} from missed_slots m
+     where m.account_id = $1 and m.check_id = any($2::text[])
+       and m.slot between $3::timestamptz and $5::timestamptz and m.last_slot >= $4::timestamptz
+       ${location === null ? '' : 'and m.location = $6'}`,
     [
       accountId,
       checkIds,
@@ -68,7 +50,6 @@ export async function missedBetween(
       ...(location === null ? [] : [location]),
     ],
   );
-  return rows.map(missedOf);
 }
 
 interface RowsOf {
@@ -79,7 +60,7 @@ interface RowsOf {
 export async function insertMissed(sql: Sql, { accountId, rows }: RowsOf): Promise<void> {
   if (rows.length === 0) return;
   await sql.query(
-    `insert into missed_slots (account_id, ${COLUMNS})
+    `insert into missed_slots (account_id, check_id, location, slot, last_slot, count, reason)
      select $1, check_id, location, to_timestamp(slot::float8 / 1000),
        to_timestamp(last_slot::float8 / 1000), count, reason
      from jsonb_to_recordset($2::jsonb) as given (check_id text, location text, slot bigint,
@@ -97,7 +78,7 @@ export async function insertMissed(sql: Sql, { accountId, rows }: RowsOf): Promi
   );
 }
 
-/** Those that begin where the given ones begin. */
+/** Deletes the ranges that begin where the given ones begin. */
 export async function deleteMissed(sql: Sql, { accountId, rows }: RowsOf): Promise<void> {
   if (rows.length === 0) return;
   await sql.query(
@@ -126,12 +107,12 @@ export interface MissedFilter {
 }
 
 /** Newest first. */
-export async function listMissed(sql: Sql, filter: MissedFilter): Promise<readonly MissedRow[]> {
-  const rows = await sql.query<MissedSqlRow>(
-    `select ${COLUMNS} from missed_slots
-     where account_id = $1 and check_id = $2 and last_slot >= $3::timestamptz
-       and slot < $4::timestamptz
-     order by slot desc, location
+export function listMissed(sql: Sql, filter: MissedFilter): Promise<readonly MissedRow[]> {
+  return sql.query<MissedRow>(
+    `select ${RANGE} from missed_slots m
+     where m.account_id = $1 and m.check_id = $2 and m.last_slot >= $3::timestamptz
+       and m.slot < $4::timestamptz
+     order by m.slot desc, m.location
      limit $5::bigint offset $6::bigint`,
     [
       filter.accountId,
@@ -142,10 +123,9 @@ export async function listMissed(sql: Sql, filter: MissedFilter): Promise<readon
       filter.offset,
     ],
   );
-  return rows.map(missedOf);
 }
 
-/** Removes ranges that began before the instant, as many as the limit at most. */
+/** Deletes up to `limit` ranges that began before the instant. */
 export async function deleteMissedBefore(
   sql: Sql,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },

@@ -5,10 +5,10 @@ import { findStatus, type StoredStatus } from './sql.ts';
 
 export type { StoredStatus } from './sql.ts';
 
-/** How checks do now: src/service/README.md, "The API". */
+/** The current status of checks: src/service/README.md, "The API". */
 export interface CheckStatuses {
   /**
-   * null where no run has ended yet. Its name is the check's of now.
+   * null until a run has ended. The name is the check's current one.
    *
    * @throws ServiceError 404 for a check that does not exist
    */

@@ -11,20 +11,20 @@ const response = z
     name: z.string(),
     checkId: z.string(),
     hasFailures: z.boolean().describe('The check is failing now.'),
-    hasErrors: z.boolean().describe('It could not be judged, by a fault of the system.'),
-    isDegraded: z.boolean().describe('It is over its degradedResponseTime.'),
+    hasErrors: z.boolean().describe('The last run could not be judged, because of a system error.'),
+    isDegraded: z.boolean().describe('The last run took longer than degradedResponseTime.'),
     longestRun: z.number().nullable().describe('The longest response time ever, in ms.'),
     shortestRun: z.number().nullable().describe('The shortest response time ever, in ms.'),
     lastRunLocation: z.string().nullable(),
     lastCheckRunId: z.string().nullable(),
-    sslDaysRemaining: z.number().nullable().describe('When its certificate was last seen.'),
+    sslDaysRemaining: z.number().nullable().describe('As of the last run that saw a certificate.'),
     created_at: z.iso.date().describe('The day of its first run, in UTC.'),
     updated_at: TIMES.updated_at,
   })
   .nullable()
-  .describe('null where no run has ended yet.');
+  .describe('null until a run has ended.');
 
-/** How checks do now: src/service/README.md, "The API". */
+/** The current status of checks: src/service/README.md, "The API". */
 export function checkStatusesRoutes({
   checkStatuses,
 }: {
@@ -47,7 +47,7 @@ export function checkStatusesRoutes({
       async (request, reply) => {
         const { accountId } = callerOf(request);
         const status = await checkStatuses.get(accountId, request.params.checkId);
-        // Without the type, null would be sent as no body at all.
+        // Without the type, null would be sent as an empty body.
         return reply.type('application/json').send(status === null ? null : presentStatus(status));
       },
     );

@@ -3,10 +3,10 @@ import type { Sql } from '../../database/port.ts';
 import { jsonText } from '../../database/values.ts';
 
 /**
- * How a check does, by its FINAL results: src/service/README.md, "The API". Response times are
+ * The status of a check by its FINAL results: src/service/README.md, "The API". Response times are
  * milliseconds.
  */
-export interface CheckStatus {
+export type CheckStatus = {
   readonly checkId: string;
   readonly name: string;
   readonly hasFailures: boolean;
@@ -16,76 +16,44 @@ export interface CheckStatus {
   readonly shortestRun: number | null;
   readonly lastRunLocation: string;
   readonly lastCheckRunId: string;
-  /** Of the run that says how the check does; epoch milliseconds. */
+  /** Of the run that decides the status; epoch milliseconds. */
   readonly lastSlotMs: number;
   readonly sslDaysRemaining: number | null;
   /** Of the run that last saw a certificate; null where none did. */
   readonly sslSlotMs: number | null;
-}
+};
 
-export interface StoredStatus extends CheckStatus {
+export type StoredStatus = CheckStatus & {
   readonly createdAt: Date;
-  /** null until it was first updated. */
-  readonly updatedAt: Date | null;
-}
-
-type StatusRow = {
-  readonly checkId: string;
-  readonly name: string;
-  readonly hasFailures: boolean;
-  readonly hasErrors: boolean;
-  readonly isDegraded: boolean;
-  readonly longestRun: number | null;
-  readonly shortestRun: number | null;
-  readonly lastRunLocation: string | null;
-  readonly lastCheckRunId: string | null;
-  readonly lastSlot: Date | null;
-  readonly sslDaysRemaining: number | null;
-  readonly sslSlot: Date | null;
-  readonly createdAt: Date;
+  /** null until the first update. */
   readonly updatedAt: Date | null;
 };
 
 const FIELDS = `check_id, name, has_failures, has_errors, is_degraded, longest_run, shortest_run,
   last_run_location, last_check_run_id, last_slot, ssl_days_remaining, ssl_slot`;
 
-function statusOf(row: StatusRow): StoredStatus {
-  return {
-    checkId: row.checkId,
-    name: row.name,
-    hasFailures: row.hasFailures,
-    hasErrors: row.hasErrors,
-    isDegraded: row.isDegraded,
-    longestRun: row.longestRun,
-    shortestRun: row.shortestRun,
-    lastRunLocation: row.lastRunLocation ?? '',
-    lastCheckRunId: row.lastCheckRunId ?? '',
-    lastSlotMs: row.lastSlot?.getTime() ?? 0,
-    sslDaysRemaining: row.sslDaysRemaining,
-    sslSlotMs: row.sslSlot?.getTime() ?? null,
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
-}
-
-/** Of those of the checks that have one. */
-export async function findStatuses(
+/** The statuses of those of the checks that have one. */
+export function findStatuses(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly StoredStatus[]> {
-  const rows = await sql.query<StatusRow>(
-    `select ${FIELDS}, created_at, updated_at from check_statuses
-     where account_id = $1 and check_id = any($2::text[])`,
+  return sql.query<StoredStatus>(
+    `select check_id, name, has_failures, has_errors, is_degraded, longest_run, shortest_run,
+       coalesce(last_run_location, '') as last_run_location,
+       coalesce(last_check_run_id, '') as last_check_run_id,
+       coalesce((extract(epoch from last_slot) * 1000)::bigint, 0) as last_slot_ms,
+       ssl_days_remaining, (extract(epoch from ssl_slot) * 1000)::bigint as ssl_slot_ms,
+       created_at, updated_at
+     from check_statuses where account_id = $1 and check_id = any($2::text[])`,
     [accountId, checkIds],
   );
-  return rows.map(statusOf);
 }
 
 /**
- * Stores whole statuses, over those that are there. Only for checks that `lockSubjects` holds: each
- * is made from the one before it.
+ * Inserts or replaces statuses. The caller has locked the checks with `lockSubjects`: each status
+ * follows from the one before.
  *
- * @param statuses each of another check
+ * @param statuses at most one of each check
  */
 export async function putStatuses(
   sql: Sql,
@@ -132,7 +100,7 @@ export async function putStatuses(
   );
 }
 
-/** The status of one check; null where no run has ended yet. */
+/** The status of one check; null until a run has ended. */
 export async function findStatus(sql: Sql, { accountId, id }: CheckKey) {
   const [found] = await findStatuses(sql, { accountId, checkIds: [id] });
   return found ?? null;

@@ -2,14 +2,14 @@ import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { CheckStatus } from './sql.ts';
 
 /**
- * The check's status after one more FINAL. Whatever the order in which FINALs come in time, and however
- * often each comes, they end in the same status:
- * - The run of the latest slot says how the check does. Of runs of one slot in several locations
- *   it is the one that did worst, then the one whose location comes first.
- * - The longest and the shortest run are over all that judge the target.
+ * The check's status after one more FINAL. The result depends neither on the order of the FINALs nor on
+ * repetitions:
+ * - The run of the latest slot decides the status. Of runs of one slot in several locations it is the
+ *   worst, then the one whose location sorts first.
+ * - The longest and the shortest run are over all runs without system errors.
  * - The certificate is that of the latest run that saw one.
  *
- * A cancelled run judges nothing and changes nothing.
+ * A cancelled run changes nothing.
  */
 export function afterFinal(before: CheckStatus | null, final: ReceivedResult): CheckStatus | null {
   if (final.isCancelled) return before;
@@ -17,7 +17,7 @@ export function afterFinal(before: CheckStatus | null, final: ReceivedResult): C
   if (before === null) return own;
   const latest = ownOrder(own, before) > 0 ? own : before;
   const certificate =
-    own.sslSlotMs !== null && (before.sslSlotMs === null || bySight(own, before) > 0)
+    own.sslSlotMs !== null && (before.sslSlotMs === null || certificateOrder(own, before) > 0)
       ? own
       : before;
   return {
@@ -32,7 +32,7 @@ export function afterFinal(before: CheckStatus | null, final: ReceivedResult): C
 /** The status of a check that ran once. */
 function ownStatusOf(final: ReceivedResult): CheckStatus {
   const daysRemaining = daysRemainingOf(final);
-  // A run that failed by our own fault took no time of the target's.
+  // With a system error the response time says nothing about the target.
   const run = final.hasErrors ? null : final.responseTime;
   return {
     checkId: final.checkId,
@@ -55,7 +55,7 @@ function daysRemainingOf({ apiCheckResult: detail }: ReceivedResult): number | n
   return tls?.certificate?.daysRemaining ?? null;
 }
 
-/** Above 0 where the first is the one that says how the check does. */
+/** Above 0 where the first decides the status. */
 function ownOrder(one: CheckStatus, other: CheckStatus): number {
   return (
     one.lastSlotMs - other.lastSlotMs ||
@@ -66,8 +66,8 @@ function ownOrder(one: CheckStatus, other: CheckStatus): number {
   );
 }
 
-/** Above 0 where the certificate of the first counts: the later one, then the one that ends first. */
-function bySight(one: CheckStatus, other: CheckStatus): number {
+/** Above 0 where the certificate of the first counts: seen later, or else expiring first. */
+function certificateOrder(one: CheckStatus, other: CheckStatus): number {
   return (
     (one.sslSlotMs ?? 0) - (other.sslSlotMs ?? 0) ||
     (other.sslDaysRemaining ?? 0) - (one.sslDaysRemaining ?? 0)

@@ -101,7 +101,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await values()).toEqual([secret]);
       const opened = await mine.patch('/v1/variables/TOKEN', { secret: false });
       expect(problemsIn(opened)).toEqual([
-        'body.value is needed anew when a variable is secret no more',
+        'body.value is required when a variable stops being secret',
       ]);
       const open = await mine.patch('/v1/variables/TOKEN', { secret: false, value: 'known' });
       expect(open.json).toMatchObject({ value: 'known', secret: false });

@@ -119,12 +119,12 @@ describe.each(databases)('on %s', (kind) => {
       [
         'no secret any more, without its value',
         [{ key: 'TOKEN', value: null, secret: false }],
-        'body.variables[0].value is needed anew when a variable is secret no more',
+        'body.variables[0].value is required when a variable stops being secret',
       ],
       [
         'no secret any more, as nothing says that it is',
         [OPEN, { key: 'TOKEN' }],
-        'body.variables[1].value is needed anew when a variable is secret no more',
+        'body.variables[1].value is required when a variable stops being secret',
       ],
       ['new, without a value', [{ key: 'OTHER', secret: true }], 'body.variables[0].value'],
       ['there twice', [OPEN, { ...OPEN, value: 'b' }], 'body.variables[1].key must be unique'],
@@ -207,7 +207,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
       await expect(kept).rejects.toMatchObject({
         status: 409,
-        message: expect.stringContaining('or give it again: body.variables[0].value'),
+        message: expect.stringContaining('or send the secret again: body.variables[0].value'),
         attributes: { code: 'CREDENTIAL_NOT_READABLE', fields: ['body.variables[0].value'] },
       });
       await change([HIDDEN]);

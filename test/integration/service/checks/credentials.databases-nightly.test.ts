@@ -388,7 +388,7 @@ describe.each(databases)('on %s', (kind) => {
       const refused = await mine.patch(`/v1/checks/${id}`, { request: { ...SHOWN, headers } });
       expect(refused.status).toBe(400);
       for (const problem of problemsIn(refused)) {
-        expect(problem).toContain('must be given again, as the Host header is another: ');
+        expect(problem).toContain('must be sent again because the Host header changed: ');
       }
     });
 
@@ -454,7 +454,7 @@ describe.each(databases)('on %s', (kind) => {
       [`http://user:${'%2a'.repeat(8)}@proxy.test:3128`, PROXY, 'beside other text'],
       [`http://x${MASK}@proxy.test:3128`, PROXY, 'beside other text'],
       [`http://${MASK}x:new@proxy.test:3128`, PROXY, 'beside a password'],
-      [`http://user:new@${MASK}.test:3128`, PROXY, 'must not hold'],
+      [`http://user:new@${MASK}.test:3128`, PROXY, 'must not contain'],
     ])('%s after %s is refused', async (proxyUrl, before, problem) => {
       const { id } = (await create(before)).json;
       const refused = await service().mine.patch(`${PATH}/${id}`, { proxyUrl });

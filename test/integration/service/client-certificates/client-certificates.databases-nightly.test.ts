@@ -104,8 +104,8 @@ describe.each(databases)('on %s', (kind) => {
         ca: `${ca}\n${other.key}`,
       });
       expect(problemsIn(refused)).toEqual([
-        'body.cert must not hold a private key',
-        'body.ca must not hold a private key',
+        'body.cert must not contain a private key',
+        'body.ca must not contain a private key',
       ]);
     });
 

@@ -255,19 +255,19 @@ describe('the reason why a value is needed again', () => {
 
   it('is the url, the Host header or the variable that is another', () => {
     expect(message({ ...SHOWN, url: 'https://evil.test/' }, STORED)).toBe(
-      'must be given again, as the url leads to another scheme, host or port: a hidden value stays only where scheme, host, port and Host header stay the same, and so do the variables of the check in them or before the host (null removes it)',
+      "must be sent again because the url leads to another scheme, host or port: a hidden value is kept only if scheme, host, port and Host header do not change, nor the check's variables in them or before the host (null removes it)",
     );
     const headers = [...SHOWN.headers, pair('host', 'other.test')];
     expect(message({ url: 'https://shop.test/', headers }, STORED)).toMatch(
-      /^must be given again, as the Host header is another: .* \(null removes it\)$/,
+      /^must be sent again because the Host header changed: .* \(null removes it\)$/,
     );
     expect(message({ ...SHOWN, headers }, { ...STORED, basicAuth: null })).toMatch(
-      /^must be given again, as the Host header is another: .* \(a url without it removes it\)$/,
+      /^must be sent again because the Host header changed: .* \(a url without it removes it\)$/,
     );
     const templated = { ...STORED, url: 'https://{{HOST}}/' };
     const change = { variables: [own('HOST', 'a')], given: [own('HOST', 'b')] };
     expect(message(undefined, templated, change)).toMatch(
-      /^must be given again, as the variable HOST, by which .* is another: /,
+      /^must be sent again because the variable HOST changed, and .* may lead elsewhere: /,
     );
   });
 });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { RecentValues } from '../../../../src/service/secrets/lru-cache.ts';
+import { LruCache } from '../../../../src/service/secrets/lru-cache.ts';
 
-it('those used longest ago make way', () => {
-  const values = new RecentValues<string>(10);
+it('evicts the values used longest ago', () => {
+  const values = new LruCache<string>(10);
   values.set('a', 'A', 4);
   values.set('b', 'B', 4);
   expect(values.get('a')).toBe('A');
@@ -10,8 +10,8 @@ it('those used longest ago make way', () => {
   expect(['a', 'b', 'c'].map((key) => values.get(key))).toEqual(['A', undefined, 'C']);
 });
 
-it('another value in the place of one weighs in its place', () => {
-  const values = new RecentValues<number>(10);
+it('replaces the weight of a value when it replaces the value', () => {
+  const values = new LruCache<number>(10);
   for (let weight = 1; weight <= 10; weight += 1) values.set('a', weight, weight);
   expect([values.get('a'), values.size]).toEqual([10, 1]);
   values.set('a', 1, 2);
@@ -22,8 +22,8 @@ it('another value in the place of one weighs in its place', () => {
   expect(['a', 'b', 'c'].map((key) => values.get(key))).toEqual([undefined, 2, 3]);
 });
 
-it('one that is too heavy is not kept, and drives out all before it', () => {
-  const values = new RecentValues<string>(10);
+it('does not cache a value heavier than the limit, and evicts all others for it', () => {
+  const values = new LruCache<string>(10);
   values.set('a', 'A', 1);
   values.set('b', 'B', 11);
   expect(values.size).toBe(0);

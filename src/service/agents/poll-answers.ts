@@ -1,0 +1,246 @@
+import type { OwnVariable } from '../../model/check/variable.ts';
+import { batched } from '../../runtime/batched.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { OneOffMessage } from '../../wire/v1/assignment.ts';
+import { MAX_ONE_OFFS, pollHoldMs } from '../../wire/v1/limits.ts';
+import type { LocationSettings, PollRequest, PollResponse } from '../../wire/v1/poll.ts';
+import type { CheckRuns, LeaseHolder } from '../check-runs/check-runs.ts';
+import type { CheckVariables } from '../checks/check-variables.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { badToken } from '../errors.ts';
+import type { AgentCaller } from '../private-locations/location-keys.ts';
+import type { ProxyPasswords } from '../private-locations/proxy-passwords.ts';
+import { LruCache } from '../secrets/lru-cache.ts';
+import type { LocationWake } from './assignment/location-wake.ts';
+import { type Lease, replaced } from './lease.ts';
+import {
+  deltaOf,
+  firstPage,
+  furtherPage,
+  type PageMarker,
+  type SentChecks,
+} from './sent-checks.ts';
+import { type AgentOfLocation, type AgentPosition, readPositions } from './share.sql.ts';
+
+export interface PollAnswersParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly wake: LocationWake;
+  readonly checkRuns: Pick<CheckRuns, 'claim'>;
+  readonly checkVariables: Pick<CheckVariables, 'open'>;
+  readonly proxyPasswords: Pick<ProxyPasswords, 'open'>;
+  readonly leaseMs: number;
+  /** What applies to all checks of the account's locations. */
+  readonly settingsOf: (sql: Sql, accountId: string) => Promise<SentSettings>;
+}
+
+interface SentSettings {
+  readonly settings: LocationSettings;
+  readonly variables: OwnVariable[];
+}
+
+/** A poll of an agent with a lease. */
+interface Poll {
+  readonly who: LeaseHolder;
+  readonly request: PollRequest;
+  readonly lease: Lease;
+}
+
+/** The answers to the polls of agents. */
+export interface PollAnswers {
+  /** Waits until something changes for the agent, `pollHoldMs(leaseMs)` are over or the signal aborts. */
+  hold(poll: Poll, signal: AbortSignal): Promise<PollResponse>;
+  furtherPage(poll: Poll, marker: PageMarker): Promise<PollResponse | 'ended'>;
+  /** The last answer to an agent that was ended. */
+  withoutChecks(caller: InLocation, agentId: string): Promise<PollResponse>;
+}
+
+type InLocation = Pick<AgentCaller, 'accountId' | 'locationId'>;
+
+/** What one read of the database found for a poll. */
+interface Found {
+  readonly position: AgentPosition;
+  readonly checks: SentChecks;
+  readonly runs: readonly OneOffMessage[];
+  /** Ends the hold. */
+  readonly isNews: boolean;
+}
+
+/** Of the JSON of one-offs in an answer. */
+const MAX_RUNS_BYTES = 4 * 1024 * 1024;
+/** Agents whose sent one-offs are cached. */
+const MAX_AGENTS = 10_000;
+
+/** The agent keeps the settings and variables that it has. */
+const UNCHANGED_SETTINGS = { settings: null, variables: null };
+
+export function createPollAnswers(parts: PollAnswersParts): PollAnswers {
+  const { store, clock, wake, checkRuns, checkVariables, leaseMs, settingsOf } = parts;
+  const { proxyPasswords } = parts;
+  const source = { sql: store, checkVariables };
+  /**
+   * The ids of the one-offs that this process last sent to each agent. Every answer repeats them until
+   * they have run, but only one that was not sent before ends the hold of a poll.
+   */
+  const sentRuns = new LruCache<ReadonlySet<string>>(MAX_AGENTS);
+  const positionIn = batched(async (locationId, agentIds: readonly string[]) => {
+    const positions = await readPositions(store, { locationId, agentIds });
+    // A deleted location takes its keys with it, but an authenticated key is cached for a while.
+    if (positions === null) throw badToken();
+    return positions;
+  });
+  const settingsFor = batched(async (accountId, asked: readonly null[]) => {
+    const settings = await settingsOf(store, accountId);
+    return asked.map(() => settings);
+  });
+
+  const readPosition = async (
+    { locationId, agentId }: LeaseHolder,
+    { instanceId }: PollRequest,
+  ): Promise<AgentPosition> => {
+    const position = await positionIn(locationId, agentId);
+    if (position.live && position.instanceId !== instanceId) throw replaced();
+    return position;
+  };
+
+  const claimRuns = async (
+    who: LeaseHolder,
+    { openRuns }: AgentPosition,
+  ): Promise<readonly OneOffMessage[]> => {
+    return openRuns ? fitting(await checkRuns.claim(store, who)) : [];
+  };
+
+  const response = (
+    { accountId, locationId }: InLocation,
+    { position, checks, runs }: Omit<Found, 'isNews'>,
+    epoch: number,
+    settings: SentSettings | typeof UNCHANGED_SETTINGS,
+  ): PollResponse => ({
+    ...checks,
+    upsert: [...checks.upsert],
+    remove: [...checks.remove],
+    epoch,
+    leaseMs,
+    serverTime: clock.wallMs(),
+    location: {
+      slug: position.slug,
+      proxyUrl: proxyPasswords.open({ accountId, id: locationId }, position),
+      ...settings,
+    },
+    runs: [...runs],
+  });
+
+  const answer = async (
+    { who, request, lease }: Poll,
+    found: Omit<Found, 'isNews'>,
+  ): Promise<PollResponse> => {
+    const { position, checks, runs } = found;
+    if (runs.length === 0) sentRuns.delete(keyOf(who));
+    else sentRuns.set(keyOf(who), new Set(runs.map(({ runId }) => runId)), 1);
+    // Of a set in several pages, agents apply the settings of the last one.
+    const isKnown =
+      checks.nextPage !== null || (!checks.full && request.revision >= position.settingsRevision);
+    const settings = isKnown ? UNCHANGED_SETTINGS : await settingsFor(who.accountId, null);
+    return response(who, found, lease.epoch, settings);
+  };
+
+  const emptied = (who: InLocation, position: AgentPosition): PollResponse => {
+    const checks = { ...unchanged(0), full: true };
+    return response(who, { position, checks, runs: [] }, 0, UNCHANGED_SETTINGS);
+  };
+
+  /** null where it does not fit into one answer. */
+  const changedSince = async (
+    who: LeaseHolder,
+    { revision: since }: PollRequest,
+    { revision: to, changedRevision }: AgentPosition,
+  ): Promise<SentChecks | null> => {
+    // True of nearly all polls that are woken, and saves them two statements.
+    if (changedRevision <= since) return unchanged(to);
+    return deltaOf(source, who, { since, to });
+  };
+
+  const find = async ({ who, request, lease }: Poll, isLast: boolean): Promise<Found> => {
+    const position = await readPosition(who, request);
+    const runs = await claimRuns(who, position);
+    const { epoch } = lease;
+    if (position.epoch !== epoch || !position.held) {
+      // The agent has given the lease back since, or acquired a new one with another poll.
+      return { position, checks: unchanged(request.revision), runs: [], isNews: true };
+    }
+    const { revision } = position;
+    const isWhole =
+      lease.begins ||
+      request.revision === 0 ||
+      request.revision < position.purgedRevision ||
+      request.revision > revision;
+    // The agent's share is not known yet; an empty one would make it stop what it runs.
+    if (isWhole && position.pending && !isLast) {
+      return { position, checks: unchanged(request.revision), runs, isNews: false };
+    }
+    const delta = isWhole ? null : await changedSince(who, request, position);
+    const sent = delta ?? (await firstPage(source, who, { revision, epoch }));
+    // The poll ends before the checks are assigned: the agent keeps what it has, and asks for all again.
+    const isUnknown = position.pending && sent.full && sent.upsert.length === 0;
+    const checks = isUnknown ? unchanged(0) : sent;
+    const sentBefore = sentRuns.get(keyOf(who));
+    const isNews =
+      checks.full ||
+      checks.upsert.length + checks.remove.length > 0 ||
+      position.settingsRevision > request.revision ||
+      runs.some(({ runId }) => sentBefore?.has(runId) !== true);
+    return { position, checks, runs, isNews };
+  };
+
+  return {
+    async hold(poll, signal) {
+      const untilMs = clock.monotonicMs() + pollHoldMs(leaseMs);
+      const ended = new AbortController();
+      const end = (): void => ended.abort();
+      signal.addEventListener('abort', end, { once: true });
+      try {
+        for (;;) {
+          const leftMs = untilMs - clock.monotonicMs();
+          const isLast = leftMs <= 0 || signal.aborted;
+          const woken = wake.wait(poll.who.locationId, Math.max(0, leftMs), ended.signal);
+          const found = await find(poll, isLast);
+          if (found.position.ended) return emptied(poll.who, found.position);
+          if (found.isNews || isLast) return await answer(poll, found);
+          await woken;
+        }
+      } finally {
+        signal.removeEventListener('abort', end);
+        end();
+      }
+    },
+
+    async furtherPage(poll, marker) {
+      const position = await readPosition(poll.who, poll.request);
+      if (position.ended) return 'ended';
+      const checks = await furtherPage(source, poll.who, marker, poll.lease.epoch);
+      const runs = await claimRuns(poll.who, position);
+      return answer(poll, { position, checks, runs });
+    },
+
+    async withoutChecks(caller, agentId) {
+      return emptied(caller, await positionIn(caller.locationId, agentId));
+    },
+  };
+}
+
+function keyOf({ locationId, agentId }: AgentOfLocation): string {
+  return `${locationId} ${agentId}`;
+}
+
+function unchanged(revision: number): SentChecks {
+  return { revision, full: false, upsert: [], remove: [], nextPage: null };
+}
+
+/** As many as fit into an answer; the others come with the next ones. */
+function fitting(runs: readonly OneOffMessage[]): readonly OneOffMessage[] {
+  let bytes = 0;
+  return runs.slice(0, MAX_ONE_OFFS).filter((run, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(run));
+    return bytes <= MAX_RUNS_BYTES || index === 0;
+  });
+}

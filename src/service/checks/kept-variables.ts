@@ -1,0 +1,49 @@
+import type { OwnVariable } from '../../model/check/variable.ts';
+import { holdsMask } from '../../model/credentials/sensitive-headers.ts';
+import { invalid } from '../errors.ts';
+import { bodyProblem, MASK_GIVEN } from '../http/resources/input-problems.ts';
+
+/**
+ * Refuses masks in secret values: responses contain no value of a secret variable, so a mask comes from
+ * elsewhere.
+ *
+ * @throws ServiceError 400
+ */
+export function refuseMaskedVariables(variables: readonly OwnVariable[]): void {
+  const problems = variables.flatMap(({ secret, value }, index) =>
+    secret && holdsMask(value) ? [bodyProblem(['variables', index, 'value'], MASK_GIVEN)] : [],
+  );
+  if (problems.length > 0) throw invalid(problems);
+}
+
+/**
+ * The variables of an update. A secret variable without a value, as responses show it, keeps the stored
+ * value of the same key.
+ *
+ * @param given not validated yet; undefined keeps all
+ * @returns `kept` are the keys whose secret values are kept; null if the update has no variables
+ * @throws ServiceError 400 where a variable stops being secret and has no value
+ */
+export function withKeptVariables(
+  given: unknown,
+  before: readonly OwnVariable[],
+): { readonly variables: unknown; readonly kept: ReadonlySet<string> | null } {
+  if (given === undefined) return { variables: before, kept: null };
+  const secretKeys = new Set(before.filter(({ secret }) => secret).map(({ key }) => key));
+  const kept = new Set<string>();
+  if (!Array.isArray(given)) return { variables: given, kept };
+  const variables = (given as readonly unknown[]).map((variable, index) => {
+    if (typeof variable !== 'object' || variable === null) return variable;
+    const { key, value, secret } = variable as Readonly<Record<string, unknown>>;
+    if (typeof key !== 'string' || !secretKeys.has(key) || (value ?? null) !== null)
+      return variable;
+    if (secret !== true) {
+      // Otherwise a caller with write access could read the secret value.
+      const message = 'is required when a variable stops being secret';
+      throw invalid([bodyProblem(['variables', index, 'value'], message)]);
+    }
+    kept.add(key);
+    return { ...variable, value: '' };
+  });
+  return { variables, kept };
+}
