@@ -1,5 +1,5 @@
 import type { ApiClient, ApiReply } from './api-client.ts';
-import { bodyOf, type Refusal, type Step } from './plan.ts';
+import { bodyOf, type Refusal, refusalOf, type Step } from './plan.ts';
 
 /** The outcome of the steps. */
 export interface Outcome {
@@ -31,9 +31,7 @@ export async function carryOut(
   const refusals = steps.flatMap((step, index): readonly Refusal[] => {
     const reply = replies[index] ?? null;
     if (reply === null || reply.ok) return [];
-    return [
-      { kind: 'check', id: idOf(step), message: `is refused (${reply.status}): ${reply.message}` },
-    ];
+    return [refusalOf({ kind: 'check', id: idOf(step) }, reply)];
   });
   return { done: steps.filter((_, index) => replies[index]?.ok === true), refusals };
 }

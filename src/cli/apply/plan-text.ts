@@ -1,7 +1,6 @@
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
-
 import type { FieldChange } from './field-changes.ts';
 import type { LineOf } from './file-lines.ts';
 import { isOnlyAgain, type Plan, type Refusal, type Step } from './plan.ts';
@@ -75,12 +74,14 @@ function countedWords(
   });
 }
 
-/** One line for a refusal: its line in the file, and the reason. */
-export function refusalText(file: string, refusal: Refusal, lineOf: LineOf): string {
-  const { kind, id, message } = refusal;
+/** One line for each reason of a refusal, with the line of the file. */
+export function refusalLines(file: string, refusal: Refusal, lineOf: LineOf): readonly string[] {
+  const { kind, id, reasons } = refusal;
   const line = lineOf(refusal);
   const position = line === null ? file : `${file}:${line}`;
-  return harmless(`${position}: ${kind} ${JSON.stringify(id)} ${message}`, MAX_LINE_CHARS);
+  return reasons.map((reason) =>
+    harmless(`${position}: ${kind} ${JSON.stringify(id)} ${reason}`, MAX_LINE_CHARS),
+  );
 }
 
 /** Values are never shown: which ones are secret is not always known. */

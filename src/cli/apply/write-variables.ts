@@ -1,6 +1,6 @@
 import type { ApiClient, ApiReply } from './api-client.ts';
 import { inParallel } from './carry-out.ts';
-import type { Refusal } from './plan.ts';
+import { type Refusal, refusalOf } from './plan.ts';
 import type { VariableStep } from './variable-plan.ts';
 
 const PATH = '/v1/variables';
@@ -32,8 +32,7 @@ export async function writeVariables(
   return steps.flatMap(({ variable }, index) => {
     const reply = replies[index] ?? null;
     if (reply === null || reply.ok) return [];
-    const message = `is refused (${reply.status}): ${reply.message}`;
-    return [{ kind: 'variable', id: variable.key, message }];
+    return [refusalOf({ kind: 'variable', id: variable.key }, reply)];
   });
 }
 

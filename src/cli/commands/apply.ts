@@ -4,10 +4,10 @@ import { carryOut } from '../apply/carry-out.ts';
 import { loadConnection } from '../apply/connection.ts';
 import { fileLines } from '../apply/file-lines.ts';
 import { leftOutText } from '../apply/left-out.ts';
-import { knownLocations, placed } from '../apply/locations.ts';
+import { knownLocations, placed, refusedByLocation } from '../apply/locations.ts';
 import { makePlan } from '../apply/make-plan.ts';
 import type { Plan, Refusal, Step } from '../apply/plan.ts';
-import { doneText, planText, refusalText } from '../apply/plan-text.ts';
+import { doneText, planText, refusalLines } from '../apply/plan-text.ts';
 import type { VariableStep } from '../apply/variable-plan.ts';
 import { writeVariables } from '../apply/write-variables.ts';
 import { watchForInterruption } from '../interruption.ts';
@@ -64,7 +64,12 @@ export async function applyCommand(
     const { variables } = checkFile;
     const plan = await makePlan({ checks, variables, fateOf }, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));
-    if (options.dryRun) return await endDryRun(file, plan, terminal);
+    if (options.dryRun) {
+      const refusals = [...plan.refusals, ...refusedByLocation(plan.steps, await known())];
+      await printRefusals(file, refusals, terminal);
+      stdout.write(dryRunText(plan, refusals.length));
+      return EXIT.ok;
+    }
     const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
       done.variables.push(step);
     });
@@ -88,10 +93,17 @@ export async function applyCommand(
   }
 }
 
-async function endDryRun(file: string, plan: Plan, terminal: Terminal): Promise<number> {
-  await printRefusals(file, plan.refusals, terminal);
-  if (stepCount(plan) > 0) terminal.stdout.write('\nnothing was changed: --dry-run\n');
-  return EXIT.ok;
+/** @param refused how many checks are certain to be refused; only the service knows of others */
+function dryRunText(plan: Plan, refused: number): string {
+  if (stepCount(plan) + refused === 0) return '';
+  const writes = plan.variables.steps.length + plan.steps.filter(isWrite).length;
+  const certain = refused === 0 ? '' : `; ${refused} would be refused`;
+  const possible = writes === 0 ? '' : '; the service may still refuse what only it can check';
+  return `\nnothing was changed: --dry-run${certain}${possible}\n`;
+}
+
+function isWrite({ kind }: Step): boolean {
+  return kind !== 'delete';
 }
 
 function stepCount({ variables, steps }: Plan): number {
@@ -105,5 +117,7 @@ async function printRefusals(
 ): Promise<void> {
   if (refusals.length === 0) return;
   const lineOf = await fileLines(file);
-  for (const refusal of refusals) stderr.write(`${refusalText(harmless(file), refusal, lineOf)}\n`);
+  for (const refusal of refusals) {
+    for (const line of refusalLines(harmless(file), refusal, lineOf)) stderr.write(`${line}\n`);
+  }
 }

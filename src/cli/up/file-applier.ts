@@ -9,7 +9,7 @@ import { fileLines } from '../apply/file-lines.ts';
 import { knownLocations, placedAmong } from '../apply/locations.ts';
 import { makePlan } from '../apply/make-plan.ts';
 import type { Refusal } from '../apply/plan.ts';
-import { type Done, doneText, refusalText } from '../apply/plan-text.ts';
+import { type Done, doneText, refusalLines } from '../apply/plan-text.ts';
 import type { VariableStep } from '../apply/variable-plan.ts';
 import { writeVariables } from '../apply/write-variables.ts';
 import { NOTHING_WRITTEN, type Written } from '../apply/written.ts';
@@ -71,7 +71,9 @@ export class FileApplier {
     const refusals = [...ofVariables, ...plan.refusals, ...outcome.refusals];
     if (refusals.length > 0) {
       const lineOf = await fileLines(file);
-      for (const refusal of refusals) tell(refusalText(harmless(file), refusal, lineOf));
+      for (const refusal of refusals) {
+        for (const line of refusalLines(harmless(file), refusal, lineOf)) tell(line);
+      }
     }
     this.#written = writtenOf({ checks: placed, variables }, refusals);
     await this.#applied(checks);
