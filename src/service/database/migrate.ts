@@ -1,3 +1,4 @@
+import { Backoff } from '../../runtime/backoff.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -31,7 +32,8 @@ const LOCK_WAIT_MS = 60_000;
 const TABLE_WAIT_MS = 3000;
 const MIGRATION_TIMEOUT_MS = 30 * 60_000;
 const MAX_TRIES = 10;
-const RETRY_DELAY_MS = 2000;
+const FIRST_DELAY_MS = 2000;
+const LONGEST_DELAY_MS = 4000;
 
 const HISTORY = `create table if not exists schema_migrations (
   number integer primary key,
@@ -58,6 +60,7 @@ export async function migrate(
   const signal = options.signal ?? new AbortController().signal;
   const migrations = await readMigrations(folder);
   const applied: string[] = [];
+  const backoff = new Backoff({ minMs: FIRST_DELAY_MS, maxMs: LONGEST_DELAY_MS });
   for (let tries = 1; ; ) {
     try {
       const name = await store.transaction((tx) => applyNext(tx, migrations), {
@@ -66,13 +69,14 @@ export async function migrate(
       if (name === null) break;
       applied.push(name);
       tries = 1;
+      backoff.reset();
       log.info(`database schema: applied ${name}`);
     } catch (thrown) {
       const isBlocked = thrown instanceof StoreError && thrown.code === 'STORE_LOCK_TIMEOUT';
       if (!isBlocked || tries >= MAX_TRIES) throw thrown;
       tries += 1;
       log.warn('database schema: waiting for statements of a running service, trying again');
-      if (!(await sleep(clock, RETRY_DELAY_MS * (0.5 + Math.random()), signal))) throw thrown;
+      if (!(await sleep(clock, backoff.next(), signal))) throw thrown;
     }
   }
   return { applied };

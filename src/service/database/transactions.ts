@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { Param, Row, Store, Transaction } from './port.ts';
@@ -79,10 +80,11 @@ export function refuseInsideTransaction(store: Store): void {
 
 const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 20;
+const LONGEST_DELAY_MS = 160;
 
 /**
- * Runs it again while another transaction stands in its way. The delays are drawn from a span that
- * doubles, so that two that met do not meet again.
+ * Retries while another transaction conflicts with this one.
+ *
  * @param signal ends the waiting; the last error is then thrown
  */
 export async function withTries<T>(
@@ -90,13 +92,13 @@ export async function withTries<T>(
   signal: AbortSignal,
   run: () => Promise<T>,
 ): Promise<T> {
+  const backoff = new Backoff({ minMs: FIRST_DELAY_MS, maxMs: LONGEST_DELAY_MS });
   for (let tries = 1; ; tries += 1) {
     try {
       return await run();
     } catch (thrown) {
       if (tries >= MAX_TRIES || !isWorthAnotherTry(thrown)) throw thrown;
-      const delayMs = Math.random() * FIRST_DELAY_MS * 2 ** (tries - 1);
-      if (!(await sleep(clock, delayMs, signal))) throw thrown;
+      if (!(await sleep(clock, backoff.next(), signal))) throw thrown;
     }
   }
 }

@@ -4,7 +4,7 @@ import {
   badToken,
   forbidden,
   type ServiceError,
-  tooManyRequests,
+  tooManyWrongKeys,
   unavailable,
 } from '../../errors.ts';
 import { type KeyHolders, type KeyKind, keyHashOf } from './authenticator.ts';
@@ -74,7 +74,7 @@ export function createIdentify<Holder extends { readonly accountId: string }>(pa
   async function refusalOf(request: FastifyRequest): Promise<ServiceError | null> {
     const wrong = await countWrongKeys(request, { increment: false });
     if (wrong.isAllowed || wrong.remaining > 0) return null;
-    return tooManyRequests(wrong.max, Math.max(1, wrong.ttlInSeconds));
+    return tooManyWrongKeys(wrong.max, Math.max(1, wrong.ttlInSeconds));
   }
 
   async function ask(keyHash: Buffer): Promise<Holder | null> {
