@@ -15,6 +15,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { type ErrorAnswer, errorAnswerIn } from '../../wire/v1/error-answer.ts';
+import type { Terminal } from '../terminal.ts';
 import type { Connection, Role } from './connection.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -41,16 +42,16 @@ export interface SendOptions {
   /** Bytes are JSON already. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
-  /** Of a POST: that doing it twice is the same as doing it once. */
+  /** Whether a POST is idempotent. */
   readonly isRepeatable?: boolean;
-  /** That the key has to have for this, where it is more than for the rest. */
+  /** The role that this request needs, where it is higher than for the others. */
   readonly role?: Role;
 }
 
-/** From the request until the whole answer. */
+/** From the request to the end of the answer. */
 const TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A page of the longest checks that there can be. */
+/** More than a page of the longest possible checks. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 /** After a failed connection. Most POST requests are not repeated: the service may have done them. */
 const MAX_RETRIES = 2;
@@ -59,6 +60,7 @@ const RETRY_BACKOFF = { minMs: 1_000, maxMs: 2_000 };
 const MAX_WAITS = 10;
 const BUSY_BACKOFF = { minMs: 1_000, maxMs: 10_000 };
 const LONGEST_RETRY_AFTER_MS = 120_000;
+const PRINTED_WAIT_MS = 2_000;
 
 interface Received {
   readonly status: number;
@@ -232,6 +234,14 @@ function reasonsIn({ message, attributes }: ErrorAnswer): readonly string[] {
   const problems = problemsSchema.safeParse(attributes.problems);
   if (!problems.success) return [message];
   return problems.data.map((problem) => `${problem.path} ${problem.message}`.trim());
+}
+
+/** For `onWait`: prints the waits that a person notices. */
+export function waitPrinter({ stderr }: Pick<Terminal, 'stderr'>): (delayMs: number) => void {
+  return (delayMs) => {
+    if (delayMs < PRINTED_WAIT_MS) return;
+    stderr.write(`the service asks to wait ${Math.ceil(delayMs / 1000)} s\n`);
+  };
 }
 
 /** Whether this is what `send` throws when its signal aborts. */

@@ -1,5 +1,4 @@
 import type { Check } from '../../model/check/check.ts';
-import type { ApiRefusal } from './api-client.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
 import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
 import type { VariablePlan } from './variable-plan.ts';
@@ -23,14 +22,6 @@ export interface Refusal {
   readonly id: string;
   /** One or more: what is wrong, and what to do. Each reads on after the id. */
   readonly reasons: readonly string[];
-}
-
-/** What the service refused. */
-export function refusalOf(
-  { kind, id }: Pick<Refusal, 'kind' | 'id'>,
-  { status, reasons }: ApiRefusal,
-): Refusal {
-  return { kind, id, reasons: reasons.map((reason) => `is refused (${status}): ${reason}`) };
 }
 
 export interface Plan {

@@ -153,7 +153,7 @@ ${WHY}
       log: silentLog(),
       fromFile: [],
       onApplied: async () => {},
-      tell: (line) => lines.push(line),
+      printLine: (line) => lines.push(line),
     });
     const change = async (request: object) => {
       const checks = [checkOf('API', { id: 'shop', request })];

@@ -58,7 +58,7 @@ function applierFor({ SERVICE_URL, API_KEY }: ServiceEnv) {
     log: silentLog(),
     fromFile: [],
     onApplied: async () => {},
-    tell: (line) => told.push(line),
+    printLine: (line) => told.push(line),
   });
   const change = async (checks: readonly Check[], variables: readonly OwnVariable[]) => {
     expect(await applied.reapply({ checks, variables }, signal)).toBe(true);
