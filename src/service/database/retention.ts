@@ -6,7 +6,7 @@ import { sleep } from '../../runtime/wait.ts';
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Does the work now and about every hour, until the signal aborts. Logs what fails, after `failure`. */
+/** Does the work now and about every hour, until the signal aborts. Logs failures after `failure`. */
 export async function everyHour(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
   failure: string,
@@ -19,15 +19,15 @@ export async function everyHour(
     } catch (error) {
       log.warn(`${failure}: ${messageOf(error)}`);
     }
-    // Replicas that were started together need not come together each time.
+    // Jitter: replicas that started together do not all work at the same time.
   } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
 }
 
 /**
- * Removes what is past the retention, whole days as of the results, so many rows at once that no
- * statement takes long, until there are no more or the signal aborts.
+ * Removes rows past the retention, by whole days like results, in batches so that no statement takes
+ * long, until there are no more or the signal aborts.
  *
- * @param remove tells how many it removed
+ * @param remove returns how many it removed
  */
 export async function removePastRetention(
   { clock, retentionDays }: { readonly clock: Clock; readonly retentionDays: number },

@@ -7,9 +7,9 @@ import { Serial } from './serial.ts';
 import { isWorthAnotherTry, StoreError } from './store-errors.ts';
 
 /**
- * The handle that a transaction's work is given. Its statements run one after the other even when
- * they are not awaited, and none runs once the transaction is over: on a connection that has been
- * given back it would take effect by itself.
+ * The `tx` of a transaction. Its statements run one by one even when they are not awaited, and none
+ * runs once the transaction is over: on a connection back in the pool it would take effect outside
+ * of it.
  */
 export class OpenTransaction implements Transaction {
   readonly #execute: Transaction;
@@ -32,7 +32,7 @@ export class OpenTransaction implements Transaction {
     return this.#run(() => this.#execute.script(text));
   }
 
-  /** Takes no more statements, and resolves when those under way have ended. */
+  /** Refuses further statements, and resolves when the running ones have ended. */
   async finish(): Promise<void> {
     this.#over = true;
     await this.#serial.settled();
@@ -54,7 +54,7 @@ interface Inside {
 
 const current = new AsyncLocalStorage<Inside>();
 
-/** Runs the work of a transaction so that `refuseInsideTransaction` knows of it. */
+/** Runs the work of a transaction and marks it for `refuseInsideTransaction`. */
 export async function runInside<T>(
   store: Store,
   transaction: OpenTransaction,
@@ -68,8 +68,8 @@ export async function runInside<T>(
 }
 
 /**
- * Whoever uses the store from inside its own transaction would wait for ever on the embedded
- * database, which has one connection, and on PostgreSQL take effect whatever becomes of it.
+ * A statement of the store inside its own transaction would wait for ever on the embedded database,
+ * which has one connection, and on PostgreSQL take effect even where the transaction rolls back.
  */
 export function refuseInsideTransaction(store: Store): void {
   const inside = current.getStore();

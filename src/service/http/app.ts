@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { ClientErrors } from '../../runtime/net/client-errors.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { ServiceConfig } from '../config.ts';
-import { ping } from '../database/ping.ts';
+import { ping } from '../database/open-store.ts';
 import { errorBody, tooManyRequests } from '../errors.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { addAuthentication } from './access/authentication.ts';
