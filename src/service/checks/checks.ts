@@ -1,10 +1,10 @@
 import { type Check, checkBodySchema } from '../../model/check/check.ts';
+import { credentialTexts, URL_FIELDS } from '../../model/credentials/credential-fields.ts';
 import {
   type CredentialProblem,
   maskProblems,
   withKeptCredentials,
 } from '../../model/credentials/kept-credentials.ts';
-import { credentialTexts, URL_FIELDS } from '../../model/credentials/credential-fields.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { targetChange, targetOf } from '../../model/credentials/target.ts';
 import { urlSecretOf } from '../../model/credentials/url-secret.ts';
