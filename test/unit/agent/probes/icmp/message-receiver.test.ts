@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseControl } from '../../../../../src/agent/probes/icmp/receive-message.ts';
+import { parseControl } from '../../../../../src/agent/probes/icmp/message-receiver.ts';
 
 /** One struct cmsghdr with its body, padded as by the kernel. */
 function cmsg(level: number, type: number, body: Buffer): Buffer {
