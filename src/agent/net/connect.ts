@@ -99,13 +99,12 @@ async function connectFamily(
   context: ProbeContext,
   { peerMaySpeakFirst = false }: ConnectOptions,
 ): Promise<FamilyOutcome> {
-  const { clock, signal, deadlineMs, starvation, log } = context;
+  const { clock, starvation, log } = context;
   const { hostname, port, ipFamily } = target;
   const start = startingNow(context);
   const stopwatch = new Stopwatch(context, start.atMs);
   const family = ipFamily === 'IPv6' ? 6 : 4;
-  const options = { signal, deadlineMs, starvation, log };
-  const resolution = await context.resolver.resolve(hostname, family, options);
+  const resolution = await context.resolver.resolve(hostname, family, context);
   const isLiteral = isIP(hostname) !== 0;
   const dnsMs = isLiteral ? 0 : stopwatch.elapsedMs();
   if (!resolution.ok) {

@@ -46,37 +46,37 @@ export async function findSystemEngine(options: SystemEngineOptions): Promise<Fo
   });
   if (trial.killedFor !== null) return { ok: false, reason: `${path} does not end` };
   if (trial.end.code !== 0) return { ok: false, reason: `${path}: ${faultOf(trial)}` };
-  return { ok: true, engine: new SystemEngine(path, clock) };
+  const run: Engine['run'] = (address, family, how) =>
+    trace(path, address, family, { ...how, clock });
+  return { ok: true, engine: { method: 'traceroute', run } };
 }
 
-class SystemEngine implements Engine {
-  readonly method = 'traceroute';
-  readonly #path: string;
-  readonly #clock: Clock;
-
-  constructor(path: string, clock: Clock) {
-    this.#path = path;
-    this.#clock = clock;
+async function trace(
+  path: string,
+  address: string,
+  family: Family,
+  options: EngineOptions & { readonly clock: Clock },
+): Promise<EngineRun> {
+  const { clock, deadlineMs } = options;
+  const sendingMs = MAX_TTL * PROBES_PER_HOP * SEND_STEP_MS;
+  const leftMs = deadlineMs - clock.monotonicMs() - sendingMs;
+  const waitMs = Math.min(PROBE_WAIT_MS, Math.max(MIN_WAIT_MS, leftMs));
+  const ran = await runProgram(
+    path,
+    argumentsFor(address, family, MAX_TTL, waitMs),
+    family,
+    options,
+  );
+  const { hops, killedFor } = ran;
+  const endedItself = killedFor === null && ran.end.code === 0;
+  if (killedFor === null && !endedItself && hops.length === 0) {
+    return { ok: false, note: `the program traceroute failed: ${faultOf(ran)}` };
   }
-
-  async run(address: string, family: Family, options: EngineOptions): Promise<EngineRun> {
-    const clock = this.#clock;
-    const sendingMs = MAX_TTL * PROBES_PER_HOP * SEND_STEP_MS;
-    const leftMs = options.deadlineMs - clock.monotonicMs() - sendingMs;
-    const waitMs = Math.min(PROBE_WAIT_MS, Math.max(MIN_WAIT_MS, leftMs));
-    const args = argumentsFor(address, family, MAX_TTL, waitMs);
-    const ran = await runProgram(this.#path, args, family, { ...options, clock });
-    const { hops, killedFor } = ran;
-    const endedItself = killedFor === null && ran.end.code === 0;
-    if (killedFor === null && !endedItself && hops.length === 0) {
-      return { ok: false, note: `the program traceroute failed: ${faultOf(ran)}` };
-    }
-    const observed: Observed = {
-      hops: withLastHopRead(hops, address, endedItself),
-      ended: endedItself ? 'complete' : (killedFor ?? 'stopped'),
-    };
-    return { ok: true, observed };
-  }
+  const observed: Observed = {
+    hops: withLastHopRead(hops, address, endedItself),
+    ended: endedItself ? 'complete' : (killedFor ?? 'stopped'),
+  };
+  return { ok: true, observed };
 }
 
 /** The only part of the target is an address that was parsed. */

@@ -77,15 +77,10 @@ async function resolveTarget(
   { hostname, port, ipFamily }: Target,
   context: ProbeContext,
 ): Promise<Choice> {
-  const { resolver, signal, deadlineMs, starvation, log } = context;
+  const { resolver, log } = context;
   log.info(`TARGET_DENY is set: the proxy is given an address of ${hostname} that was tested here`);
   const family = ipFamily === 'IPv6' ? 6 : 4;
-  const resolution = await resolver.resolve(hostname, family, {
-    signal,
-    deadlineMs,
-    starvation,
-    log,
-  });
+  const resolution = await resolver.resolve(hostname, family, context);
   if (!resolution.ok) return resolution;
   log.info(`${hostname} is ${resolution.addresses.join(', ')}`);
   return chooseAddresses(endpointText(hostname, port), resolution.addresses, context);
@@ -103,7 +98,7 @@ async function tunnelTo(
   proxy: HttpProxy,
   context: ProbeContext,
 ): Promise<ConnectedThrough | NotConnected> {
-  const { clock, signal, deadlineMs, starvation, log, scrub } = context;
+  const { clock, log, scrub } = context;
   const connected = await connectToProxy(proxy, context);
   if (!connected.ok) return connected;
   const { socket, address, dnsMs } = connected;
@@ -111,7 +106,7 @@ async function tunnelTo(
   const { authorization } = proxy;
   const startMs = clock.monotonicMs();
   const request = { hostname, port, authorization };
-  const end = await openTunnel(socket, request, { clock, signal, deadlineMs, starvation });
+  const end = await openTunnel(socket, request, context);
   const tookMs = clock.monotonicMs() - startMs;
   const tcpMs = connected.tcpMs + tookMs;
   if (!end.ok) {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
-import { plainName } from '../host-key.ts';
+import { plainName } from '../host-names.ts';
 import { withoutBrackets } from '../text.ts';
 
 /**

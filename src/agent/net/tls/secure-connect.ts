@@ -63,7 +63,7 @@ export async function secureConnect(
   options: SecureOptions,
   context: ProbeContext,
 ): Promise<SecureOutcome> {
-  const { clock, signal, deadlineMs, starvation, scrub } = context;
+  const { clock, scrub } = context;
   const secure = secureContextFor(options.clientCertificate);
   if (!secure.ok) {
     connected.socket.destroy();
@@ -87,7 +87,7 @@ export async function secureConnect(
       ...(servername === null ? {} : { servername }),
       ...(options.alpnProtocols.length === 0 ? {} : { ALPNProtocols: [...options.alpnProtocols] }),
     },
-    { clock, signal, deadlineMs, starvation },
+    context,
   );
   if (!end.ok) {
     const tlsMs = clock.monotonicMs() - startMs;

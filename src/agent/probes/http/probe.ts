@@ -84,10 +84,10 @@ export async function probeHttp(
   const { clientCertificates, proxyUrl } = options;
   const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
   const route = { proxy, skipSSL, clientCertificates };
-  const barred = proxy === null ? unusableProxy(proxyUrl) : proxyNotReadable(proxy);
-  if (barred !== null) {
-    const ended = { hops: [], redirects: [], failure: barred, startMs, unencrypted: false };
-    const hop = unstartedHop(prepared, barred, startMs);
+  const proxyFailure = proxy === null ? unusableProxy(proxyUrl) : proxyNotReadable(proxy);
+  if (proxyFailure !== null) {
+    const ended = { hops: [], redirects: [], failure: proxyFailure, startMs, unencrypted: false };
+    const hop = unstartedHop(prepared, proxyFailure, startMs);
     return outcomeOf({ prepared, url: prepared.url, hop, ...ended }, options, context);
   }
   let request: HopRequest = prepared;

@@ -3,10 +3,10 @@ import { messageOf } from '../../../runtime/errors.ts';
 import type { Family } from '../../net/resolver.ts';
 import { addressText, type Destination } from './address-bytes.ts';
 import { decodeEchoReply, decodeQuotedRequest, unreachableReason } from './echo-packet.ts';
+import { EchoSender } from './echo-sender.ts';
 import { LINUX, type Libc, type PollHandle } from './libc.ts';
+import { MessageReceiver, type ReceivedMessage } from './message-receiver.ts';
 import type { EchoReceiver, PingTransport, Sent } from './ping-transport.ts';
-import { MessageReceiver, type ReceivedMessage } from './receive-message.ts';
-import { EchoSender } from './send-echo.ts';
 
 /** As much as the kernel gives: hundreds of replies can arrive while our event loop is busy. */
 const BUFFER_BYTES = 4 * 1024 * 1024;

@@ -40,14 +40,9 @@ async function resolveFamily(
   family: Family,
   context: ProbeContext,
 ): Promise<ResolvedDestination> {
-  const { resolver, clock, signal, deadlineMs, starvation, log } = context;
+  const { resolver, clock, log } = context;
   const startMs = clock.monotonicMs();
-  const resolution = await resolver.resolve(hostname, family, {
-    signal,
-    deadlineMs,
-    starvation,
-    log,
-  });
+  const resolution = await resolver.resolve(hostname, family, context);
   if (!resolution.ok) return resolution;
   const { addresses } = resolution;
   if (isIP(hostname) === 0) {

@@ -13,20 +13,19 @@ const BOUNDS = { limitMs: 10_000, maxBytes: 100_000 };
 /** The header of a file, and packets of four bytes. */
 const HEADER = String.raw`printf '\324\303\262\241\2\0\4\0\0\0\0\0\0\0\0\0\377\377\0\0\161\0\0\0'`;
 const PACKET = String.raw`printf '\0\0\0\0\0\0\0\0\4\0\0\0\4\0\0\0abcd'`;
-/** From here on the test goes on, so what it needs has to be done before. */
+/** The test continues once this is printed: do first what it needs. */
 const LISTEN = "echo 'tcpdump: listening on any, link-type LINUX_SLL' >&2";
 const WAIT = 'exec sleep 60';
 
 interface Rig {
   readonly folder: string;
   readonly clock: FakeClock;
-  /** The program's pid, once it has said it. */
+  /** The program's pid, once it has printed it. */
   pid(): Promise<number>;
 }
 
 /**
- * Programs of the tests' own in tcpdump's place, that behave as none should. They are tried with
- * what they do when it is tried, and captured with by what they do then.
+ * Misbehaving programs in place of tcpdump: `onTrial` runs in the trial, `onCapture` in a capture.
  */
 function rig(onTrial: string, onCapture: string): Rig {
   const folder = makeTempFolder();
@@ -121,7 +120,7 @@ describe('A capture', () => {
     const { bytes, ...counts } = outcome.captured;
     expect(counts).toEqual({ packets: 2, truncated: false, dropped: null });
     expect(bytes.subarray(24).toString('latin1')).toMatch(/abcd.*abcd$/s);
-    // It may wait for the service with thousands of others, so nothing is held beside it.
+    // It may wait for the service with thousands of others: it must have no spare memory.
     expect(bytes.buffer.byteLength).toBe(bytes.length);
     expect(await capture.stop()).toBe(outcome);
     expect(isAlive(await rigged.pid())).toBe(false);

@@ -39,7 +39,7 @@ function about(fields: Partial<EvidenceAbout> = {}): EvidenceAbout {
   return { endpoint: ENDPOINT, repeat: async () => 'passed', ...fields };
 }
 
-/** As an attempt at a silent target: it ends by its signal alone. */
+/** Like an attempt at a silent target: ends only at its signal. */
 function silence(signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
     const end = (): void => resolve('did not end within its time');

@@ -73,14 +73,14 @@ describe.skipIf(process.platform !== 'linux')('What a killed agent left', () => 
     const own = spawnOwn('traceroute', '/bin/sleep', ['60']);
     onTestFinished(async () => void (await own.kill()));
     const commandLine = readFileSync(`/proc/${own.pid}/cmdline`, 'utf8').split('\0');
-    // Its last part is the program's, whatever the pid: some programs look at how they are called.
+    // The last part is the program: some programs read their name.
     expect(commandLine).toEqual([`vedette-traceroute:${process.pid}/sleep`, '60', '']);
     expect(ownProcessesOf(process.pid, 'traceroute')).toEqual([own.pid]);
   });
 
   it('of a killed agent is ended, but none of this agent and none that only looks like one', async () => {
     const own = spawnOwn('capture', '/bin/sleep', ['60']);
-    // Its parent is this process, and not the one that its name tells.
+    // Its parent is this process, not the one in its name.
     const left = [
       sleeper('vedette-capture:1/sleep'),
       sleeper('vedette-traceroute:999999999/sleep'),

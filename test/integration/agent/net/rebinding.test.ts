@@ -26,13 +26,13 @@ const DENIED = '127.0.0.1';
 const GUARD = denyNetworks([{ text: DENIED, address: DENIED, prefixBits: 32 }]);
 
 /**
- * A name server that lies: the first answer for the name is an address that may be reached, and
- * every later one an address that TARGET_DENY shuts out. Nothing may be remembered of either.
+ * A lying name server: its first answer for the name is a permitted address, every later one an
+ * address that TARGET_DENY denies. The agent must cache neither.
  */
 async function rebinding(...first: readonly string[]) {
   let asked = 0;
   const responder = await startDnsResponder({
-    // Its own address is no check's target.
+    // The name server's address is not the target of a check.
     address: '127.0.0.3',
     udp: (question, channel) => {
       if (question.type !== A) {
@@ -64,7 +64,7 @@ async function rebinding(...first: readonly string[]) {
   return { context: makeContext({ resolver, guard: GUARD }), resolver, asked: () => asked };
 }
 
-/** What must not be reached: the same port at the address that is denied. */
+/** Must not be reached: the same port at the denied address. */
 async function inside(port: number) {
   const server = await listenTcp(() => {}, DENIED, port);
   onTestFinished(() => server.close());

@@ -15,7 +15,7 @@ describe('connectFailure', () => {
     ['EACCES', 'CONNECT_FAILED'],
     ['EINVAL', 'CONNECT_FAILED'],
     ['UNKNOWN', 'CONNECT_FAILED'],
-    // The machine's own shortages are never the target's fault.
+    // A shortage of this machine is never the fault of the target.
     ['EMFILE', 'INTERNAL_ERROR'],
     ['ENFILE', 'INTERNAL_ERROR'],
     ['EADDRNOTAVAIL', 'INTERNAL_ERROR'],

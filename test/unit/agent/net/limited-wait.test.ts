@@ -61,7 +61,7 @@ it('data that has arrived by the deadline takes precedence over the deadline', a
     },
   };
   const limits = { clock, signal: new AbortController().signal, deadlineMs: 100 };
-  // The loop ran late: the timer is found due before the socket is looked at, in the same turn.
+  // The event loop is late: it runs the timer before it reads the socket, in the same iteration.
   const wait = limitedWait(limits, ends, (settle) => {
     queueMicrotask(() => {
       fire();

@@ -7,7 +7,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 const LIMIT_MS = 30_000;
 const UNKNOWN: Silence = { kind: 'unknown' };
 
-/** A wait of 30 s with a meter that shows what the test says. */
+/** A wait of 30 s with a meter that the test sets. */
 function startWait(silence: () => Silence) {
   const clock = new FakeClock();
   const meter = { starvedMs: 0, timeOuts: [] as boolean[] };

@@ -10,7 +10,7 @@ import { makeTempFolder } from '../../../../support/process/temp-folder.ts';
 const TARGET = '192.0.2.9';
 const TWO_HOPS = String.raw`printf ' 1  10.0.0.1  1.000 ms  2.000 ms *\n 2  10.0.1.1  3.000 ms'`;
 
-/** Programs of the name, each as hostile as it likes once its trial on the loopback is over. */
+/** Programs of that name that misbehave after their trial on the loopback. */
 describe('the program traceroute', () => {
   let folder: ReturnType<typeof makeTempFolder>;
   beforeEach(() => {
@@ -149,7 +149,7 @@ function twoHops(): unknown {
   return [[answer('10.0.0.1', 1), answer('10.0.0.1', 2), null], [answer('10.0.1.1', 3)]];
 }
 
-/** null where the program has not written it, or not wholly. */
+/** null if the program has not written it completely. */
 function pidOf(file: string): number | null {
   const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
   return text.endsWith('\n') ? Number(text) : null;

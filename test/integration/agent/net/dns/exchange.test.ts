@@ -183,7 +183,7 @@ describe('over UDP', () => {
     });
     const { result, clock } = await ask({
       udp(asked, channel) {
-        // Whatever the random id is, these are not its two octets.
+        // Two octets that are not the random id.
         channel.send(asked.id === garbage.readUInt16BE(0) ? garbage.subarray(1) : garbage);
         sent();
       },

@@ -16,9 +16,9 @@ import { blackHole, listenTcp } from '../../../../support/servers/tcp-servers.ts
 
 const HELD_MS = 30;
 const GREETING_MS = 20;
-/** What the kernel takes on loopback is a thousandth of that; a busy machine may add to it. */
+/** The kernel takes a thousandth of that on the loopback; a busy machine may add to it. */
 const FEW_MS = HELD_MS / 3;
-// Elsewhere the event loop times it, as the agent says.
+// Only Linux has kernel times; elsewhere the event loop measures.
 const onLinux = describe.runIf(process.platform === 'linux');
 
 async function server(): Promise<{ readonly hostname: string; readonly port: number }> {
@@ -77,7 +77,7 @@ onLinux('the connect time, where the event loop is held', () => {
       tcp: { peer: 'target', retransmits: 0, rttMs: outcome.responseTimeMs },
     });
     expect(outcome.peerMs).toBeCloseTo(outcome.responseTimeMs, 2);
-    // The meter looks every 20 ms, and misses so much of the hold at most.
+    // The meter measures every 20 ms, and misses at most that much of the stall.
     expect(starvation.starvedMs - starvation.uncertainMs).toBeGreaterThan(0);
   });
 });

@@ -8,7 +8,7 @@ import { FakeClock } from '../../../../support/fake-clock.ts';
 import { holdLoop } from '../../../../support/process/held-loop.ts';
 
 const HELD_MS = 30;
-// Elsewhere the event loop times it, as the agent says.
+// Only Linux has kernel times; elsewhere the event loop measures.
 const onLinux = it.runIf(process.platform === 'linux');
 
 async function bound(type: 'udp4' | 'udp6', address: string): Promise<dgram.Socket> {
@@ -25,7 +25,7 @@ async function kernelSockets() {
   return sockets;
 }
 
-/** Hands over before it resolves, and reads no socket meanwhile. */
+/** Hands the datagram to the kernel before it resolves, and reads no socket meanwhile. */
 function send(from: dgram.Socket, to: dgram.Socket, text: string): Promise<void> {
   const { port, address } = to.address();
   return new Promise((resolve) => {
@@ -46,7 +46,7 @@ onLinux.each([
     const both = new Promise<void>((resolve) => {
       receiver.on('message', (message) => {
         const arrivedMs = arrival?.atMs() ?? null;
-        // The first one only has the kernel begin with its stamps.
+        // The first one only makes the kernel start its stamps.
         if (message.toString() !== 'begin') {
           read.push({ arrivedMs, readMs: systemClock.monotonicMs() });
         }

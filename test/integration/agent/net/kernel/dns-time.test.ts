@@ -18,7 +18,7 @@ import { answerTo } from '../../../../support/servers/dns-wire.ts';
 const HELD_MS = 30;
 /** By then the question would have been sent again. */
 const LONG_HELD_MS = 550;
-// Elsewhere the event loop times it, as the agent says.
+// Only Linux has kernel times; elsewhere the event loop measures.
 const onLinux = describe.runIf(process.platform === 'linux');
 
 function ask(port: number, starvation: StarvationWatch): Promise<DnsOutcome> {
@@ -37,7 +37,7 @@ onLinux('the time of a DNS check', () => {
     async (heldMs) => {
       const server = await nameServerThread();
       const starvation = await realStarvation();
-      // The first question has the kernel begin with its stamps, a moment later.
+      // The first question makes the kernel start its stamps, a moment later.
       for (;;) {
         const { clock } = await ask(server.port, starvation);
         server.untilAnswered();
@@ -57,7 +57,7 @@ onLinux('the time of a DNS check', () => {
       expect(outcome.responseTimeMs).toBeLessThan(elapsedMs - heldMs);
       const [[stretch] = []] = timed.mock.calls;
       expect(stretch?.unseenMs).toBeGreaterThanOrEqual(heldMs);
-      // Handing the question over is all that the event loop timed.
+      // The event loop timed only the handover of the question.
       expect(stretch?.uncertainMs).toBeLessThan(outcome.responseTimeMs);
     },
   );

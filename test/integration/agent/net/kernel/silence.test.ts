@@ -6,10 +6,10 @@ import { peerTookMs, silenceOn } from '../../../../../src/agent/net/kernel/silen
 import { listenTcp } from '../../../../support/servers/tcp-servers.ts';
 
 const sockets = await loadKernelSockets();
-// Elsewhere the agent does without.
+// Only Linux has these system calls.
 const onLinux = it.runIf(process.platform === 'linux');
 
-/** A connection that reads nothing of what comes, and the target's end of it. */
+/** A connection that reads nothing, and the end of the target. */
 async function connected(): Promise<{ readonly ours: Socket; readonly theirs: Socket }> {
   let accepted = (_socket: Socket): void => {};
   const arrival = new Promise<Socket>((resolve) => {

@@ -150,7 +150,7 @@ describe('a client certificate', () => {
   it('is separate for each of many hosts', async () => {
     const server = await opened(listenTls(leaf));
     const stranger = await createAuthority('Stranger');
-    // More than are kept made up, so that the first is made anew at the end.
+    // More than the cache has, so that the first is made again at the end.
     for (let index = 0; index < 70; index += 1) {
       const certificate = { ...trusting(stranger, client), host: `h${index}.test` };
       const { failure } = refused(await secureTo(server.port, { clientCertificate: certificate }));
@@ -167,7 +167,7 @@ describe('a client certificate', () => {
   });
 });
 
-/** One of the wrong passphrases, about one in 200, of which OpenSSL does not say that they are. */
+/** A wrong passphrase, one in about 200, that OpenSSL does not report as wrong. */
 function misleadingPassphrase(key: string): string {
   for (let count = 0; ; count += 1) {
     const passphrase = `wrong ${count}`;

@@ -12,7 +12,7 @@ import { listenTls, type TlsServer } from '../../../../support/servers/tls-serve
 const DIST = join(import.meta.dirname, '../../../../../dist/agent/net/tls/secure-contexts.js');
 const run = promisify(execFile);
 
-/** Node reads NODE_EXTRA_CA_CERTS only at its start, so a process of its own tells. */
+/** Node reads NODE_EXTRA_CA_CERTS only at its start, hence the separate process. */
 const SCRIPT = `
   import { readFileSync } from 'node:fs';
   import { connect } from 'node:tls';

@@ -90,7 +90,7 @@ describe('a server that speaks no safe TLS', () => {
     const server = await opened(
       listenTcp((socket) => {
         connections += 1;
-        // The first is told that the version is wrong, the second nothing.
+        // The first handshake gets an alert about the version, the second nothing.
         if (connections === 1) {
           socket.once('data', () => socket.end(Buffer.from([21, 3, 1, 0, 2, 2, 70])));
         } else {

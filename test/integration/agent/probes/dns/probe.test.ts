@@ -88,7 +88,7 @@ interface Asked extends Partial<DnsRequest> {
   readonly system?: NameServers;
 }
 
-/** Asks for `example.com A` unless told otherwise, and at the system's servers only if given any. */
+/** Queries `example.com A` by default, and the system's servers only if `system` is given. */
 async function probe({ system, ...request }: Asked, options: ContextOptions = {}) {
   const context = makeContext(options);
   const outcome = await probeDns(dnsRequestSchema.parse({ query: name, ...request }), context, {

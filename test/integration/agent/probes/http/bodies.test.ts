@@ -4,7 +4,7 @@ import { probe } from '../../../../support/servers/http-requests.ts';
 import { answering, rawServer, response } from '../../../../support/servers/http-servers.ts';
 
 const { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } = zlib;
-/** Newer Node versions have it. */
+/** Only newer Node versions have it. */
 const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer };
 
 const TEXT = 'All systems go. '.repeat(50);

@@ -10,7 +10,7 @@ import {
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n';
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 
-/** Sends the parts and tears the connection down when the client has them. */
+/** Sends the parts and resets the connection when the client has them. */
 function resetAfter(...parts: readonly string[]): (peer: Peer) => Promise<void> {
   return async (peer) => {
     await peer.request();

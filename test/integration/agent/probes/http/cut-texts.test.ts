@@ -16,12 +16,12 @@ function scrubbing(): ProbeContext {
   return { ...makeContext(), scrub: (text) => SCRUBBER.text(text) };
 }
 
-/** The secret where a limit leaves all but its last character, and more behind it. */
+/** The secret at a place where the limit cuts its last character, and more text behind it. */
 function cutAt(maxChars: number): string {
   return `${'x'.repeat(maxChars - SECRET.length + 1)}${SECRET}${'y'.repeat(50)}`;
 }
 
-/** What a result shows of an answer: all of it is scrubbed once more. */
+/** The answer in a result, all of which is scrubbed once more. */
 async function shownOf(head: string, url = '', proxied = false): Promise<string> {
   const server = await rawServer(answering(Buffer.from(head)));
   const options = { context: scrubbing(), ...(proxied ? { proxyUrl: server.url() } : {}) };

@@ -89,7 +89,7 @@ test.each([
   await server.idle();
 });
 
-/** A byte a second, without end: the script stops where the client goes away. */
+/** A byte per second, without end: the script stops when the client disconnects. */
 function drip(clock: FakeClock, text: string): (peer: Peer) => Promise<void> {
   return async (peer) => {
     for (const byte of text) {

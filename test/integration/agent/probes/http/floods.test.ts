@@ -16,7 +16,7 @@ import {
 } from '../../../../support/servers/raw-http2.ts';
 
 const WRITE_BYTES = 64 * 1024;
-/** Far beyond the test's own time: no attempt here ends by it. */
+/** Far beyond the test's own time limit. */
 const DEADLINE_MS = 3_600_000;
 const MAX_FREE_BYTES = 2 * 1024 * 1024;
 const MAX_FRAMING_BYTES = 16 * 1024 * 1024;
@@ -57,7 +57,7 @@ describe('HTTP/1.1 without end', () => {
   ])('%s: RESPONSE_FLOOD, as soon as there is too much', async (_name, start, piece, maxBytes) => {
     const failure = await flooded(start, piece);
     expect(failure?.code).toBe('RESPONSE_FLOOD');
-    // One read of the socket more than it bears.
+    // At most one read of the socket above the limit.
     const framingBytes = framingBytesOf(failure?.message);
     expect(framingBytes).toBeGreaterThan(maxBytes);
     expect(framingBytes).toBeLessThanOrEqual(maxBytes + WRITE_BYTES);
@@ -118,7 +118,7 @@ describe('HTTP/2', () => {
     ['SETTINGS', [frame(FRAME.settings, 0, NOTHING, 0)]],
     ['empty DATA', [HEAD, frame(FRAME.data, 0, NOTHING)]],
   ] as const)('%s without end does not last until the deadline', async (_name, frames) => {
-    // node:http2 has bounds of its own for these, in Node 24 for more of them than in Node 20.
+    // node:http2 has limits of its own for these, and Node 24 more of them than Node 20.
     expect((await flooded(...frames))?.code).toMatch(
       /^(RESPONSE_FLOOD|PROTOCOL_ERROR|BODY_TRUNCATED|CONNECTION_(CLOSED|RESET))$/,
     );
@@ -129,7 +129,7 @@ describe('HTTP/2', () => {
     const thousand = Array.from({ length: 1000 }, () => one);
     const url = await rawHttp2Server(identity, async (peer) => {
       await peer.send(HEAD);
-      // A TLS record for each of the first, as a server that flushes makes them.
+      // One TLS record per piece, as from a server that flushes.
       for (const each of thousand) await peer.send(each);
       for (let sent = 1000; sent < 100_000; sent += 1000) await peer.send(...thousand);
       await peer.send(frame(FRAME.data, END_STREAM, NOTHING));
@@ -197,12 +197,12 @@ describe('valid responses that are slow or in pieces', () => {
     write.mockRestore();
     expect(failure).toBeNull();
     expect(got).toEqual(text);
-    // 1000 at once, and then one for some hundred pieces.
+    // The first 1000 at once, then one per several hundred pieces.
     expect(writes).toBeLessThan(1100);
   });
 });
 
-/** The same bytes in each run, which gzip does not make smaller. */
+/** The same bytes in each run, which gzip cannot compress. */
 async function incompressible(bytes: number): Promise<Buffer> {
   const deflate = createDeflateRaw();
   for (let n = 0; n < bytes; n += 1) deflate.write(`${n * n}`);

@@ -71,7 +71,7 @@ describe('what goes wrong', () => {
   test('HTTP/1.1 after an agreement on HTTP/2 is no response', async () => {
     const script = closingAfter(Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'));
     const { failure, response: got } = await probe(await rawHttp2Server(identity, script));
-    // Node 20 says no more of such bytes than that they end the connection.
+    // Node 20 reports only that such bytes end the connection.
     expect(failure?.code).toMatch(/^(PROTOCOL_ERROR|CONNECTION_CLOSED)$/);
     expect(got).toBeNull();
   });
@@ -124,7 +124,7 @@ describe('what goes wrong', () => {
     ['a GOAWAY of four octets', frame(FRAME.goaway, 0, code32(0), 0)],
   ])('%s right behind a whole response ends nothing but the connection', async (_name, broken) => {
     const url = await rawHttp2Server(identity, sending(RESPONSE, PART, ended(), broken));
-    // Several at once, so that some are read only when all of it is there.
+    // Several at once, so that some are read when all of it has arrived.
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => probe(url)));
     for (const { response: got, failure } of outcomes) {
       expect(failure?.code ?? 'PROTOCOL_ERROR').toBe('PROTOCOL_ERROR');

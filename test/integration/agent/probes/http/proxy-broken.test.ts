@@ -7,7 +7,7 @@ import { type Peer, rawServer, response } from '../../../../support/servers/http
 
 const URL_BEHIND = 'https://good.test:1/';
 
-/** A proxy that answers what it is asked first with these bytes, and then does as `after` says. */
+/** A proxy that answers the first request with these bytes, and then does what `after` says. */
 async function answeringProxy(
   bytes: string | Uint8Array,
   after: (peer: Peer) => void = (peer) => peer.close(),
@@ -101,7 +101,7 @@ describe('what a proxy may answer to CONNECT', () => {
     const proxy = await rawServer(async (peer) => {
       await peer.request();
       for (const byte of head) await peer.send(byte);
-      // The tunnel is open: this is where a ClientHello comes.
+      // The tunnel is open: the first bytes are a ClientHello.
       peer.socket.once('data', () => peer.reset());
     });
     const { failure } = await probe(URL_BEHIND, { proxyUrl: proxy.url() });
@@ -155,7 +155,7 @@ test('a 407 whose body never ends is complete with its head', async () => {
   const context = makeContext();
   const outcome = await probe('http://good.test:1/', { context, proxyUrl: proxy.url() });
   expect(outcome.failure?.code).toBe('PROXY_AUTH_REQUIRED');
-  // It did not wait for the rest until its time was up.
+  // It did not wait for the rest until the deadline.
   expect(context.clock.monotonicMs()).toBeLessThan(context.deadlineMs);
   expect(outcome.response).toBeNull();
   expect(logText(context)).toContain('going through the proxy');

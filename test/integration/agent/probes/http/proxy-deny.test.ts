@@ -13,7 +13,7 @@ function denying(address: string, prefixBits: number): AddressGuard {
   return denyNetworks([{ text: `${address}/${prefixBits}`, address, prefixBits }]);
 }
 
-/** All is allowed but what nobody here uses, which is enough for the proxy not to be trusted. */
+/** Denies only addresses that no test uses, which is enough to distrust the proxy. */
 const GUARD = denying('198.51.100.0', 24);
 
 describe('TARGET_DENY and a proxy', () => {
@@ -91,7 +91,7 @@ describe('TARGET_DENY and a proxy', () => {
         return Promise.resolve({ ok: true, addresses: [address] });
       },
     };
-    // The proxy would go to the denied one, if it were given the name.
+    // By the name, the proxy would go to the denied address.
     const proxy = await httpProxy({
       resolve: (host) => (host === 'rebinding.test' ? '198.51.100.7' : host),
     });

@@ -54,7 +54,7 @@ describe('https', () => {
     expect(proxy.requests).toMatchObject([
       { method: 'CONNECT', target: `good.test:${target.port}` },
     ]);
-    // The tunnel is all that the proxy learns.
+    // The proxy only learns of the tunnel.
     expect(Object.keys(proxy.requests[0]?.headers ?? {})).toEqual([
       'host',
       'user-agent',
@@ -82,7 +82,7 @@ describe('https', () => {
       clientCertificates: [trusting(authority, client)],
     });
     expect(outcome.tcp).toMatchObject({ peer: 'proxy', retransmits: 0 });
-    // What the proxy took to connect is in the phase, and nothing that our kernel has seen.
+    // The time that the proxy took to connect is in the phase, and is no time of our kernel.
     expect(outcome.timingPhases.tcp).toBeGreaterThan(outcome.tcp?.minRttMs ?? 0);
     await proxy.idle();
   });
@@ -113,7 +113,7 @@ describe('https', () => {
       `old.test:${target.port}`,
       `old.test:${target.port}`,
     ]);
-    // Both connections were the proxy's.
+    // Both connections came from the proxy.
     expect(target.accepted).toBe(2);
     await proxy.idle();
   });
@@ -139,7 +139,7 @@ describe('http', () => {
       },
     ]);
     expect(target.requests[0]).toMatch(/^POST \/a\/b\?c=d HTTP\/1\.1\r\n/);
-    // Nobody is told the credentials but the proxy.
+    // Only the proxy gets the credentials.
     const told = JSON.stringify([outcome, logText(context)]);
     expect(told).not.toMatch(/p@ss|p%40ss|roxy-authorization/i);
     expect(told).not.toContain(AUTHORIZATION.slice(6));
@@ -272,7 +272,7 @@ describe('no way through the proxy', () => {
     const proxy = await httpProxy({ identity: await createSelfSigned() });
     const { failure, tls } = await probe(URLS[0], {
       proxyUrl: proxy.url(),
-      // Neither is a matter of the proxy.
+      // Neither concerns the proxy.
       request: { skipSSL: true },
     });
     expect(failure).toMatchObject({

@@ -99,7 +99,7 @@ test.each([
   ['304 Not Modified', 'GET'],
   ['200 OK', 'HEAD'],
 ])('%s to a %s has no body, whatever length it announces', async (status, method) => {
-  // The connection stays open: only a client that knows better does not wait for 500 bytes.
+  // The connection stays open: the client must know that no 500 bytes follow.
   const server = await rawServer(async (peer) => {
     await peer.request();
     await peer.send(`HTTP/1.1 ${status}\r\nContent-Length: 500\r\nContent-Encoding: gzip\r\n\r\n`);

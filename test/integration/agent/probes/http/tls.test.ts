@@ -26,7 +26,7 @@ beforeAll(async () => {
   good = await authority.issue({ commonName: 'good.test', names: ['good.test', 'also.test'] });
 });
 
-/** Answers the first bytes that come with a response. */
+/** Responds to the first bytes. */
 function answer(socket: TLSSocket, bytes: Buffer = response('200 OK', 'safe')): void {
   socket.once('data', () => socket.end(bytes));
 }

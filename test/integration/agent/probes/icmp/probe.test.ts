@@ -154,7 +154,7 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
     const clock = {
       ...systemClock,
       after(delayMs: number, callback: () => void) {
-        // The wait for the second echo: the first is under way.
+        // The wait for the second echo, while the first is in progress.
         if (delayMs > 400 && delayMs <= 500) queueMicrotask(() => stop.abort());
         return systemClock.after(delayMs, callback);
       },

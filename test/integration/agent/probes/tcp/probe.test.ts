@@ -141,11 +141,11 @@ describe('a TCP check that sends data', () => {
 
   it('waits for a silent peer until the largest threshold is passed', async () => {
     const clock = new FakeClock();
-    const received = tellsWhen();
-    const server = await opened(listenTcp((socket) => socket.once('data', received.tell)));
+    const received = oneTimeEvent();
+    const server = await opened(listenTcp((socket) => socket.once('data', received.emit)));
     const context = makeContext({ clock, deadlineInMs: 30_000 });
     const pending = probeTcp(requestTo(server, { data: 'x' }), context, never);
-    await received.told;
+    await received.occurred;
     await clock.advance(4999);
     expect(server.open).toBe(1);
     await clock.advance(2);
@@ -210,12 +210,12 @@ describe('a TCP check with assertions on the response', () => {
     const clock = new FakeClock();
     const server = await opened(listenTcp((socket) => socket.write('so far')));
     const context = makeContext({ clock, deadlineInMs: 30_000 });
-    const judged = tellsWhen();
+    const judged = oneTimeEvent();
     const pending = probeTcp(requestTo(server, { contains: 'x' }), context, async () => {
-      judged.tell();
+      judged.emit();
       return false;
     });
-    await judged.told;
+    await judged.occurred;
     await clock.advance(30_000);
     const outcome = await pending;
     expect(outcome).toMatchObject({ failure: null, response: { data: 'so far' } });
@@ -238,14 +238,14 @@ describe('a TCP check with assertions on the response', () => {
 
   it('evaluates the data of a slow peer in few steps, and ends at the deadline', async () => {
     const clock = new FakeClock();
-    const dripping = tellsWhen();
+    const dripping = oneTimeEvent();
     let drips = 0;
     const server = await opened(
       listenTcp((socket) => {
         const drip = (): void => {
           if (socket.destroyed) return;
           drips += 1;
-          if (drips === 200) dripping.tell();
+          if (drips === 200) dripping.emit();
           socket.write('.', () => setImmediate(drip));
         };
         drip();
@@ -260,7 +260,7 @@ describe('a TCP check with assertions on the response', () => {
         return false;
       },
     );
-    await dripping.told;
+    await dripping.occurred;
     await clock.advance(5);
     expect(judgements).toBe(1);
     await clock.advance(29_995);
@@ -275,7 +275,7 @@ describe('a TCP check with assertions on the response', () => {
     [2000, 250],
   ])('after a judgement of %i ms leaves out the next one for %i ms', async (judgeMs, pauseMs) => {
     const clock = new FakeClock();
-    const judged = tellsWhen();
+    const judged = oneTimeEvent();
     const server = await opened(listenTcp((socket) => socket.write('one')));
     let judgements = 0;
     const pending = probeTcp(
@@ -284,11 +284,11 @@ describe('a TCP check with assertions on the response', () => {
       async () => {
         judgements += 1;
         clock.spend(judgeMs);
-        judged.tell();
+        judged.emit();
         return false;
       },
     );
-    await judged.told;
+    await judged.occurred;
     await settle();
     expect(clock.nextTimerInMs).toBe(pauseMs);
     await clock.advance(30_000);
@@ -392,11 +392,11 @@ describe('a TCP check with assertions on the response', () => {
   });
 });
 
-/** Something that happens once, to be awaited. */
-function tellsWhen(): { readonly told: Promise<void>; readonly tell: () => void } {
-  let tell = (): void => {};
-  const told = new Promise<void>((resolve) => {
-    tell = resolve;
+/** An event to wait for. */
+function oneTimeEvent(): { readonly occurred: Promise<void>; readonly emit: () => void } {
+  let emit = (): void => {};
+  const occurred = new Promise<void>((resolve) => {
+    emit = resolve;
   });
-  return { told, tell };
+  return { occurred, emit };
 }

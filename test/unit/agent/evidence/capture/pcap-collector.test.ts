@@ -109,7 +109,7 @@ function record(packet: Uint8Array, isLittle: boolean): Buffer[] {
   return [header, Buffer.from(packet)];
 }
 
-/** The longest file of the first packets that is no longer than that. */
+/** The longest file of the first packets within the limit. */
 function wholeBefore(form: Form, packets: readonly Uint8Array[], bytes: number): Buffer {
   if (bytes < HEADER_BYTES) return Buffer.alloc(0);
   const counts = Array.from({ length: packets.length + 1 }, (_, count) => count);

@@ -17,7 +17,7 @@ describe('alternativeNames', () => {
     ['DNS:a.test, DNS:*.b.test, IP Address:192.0.2.1', ['a.test', '*.b.test', '192.0.2.1']],
     ['IP Address:2001:DB8:0:0:0:0:0:1, DNS:a.test', ['2001:DB8:0:0:0:0:0:1', 'a.test']],
     ['URI:https://a.test/x, email:b@c.test', ['URI:https://a.test/x', 'email:b@c.test']],
-    // One name that would like to be taken for two (CVE-2021-44532).
+    // One name that looks like two (CVE-2021-44532).
     ['DNS:"a.test, DNS:b.test"', ['a.test, DNS:b.test']],
     ['DNS:"quote \\" in it", DNS:b.test', ['quote " in it', 'b.test']],
     ['DNS:"bad \\q escape", DNS:b.test', ['"bad \\q escape"', 'b.test']],

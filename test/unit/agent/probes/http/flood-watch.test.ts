@@ -4,7 +4,7 @@ import { FakeClock } from '../../../../support/fake-clock.ts';
 
 const MIB = 1024 * 1024;
 
-/** A connection that had brought its handshake before, and what the watch says of it. */
+/** A connection after its handshake, and the reports of the watch. */
 function watched() {
   const clock = new FakeClock();
   const wire = { bytesRead: 5000 };

@@ -44,7 +44,7 @@ const ALL_KINDS = answerTo(
 
 const query = makeQuery({ name: 'example.com.', type: 1 }, { edns: true, authenticData: false });
 
-/** Reads the bytes in every way there is; a throw or a hang fails the test. */
+/** Reads the bytes with every function; a throw or a hang fails the test. */
 function readInEveryWay(bytes: Buffer): void {
   const whole = decodeMessage(bytes);
   if (whole.ok) expect(decodeHeader(bytes).ok).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CLibrary, mayKnow } from '../../../../../../src/agent/net/dns/system/c-library.ts';
 import { FakeClock, settle } from '../../../../../support/fake-clock.ts';
 
-/** A getaddrinfo whose answers the test gives when it likes. */
+/** A getaddrinfo that the test answers. */
 function slowLibrary() {
   const calls: { name: string; answer: (addresses: string[]) => void; fail: (e: Error) => void }[] =
     [];

@@ -50,7 +50,7 @@ describe('memory that is waited for', () => {
     const take = (room: BodyMemory) => room.take(30, 'assertions');
     expect([take(older), take(newer)]).toEqual([true, true]);
     const waiting = shared.reserve(90, wait(clock));
-    // Each would leave less than is waited for, for as long as it lasts.
+    // Each would leave less than the waiter needs, as long as it lasts.
     older.close();
     expect([take(newer), take(shared.open(true))]).toEqual([false, false]);
     newer.close();
@@ -127,7 +127,7 @@ describe('a body reader with shared memory', () => {
       const { bytes, totalBytes } = await read(reader, body, pieceBytes);
       expect(bytes.equals(body)).toBe(true);
       expect(totalBytes).toBe(body.length);
-      // What it holds beyond its own is counted, whole.
+      // Everything beyond its own bytes is counted.
       expect(shared.freeBytes).toBeLessThanOrEqual(1000 * KIB - (body.length - 50 * KIB));
       room.close();
       expect(shared.freeBytes).toBe(1000 * KIB);

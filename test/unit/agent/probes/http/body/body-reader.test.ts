@@ -228,7 +228,7 @@ describe('limits', () => {
   });
 
   test('the data between two codings is limited as well', async () => {
-    // The outer layer inflates to much that the inner one makes nothing of.
+    // The outer layer inflates to much data that yields nothing in the inner one.
     const named = Buffer.concat([zlib.gzipSync(TEXT), Buffer.alloc(4 * MIB)]);
     const body = await read('gzip, gzip', zlib.gzipSync(named), { maxBytes: MIB });
     expect(body.truncated).toBe(true);

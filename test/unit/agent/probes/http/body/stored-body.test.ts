@@ -115,7 +115,7 @@ describe('decodeText', () => {
     [Buffer.alloc(0), null, ''],
   ])('%o as %s', (bytes, contentType, text) => {
     expect(decodeText(bytes, contentType)).toBe(text);
-    // The decoder that is shared must not carry anything over to the next body.
+    // The shared decoder must carry nothing over to the next body.
     expect(decodeText(bytes, contentType)).toBe(text);
   });
 });

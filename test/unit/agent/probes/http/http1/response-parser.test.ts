@@ -16,7 +16,9 @@ interface Seen {
 
 const MAX_HEADER_BYTES = 1024;
 
-/** What comes of the pieces one after the other, and of the connection's end where it is not over then. */
+/**
+ * The result of the pieces in order, and of the end of the connection if it is not complete then.
+ */
 function read(pieces: readonly string[], method = 'GET'): Seen {
   const seen: Seen = { head: null, body: '', ended: false, error: null, finished: null };
   const parser = new ResponseParser(method, MAX_HEADER_BYTES, {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseControl } from '../../../../../src/agent/probes/icmp/receive-message.ts';
+import { parseControl } from '../../../../../src/agent/probes/icmp/message-receiver.ts';
 
-/** One struct cmsghdr with its body, padded as the kernel pads it. */
+/** One struct cmsghdr with its body, padded as by the kernel. */
 function cmsg(level: number, type: number, body: Buffer): Buffer {
   const length = 16 + body.length;
   const bytes = Buffer.alloc(Math.ceil(length / 8) * 8);
