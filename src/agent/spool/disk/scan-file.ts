@@ -1,7 +1,7 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Entry, Segment } from '../entry.ts';
 import { decodeKeys, findFrame, isTornWrite, readFrame } from '../frame.ts';
-import { closeQuietly, type Disk } from './disk.ts';
+import { closeQuietly, type Disk, readFully } from './disk.ts';
 import type { NumberRange } from './number-ranges.ts';
 import { asidePath, type SpoolFolder, unusableFile } from './spool-folder.ts';
 
@@ -71,13 +71,8 @@ export class WholeFileReader {
       const { size } = await handle.stat();
       if (size > MAX_FILE_BYTES) return null;
       if (size > this.#memory.length) this.#memory = Buffer.allocUnsafeSlow(size);
-      let done = 0;
-      while (done < size) {
-        const { bytesRead } = await handle.read(this.#memory, done, size - done, done);
-        if (bytesRead === 0) break;
-        done += bytesRead;
-      }
-      return this.#memory.subarray(0, done);
+      const bytes = this.#memory.subarray(0, size);
+      return bytes.subarray(0, await readFully(handle, bytes, 0));
     } finally {
       await closeQuietly(handle);
     }
