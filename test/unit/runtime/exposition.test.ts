@@ -4,7 +4,7 @@ import { sharedExposition } from '../../../src/runtime/exposition.ts';
 import { NO_COUNTS } from '../../../src/service/http/feature-counts.ts';
 import { createServiceMetrics } from '../../../src/service/http/metrics.ts';
 
-it('renders the metrics once for all that ask at the same time, and again for the next', async () => {
+it('renders the metrics once for concurrent calls, and again for later ones', async () => {
   const registry = new Registry();
   let read = 0;
   new Gauge({
@@ -22,7 +22,7 @@ it('renders the metrics once for all that ask at the same time, and again for th
   expect(await text()).toContain('reads 2\n');
 });
 
-it('is how the service renders its own', async () => {
+it('is used for the metrics of the service', async () => {
   let read = 0;
   const metrics = createServiceMetrics({
     version: '1',
