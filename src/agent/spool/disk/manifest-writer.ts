@@ -64,7 +64,7 @@ export class ManifestWriter {
     this.#isRefused = true;
     this.#log.warn(
       { file: this.#path, code: systemCodeOf(error) },
-      'what the spool holds cannot be noted beside it: if this part of it is damaged one day, what is lost is counted, but its slots are not reported as missed',
+      'a manifest of the spool cannot be written: if this part of the spool is damaged one day, lost results are counted, but their slots are not reported as missed',
     );
   }
 }

@@ -201,7 +201,7 @@ export class SegmentLog {
   #logLeftOver({ path }: Segment, code: string): void {
     this.#options.folder.log.warn(
       { file: path, code },
-      'a file of the spool that is done with cannot be taken away',
+      'a file of the spool without waiting records cannot be deleted',
     );
   }
 }
