@@ -14,7 +14,7 @@ export class SpoolLog {
   }
 
   found(records: number, bytes: number): void {
-    this.#log.info({ records, bytes }, 'the spool holds results from before');
+    this.#log.info({ records, bytes }, 'the spool contains results of an earlier process');
   }
 
   full(maxBytes: number): void {
@@ -29,7 +29,7 @@ export class SpoolLog {
     this.#throttled.warn(
       'slow',
       { maxMemoryBytes },
-      'the disk of DATA_DIR is too slow for the results that come: the oldest are dropped (vedette_spool_dropped_total counts them)',
+      'the disk of DATA_DIR is too slow for the new results: the oldest are dropped (vedette_spool_dropped_total counts them)',
     );
   }
 
@@ -37,7 +37,7 @@ export class SpoolLog {
     this.#throttled.error(
       'failing',
       { reason: messageOf(error), code: systemCodeOf(error), maxMemoryBytes },
-      'the spool in DATA_DIR cannot be written: results wait in memory, as far as there is room, until it can (vedette_spool_dropped_total counts what is lost)',
+      'the spool in DATA_DIR cannot be written: results wait in memory, up to its bound, until it can (vedette_spool_dropped_total counts lost ones)',
     );
   }
 
@@ -56,7 +56,7 @@ export class SpoolLog {
   damaged(file: string): void {
     this.#log.error(
       { file },
-      'the spool is damaged: what is whole in this file is used, and the file is moved aside when that is done',
+      'the spool is damaged: the whole records of this file are used, and then it is moved aside',
     );
   }
 }

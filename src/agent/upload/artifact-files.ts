@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
-import { type Disk, type DiskFile, systemDisk } from '../spool/disk/disk.ts';
+import { type Disk, systemDisk, writeFully } from '../spool/disk/disk.ts';
 import { syncNames } from '../spool/disk/durable-folder.ts';
 import { type Pieces, piecesOfFile } from './file-pieces.ts';
 
@@ -139,20 +139,13 @@ async function writeFile(path: string, content: Pieces, disk: Disk): Promise<str
   try {
     let atByte = 0;
     const sha256 = await digestOf(content, async (piece) => {
-      await writeAll(handle, piece, atByte);
+      await writeFully(handle, piece, atByte);
       atByte += piece.length;
     });
     await handle.datasync();
     return sha256;
   } finally {
     await handle.close();
-  }
-}
-
-async function writeAll(handle: DiskFile, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const left = bytes.length - done;
-    done += (await handle.write(bytes, done, left, position + done)).bytesWritten;
   }
 }
 

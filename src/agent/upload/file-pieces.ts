@@ -1,5 +1,5 @@
 import { VedetteError } from '../../runtime/errors.ts';
-import { closeQuietly, type Disk, type DiskFile, systemDisk } from '../spool/disk/disk.ts';
+import { closeQuietly, type Disk, readFully, systemDisk } from '../spool/disk/disk.ts';
 
 /** Bytes in pieces, each valid until the next one is requested. */
 export type Pieces = AsyncGenerator<Uint8Array, void, undefined>;
@@ -27,7 +27,7 @@ export async function* piecesOfFile(
     const buffer = Buffer.allocUnsafeSlow(Math.min(pieceBytes, bytes));
     for (let done = 0; done < bytes; ) {
       const piece = buffer.subarray(0, Math.min(pieceBytes, bytes - done));
-      if (!(await isFilled(piece, handle, fromByte + done))) {
+      if ((await readFully(handle, piece, fromByte + done)) < piece.length) {
         const message = `its file has no ${fromByte + bytes} bytes any more`;
         throw new VedetteError('environment', 'ARTIFACT_CHANGED', message);
       }
@@ -37,14 +37,4 @@ export async function* piecesOfFile(
   } finally {
     await closeQuietly(handle);
   }
-}
-
-async function isFilled(piece: Uint8Array, handle: DiskFile, fromByte: number): Promise<boolean> {
-  for (let filled = 0; filled < piece.length; ) {
-    const left = piece.length - filled;
-    const { bytesRead } = await handle.read(piece, filled, left, fromByte + filled);
-    if (bytesRead === 0) return false;
-    filled += bytesRead;
-  }
-  return true;
 }

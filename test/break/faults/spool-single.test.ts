@@ -102,7 +102,7 @@ it('a file that cannot be deleted brings nothing back, is logged once and is del
   await inTime(spool.accepted([b?.key ?? -1, c?.key ?? -1]));
   await keep(spool, 'e');
   expect(records().map(({ msg, code }) => [msg, code])).toEqual([
-    ['a file of the spool that is done with cannot be taken away', 'EPERM'],
+    ['a file of the spool without waiting records cannot be deleted', 'EPERM'],
   ]);
   await spool.close();
   const again = await open(512 * 1024);

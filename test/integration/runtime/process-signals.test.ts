@@ -47,7 +47,7 @@ it('a process stops on SIGTERM and ends at once on a second one', async () => {
   );
 });
 
-it('a process drains after an error that nobody caught, and fails', async () => {
+it('a process drains after an uncaught error, and fails', async () => {
   const { child, stderr } = start(
     `${PARTS} process.once('message', () => { throw new Error('a bug'); });`,
   );
@@ -62,7 +62,7 @@ it('a process drains after an error that nobody caught, and fails', async () => 
   expect(JSON.parse(first ?? '')).toMatchObject({ kind: 'internal', err: { message: 'a bug' } });
 });
 
-it('a process whose stderr has lost its reader works on', async () => {
+it('a process continues whose stderr has lost its reader', async () => {
   const { child, stderr } = start(`${PARTS}
     process.once('message', async () => {
       for (let line = 0; line < 100; line += 1) {

@@ -82,7 +82,7 @@ it.each<[string, Buffer]>([
   await expectTakenWhole(checkOf('API', { request: { url, assertions } }));
 });
 
-it('a result with bytes that a database cannot hold is taken without them', async () => {
+it('a result with characters that a database cannot store is accepted without them', async () => {
   const url = await answering(
     http(['HTTP/1.1 200 OK', 'Content-Type: text/plain'], Buffer.from('a\0b')),
   );
@@ -92,7 +92,7 @@ it('a result with bytes that a database cannot hold is taken without them', asyn
   expect(read.results).toHaveLength(1);
 });
 
-it('the results of TCP checks are taken whole', async () => {
+it('the results of TCP checks are accepted completely', async () => {
   const talking = await listenTcp((socket) => void socket.end(Buffer.alloc(65_536, 'é')));
   onTestFinished(() => talking.close());
   const silent = await refusingPort();
@@ -103,7 +103,7 @@ it('the results of TCP checks are taken whole', async () => {
   }
 });
 
-it('the results of DNS checks are taken whole', async () => {
+it('the results of DNS checks are accepted completely', async () => {
   const record = { name: 'web.example', type: 'A', data: '192.0.2.1' } as const;
   const server = await startDnsResponder({ udp: servingZone({ 'web.example 1': [record] }) });
   onTestFinished(() => server.close());
@@ -113,7 +113,7 @@ it('the results of DNS checks are taken whole', async () => {
   }
 });
 
-it('the results of ICMP checks are taken whole', async () => {
+it('the results of ICMP checks are accepted completely', async () => {
   for (const hostname of ['localhost', 'nowhere.invalid']) {
     await expectTakenWhole(checkOf('ICMP', { request: { hostname, pingCount: 1 } }));
   }

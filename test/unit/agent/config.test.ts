@@ -138,12 +138,12 @@ describe('loadConfig', () => {
     expect(message).toMatch(/^TARGET_DENY holds "10\.0\.0\.0\/40"; it must be a list of/);
   });
 
-  it('refuses lists that are longer than it would work with', () => {
+  it('refuses lists that are too long', () => {
     const targets = Array.from({ length: 17 }, (_, index) => `192.0.2.${index}:80`).join(',');
     expect(refusalOf({ ...NEEDED, CONNECTIVITY_CHECK: targets }).message).toContain('at most 16');
   });
 
-  it('stays on one short line whatever the value holds', () => {
+  it('is one short line whatever the value contains', () => {
     const { message } = refusalOf({ ...NEEDED, LOG_LEVEL: `in\nfo${'x'.repeat(10_000)}` });
     expect(message).not.toContain('\n');
     expect(message.length).toBeLessThan(300);
@@ -160,7 +160,7 @@ describe('loadConfig', () => {
   );
 });
 
-it('takes DATA_DIR beside CHECKS_FILE for what the image sets, and keeps nothing there', () => {
+it('ignores DATA_DIR beside CHECKS_FILE, as the image sets it', () => {
   expect(loadConfig({ ...NEEDED, DATA_DIR: '/data' })).toEqual(loadConfig(NEEDED));
 });
 
@@ -189,7 +189,7 @@ describe('loadConfig for a service', () => {
     });
   });
 
-  it('works without a folder, and waits with what the documentation says', () => {
+  it('uses the documented defaults without DATA_DIR', () => {
     expect(loadConfig(SERVICE).work).toMatchObject({
       dataDir: null,
       spoolMaxBytes: 512 * 1024 * 1024,
@@ -236,7 +236,7 @@ describe('API_KEY_FILE', () => {
   const file = join(folder.path, 'key');
   const env = { SERVICE_URL: 'http://127.0.0.1:1', API_KEY_FILE: file };
 
-  it('gives the key, and another one when the file has it', async () => {
+  it('returns the key, and a new one when the file changes', async () => {
     writeFileSync(file, `${KEY}\n`);
     const { work } = loadConfig(env);
     if (work.kind !== 'service') throw new Error('it is for a service');
@@ -293,12 +293,12 @@ describe('a variable that is nearly one of ours', () => {
     expect(loadConfig({ ...NEEDED, [name]: 'x' }).work).toEqual(FILE_WORK);
   });
 
-  it('matters only where the command reads the one that was meant', () => {
+  it('is refused only where the command reads the variable that was meant', () => {
     expect(refusalOf({ TARGETS_DENY: '10.0.0.0/8' }, loadRunConfig).code).toBe('CONFIG_UNKNOWN');
     expect(loadRunConfig({ AGENT_HEALTHPORT: '1' }).concurrency).toBe(100);
   });
 
-  it('does not matter where it is empty', () => {
+  it('is ignored where it is empty', () => {
     expect(loadConfig({ ...NEEDED, CHECK_FILE: '' }).work).toEqual(FILE_WORK);
   });
 });
@@ -338,12 +338,12 @@ describe('the proxies of the agent', () => {
     expect(message).not.toMatch(/s3|\n/);
   });
 
-  it('take no name of another program for a slip', () => {
+  it('do not make names of other programs look like typos', () => {
     const env = { FTP_PROXY: 'x', WS_PROXY: 'x', GOPROXY: 'direct', https_proxy: 'p.test:1' };
     expect(proxiesOf(env).https?.hostname).toBe('p.test');
   });
 
-  it('are nothing to an agent that has no service', () => {
+  it('are ignored without a service', () => {
     expect(loadConfig({ ...NEEDED, HTTPS_PROXY: 'nonsense:', NO_PROXY: '/' }).work).toEqual(
       FILE_WORK,
     );
@@ -363,7 +363,7 @@ describe('loadRunConfig', () => {
     });
   });
 
-  it('refuses what it does read', () => {
+  it('refuses an invalid variable that it reads', () => {
     expect(refusalOf({ TARGET_DENY: 'all' }, loadRunConfig).code).toBe('CONFIG_INVALID');
   });
 });

@@ -33,7 +33,7 @@ function rig() {
 }
 
 describe('batched', () => {
-  it('answers those who ask at once together, each with its own answer', async () => {
+  it('answers concurrent calls with one batch, each with its own answer', async () => {
     const { ask, lots, lot } = rig();
     const answers = Promise.all([ask('a', 1), ask('a', 2), ask('b', 3), ask('a', 4)]);
     (await lot(0)).end();
@@ -45,7 +45,7 @@ describe('batched', () => {
     ]);
   });
 
-  it('never answers from what was read before the question', async () => {
+  it('never answers a call from an earlier read', async () => {
     const { ask, lots, lot } = rig();
     const first = ask('a', 1);
     const one = await lot(0);
@@ -59,7 +59,7 @@ describe('batched', () => {
     expect(await Promise.all(later)).toEqual(['a 2', 'a 3']);
   });
 
-  it('tells each of a lot that it failed, and answers the next', async () => {
+  it('rejects each call of a failed batch, and answers the next one', async () => {
     const { ask, lot } = rig();
     const failed = [ask('a', 1), ask('a', 2)];
     const one = await lot(0);

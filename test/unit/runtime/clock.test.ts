@@ -13,7 +13,7 @@ function suspendedMs(): number {
 }
 
 describe('systemClock', () => {
-  it('moves on by what was waited for, and takes none of it for sleep of the machine', async () => {
+  it('advances by the waited time, and counts none of it as sleep of the machine', async () => {
     const before = { wallMs: systemClock.wallMs(), monotonicMs: systemClock.monotonicMs() };
     const suspendedBeforeMs = suspendedMs();
     await passed(100);
@@ -35,7 +35,7 @@ describe('systemClock', () => {
     expect(Math.max(...early)).toBeLessThanOrEqual(0);
   });
 
-  it('never calls back what was cancelled', async () => {
+  it('never calls back a cancelled timer', async () => {
     let calls = 0;
     const cancel = systemClock.after(1, () => {
       calls += 1;

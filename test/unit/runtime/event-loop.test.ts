@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createYielder, yieldToEventLoop } from '../../../src/runtime/event-loop.ts';
 
 describe('a yield to the event loop', () => {
-  it('lets one of all who wait go on in each of its turns, in their order', async () => {
+  it('resumes one waiting caller per iteration of the event loop, in order', async () => {
     const resumed: number[] = [];
     const all = [1, 2, 3].map((n) => yieldToEventLoop().then(() => resumed.push(n)));
     const seen: number[] = [];
@@ -17,8 +17,8 @@ describe('a yield to the event loop', () => {
   });
 });
 
-describe('work in turns', () => {
-  it('goes on at once until it is time for others, and so again after them', async () => {
+describe('a yielder', () => {
+  it('resolves at once until its time is used up, and again after a yield', async () => {
     let nowMs = 0;
     const turn = createYielder({ monotonicMs: () => nowMs });
     let others = 0;

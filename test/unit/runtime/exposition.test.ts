@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { sharedExposition } from '../../../src/runtime/exposition.ts';
 import { createServiceMetrics, NO_COUNTS } from '../../../src/service/http/metrics.ts';
 
-it('renders the metrics once for all that ask at the same time, and again for the next', async () => {
+it('renders the metrics once for concurrent calls, and again for later ones', async () => {
   const registry = new Registry();
   let read = 0;
   new Gauge({
@@ -21,7 +21,7 @@ it('renders the metrics once for all that ask at the same time, and again for th
   expect(await text()).toContain('reads 2\n');
 });
 
-it('is how the service renders its own', async () => {
+it('is used for the metrics of the service', async () => {
   let read = 0;
   const metrics = createServiceMetrics({
     version: '1',

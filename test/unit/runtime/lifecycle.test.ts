@@ -35,14 +35,14 @@ describe('StopSignals', () => {
     },
   );
 
-  it('takes the two signals as first and second', () => {
+  it('stops at the first signal, and ends at once at the second', () => {
     const { emitter, modes } = setUp();
     emitter.emit('SIGINT');
     emitter.emit('SIGTERM');
     expect(modes()).toEqual({ stopping: true, now: true });
   });
 
-  it('takes one Ctrl-C that arrives twice as one', async () => {
+  it('counts one Ctrl-C that arrives twice as one signal', async () => {
     const { emitter, clock, modes } = setUp();
     emitter.emit('SIGINT');
     await clock.advance(5);
@@ -53,7 +53,7 @@ describe('StopSignals', () => {
     expect(modes().now).toBe(true);
   });
 
-  it('ends it when the grace is over, and not before', async () => {
+  it('ends at once when the grace is over, and not before', async () => {
     const { emitter, clock, modes } = setUp(10_000);
     emitter.emit('SIGTERM');
     await clock.advance(9_999);
@@ -62,14 +62,14 @@ describe('StopSignals', () => {
     expect(modes().now).toBe(true);
   });
 
-  it('does both at once without a grace', () => {
+  it('stops and ends at once without a grace', () => {
     const { emitter, clock, modes } = setUp(0);
     emitter.emit('SIGTERM');
     expect(modes()).toEqual({ stopping: true, now: true });
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('can be asked to stop, once', async () => {
+  it('stops at the first request, and ignores later ones', async () => {
     const { stop, clock, modes, messages } = setUp();
     stop.request('the work is done');
     stop.request('the work is done');
@@ -78,7 +78,7 @@ describe('StopSignals', () => {
     expect(clock.pendingTimers).toBe(1);
   });
 
-  it('leaves no listener and no timer when disposed of', () => {
+  it('leaves no listener and no timer behind after disposal', () => {
     const { emitter, clock, stop, modes } = setUp();
     emitter.emit('SIGTERM');
     stop.dispose();
@@ -108,7 +108,7 @@ describe('guardAgainstFaults', () => {
     },
   );
 
-  it('tells of the first fault before it is logged, as what is logged', () => {
+  it('reports the first fault before it logs it', () => {
     const { emitter, log, stop, records } = setUp();
     const told: [unknown, number][] = [];
     const onFault = (error: Error): void => void told.push([error.message, records().length]);
@@ -118,7 +118,7 @@ describe('guardAgainstFaults', () => {
     expect(told).toEqual([['a bug', 0]]);
   });
 
-  it('makes a log line of whatever was thrown', () => {
+  it('logs any thrown value', () => {
     const { emitter, log, stop, records } = setUp();
     guardAgainstFaults({ emitter, log, stop });
     emitter.emit('unhandledRejection', undefined);

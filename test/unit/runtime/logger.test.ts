@@ -19,7 +19,7 @@ function localTime(instantMs: number): string {
 }
 
 describe('the JSON log', () => {
-  it('has one object a line with level, time and message, and nothing of the machine', () => {
+  it('has one object per line with level, time and message, without host and pid', () => {
     const destination = new PassThrough();
     const clock = new FakeClock(START);
     const log = createLogger({ level: 'info', destination, format: 'json', clock });
@@ -33,7 +33,7 @@ describe('the JSON log', () => {
     });
   });
 
-  it('tells kind and code of our own errors', () => {
+  it('contains kind and code of our own errors', () => {
     const destination = new PassThrough();
     const log = createLogger({ level: 'info', destination, format: 'json' });
     log.error({ err: new VedetteError('environment', 'PORT_TAKEN', 'taken') }, 'failed');
@@ -42,10 +42,10 @@ describe('the JSON log', () => {
   });
 });
 
-describe('the log without secrets', () => {
+describe('the log with masked secrets', () => {
   const secrets = ['hunter2-\n"x"', 'info', '2026'];
 
-  it('is one line a record still, with level and time whatever the secrets are', () => {
+  it('has one line per record, with level and time whatever the secrets are', () => {
     const destination = new PassThrough();
     const clock = new FakeClock(START);
     const scrub = (line: string): string => createScrubber(secrets).json(line);
@@ -66,7 +66,7 @@ describe('the log without secrets', () => {
     expect(lines.join()).not.toContain('hunter2');
   });
 
-  it('is readable where people read it', () => {
+  it('masks secrets in the pretty form, too', () => {
     const destination = new PassThrough();
     const clock = new FakeClock(START);
     const scrub = (line: string): string => createScrubber(secrets).json(line);
@@ -78,7 +78,7 @@ describe('the log without secrets', () => {
 });
 
 describe('the pretty log', () => {
-  it('is one readable line without colours unless they are asked for', () => {
+  it('is one readable line, with colours only on request', () => {
     const lines = [false, true].map((colour) => {
       const destination = new PassThrough();
       const clock = new FakeClock(START);
@@ -93,14 +93,14 @@ describe('the pretty log', () => {
     expect(lines[1]).not.toBe(plain);
   });
 
-  it('shows an error with the place it came from', () => {
+  it('shows an error with its first stack frame', () => {
     const destination = new PassThrough();
     const log = createLogger({ level: 'info', destination, format: 'pretty' });
     log.error({ err: new Error('it broke') }, 'failed');
     expect(textOf(destination)).toMatch(/ERROR failed err="it broke" at ".*logger\.test\.ts.*"\n$/);
   });
 
-  it('lets no value forge a line or drive the terminal', () => {
+  it('lets no value forge a line or control the terminal', () => {
     const record = { level: 'info', msg: 'a\nb\u001b[2J', 'k\rey': '\u009b31m x', list: ['\n'] };
     const line = prettyLine(JSON.stringify(record), false);
     expect(line).toBe(
@@ -108,7 +108,7 @@ describe('the pretty log', () => {
     );
   });
 
-  it('passes on what is no record', () => {
+  it('returns text that is no record as it is', () => {
     expect(prettyLine('not JSON\n', false)).toBe('not JSON\n');
     expect(prettyLine('7\n', true)).toBe('7\n');
   });
@@ -126,7 +126,7 @@ describe('a log whose destination is in trouble', () => {
     expect(() => log.info('two')).not.toThrow();
   });
 
-  it('leaves lines out while nobody reads, and tells how many once somebody does', async () => {
+  it('drops lines while nobody reads, and logs their number afterwards', async () => {
     const destination = new PassThrough();
     const log = createLogger({ level: 'info', destination, format: 'json' });
     const big = 'x'.repeat(300_000);

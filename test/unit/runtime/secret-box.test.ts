@@ -7,7 +7,7 @@ const PLACE = ['variables', 'account', 'TOKEN'];
 const newKey = (): Buffer => randomBytes(KEY_BYTES);
 
 describe('a secret box', () => {
-  it('gives back any text as it was, and shows nothing of it', () => {
+  it('decrypts any text as it was, and reveals nothing of it', () => {
     const box = createSecretBox([newKey()]);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 4 }), (text) => {
@@ -18,12 +18,12 @@ describe('a secret box', () => {
     );
   });
 
-  it('seals the same text otherwise each time', () => {
+  it('encrypts the same text differently each time', () => {
     const box = createSecretBox([newKey()]);
     expect(box.seal('text', PLACE)).not.toEqual(box.seal('text', PLACE));
   });
 
-  it('opens nothing that was changed, at any byte', () => {
+  it('decrypts nothing with a changed byte', () => {
     const box = createSecretBox([newKey()]);
     const sealed = box.seal('text', PLACE);
     for (let at = 0; at < sealed.length; at += 1) {
@@ -36,13 +36,13 @@ describe('a secret box', () => {
     }
   });
 
-  it('opens nothing in another place', () => {
+  it('decrypts nothing in another place', () => {
     const box = createSecretBox([newKey()]);
     const sealed = box.seal('text', ['variables', 'a', 'bc']);
     expect(() => box.open(sealed, ['variables', 'ab', 'c'])).toThrow(/moved/);
   });
 
-  it('takes a new key in front, and still opens what the old one sealed', () => {
+  it('encrypts with a new first key, and still decrypts with the old one', () => {
     const [old, fresh] = [newKey(), newKey()];
     const sealed = createSecretBox([old]).seal('text', PLACE);
     const both = createSecretBox([fresh, old]);

@@ -50,3 +50,29 @@ export const systemDisk: Disk = { open, mkdir, readdir, rename, unlink, stat };
 export async function closeQuietly(file: DiskFile | null): Promise<void> {
   await file?.close().catch(() => {});
 }
+
+/** Fills the buffer from `position` in the file on. Returns fewer bytes only at the end of the file. */
+export async function readFully(
+  file: DiskFile,
+  buffer: Uint8Array,
+  position: number,
+): Promise<number> {
+  let done = 0;
+  while (done < buffer.length) {
+    const { bytesRead } = await file.read(buffer, done, buffer.length - done, position + done);
+    if (bytesRead === 0) break;
+    done += bytesRead;
+  }
+  return done;
+}
+
+export async function writeFully(
+  file: DiskFile,
+  bytes: Uint8Array,
+  position: number,
+): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const left = bytes.length - done;
+    done += (await file.write(bytes, done, left, position + done)).bytesWritten;
+  }
+}

@@ -1,6 +1,6 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { closeQuietly, type Disk, type DiskFile } from './disk.ts';
+import { closeQuietly, type Disk, type DiskFile, writeFully } from './disk.ts';
 import { encodeNotes, type NotableFrame } from './manifest.ts';
 
 /**
@@ -41,11 +41,7 @@ export class ManifestWriter {
     if (handle === null) return;
     const lines = Buffer.concat([...this.#unwritten, encodeNotes(frames)]);
     try {
-      for (let done = 0; done < lines.length; ) {
-        const at = this.#bytes + done;
-        const { bytesWritten } = await handle.write(lines, done, lines.length - done, at);
-        done += bytesWritten;
-      }
+      await writeFully(handle, lines, this.#bytes);
     } catch (error) {
       // The next write overwrites a part that was written.
       this.#unwritten = [lines];
@@ -68,7 +64,7 @@ export class ManifestWriter {
     this.#isRefused = true;
     this.#log.warn(
       { file: this.#path, code: systemCodeOf(error) },
-      'what the spool holds cannot be noted beside it: if this part of it is damaged one day, what is lost is counted, but its slots are not reported as missed',
+      'a manifest of the spool cannot be written: if this part of the spool is damaged one day, lost results are counted, but their slots are not reported as missed',
     );
   }
 }

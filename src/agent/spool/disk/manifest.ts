@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Frame } from '../frame.ts';
 import { SPOOL_KINDS, type SpoolKind, type SpoolSlots } from '../spool.ts';
-import { closeQuietly, type Disk } from './disk.ts';
+import { closeQuietly, type Disk, readFully } from './disk.ts';
 
 /**
  * The contents of a segment, in a file beside it (`main-….manifest`): it tells what is lost when the
@@ -98,13 +98,7 @@ export async function readManifest(path: string, disk: Disk): Promise<NotedFrame
     try {
       const { size } = await handle.stat();
       const bytes = Buffer.allocUnsafe(size);
-      let done = 0;
-      while (done < size) {
-        const { bytesRead } = await handle.read(bytes, done, size - done, done);
-        if (bytesRead === 0) break;
-        done += bytesRead;
-      }
-      return decodeManifest(bytes.toString('utf8', 0, done));
+      return decodeManifest(bytes.toString('utf8', 0, await readFully(handle, bytes, 0)));
     } finally {
       await closeQuietly(handle);
     }

@@ -2,7 +2,7 @@ import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.t
 import type { Content, Entry, Segment } from '../entry.ts';
 import { readFrame } from '../frame.ts';
 import type { SpoolSlots } from '../spool.ts';
-import { closeQuietly, type Disk, type DiskFile } from './disk.ts';
+import { closeQuietly, type Disk, type DiskFile, readFully } from './disk.ts';
 import { readManifest } from './manifest.ts';
 import { manifestPath } from './spool-folder.ts';
 
@@ -97,13 +97,7 @@ async function openFile(path: string, disk: Disk): Promise<DiskFile | null> {
 async function readRange(handle: DiskFile, from: number, end: number): Promise<Buffer | null> {
   const bytes = Buffer.allocUnsafe(end - from);
   try {
-    let done = 0;
-    while (done < bytes.length) {
-      const { bytesRead } = await handle.read(bytes, done, bytes.length - done, from + done);
-      if (bytesRead === 0) break;
-      done += bytesRead;
-    }
-    return bytes.subarray(0, done);
+    return bytes.subarray(0, await readFully(handle, bytes, from));
   } catch (error) {
     return nullWhereGone(error);
   }

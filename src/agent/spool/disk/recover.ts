@@ -1,6 +1,5 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { LogPriority, Segment } from '../entry.ts';
-import { lostKeyOf } from '../frame.ts';
 import { FoundManifests } from './found-manifests.ts';
 import { type KnownNumbers, type LostRecords, lostRecords, missingNumbers } from './lost-frames.ts';
 import {
@@ -12,6 +11,7 @@ import {
 } from './number-ranges.ts';
 import {
   contentsOf,
+  FoundRecords,
   type RecoveredEntry,
   type Scan,
   scanFile,
@@ -229,40 +229,8 @@ function logDamaged(
       missingRecords,
       damagedBytes: scan?.damagedBytes ?? null,
     },
-    `the spool is damaged: what is whole in this file is used, and the file is moved aside as ${asidePath('', path)}`,
+    `the spool is damaged: the whole records of this file are used, and then it is moved aside as ${asidePath('', path)}`,
   );
-}
-
-/** The records of all files, without those that are removed in any file, in any order. */
-class FoundRecords {
-  readonly waiting = new Map<number, RecoveredEntry>();
-  readonly #removed = new Set<number>();
-  /** The highest; -1 where there was none. */
-  lastKey = -1;
-
-  get lostNumbers(): readonly number[] {
-    return [...this.#removed].filter((key) => key < 0).map(lostKeyOf);
-  }
-
-  take({ entries, removed, lastKey }: Scan): void {
-    for (const entry of entries) {
-      if (!this.#removed.has(entry.key)) this.waiting.set(entry.key, entry);
-    }
-    this.remove(removed);
-    this.lastKey = Math.max(this.lastKey, lastKey);
-  }
-
-  remove(keys: readonly number[]): void {
-    for (const key of keys) {
-      this.waiting.delete(key);
-      this.#removed.add(key);
-    }
-  }
-
-  /** Whether a record with this key waits or was removed. */
-  knows(key: number): boolean {
-    return this.waiting.has(key) || this.#removed.has(key);
-  }
 }
 
 /** A file without whole frames must go: the next one may need its name. */

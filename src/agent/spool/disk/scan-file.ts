@@ -1,7 +1,7 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Entry, Segment } from '../entry.ts';
-import { decodeKeys, findFrame, isTornWrite, readFrame } from '../frame.ts';
-import { closeQuietly, type Disk } from './disk.ts';
+import { decodeKeys, findFrame, isTornWrite, lostKeyOf, readFrame } from '../frame.ts';
+import { closeQuietly, type Disk, readFully } from './disk.ts';
 import type { NumberRange } from './number-ranges.ts';
 import { asidePath, type SpoolFolder, unusableFile } from './spool-folder.ts';
 
@@ -55,6 +55,38 @@ export function scanFile(bytes: Buffer, segment: Segment): Scan {
   return { frames, ranges, entries, removed: removals.flat(), damagedBytes, lastKey };
 }
 
+/** The records of all files, without those that are removed in any file, in any order. */
+export class FoundRecords {
+  readonly waiting = new Map<number, RecoveredEntry>();
+  readonly #removed = new Set<number>();
+  /** The highest; -1 where there was none. */
+  lastKey = -1;
+
+  get lostNumbers(): readonly number[] {
+    return [...this.#removed].filter((key) => key < 0).map(lostKeyOf);
+  }
+
+  take({ entries, removed, lastKey }: Scan): void {
+    for (const entry of entries) {
+      if (!this.#removed.has(entry.key)) this.waiting.set(entry.key, entry);
+    }
+    this.remove(removed);
+    this.lastKey = Math.max(this.lastKey, lastKey);
+  }
+
+  remove(keys: readonly number[]): void {
+    for (const key of keys) {
+      this.waiting.delete(key);
+      this.#removed.add(key);
+    }
+  }
+
+  /** Whether a record with this key waits or was removed. */
+  knows(key: number): boolean {
+    return this.waiting.has(key) || this.#removed.has(key);
+  }
+}
+
 /** Reads file after file into the same memory: each result is valid until the next read. */
 export class WholeFileReader {
   readonly #disk: Disk;
@@ -71,13 +103,8 @@ export class WholeFileReader {
       const { size } = await handle.stat();
       if (size > MAX_FILE_BYTES) return null;
       if (size > this.#memory.length) this.#memory = Buffer.allocUnsafeSlow(size);
-      let done = 0;
-      while (done < size) {
-        const { bytesRead } = await handle.read(this.#memory, done, size - done, done);
-        if (bytesRead === 0) break;
-        done += bytesRead;
-      }
-      return this.#memory.subarray(0, done);
+      const bytes = this.#memory.subarray(0, size);
+      return bytes.subarray(0, await readFully(handle, bytes, 0));
     } finally {
       await closeQuietly(handle);
     }

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Segment } from '../entry.ts';
 import { encodeFrames, type Frame } from '../frame.ts';
-import { closeQuietly, type DiskFile } from './disk.ts';
+import { closeQuietly, type DiskFile, writeFully } from './disk.ts';
 import type { NotableFrame } from './manifest.ts';
 import { ManifestWriter } from './manifest-writer.ts';
 import { asidePath, manifestPath, type SpoolFolder } from './spool-folder.ts';
@@ -85,10 +85,7 @@ export class SegmentLog {
     const { bytes, offsets } = encodeFrames(numbered);
     const from = segment.bytes;
     try {
-      for (let done = 0; done < bytes.length; ) {
-        const part = await handle.write(bytes, done, bytes.length - done, from + done);
-        done += part.bytesWritten;
-      }
+      await writeFully(handle, bytes, from);
       // A file whose name is not on disk is not on disk either.
       const synced = [handle.datasync(), isNew ? this.#options.folder.sync() : null];
       for (const each of await Promise.allSettled(synced)) {
@@ -204,7 +201,7 @@ export class SegmentLog {
   #logLeftOver({ path }: Segment, code: string): void {
     this.#options.folder.log.warn(
       { file: path, code },
-      'a file of the spool that is done with cannot be taken away',
+      'a file of the spool without waiting records cannot be deleted',
     );
   }
 }

@@ -151,7 +151,7 @@ async function findFiles(folder: string, disk: Disk, log: Logger): Promise<Found
   const names = (await disk.readdir(folder)).sort((one, other) => (one < other ? -1 : 1));
   const tooMany = names.filter((name) => ASIDE_NAME.test(name)).slice(0, -MAX_ASIDE);
   for (const name of tooMany) {
-    log.warn({ file: join(folder, name) }, 'an old damaged file of the spool is taken away');
+    log.warn({ file: join(folder, name) }, 'an old damaged file of the spool is deleted');
     await disk.unlink(join(folder, name)).catch(() => {});
   }
   return names.flatMap((name) => {

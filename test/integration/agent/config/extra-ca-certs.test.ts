@@ -17,14 +17,14 @@ afterAll(async () => {
 
 const load = (path: string) => loadRunConfig({ NODE_EXTRA_CA_CERTS: path });
 
-it('takes a file with comments and certificates', async () => {
+it('NODE_EXTRA_CA_CERTS takes a file with comments and certificates', async () => {
   const path = join(folder, 'good.pem');
   const { cert } = await createAuthority();
   await writeFile(path, `# our own root\n${cert}\n${cert}`);
   expect(load(path).extraRootsPem).toContain(cert);
 });
 
-it('refuses what Node would only warn of', async () => {
+it('NODE_EXTRA_CA_CERTS is refused where Node would only warn', async () => {
   const path = join(folder, 'text.pem');
   await writeFile(path, 'not a certificate\n');
   expect(() => load(path)).toThrow(`NODE_EXTRA_CA_CERTS is "${path}", which holds no PEM`);

@@ -79,8 +79,8 @@ function catchRefusal(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('the endpoints', () => {
-  it('tell readiness as the state has it at each request', async () => {
+describe('the health endpoints', () => {
+  it('return readiness by the current state', async () => {
     const { port } = await start();
     expect((await ask(port, '/-/readiness')).status).toBe(200);
     status = { ...status, state: 'draining' };
@@ -91,7 +91,7 @@ describe('the endpoints', () => {
     );
   });
 
-  it('tell liveness by the monotonic clock', async () => {
+  it('return liveness by the monotonic clock', async () => {
     const clock = new FakeClock();
     const { port } = await start({ clock });
     status = { ...status, lastTickMs: clock.monotonicMs() };
@@ -126,7 +126,7 @@ describe('the endpoints', () => {
     });
   });
 
-  it('give metrics as Prometheus text', async () => {
+  it('return metrics as Prometheus text', async () => {
     const { port } = await start();
     const { headers, body } = await ask(port, '/metrics');
     expect(headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -142,7 +142,7 @@ describe('the endpoints', () => {
     }
   });
 
-  it('say what there is where something else is asked for', async () => {
+  it('list the endpoints for an unknown path', async () => {
     const { port } = await start();
     const missing = await ask(port, '/metrics/');
     expect(missing.status).toBe(404);
@@ -153,7 +153,7 @@ describe('the endpoints', () => {
     expect(posted.body).toContain('use GET or HEAD');
   });
 
-  it('take a request in absolute form', async () => {
+  it('accept a request in absolute form', async () => {
     const { port } = await start();
     const reply = await exchange(
       port,
@@ -162,7 +162,7 @@ describe('the endpoints', () => {
     expect(reply).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  it('answer 500 and log where they themselves fail', async () => {
+  it('answer 500 and log an internal error', async () => {
     const { log, records } = captureLog();
     const { port } = await start({
       log,
@@ -176,7 +176,7 @@ describe('the endpoints', () => {
   });
 });
 
-describe('a starved agent', () => {
+describe('the health server of a starved agent', () => {
   it('answers, however long it takes to make the response', async () => {
     const clock = new FakeClock();
     let asked = (): void => {};
@@ -203,8 +203,8 @@ describe('a starved agent', () => {
   });
 });
 
-describe('bad peers', () => {
-  it('get a short answer to what is no HTTP and to headers without end', async () => {
+describe('bad clients of the health server', () => {
+  it('get a short answer to bytes that are no HTTP and to endless headers', async () => {
     const { port } = await start();
     expect(await exchange(port, '\0\0\0 nonsense\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
     const long = `GET /health HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}`;
@@ -212,7 +212,7 @@ describe('bad peers', () => {
     expect((await ask(port, '/-/liveness')).status).toBe(200);
   });
 
-  it('that say nothing do not keep a probe of their own address out', async () => {
+  it('do not block a probe of their own address with silent connections', async () => {
     const metrics = createMetrics({ version: '1.2.3' });
     const { port } = await start({ metrics });
     const silent = await openSilent(port, 200);
@@ -224,7 +224,7 @@ describe('bad peers', () => {
     silent.close();
   });
 
-  it('of several addresses do not keep a probe of another one out', async () => {
+  it('do not block a probe of another address from several addresses', async () => {
     const { port } = await start();
     const crowds = await Promise.all(
       ['127.0.0.2', '127.0.0.3', '127.0.0.4'].map((from) => openSilent(port, 64, from)),
@@ -233,7 +233,7 @@ describe('bad peers', () => {
     for (const crowd of crowds) crowd.close();
   });
 
-  it('lose what was kept for them, and no one else does', async () => {
+  it('lose only their own idle connections', async () => {
     const { port } = await start();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const probe = async (): Promise<Socket> => {
@@ -249,7 +249,7 @@ describe('bad peers', () => {
     silent.close();
   });
 
-  it('that send thousands of requests at once are closed, and one request reached the agent', async () => {
+  it('are closed after thousands of pipelined requests, of which one reached the agent', async () => {
     const real = createMetrics({ version: '1.2.3' });
     let asked = 0;
     const metrics = {
@@ -268,7 +268,7 @@ describe('bad peers', () => {
     expect(body).toContain('vedette_health_connections_closed_total{state="pipelining"} 1\n');
   });
 
-  it('that hold on to a request do not keep a probe out', async () => {
+  it('do not block a probe with unfinished requests', async () => {
     let asked = 0;
     const metrics = {
       ...createMetrics({ version: '1.2.3' }),
@@ -313,8 +313,8 @@ describe('bad peers', () => {
   });
 });
 
-describe('the port', () => {
-  it('that is taken is named with the variable and what to do', async () => {
+describe('the health port', () => {
+  it('is named with its variable and advice where it is in use', async () => {
     const other = createServer().listen(0);
     await once(other, 'listening');
     const address = other.address();
@@ -333,7 +333,7 @@ describe('the port', () => {
     other.close();
   });
 
-  it('is free again after the close, and closing twice is harmless', async () => {
+  it('is free again after the server is closed, once or twice', async () => {
     const { port, close } = await start();
     await Promise.all([close(), close()]);
     await start({ port });
@@ -341,7 +341,7 @@ describe('the port', () => {
   });
 });
 
-describe('close', () => {
+describe('closing the health server', () => {
   it('ends idle keep-alive connections at once', async () => {
     const clock = new FakeClock();
     const { port, close } = await start({ clock });
@@ -383,7 +383,7 @@ describe('close', () => {
     await closed;
   });
 
-  it('cuts a connection that only hangs there, after a second', async () => {
+  it('destroys a hanging connection after a second', async () => {
     const clock = new FakeClock();
     const { port, close } = await start({ clock });
     const socket = connect(port, '127.0.0.1');

@@ -79,7 +79,7 @@ async function passing(clock: FakeClock, work: Promise<void>): Promise<void> {
   await over;
 }
 
-it('gives the service at the end what a disk that refuses does not take', async () => {
+it('sends results to the service at the end that the disk refuses', async () => {
   const { link, clock, folder, service, records } = await openLink();
   rmSync(folder.file('spool'), { recursive: true });
   const result = wireResult('sequence-1');
@@ -97,7 +97,7 @@ it('gives the service at the end what a disk that refuses does not take', async 
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('ends its work at once, also where the key file is one that never answers', async () => {
+it('ends its work at once, also where reading the key file blocks', async () => {
   const folder = makeTempFolder();
   writeFileSync(folder.file('key'), KEY);
   const { link, clock } = await openLink(keyFile(folder.file('key')), folder);
@@ -115,7 +115,7 @@ it('ends its work at once, also where the key file is one that never answers', a
   await link.close(new AbortController().signal);
 });
 
-it('takes what is in DATA_DIR away from other users', async () => {
+it('closes the files in DATA_DIR to other users', async () => {
   const folder = makeTempFolder();
   mkdirSync(folder.file('spool'));
   writeFileSync(folder.file('assignments.json'), '{}');
@@ -125,7 +125,7 @@ it('takes what is in DATA_DIR away from other users', async () => {
   await link.close(AbortSignal.abort());
 });
 
-it('reports the slots of results that damage took, once, also over restarts', async () => {
+it('reports the slots of damaged results once, also over restarts', async () => {
   const folder = makeTempFolder();
   const service = await UploadService.start();
   const open = () => openLink(fixedKey(KEY), folder, service);

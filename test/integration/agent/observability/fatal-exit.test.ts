@@ -42,6 +42,6 @@ it.each([
   expect(await leftBy(thrown)).toMatchObject([{ report: { class: name, count: 1 } }]);
 });
 
-it('what the operator can mend is no error of the agent', async () => {
+it('an error that the operator can fix is not reported as one of the agent', async () => {
   expect(await leftBy(new VedetteError('environment', 'DATA_DIR_IN_USE', 'no'))).toEqual([]);
 });

@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 describe('errors of the agent', () => {
-  it('are reported after 5 s, each kind once with how often it came', async () => {
+  it('are reported after 5 s, each kind once with its count', async () => {
     const { service, start } = await reportsRig();
     const { clock, reports, run, due } = start();
     const fault = () => {
@@ -56,7 +56,7 @@ describe('errors of the agent', () => {
     ]);
   });
 
-  it('tell where they were thrown', async () => {
+  it('are reported with where they were thrown', async () => {
     const { service, start } = await reportsRig();
     const { clock, reports, run, due } = start();
     run();
@@ -77,7 +77,7 @@ describe('errors of the agent', () => {
     });
   });
 
-  it('that are logged twice came once', async () => {
+  it('count once when they are logged twice', async () => {
     const { service, start } = await reportsRig();
     const { clock, reports, run, due } = start();
     run();
@@ -116,7 +116,7 @@ describe('errors of the agent', () => {
     ]);
   });
 
-  it('that break whoever looks at them are left out', async () => {
+  it('are left out where reading them throws', async () => {
     const { service, start } = await reportsRig();
     const { clock, reports, run, records } = start();
     run();
@@ -129,7 +129,7 @@ describe('errors of the agent', () => {
     expect(records().map(({ level }) => level)).toEqual(['debug', 'debug']);
   });
 
-  it('go up once a minute, a hundred kinds at a time', async () => {
+  it('are reported once a minute, a hundred kinds at a time', async () => {
     const { service, start } = await reportsRig();
     const { clock, reports, run, due, idle } = start();
     run();
@@ -151,7 +151,7 @@ describe('errors of the agent', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('that are new without an end are 240 reports an hour', async () => {
+  it('are limited to 240 reports an hour', async () => {
     const { service, start } = await reportsRig();
     const { clock, reports, run, records, due } = start();
     run();
@@ -229,7 +229,7 @@ describe('errors of the agent', () => {
     await eventually(() => service.errors.length > 0);
   });
 
-  it('that the service refuses are let go', async () => {
+  it('are dropped where the service refuses them', async () => {
     const { service, start } = await reportsRig();
     const { clock, reports, run, due, idle } = start();
     service.next(PATHS.errors, failing(400));
@@ -243,7 +243,7 @@ describe('errors of the agent', () => {
     expect(service.count(PATHS.errors)).toBe(1);
   });
 
-  it('that wait at the end are reported by then', async () => {
+  it('are reported at the end where they wait', async () => {
     const { service, start } = await reportsRig();
     const { reports, run, drain, clock } = start();
     run();
@@ -253,7 +253,7 @@ describe('errors of the agent', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('that were being sent when the end came are sent again', async () => {
+  it('are sent again at the end where their request was interrupted', async () => {
     const { service, start } = await reportsRig();
     const { reports, run, drain, clock, due } = start();
     service.next(PATHS.errors, () => {});
@@ -266,7 +266,7 @@ describe('errors of the agent', () => {
     expect(service.errors).toHaveLength(1);
   });
 
-  it('hold up the end for 2 s at most', async () => {
+  it('delay the end by 2 s at most', async () => {
     const { service, start } = await reportsRig();
     const { reports, run, drain, clock } = start();
     service.next(PATHS.errors, () => {});
@@ -279,7 +279,7 @@ describe('errors of the agent', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('do not hold it up where the last try failed', async () => {
+  it('do not delay the end where the last try failed', async () => {
     const { service, start } = await reportsRig();
     const { reports, run, drain, clock, records, due } = start();
     service.next(PATHS.errors, reset);
@@ -293,8 +293,8 @@ describe('errors of the agent', () => {
   });
 });
 
-describe('what ends the process', () => {
-  it('is reported by the next one, and first', async () => {
+describe('an error that ends the process', () => {
+  it('is reported by the next process, before other errors', async () => {
     const { service, start, file } = await reportsRig();
     const crashed = start({ version: '1.0.0' });
     crashed.run();
@@ -335,7 +335,7 @@ describe('what ends the process', () => {
     await eventually(() => !existsSync(file));
   });
 
-  it('is of the last 20 kinds', async () => {
+  it('is saved for the last 20 kinds', async () => {
     const { start, file } = await reportsRig();
     for (const error of errorsOfKinds(25)) start().reports.recordCrash(error);
     const { crashes } = JSON.parse(readFileSync(file, 'utf8'));
@@ -455,7 +455,7 @@ describe('what ends the process', () => {
     await eventually(() => service.errors.length === 1);
   });
 
-  it('is reported still where it cannot be put on disk', async () => {
+  it('is reported where it cannot be saved to disk', async () => {
     const { service, start, file } = await reportsRig();
     mkdirSync(file);
     writeFileSync(`${file}/x`, '');
@@ -467,7 +467,7 @@ describe('what ends the process', () => {
     expect(service.errors).toHaveLength(1);
   });
 
-  it('makes DATA_DIR where it has to', async () => {
+  it('creates a missing DATA_DIR', async () => {
     const { start, folder } = await reportsRig();
     const dataDir = folder.file('later');
     start({ dataDir }).reports.recordCrash(new TypeError('no'));

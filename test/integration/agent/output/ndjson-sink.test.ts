@@ -67,7 +67,7 @@ describe('NdjsonSink', () => {
     expect(dropped).toEqual({ attempt: 0, result: 0, missed: 0 });
   });
 
-  it('drops attempts first, then the oldest results, counts each and says so once', async () => {
+  it('drops attempts first, then the oldest results, counts each and logs that once', async () => {
     const lineBytes = JSON.stringify(resultFor({ id: '00' })).length + 1;
     const { output, sink, dropped, records } = setUp(lineBytes * 4 + 10);
     // What the output itself has taken is out of reach.
@@ -105,7 +105,7 @@ describe('NdjsonSink', () => {
     await sink.flush(never);
   });
 
-  it('ends a flush with its signal, and says how much was not read', async () => {
+  it('ends a flush with its signal, and logs how much was not read', async () => {
     const { sink, records } = setUp();
     for (let id = 0; id < 5; id += 1) sink.result(resultFor());
     const controller = new AbortController();
@@ -117,7 +117,7 @@ describe('NdjsonSink', () => {
     );
   });
 
-  it('counts every line of an output that is closed under it, and logs that once', async () => {
+  it('counts every line of an output that was closed, and logs that once', async () => {
     const { output, sink, dropped, records } = setUp();
     for (let id = 0; id < 5; id += 1) sink.result(resultFor());
     const flushed = sink.flush(never);
@@ -130,7 +130,7 @@ describe('NdjsonSink', () => {
     expect(records().filter(({ level }) => level === 'error')).toHaveLength(1);
   });
 
-  it('does not throw at a result that cannot be written', async () => {
+  it('logs a result that cannot be written, and does not throw', async () => {
     const { output, sink, dropped, records } = setUp();
     output.resume();
     sink.result(resultFor({ attempts: 1n as never }));
@@ -188,7 +188,7 @@ describe('NdjsonSink on the stdout of a process', () => {
     expect(await stderr).toBe('');
   });
 
-  it('survives a reader that goes away, counts what is lost and says so once', async () => {
+  it('survives a reader that goes away, counts lost lines and logs that once', async () => {
     const { child, stdout, stderr } = startChild();
     await once(child, 'message');
     const exited = once(child, 'exit');

@@ -39,13 +39,13 @@ async function open(dataDir: string | null, clock = new FakeClock()) {
   return { account, clock, state, warnings: () => records().filter((r) => r.level === 'warn') };
 }
 
-it('knows of nothing at a first start', async () => {
+it('the ledger is empty at a first start', async () => {
   const { account, clock, warnings } = await open(folder());
   expect(account.missedBefore(SET, clock.wallMs())).toEqual([]);
   expect(warnings()).toEqual([]);
 });
 
-it('tells the next process what nobody answers for', async () => {
+it('the ledger gives the next process the unanswered slots', async () => {
   const dataDir = folder();
   const { account, clock } = await open(dataDir);
   const t0 = clock.wallMs();
@@ -63,7 +63,7 @@ it('tells the next process what nobody answers for', async () => {
   ]);
 });
 
-it('keeps itself up to date once a second until it is told to end', async () => {
+it('the ledger is saved once a second until its signal aborts', async () => {
   const dataDir = folder();
   const { account, clock } = await open(dataDir);
   const controller = new AbortController();
@@ -83,7 +83,7 @@ it('keeps itself up to date once a second until it is told to end', async () => 
   expect(readdirSync(dataDir)).toEqual(['accounted.json']);
 });
 
-it('says nothing that the spool has not on disk', async () => {
+it('the ledger contains no slot as answered whose record is not on disk', async () => {
   const dataDir = folder();
   const { account, clock, state } = await open(dataDir);
   const t0 = clock.wallMs();
@@ -110,7 +110,7 @@ it('says nothing that the spool has not on disk', async () => {
   ]);
 });
 
-it('does not wait for a disk that refuses, when it is told to end', async () => {
+it('the ledger does not wait for a failing disk when its signal aborts', async () => {
   const { account, state } = await open(folder());
   state.committed = () => new Promise(() => {});
   const controller = new AbortController();
@@ -120,7 +120,7 @@ it('does not wait for a disk that refuses, when it is told to end', async () => 
   await Promise.all([running, saving]);
 });
 
-it('goes no further than the scheduler came', async () => {
+it('the ledger goes no further than the scheduler', async () => {
   const dataDir = folder();
   const { account, clock, state } = await open(dataDir);
   const t0 = clock.wallMs();
@@ -144,7 +144,7 @@ it.each(['', '{"format":1,"upToMs":-1,"unfinished":[]}', '{"format":2}', '[]'])(
   },
 );
 
-it('says once that it cannot be kept, and goes on', async () => {
+it('the ledger logs once that it cannot be saved, and goes on', async () => {
   const dataDir = `${folder()}/data`;
   writeFileSync(dataDir, 'a file where a folder should be');
   const { account, warnings } = await open(dataDir);
@@ -154,7 +154,7 @@ it('says once that it cannot be kept, and goes on', async () => {
   expect(warnings().slice(before)).toHaveLength(1);
 });
 
-it('keeps nothing without a folder', async () => {
+it('the ledger saves nothing without DATA_DIR', async () => {
   const { account, clock } = await open(null);
   account.began('a', clock.wallMs());
   await account.save(never);
@@ -162,7 +162,7 @@ it('keeps nothing without a folder', async () => {
   expect(account.missedBefore(SET, clock.wallMs() + 600_000)).toEqual([]);
 });
 
-it('answers for every slot, whenever the process is killed', async () => {
+it('every slot has a result or is missed, whenever the process is killed', async () => {
   /** What happens next; a number is how many milliseconds pass. */
   const step = fc.oneof(
     fc.integer({ min: 1, max: 50 }),

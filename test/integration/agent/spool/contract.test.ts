@@ -15,7 +15,7 @@ describe.each(['disk', 'memory'] as const)('a spool (%s)', (where) => {
     return opened;
   }
 
-  it('gives records oldest first, whatever their kind, and whole', async () => {
+  it('returns complete records of any kind, oldest first', async () => {
     const { spool } = await setUp();
     const kinds = ['result', 'attempt', 'missed', 'artifact-note'] as const;
     const records = Array.from({ length: 40 }, (_, n) =>
@@ -29,7 +29,7 @@ describe.each(['disk', 'memory'] as const)('a spool (%s)', (where) => {
     expect(spool.depth.records).toBe(40);
   });
 
-  it('gives as many as fit and one at least, again until they are accepted', async () => {
+  it('returns as many as fit and at least one, repeatedly until they are accepted', async () => {
     const { spool } = await setUp();
     for (const id of ['a', 'b', 'c', 'd']) spool.put(recordFor(id, { bytes: 1000 }));
     await spool.committed();
@@ -48,7 +48,7 @@ describe.each(['disk', 'memory'] as const)('a spool (%s)', (where) => {
     expect(await ids(10)).toEqual(['c']);
   });
 
-  it('keeps the same id once, and lets it in again after it left', async () => {
+  it('stores the same id once, and again after it left', async () => {
     const { spool } = await setUp();
     spool.put(recordFor('a'));
     spool.put(recordFor('a', { bytes: 500 }));
@@ -67,7 +67,7 @@ describe.each(['disk', 'memory'] as const)('a spool (%s)', (where) => {
     expect(await idsOf(spool)).toEqual(['a']);
   });
 
-  it('tells a reader when there is something to read', async () => {
+  it('wakes a reader when there is a record to read', async () => {
     const { spool } = await setUp();
     const ended = new AbortController();
     const first = spool.available(never);
@@ -89,7 +89,7 @@ describe.each(['disk', 'memory'] as const)('a spool (%s)', (where) => {
     expect(await spool.available(never)).toBe(false);
   });
 
-  it('counts what is put after its end, and hangs nobody', async () => {
+  it('counts records that are put after its end, and blocks no caller', async () => {
     const { spool } = await setUp();
     spool.put(recordFor('before'));
     await spool.committed();

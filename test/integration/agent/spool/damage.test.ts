@@ -152,8 +152,8 @@ async function expectForgotten(found: readonly string[]): Promise<void> {
   }
 }
 
-describe('a spool whose files are not as they were written', () => {
-  it('passes over a write that was cut short at any byte, in silence', {
+describe('a spool with damaged files', () => {
+  it('ignores a write that was cut short at any byte', {
     timeout: LIMIT_MS,
   }, async () => {
     const last = segments(whole, 'main').at(-1) ?? '';
@@ -232,7 +232,7 @@ describe('a spool whose files are not as they were written', () => {
     await expectForgotten([...ids, 'next']);
   });
 
-  it('counts what is lost by its number where no manifest names it, once', async () => {
+  it('counts lost records once by their numbers where no manifest has them', async () => {
     freshCopy();
     const [, path = ''] = segments(copy, 'main');
     const gone = await idsOfFile(path);
@@ -252,7 +252,7 @@ describe('a spool whose files are not as they were written', () => {
     await expectForgotten(found);
   });
 
-  it('goes on with all that is whole, and counts the rest, whatever happened to the files', {
+  it('uses all whole records and counts the others, whatever happened to the files', {
     timeout: LIMIT_MS,
   }, async () => {
     const damage = fc.record({
@@ -308,7 +308,7 @@ describe('a spool whose files are not as they were written', () => {
     );
   });
 
-  it('says what is missing, uses the rest, and keeps the damaged file for a look', async () => {
+  it('logs what is missing, uses the rest, and moves the damaged file aside', async () => {
     freshCopy();
     const [first = ''] = segments(copy, 'main');
     rewrite(first, (contents) => contents.fill(0xaa, 700, 740));
@@ -332,7 +332,7 @@ describe('a spool whose files are not as they were written', () => {
     expect(readFileSync(filesIn(copy, /./)[0] ?? '')).toEqual(contents);
   });
 
-  it('keeps the manifest of a file that is damaged until its slots are told', async () => {
+  it('retains the manifest of a damaged file until its slots are reported', async () => {
     freshCopy();
     const [first = ''] = segments(copy, 'main');
     rmSync(first);
@@ -348,7 +348,7 @@ describe('a spool whose files are not as they were written', () => {
     expect(filesIn(copy, /./)).toEqual([]);
   });
 
-  it('drops and counts what is damaged while it runs, names its slots, and gives the rest', async () => {
+  it('drops and counts records that are damaged while it runs, reports their slots, and returns the others', async () => {
     freshCopy();
     const opened = await openTestSpool({ dataDir: copy });
     const { spool, dropped } = opened;
@@ -369,7 +369,7 @@ describe('a spool whose files are not as they were written', () => {
     await again.spool.close();
   });
 
-  it('keeps no more than four damaged files', async () => {
+  it('retains at most four damaged files', async () => {
     freshCopy();
     for (let n = 0; n < 6; n += 1) {
       writeFileSync(join(copy, 'spool', `damaged-main-${`${n}`.padStart(16, '0')}.seg`), 'x');

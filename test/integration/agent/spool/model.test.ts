@@ -23,7 +23,7 @@ const step = fc.oneof(
   },
 );
 
-it('holds what a plain list would hold, through restarts and crashes', async () => {
+it('the spool contains the same records as a plain list, through restarts and crashes', async () => {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
   let folders = 0;

@@ -47,7 +47,7 @@ it.each([
   await eventually(() => outbox.bytes === 0);
 });
 
-it('a file over the limit is refused unread, one that is not there too, both with a note', async () => {
+it('a file that is missing or over the limit is refused with a note, without being read', async () => {
   const { outbox, folder } = await uploadRig();
   const path = fileOf(Buffer.alloc(1));
   truncateSync(path, MAX_ARTIFACT_BYTES + 1);
@@ -62,7 +62,7 @@ it('a file over the limit is refused unread, one that is not there too, both wit
   expect(readdirSync(folder.path)).not.toContain('artifacts');
 });
 
-it('memory has no room for a large file, and does not try', async () => {
+it('a file larger than the memory for artifacts is refused without being read', async () => {
   const { outbox } = await uploadRig({ dataDir: null });
   const path = fileOf(Buffer.alloc(1));
   truncateSync(path, 64 * 1024 * 1024);
@@ -72,7 +72,7 @@ it('memory has no room for a large file, and does not try', async () => {
   });
 });
 
-it('gives the pieces of a file, from anywhere, and tells when it ends too soon', async () => {
+it('reads a file in pieces from any offset, and fails where it ends too early', async () => {
   const bytes = randomBytes(10_000);
   const path = fileOf(bytes);
   const read = async (fromByte: number, count: number): Promise<Buffer[]> => {

@@ -34,7 +34,7 @@ async function withStore(headers: Readonly<Record<string, string>>, isAllowed: b
   return { ...rig, store, warnings };
 }
 
-it('sends no part to an origin that is not named, but through the service (trust model SN12)', async () => {
+it('sends parts for an origin that is not allowed through the service (trust model SN12)', async () => {
   const { store, service, outbox, put, run, empty, warnings, state } = await withStore({}, false);
   const { origin } = store.url;
   const bytes = randomBytes(2500);
@@ -57,7 +57,7 @@ it('sends no part to an origin that is not named, but through the service (trust
   ]);
 });
 
-it('logs an origin that is not named at once, and then once a minute with a count', async () => {
+it('logs an origin that is not allowed at once, and then once a minute with a count', async () => {
   const { outbox, run, empty, warnings, clock } = await withStore({}, false);
   void run();
   for (const name of ['one', 'two', 'three']) {
@@ -94,7 +94,7 @@ it.each([
   expect(String(warnings()[0]?.msg)).toContain(`"${name}"`);
 });
 
-it('sends a part to a named origin with the headers of object stores', async () => {
+it('sends a part to an allowed origin with the headers of object stores', async () => {
   const headers = {
     'Content-Type': 'text/plain',
     'Content-MD5': 'abc=',

@@ -40,7 +40,7 @@ const cut: Script = (request) => {
 };
 
 describe('an artifact', () => {
-  it('goes up in parts after its result, and leaves nothing behind', async () => {
+  it('is uploaded in parts after its result, and then removed', async () => {
     const { outbox, put, run, service, empty, state, folder, records } = await uploadRig();
     const [resultId] = await put('one');
     const bytes = randomBytes(2500);
@@ -65,7 +65,7 @@ describe('an artifact', () => {
     expect(records()).toEqual([]);
   });
 
-  it('that is cut again and again goes on from the last whole part', async () => {
+  it('continues from the last complete part after each interruption', async () => {
     const { outbox, run, service, empty, clock, waitMs, records } = await uploadRig();
     service.partBytes = 100_000;
     const bytes = randomBytes(1_000_000);
@@ -87,7 +87,7 @@ describe('an artifact', () => {
     expect(records().map(({ level }) => level)).toEqual(['warn', 'info']);
   });
 
-  it('goes on after a restart of the agent', async () => {
+  it('is uploaded further after a restart of the agent', async () => {
     const rig = await uploadRig();
     const bytes = randomBytes(5000);
     await rig.outbox.add(artifact(bytes));
@@ -102,7 +102,7 @@ describe('an artifact', () => {
     expect(rig.service.count(partPath(1))).toBe(1);
   });
 
-  it('holds up no result, however long it takes', async () => {
+  it('delays no result, however long it takes', async () => {
     const { outbox, put, run, service } = await uploadRig();
     await outbox.add(artifact(randomBytes(100)));
     service.always(partPath(1), () => {});
@@ -113,7 +113,7 @@ describe('an artifact', () => {
     expect(service.taken).toEqual([id]);
   });
 
-  it('goes to an object store by its signed addresses', async () => {
+  it('is sent to the signed addresses of an object store', async () => {
     const store = await UploadService.start();
     const { outbox, run, service, empty } = await uploadRig({
       artifactOrigins: [store.url.origin],
@@ -140,7 +140,7 @@ describe('an artifact', () => {
     expect(Buffer.concat(kept).equals(bytes)).toBe(true);
   });
 
-  it('of which the service lost the upload is begun again', async () => {
+  it('is uploaded from the beginning where the service lost the upload', async () => {
     const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadRig();
     const bytes = randomBytes(1500);
     await outbox.add(artifact(bytes));
@@ -168,7 +168,7 @@ describe('an artifact', () => {
     },
   );
 
-  it('waits where nobody there knows of artifacts, and goes up when somebody does', async () => {
+  it('waits while the service has no artifact endpoints, and is uploaded when it has', async () => {
     const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadRig();
     const bytes = randomBytes(10);
     await outbox.add(artifact(bytes));
@@ -180,7 +180,7 @@ describe('an artifact', () => {
     expect(rejected).toEqual([]);
   });
 
-  it('whose digest is never right is given up in the end', async () => {
+  it('is given up where its digest is wrong each time', async () => {
     const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadRig();
     await outbox.add(artifact(randomBytes(10)));
     service.always(`${PATHS.artifacts}/${UPLOAD}/complete`, async (request, response) => {
@@ -194,7 +194,7 @@ describe('an artifact', () => {
     expect(service.count(PATHS.artifacts)).toBe(15 - 4);
   });
 
-  it('lets others pass while it fails', async () => {
+  it('lets others be uploaded while it fails', async () => {
     const { outbox, spool, run, service, empty, clock, waitMs } = await uploadRig();
     await outbox.add(artifact(randomBytes(10)));
     await outbox.add(artifact(randomBytes(20), { resultId: 'other' }));
@@ -207,7 +207,7 @@ describe('an artifact', () => {
     expect(order).toEqual([UPLOAD, `other-${NAME}`, UPLOAD]);
   });
 
-  it('is sent by the drain, too, or waits for the next start', async () => {
+  it('is uploaded by the drain, or by the next process', async () => {
     const { outbox, uploader, service, spool } = await uploadRig();
     await outbox.add(artifact(randomBytes(10)));
     await spool.committed();
@@ -221,7 +221,7 @@ describe('an artifact', () => {
     expect(spool.depth.records).toBe(1);
   });
 
-  it('whose file is gone or damaged is given up and counted', async () => {
+  it('is given up and counted where its file is gone or damaged', async () => {
     const { outbox, run, spool, empty, folder, dropped, service } = await uploadRig();
     await outbox.add(artifact(randomBytes(1000)));
     await spool.committed();
@@ -233,8 +233,8 @@ describe('an artifact', () => {
   });
 });
 
-describe('the outbox', () => {
-  it('keeps an artifact that is added twice once', async () => {
+describe('the artifact outbox', () => {
+  it('saves an artifact once that is added twice', async () => {
     const { outbox, spool, folder } = await uploadRig();
     const added = artifact(randomBytes(5000));
     const all = [outbox.add(added), outbox.add(added)];
@@ -246,7 +246,7 @@ describe('the outbox', () => {
     expect(readdirSync(folder.file('artifacts'))).toEqual([ID]);
   });
 
-  it('takes a content type that is none for bytes', async () => {
+  it('replaces an invalid content type by application/octet-stream', async () => {
     const { outbox, run, service, empty } = await uploadRig();
     await outbox.add(artifact(randomBytes(10), { contentType: 'text/html; a="b"\r\nx' }));
     void run();
@@ -254,7 +254,7 @@ describe('the outbox', () => {
     expect(service.uploads.get(UPLOAD)?.begin.contentType).toBe('application/octet-stream');
   });
 
-  it('takes exactly as much as the protocol allows, and says so beyond', async () => {
+  it('takes artifacts up to the limit of the protocol, and says why it refuses larger ones', async () => {
     const { outbox, folder, spool } = await uploadRig();
     const bytes = Buffer.alloc(MAX_ARTIFACT_BYTES + 1);
     expect(await outbox.add(artifact(bytes))).toEqual({
@@ -269,7 +269,7 @@ describe('the outbox', () => {
     expect(spool.depth.records).toBe(0);
   });
 
-  it('removes at the start what no note tells of, and nothing else', async () => {
+  it('removes only files without a note at the start', async () => {
     const rig = await uploadRig();
     await rig.outbox.add(artifact(randomBytes(10)));
     await rig.stop();
@@ -283,7 +283,7 @@ describe('the outbox', () => {
     );
   });
 
-  it('says why where the disk refuses, and leaves nothing half', async () => {
+  it('says why it cannot save an artifact, and leaves no partial file', async () => {
     const { outbox, folder, spool } = await uploadRig();
     writeFileSync(folder.file('artifacts'), 'a file');
     const added = await outbox.add(artifact(randomBytes(10)));
@@ -291,14 +291,14 @@ describe('the outbox', () => {
     expect(spool.depth.records).toBe(0);
   });
 
-  it('refuses to start on artifacts that cannot be read', async () => {
+  it('refuses to start where artifacts cannot be read', async () => {
     const rig = await uploadRig();
     await rig.stop();
     writeFileSync(rig.folder.file('artifacts'), 'a file');
     await expect(rig.start()).rejects.toMatchObject({ kind: 'config', code: 'DATA_DIR_UNUSABLE' });
   });
 
-  it('takes nothing after its end', async () => {
+  it('takes nothing after it was closed', async () => {
     const { outbox, spool } = await uploadRig();
     const adding = outbox.add(artifact(randomBytes(10)));
     await outbox.close();
@@ -314,8 +314,8 @@ const numbered = (n: number, bytes: number) =>
   artifact(randomBytes(bytes), { resultId: `result-${n}` });
 const idOf = (n: number): string => artifactIdOf(`result-${n}`, NAME);
 
-describe('the bound in bytes', () => {
-  it('holds for artifacts and results together: the oldest artifacts make room for new ones', async () => {
+describe('the bound in bytes of spool and artifacts', () => {
+  it('includes both: the oldest artifacts make room for new ones', async () => {
     const { outbox, spool, folder, dropped, records } = await uploadRig({ maxBytes: 1024 * KIB });
     for (let n = 0; n < 6; n += 1) {
       expect(await outbox.add(numbered(n, 300 * KIB))).toMatchObject({ ok: true });
@@ -330,7 +330,7 @@ describe('the bound in bytes', () => {
     expect(readdirSync(folder.file('artifacts'))).toHaveLength(3);
   });
 
-  it('takes artifacts before attempts and results', async () => {
+  it('drops artifacts before attempts and results', async () => {
     const { outbox, spool, folder, dropped } = await uploadRig({ maxBytes: 1024 * KIB });
     for (let n = 0; n < 3; n += 1) await outbox.add(numbered(n, 200 * KIB));
     for (let n = 0; n < 10; n += 1) {
@@ -344,7 +344,7 @@ describe('the bound in bytes', () => {
     expect(spool.depth.records).toBe(10);
   });
 
-  it('is one of its own without a folder, and all of it is gone with the process', async () => {
+  it('is 32 MiB of memory for artifacts without DATA_DIR', async () => {
     const { outbox, run, service, empty, dropped } = await uploadRig({ dataDir: null });
     service.partBytes = 4 * KIB * KIB;
     for (let n = 0; n < 4; n += 1) {
@@ -356,7 +356,7 @@ describe('the bound in bytes', () => {
     expect([...service.uploads.keys()]).toEqual([1, 2, 3].map((n) => `result-${n}-${NAME}`));
   });
 
-  it('gives up artifacts whose notes the spool has let go for their age', async () => {
+  it('drops artifacts whose notes the spool dropped for their age', async () => {
     const { outbox, spool, folder } = await uploadRig({ maxAgeMs: 0 });
     await outbox.add(numbered(0, 10));
     await spool.committed();

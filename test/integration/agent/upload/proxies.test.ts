@@ -92,7 +92,7 @@ it('goes to an http service through the proxy with the whole URL, also with stre
   });
 });
 
-it('makes no more connections to a proxy than to a service', async () => {
+it('opens no more connections to a proxy than to a service', async () => {
   const service = await UploadService.start();
   service.always('/x', () => {});
   const proxy = await httpProxy();
@@ -130,7 +130,7 @@ it('goes to the object store through the proxy, and directly to what NO_PROXY na
   expect(proxy.requests[0]?.headers.authorization).toBeUndefined();
 });
 
-it('asks for a tunnel to an https service, and judges its certificate', async () => {
+it('opens a tunnel to an https service, and verifies its certificate', async () => {
   const identity = await createSelfSigned({ names: ['service.test'] });
   const server = createServer(identity);
   const port = await listen(server);
@@ -166,7 +166,7 @@ it.each([
   expect(wrong.message).toContain(`does not take the user and password of ${variable} (407)`);
 });
 
-it.each([HTTPS, HTTP])('names a proxy that is not there: %s', async (serviceUrl) => {
+it.each([HTTPS, HTTP])('names an unreachable proxy in the fault: %s', async (serviceUrl) => {
   const closed = await refusingPort();
   onTestFinished(() => closed.close());
   const fault = await faultOf(
@@ -178,12 +178,12 @@ it.each([HTTPS, HTTP])('names a proxy that is not there: %s', async (serviceUrl)
   );
 });
 
-it('names a proxy whose name nobody knows', async () => {
+it('names a proxy in the fault whose name cannot be resolved', async () => {
   const fault = await faultOf(clientOf(HTTPS, 'http://proxy.invalid:3128'));
   expect(fault.message).toMatch(/proxy: (its name is not known|no name server answered) \(E/);
 });
 
-it('does not trust a proxy that shows any certificate', async () => {
+it('rejects a proxy with an untrusted certificate', async () => {
   const proxy = await httpProxy({ identity: await createSelfSigned() });
   for (const serviceUrl of [HTTPS, HTTP]) {
     const fault = await faultOf(clientOf(serviceUrl, proxy.url()));
@@ -194,7 +194,7 @@ it('does not trust a proxy that shows any certificate', async () => {
   expect(proxy.requests).toEqual([]);
 });
 
-it('tells a proxy that speaks no TLS', async () => {
+it('names a proxy in the fault that speaks no TLS', async () => {
   const proxy = await httpProxy();
   const fault = await faultOf(clientOf(HTTPS, `https://127.0.0.1:${proxy.port}`));
   expect(fault.message).toContain('no connection to the proxy: it speaks no TLS');
@@ -261,7 +261,7 @@ it.each([HTTPS, HTTP])(
   },
 );
 
-it('a long poll is held through the proxy as long as it may be, and ends with its signal', async () => {
+it('holds a long poll through the proxy, and ends it with its signal', async () => {
   const service = await UploadService.start();
   service.always('/x', () => {});
   const proxy = await httpProxy();

@@ -11,7 +11,7 @@ import {
 
 const service = useParties(useArtifactServer('pglite'));
 
-it('an artifact over a line that is cut arrives whole at the service, where the result says', async () => {
+it('an artifact arrives complete over an interrupted line, at the path in the result', async () => {
   const { mine, app } = service();
   const cuts = [0.5, 1.5, 0.3].map((parts) => Math.round(parts * MIN_PART_BYTES));
   const relay = await cuttingRelay(app.port);

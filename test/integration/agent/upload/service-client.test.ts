@@ -96,7 +96,7 @@ it('sends JSON with the key, the protocol and its own name, and reads the answer
   });
 });
 
-it('packs what it is told to pack, sends JSON text as it is, and unpacks answers', async () => {
+it('compresses bodies on request, sends JSON text as it is, and unpacks answers', async () => {
   const { service, client } = await setUp();
   service.always('/', async (request, response) => {
     await read(request);
@@ -114,7 +114,7 @@ it('packs what it is told to pack, sends JSON text as it is, and unpacks answers
   expect(plain?.body.equals(text)).toBe(true);
 });
 
-it('puts the path of SERVICE_URL before its own', async () => {
+it('prefixes paths with the path of SERVICE_URL', async () => {
   const { service } = await setUp();
   const client = clientOf(new URL('/monitoring/', service.url));
   await client.post('/agent/v1/poll', {}, options);
@@ -304,7 +304,7 @@ it('says what to do about a certificate that is not trusted', async () => {
   expect(JSON.stringify(answer)).toContain('NODE_EXTRA_CA_CERTS');
 });
 
-it('gives up on an answer that is slow, and lets its connection go', async () => {
+it('gives up a slow answer and closes its connection', async () => {
   const clock = new FakeClock();
   const { service, client } = await setUp(clock);
   let isClosed = false;
@@ -328,7 +328,7 @@ it('gives up on an answer that is slow, and lets its connection go', async () =>
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('breaks off at once when it is told to, before or meanwhile', async () => {
+it('stops at once when its signal aborts, before or during the request', async () => {
   const clock = new FakeClock();
   const { service, client } = await setUp(clock);
   service.always('/x', () => {});
@@ -343,7 +343,7 @@ it('breaks off at once when it is told to, before or meanwhile', async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('ends what is under way when it is closed', async () => {
+it('ends requests in progress when it is closed', async () => {
   const { service, client } = await setUp();
   service.always('/x', () => {});
   const answer = client.post('/x', {}, options);
@@ -402,7 +402,7 @@ it('puts a part to the service with the key, and to a signed address without it 
   expect(String(foreign?.body)).toBe('abcde');
 });
 
-it('takes the key to no other address by a redirect of the service (trust model SN11)', async () => {
+it('sends the key to no other address after a redirect of the service (trust model SN11)', async () => {
   const [service, elsewhere] = [await UploadService.start(), await UploadService.start()];
   const client = clientOf(service.url, systemClock, [elsewhere.url.origin]);
   for (const status of [301, 302, 303, 307, 308]) {
@@ -439,7 +439,7 @@ it('follows no redirect of an object store (trust model SN11)', async () => {
   expect(elsewhere.seen).toEqual([]);
 });
 
-it('takes nothing an object store says for a word of the service', async () => {
+it('treats no answer of an object store as one of the service', async () => {
   const { service, client } = await setUp();
   const signed = { ...part, url: new URL('/1?X-Signature=secret', service.url).href };
   const put = () => client.put(signed, pieces('abc'), 3, options);
@@ -454,7 +454,7 @@ it('takes nothing an object store says for a word of the service', async () => {
   expect(client.lastContactMs).toBeNull();
 });
 
-it('survives a part that is cut, refused before its end, or cannot be read', async () => {
+it('survives a part that is interrupted, refused before its end, or unreadable', async () => {
   const folder = makeTempFolder();
   onTestFinished(folder.remove);
   writeFileSync(folder.file('big'), Buffer.alloc(20_000_000));

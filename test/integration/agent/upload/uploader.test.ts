@@ -51,8 +51,8 @@ function judging(judge: (sent: Sent) => { status: number; value: unknown } | nul
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `s${n}`);
 
-describe('what goes well', () => {
-  it('brings all that waits to the service, in order, and then what comes (trust model SC11)', async () => {
+describe('uploads to a service that answers', () => {
+  it('sends all waiting records in order, and then new ones (trust model SC11)', async () => {
     const { put, run, spool, service, empty, state, records } = await uploadRig();
     const first = await put(...names(50));
     void run();
@@ -76,7 +76,7 @@ describe('what goes well', () => {
     expect(records()).toEqual([]);
   });
 
-  it('sends a result with its own times, however late it goes', async () => {
+  it('sends a result with its original times, however late', async () => {
     const { spool, run, service, empty } = await uploadRig();
     const result = wireResult('old', { startedAt: '2020-01-01T00:00:00.000Z' });
     spool.put(recordOf(result));
@@ -104,7 +104,7 @@ describe('what goes well', () => {
     expect(service.seen.length).toBeLessThan(16);
   });
 
-  it('reads on in the spool while the service is at a batch, and sends nothing before its turn', async () => {
+  it('prepares the next batch while the service handles one, and sends it afterwards', async () => {
     const { spool, run, service, empty, state } = await uploadRig();
     const pad = { apiCheckResult: httpDetail({ body: 'x'.repeat(60_000) }) };
     const results = names(80).map((name) => wireResult(`large-${name}`, pad));
@@ -133,7 +133,7 @@ describe('what goes well', () => {
     ]).toEqual(ids);
   });
 
-  it('lets a few results wait for others', async () => {
+  it('delays a few results to send them with others', async () => {
     const { put, run, service, clock, empty, waitMs } = await uploadRig({ lingerMs: 500 });
     const [first] = await put('one');
     void run();
@@ -146,7 +146,7 @@ describe('what goes well', () => {
     expect(service.seen.map(idsIn)).toEqual([[first, second]]);
   });
 
-  it('lets many go at once', async () => {
+  it('sends many results without a delay', async () => {
     const { spool, run, service } = await uploadRig({ lingerMs: 500 });
     const pad = { apiCheckResult: httpDetail({ body: 'x'.repeat(60_000) }) };
     for (const name of names(30)) spool.put(recordOf(wireResult(name, pad)));
@@ -156,8 +156,8 @@ describe('what goes well', () => {
   });
 });
 
-describe('a service that is away', () => {
-  it('is tried again, later and later, and gets all in order when it is back', async () => {
+describe('uploads to a service that is away', () => {
+  it('retries with growing delays, and sends all records in order when the service is back', async () => {
     const { put, run, service, clock, empty, waitMs, records } = await uploadRig();
     service.always(PATHS.results, reset);
     const before = await put('one', 'two');
@@ -182,7 +182,7 @@ describe('a service that is away', () => {
     ]);
   });
 
-  it('is asked again at random, so that agents do not come back together', async () => {
+  it('retries at a random time, so agents do not reconnect together', async () => {
     const { put, run, service, waitMs } = await uploadRig({ random: 0 });
     service.always(PATHS.results, reset);
     await put('one');
@@ -190,7 +190,7 @@ describe('a service that is away', () => {
     expect(await waitMs()).toBe(500);
   });
 
-  it('is told to the log again when it stays away', async () => {
+  it('logs a service that stays away again after ten minutes', async () => {
     const { put, run, service, clock, waitMs, records } = await uploadRig();
     service.always(PATHS.results, reset);
     await put('one');
@@ -199,7 +199,7 @@ describe('a service that is away', () => {
     expect(records().length).toBe(2);
   });
 
-  it('gets all after a restart of the agent, and nothing twice that it has', async () => {
+  it('sends all records after a restart of the agent, without the accepted ones', async () => {
     const rig = await uploadRig();
     rig.service.always(PATHS.results, reset);
     const before = await rig.put(...names(20));
@@ -217,7 +217,7 @@ describe('a service that is away', () => {
     expect(last.spool.depth.records).toBe(0);
   });
 
-  it('may have taken what it never answered: it gets it again', async () => {
+  it('sends a batch again whose answer was lost', async () => {
     const { put, run, service, clock, empty, waitMs } = await uploadRig();
     service.next(PATHS.results, async (request, response) => {
       await read(request);
@@ -246,7 +246,7 @@ describe('the reactions to faults', () => {
     expect(service.seen).toHaveLength(2);
   });
 
-  it('an unknown key is an error that ends with another key, at once', async () => {
+  it('logs a refused key as an error, and uploads at once with a new key', async () => {
     const { put, run, service, clock, empty, state, records } = await uploadRig();
     service.always(PATHS.results, async (request, response) => {
       await read(request);
@@ -268,7 +268,7 @@ describe('the reactions to faults', () => {
     ]);
   });
 
-  it('an unknown key is tried again once a minute, as the service may come to know it', async () => {
+  it('retries with a refused key once a minute', async () => {
     const { put, run, service, clock, empty } = await uploadRig();
     service.next(PATHS.results, failing(401));
     await put('one');
@@ -280,7 +280,7 @@ describe('the reactions to faults', () => {
     await empty();
   });
 
-  it('another version of the protocol is an error that is looked at every five minutes', async () => {
+  it('logs another protocol version as an error, and retries every five minutes', async () => {
     const { put, run, service, clock, empty, waitMs, records } = await uploadRig();
     service.next(PATHS.results, failing(426, 'upgrade the agent'));
     await put('one');
@@ -323,7 +323,7 @@ describe('the reactions to faults', () => {
     expect(rejected).toEqual([]);
   });
 
-  it('what an answer leaves out is sent again, at once', async () => {
+  it('sends records again at once that an answer leaves out', async () => {
     const { put, run, service, empty, state } = await uploadRig();
     service.next(
       PATHS.results,
@@ -342,7 +342,7 @@ describe('the reactions to faults', () => {
     expect(state.uploaded).toBe(6);
   });
 
-  it('ends at once when it is told to, also while the service is silent', async () => {
+  it('ends at once when its signal aborts, also while the service is silent', async () => {
     const { put, run, service, stop, clock } = await uploadRig();
     service.always(PATHS.results, () => {});
     await put('one');
@@ -353,7 +353,7 @@ describe('the reactions to faults', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('ends with its client or its spool, and spins over neither', async () => {
+  it('ends when its client or its spool is closed, without a busy loop', async () => {
     const one = await uploadRig();
     await one.put('one');
     await one.client.close();
@@ -365,8 +365,8 @@ describe('the reactions to faults', () => {
   });
 });
 
-describe('what the service refuses for good', () => {
-  it('is dropped, counted and told once a minute; the rest is kept (trust model SC11)', async () => {
+describe('records that the service refuses for good', () => {
+  it('are dropped, counted and logged once a minute; the others stay (trust model SC11)', async () => {
     const { spool, put, run, service, clock, empty, rejected, records, state } = await uploadRig();
     const kinds: readonly SpoolKind[] = ['result', 'attempt', 'missed'];
     for (const kind of kinds) spool.put(recordFor(`bad-${kind}`, { kind }));
@@ -389,7 +389,7 @@ describe('what the service refuses for good', () => {
     expect(records()).toMatchObject([{ count: 1 }, { code: 'invalid', count: 3, id: 'bad-again' }]);
   });
 
-  it('is found among others where it spoils the whole batch', async () => {
+  it('are found by halving a batch that is refused as a whole', async () => {
     const { put, run, service, empty, rejected, records } = await uploadRig();
     const ids = await put(...names(40));
     service.always(
@@ -408,7 +408,7 @@ describe('what the service refuses for good', () => {
     expect(records()).toMatchObject([{ code: 'refused', id: ids[17] }]);
   });
 
-  it('is nothing where the service refuses even a batch of nothing', async () => {
+  it('are none where the service refuses an empty batch, too', async () => {
     const { put, run, service, clock, empty, waitMs, rejected } = await uploadRig();
     service.always(PATHS.results, failing(400, 'agentId: unknown'));
     const ids = await put(...names(3));
@@ -422,7 +422,7 @@ describe('what the service refuses for good', () => {
     expect(rejected).toEqual([]);
   });
 
-  it('goes through a proxy that takes small requests only', async () => {
+  it('go through a proxy that takes small requests only', async () => {
     const { spool, run, service, empty, rejected } = await uploadRig();
     const body = (): string =>
       Array.from({ length: 9000 }, () => Math.random().toString(36)[2]).join('');
@@ -447,7 +447,7 @@ describe('what the service refuses for good', () => {
   });
 });
 
-it('passes over a result that makes the service fail, and comes back to it', async () => {
+it('skips a result that makes the service fail, and sends it again later', async () => {
   const { put, run, service, clock, empty, waitMs, rejected, spool } = await uploadRig();
   const ids = await put(...names(30));
   service.always(
@@ -471,8 +471,8 @@ it('passes over a result that makes the service fail, and comes back to it', asy
   expect(rejected).toEqual([]);
 });
 
-describe('the drain', () => {
-  it('sends what waits, and ends when nothing does', async () => {
+describe('the drain of uploads', () => {
+  it('sends all waiting records and ends', async () => {
     const { put, uploader, service, spool } = await uploadRig({ lingerMs: 500 });
     const ids = await put(...names(10));
     await uploader.flush(never);
@@ -481,7 +481,7 @@ describe('the drain', () => {
     await uploader.flush(never);
   });
 
-  it('tries again while the service is away, until its signal', async () => {
+  it('retries while the service is away, until its signal aborts', async () => {
     const { put, uploader, service, clock, spool, waitMs } = await uploadRig();
     service.always(PATHS.results, reset);
     await put('one');
@@ -496,7 +496,7 @@ describe('the drain', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('does not wait for a service that is away, where the next process has the rest', async () => {
+  it('does not wait for an absent service where the records are on disk for the next process', async () => {
     const rig = await uploadRig({ outlivesProcess: true });
     const { put, uploader, service, spool, clock, waitMs } = rig;
     service.always(PATHS.results, reset);
@@ -509,7 +509,7 @@ describe('the drain', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('sends it all the same where only one connection ended', async () => {
+  it('goes on after a single connection that ended', async () => {
     const rig = await uploadRig({ outlivesProcess: true });
     const { put, uploader, service, clock, waitMs } = rig;
     service.next(PATHS.results, reset);
@@ -520,7 +520,7 @@ describe('the drain', () => {
     expect(service.taken).toEqual(ids);
   });
 
-  it.each([401, 426])('does not wait for people: a %i ends it', async (status) => {
+  it.each([401, 426])('ends at a %i, which only people can resolve', async (status) => {
     const { put, uploader, service, spool } = await uploadRig();
     service.always(PATHS.results, failing(status));
     await put('one');
@@ -529,7 +529,7 @@ describe('the drain', () => {
   });
 });
 
-describe("what is ahead of the service's clock", () => {
+describe("records that are ahead of the service's clock", () => {
   const deferring = (id: string, aheadMs: number): Script =>
     judging(({ results }) => {
       const index = results.findIndex((result) => result.id === id);
@@ -538,7 +538,7 @@ describe("what is ahead of the service's clock", () => {
       return { status: 200, value: { accepted, rejected: [], deferred } };
     });
 
-  it('stays in the spool, holds up nothing behind it, and goes when its time comes', async () => {
+  it('stay in the spool, delay no later ones, and are sent when their time comes', async () => {
     const { put, run, spool, service, clock, empty, records, rejected } = await uploadRig();
     const [fast = ''] = await put('fast', 'now');
     service.next(PATHS.results, deferring(fast, 90_000));
@@ -557,7 +557,7 @@ describe("what is ahead of the service's clock", () => {
     expect(told).toMatchObject([{ records: 1, aheadMs: 90_000 }]);
   });
 
-  it('is sent again and again until it is taken, and nothing else is', async () => {
+  it('are sent repeatedly until they are accepted, without other records', async () => {
     const { put, run, service, clock, empty } = await uploadRig();
     const [fast = ''] = await put('fast');
     for (const aheadMs of [150_000, 90_000]) service.next(PATHS.results, deferring(fast, aheadMs));
@@ -571,7 +571,7 @@ describe("what is ahead of the service's clock", () => {
     expect(service.taken).toEqual([fast]);
   });
 
-  it('is asked about by its first batch, however much waits behind it', async () => {
+  it('are tried by their first batch only, however many wait', async () => {
     const { spool, run, service, clock, empty, put } = await uploadRig();
     const pad = { apiCheckResult: httpDetail({ body: 'x'.repeat(400_000) }) };
     const results = names(7).map((name) => wireResult(`large-${name}`, pad));
@@ -599,7 +599,7 @@ describe("what is ahead of the service's clock", () => {
     await empty();
   });
 
-  it('ends no drain: the process goes, and leaves it to the next', async () => {
+  it('do not delay the end of the drain: the next process sends them', async () => {
     const { put, service, uploader, spool } = await uploadRig({ outlivesProcess: true });
     const [fast = ''] = await put('fast');
     service.next(PATHS.results, deferring(fast, 90_000));

@@ -31,7 +31,7 @@ async function close(): Promise<readonly unknown[]> {
 }
 
 describe('a data folder that other users can open', () => {
-  it('is its owner’s alone afterwards, with all that is in it, and the log says so once', async () => {
+  it('is closed to them with all its entries, and the log says so once', async () => {
     expect(await close()).toMatchObject([{ level: 'info', folder, entries: 11 }]);
     expect(openToOthers(folder)).toEqual([]);
     expect(modeOf(join(folder, 'database/base'))).toBe(0o700);
@@ -39,7 +39,7 @@ describe('a data folder that other users can open', () => {
     expect(await close()).toEqual([]);
   });
 
-  it('keeps what it does not know as it is, and then its own mode, too', async () => {
+  it('keeps unknown entries as they are, and then its own mode, too', async () => {
     const notes = join(folder, 'notes.txt');
     writeFileSync(notes, '');
     chmodSync(notes, 0o666);
@@ -47,7 +47,7 @@ describe('a data folder that other users can open', () => {
     expect(openToOthers(folder)).toEqual([folder, notes]);
   });
 
-  it('has no file changed that only a link leads to', async () => {
+  it('changes no file behind a link', async () => {
     const outside = temp.file('outside');
     mkdirSync(outside);
     writeFileSync(join(outside, 'file'), '');
@@ -59,14 +59,14 @@ describe('a data folder that other users can open', () => {
     expect(openToOthers(folder)).toEqual([]);
   });
 
-  it('stays with the group of a volume, which a pod needs', async () => {
+  it('stays open to the group of a volume, which a pod needs', async () => {
     openToAll(folder, { folder: 0o2770, file: 0o660 });
     await close();
     expect(openToOthers(folder)).toEqual([folder]);
     expect(modeOf(folder)).toBe(0o2770);
   });
 
-  it('that is not there yet, or is a file, is left to whoever makes it', async () => {
+  it('is ignored where it is missing or is a file', async () => {
     folder = temp.file('none');
     expect(await close()).toEqual([]);
     writeFileSync(folder, '');
@@ -107,7 +107,7 @@ describe.runIf(process.geteuid?.() === 0)('a data folder of another user', () =>
     if (mode !== 0o750) expect(modeOf(join(folder, 'key'))).toBe(0o600);
   });
 
-  it('has a line in the log where all can read what is in it', async () => {
+  it('is logged where others can read its entries', async () => {
     openToAll(folder, { folder: 0o755, file: 0o644 });
     expect(await asNobody(close)).toMatchObject([{ level: 'warn', entries: 10 }]);
   });

@@ -36,7 +36,7 @@ it('a request that arrived while the server stood still is answered, however lon
   expect(await answeredAfterStandstill(request)).toBe('HTTP/1.1 200 OK');
 });
 
-it('a request of which a part is missing after a standstill was not sent in time', async () => {
+it('an incomplete request after a standstill is answered with 408', async () => {
   expect(await answeredAfterStandstill('GET / HTTP/1.1\r\nhost: a')).toBe(
     'HTTP/1.1 408 Request Timeout',
   );

@@ -17,7 +17,7 @@ const RUNNING: HealthStatus = {
 };
 
 describe('readiness', () => {
-  it('is 200 only while checks are run, and says why not otherwise', () => {
+  it('is 200 only while checks run, and gives the reason otherwise', () => {
     expect(readiness(RUNNING)).toMatchObject({ status: 200, body: 'ready\n' });
     expect(readiness({ ...RUNNING, state: 'starting' })).toMatchObject({
       status: 503,
@@ -39,7 +39,7 @@ describe('liveness', () => {
     });
   });
 
-  it.each(['starting', 'draining'] as const)('asks for no turns while %s', (state) => {
+  it.each(['starting', 'draining'] as const)('needs no ticks while %s', (state) => {
     expect(liveness({ ...RUNNING, state }, 1_000_000).status).toBe(200);
     expect(liveness({ ...RUNNING, state, lastTickMs: null }, 1_000_000).status).toBe(200);
   });

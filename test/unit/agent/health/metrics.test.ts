@@ -18,7 +18,7 @@ function httpDetail(fields: object) {
 const noLink = () => ({ spool: null, lastContactMs: null, clockAheadMs: null });
 
 describe('the exposition', () => {
-  it('holds every metric of the table with its type and meaning, and no other of ours', async () => {
+  it('contains every metric of the table with its type and meaning, and no other of ours', async () => {
     const metrics = createMetrics({ version: '1.2.3' });
     const lines = await linesOf(metrics);
     for (const { name, type, meaning } of METRICS) {
@@ -31,14 +31,14 @@ describe('the exposition', () => {
     expect(metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
 
-  it('has the process: CPU, memory and event loop lag', async () => {
+  it('contains CPU, memory and event loop lag of the process', async () => {
     const text = await createMetrics({ version: '1' }).text();
     expect(text).toMatch(/^process_cpu_seconds_total [\d.e-]+$/m);
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
   });
 
-  it('is the same for all who ask at once', async () => {
+  it('is rendered once for concurrent requests', async () => {
     const metrics = createMetrics({ version: '1' });
     expect(metrics.text()).toBe(metrics.text());
     const first = await metrics.text();
@@ -53,7 +53,7 @@ describe('the exposition', () => {
     expect(await linesOf(other)).toContain('vedette_starved_attempts_total 0');
   });
 
-  it('lets the event loop turn while it renders many checks, and waits for few turns else', async () => {
+  it('yields to the event loop while it renders many checks, and rarely otherwise', async () => {
     const turnsFor = async (count: number): Promise<number> => {
       const metrics = createMetrics({ version: '1' });
       const checks = Array.from({ length: count }, (_, n) => ({ ...CHECK, id: `check-${n}` }));
@@ -76,7 +76,7 @@ describe('the exposition', () => {
 });
 
 describe('counters', () => {
-  it('start at 0 for every reason, type and result, so that the first increase shows', async () => {
+  it('start at 0 for every reason, type and result, so the first increase is visible', async () => {
     const lines = await linesOf(createMetrics({ version: '1' }));
     expect(lines).toContain('vedette_runs_total{type="ICMP",result="failed"} 0');
     for (const reason of Object.keys(MISSED_REASONS)) {
@@ -84,7 +84,7 @@ describe('counters', () => {
     }
   });
 
-  it('count runs by how they ended, attempts and retries', async () => {
+  it('count runs by result, attempts and retries', async () => {
     const metrics = createMetrics({ version: '1' });
     metrics.finished(resultFor({ resultType: 'ATTEMPT', hasFailures: true }));
     metrics.finished(resultFor({ resultType: 'ATTEMPT', hasFailures: true, attempts: 1 }));
@@ -156,7 +156,7 @@ describe('the load', () => {
 });
 
 describe('the check file', () => {
-  it('is told to be usable or not, and nothing where there is none', async () => {
+  it('is 1 or 0 by whether it is usable, and has no series without a file', async () => {
     const metrics = createMetrics({ version: '1' });
     const value = async () => /^vedette_check_file_usable (.*)$/m.exec(await metrics.text())?.[1];
     expect(await value()).toBeUndefined();
@@ -171,7 +171,7 @@ describe('the check file', () => {
 });
 
 describe('the gauges of a check', () => {
-  it('tell its last judged run', async () => {
+  it('show its last judged run', async () => {
     const metrics = createMetrics({ version: '1' });
     metrics.setChecks([CHECK]);
     metrics.finished(resultFor(httpDetail({})));
@@ -189,7 +189,7 @@ describe('the gauges of a check', () => {
     expect(await linesOf(metrics)).toContain(`vedette_check_up{${LABELS}} 0`);
   });
 
-  it('are not moved by attempts nor by faults of the agent', async () => {
+  it('are not changed by attempts or by faults of the agent', async () => {
     const metrics = createMetrics({ version: '1' });
     metrics.setChecks([CHECK]);
     metrics.finished(resultFor());
@@ -199,7 +199,7 @@ describe('the gauges of a check', () => {
     expect(await linesOf(metrics)).toContain(`vedette_check_up{${LABELS}} 1`);
   });
 
-  it('keep the certificate in sight while nothing answers, and drop it where TLS is gone', async () => {
+  it('retain the certificate while the target does not answer, and drop it without TLS', async () => {
     const metrics = createMetrics({ version: '1' });
     metrics.setChecks([CHECK]);
     const shown = `vedette_check_certificate_days_remaining{${LABELS}}`;
@@ -211,7 +211,7 @@ describe('the gauges of a check', () => {
     expect(await metrics.text()).not.toContain(shown);
   });
 
-  it('tell the loss of echoes as a ratio, and none where none was sent', async () => {
+  it('show packet loss as a ratio, and no value where no echo was sent', async () => {
     const metrics = createMetrics({ version: '1' });
     const check = { ...CHECK, checkType: 'ICMP' } as const;
     metrics.setChecks([check]);
@@ -224,7 +224,7 @@ describe('the gauges of a check', () => {
     expect(await metrics.text()).not.toContain(shown);
   });
 
-  it('go with their check, and stay gone when a late result comes', async () => {
+  it('are removed with their check, and not restored by a late result', async () => {
     const metrics = createMetrics({ version: '1' });
     metrics.setChecks([CHECK, { ...CHECK, id: 'other' }]);
     metrics.finished(resultFor(httpDetail({})));
@@ -237,7 +237,7 @@ describe('the gauges of a check', () => {
     expect(text).toContain('vedette_checks 1');
   });
 
-  it('follow a new name and keep what an unchanged check has', async () => {
+  it('follow a new name, and retain the values of unchanged checks', async () => {
     const metrics = createMetrics({ version: '1' });
     metrics.setChecks([CHECK]);
     metrics.finished(resultFor());

@@ -30,12 +30,12 @@ describe('classes', () => {
     expect(classOf(thrown)).toBe(name);
   });
 
-  it('that are unknown are those that they extend', () => {
+  it('of unknown names are reported as the nearest known class above them', () => {
     const made = { hunter2: class extends RangeError {} };
     expect(classOf(new made.hunter2())).toBe('RangeError');
   });
 
-  it('are not what an error says of itself', () => {
+  it('are not taken from an error’s own name', () => {
     const error = Object.assign(new Error('no'), {
       name: 'hunter2',
       constructor: { name: 'hunter2' },
@@ -43,7 +43,7 @@ describe('classes', () => {
     expect(classOf(error)).toBe('Error');
   });
 
-  it('of the agent are all in the list of those that are known', () => {
+  it('of the agent are all in the list of known ones', () => {
     const ours = sourceFiles()
       .filter(({ path }) => /^(agent|runtime|wire|model)\//.test(path))
       .flatMap(({ text }) => [...text.matchAll(/class (\w+) extends \w*Error\b/g)])
@@ -56,7 +56,7 @@ describe('classes', () => {
     expect(known).toEqual(ours);
   });
 
-  it('knows all of undici', () => {
+  it('of undici are all in the list of known ones', () => {
     const names = Object.values(errors).map(({ name }) => name);
     const known = Object.values(errors).map(({ prototype }) => classOf(Object.create(prototype)));
     expect(names).toContain('ConnectTimeoutError');

@@ -51,7 +51,7 @@ it.each([
   expect(confirmed(frames, sourcesNow(frames))).toEqual(expected);
 });
 
-it('a place that the file does not have is left out', async () => {
+it('a frame with a position outside of its file is left out', async () => {
   const { frame } = place();
   const frames = [frame(null, 1, 14), frame(null, 1, 15), frame(null, 5, 1), frame(null, 0, 0)];
   expect(confirmed(frames, await sourcesOf(frames))).toEqual([
@@ -59,7 +59,7 @@ it('a place that the file does not have is left out', async () => {
   ]);
 });
 
-it('so is a file that is not there, or is none', async () => {
+it('a frame of a missing file, or of a folder, is left out', async () => {
   const { folder, frame } = place();
   const frames = [
     { ...frame('Spool'), path: folder.file('hunter2.js') },
@@ -69,7 +69,7 @@ it('so is a file that is not there, or is none', async () => {
   expect(confirmed(frames, sourcesNow(frames))).toEqual([]);
 });
 
-it('of a file that is too long to be looked at the place is told alone', async () => {
+it('a frame of a file that is too long is reported without its function', async () => {
   const { folder, frame } = place();
   writeFileSync(folder.file('spool.js'), SOURCE + ' '.repeat(512 * 1024));
   const frames = [frame('Spool', 9, 9)];
@@ -78,7 +78,7 @@ it('of a file that is too long to be looked at the place is told alone', async (
   ]);
 });
 
-it('of Node the place is told alone, in a module that it has', () => {
+it('a frame of Node is reported without its function, if Node has the module', () => {
   const frame = { function: 'hunter2', path: null, line: 1, column: 2 };
   const files = ['node:fs', 'node:internal/process/task_queues', 'node:internal/hunter2', 'node:x'];
   expect(

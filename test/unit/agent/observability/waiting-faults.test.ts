@@ -18,7 +18,7 @@ function taken(waiting: WaitingFaults) {
   ]);
 }
 
-it('counts an error that comes again, also where the clock was set back', () => {
+it('counts a repeated error, also where the clock was set back', () => {
   const waiting = new WaitingFaults();
   waiting.add(kind(1), 1000);
   waiting.add(kind(2), 1500);
@@ -30,7 +30,7 @@ it('counts an error that comes again, also where the clock was set back', () => 
   ]);
 });
 
-it('has room for a hundred kinds, and counts what it drops', () => {
+it('stores a hundred kinds, and counts what it drops', () => {
   const waiting = new WaitingFaults();
   for (let n = 0; n < 130; n += 1) waiting.add(kind(n), 1);
   waiting.add(kind(0), 2);
@@ -39,7 +39,7 @@ it('has room for a hundred kinds, and counts what it drops', () => {
   expect(taken(waiting)[0]).toEqual([0, 2, 1, 2]);
 });
 
-it('puts back what could not be sent, before what came since', () => {
+it('puts unsent errors back before newer ones', () => {
   const waiting = new WaitingFaults();
   waiting.add(kind(1), 1000);
   const first = waiting.take();

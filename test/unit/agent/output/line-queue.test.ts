@@ -14,7 +14,7 @@ function drain(queue: LineQueue): string[] {
 }
 
 describe('LineQueue', () => {
-  it('gives lines of all kinds back in the order they came', () => {
+  it('returns lines of all kinds in the order of arrival', () => {
     const queue = new LineQueue(1000, () => {});
     for (const [index, kind] of (
       ['result', 'attempt', 'missed', 'attempt', 'result'] as const
@@ -42,7 +42,7 @@ describe('LineQueue', () => {
     expect(drain(queue)).toEqual(['m', 's', 't', 'uv']);
   });
 
-  it('drops a line that is larger than all the room there is', () => {
+  it('drops a line larger than its bound', () => {
     const dropped: LineKind[] = [];
     const queue = new LineQueue(3, (kind) => dropped.push(kind));
     queue.push(line('result', 'large'));
@@ -50,7 +50,7 @@ describe('LineQueue', () => {
     expect(queue.shift()).toBeNull();
   });
 
-  it('never holds more than its bound and accounts for every line', () => {
+  it('never exceeds its bound, and counts every line', () => {
     const operation = fc.record({
       kind: fc.constantFrom(...LINE_KINDS),
       bytes: fc.integer({ min: 1, max: 40 }),
@@ -76,7 +76,7 @@ describe('LineQueue', () => {
 });
 
 describe('Fifo', () => {
-  it('keeps the order over more items than it holds at once', () => {
+  it('keeps the order over many items', () => {
     const fifo = new Fifo<number>();
     let next = 0;
     for (let item = 0; item < 10_000; item += 1) {

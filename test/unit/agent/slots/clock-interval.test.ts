@@ -9,7 +9,7 @@ function stretchAfter(wallByMs: number, monotonicByMs: number, suspendedMs = 0) 
 }
 
 describe('intervalBetween', () => {
-  it('goes on from where the clock was when both clocks moved alike', () => {
+  it('continues from the last reading when both clocks moved alike', () => {
     expect(stretchAfter(700, 700)).toEqual({
       fromMs: 1_000_000,
       toMs: 1_000_700,
@@ -20,21 +20,21 @@ describe('intervalBetween', () => {
     });
   });
 
-  it('takes a pause in which both clocks moved for sleep', () => {
+  it('treats a pause in which both clocks moved as sleep', () => {
     expect(stretchAfter(3_600_000, 3_600_000).reason).toBe('agent_asleep');
   });
 
-  it('takes a leap of the wall clock alone for a step', () => {
+  it('treats a jump of the wall clock alone as a step', () => {
     const stretch = stretchAfter(3_600_500, 500);
     expect(stretch).toMatchObject({ stepMs: 3_600_000, isNotable: true, reason: 'clock_jump' });
   });
 
-  it('takes a leap of the wall clock while the machine slept for sleep', () => {
+  it('treats a jump of the wall clock during suspension as sleep', () => {
     const stretch = stretchAfter(3_600_500, 500, 3_600_000);
     expect(stretch).toMatchObject({ stepMs: 0, isNotable: false, reason: 'agent_asleep' });
   });
 
-  it('begins as long before now as time has passed when the clock was set back', () => {
+  it('begins before now by the time that passed when the clock was set back', () => {
     expect(stretchAfter(-3_599_500, 500)).toMatchObject({
       fromMs: 1_000_000 - 3_600_000,
       toMs: 1_000_500 - 3_600_000,

@@ -6,7 +6,7 @@ const instant = fc.integer({ min: 0, max: 60 });
 const additions = fc.array(fc.tuple(instant, instant), { maxLength: 15 });
 
 describe('IntervalSet', () => {
-  it('holds exactly the instants that were added', () => {
+  it('contains exactly the instants that were added', () => {
     fc.assert(
       fc.property(additions, (all) => {
         const set = new IntervalSet(100);
@@ -20,7 +20,7 @@ describe('IntervalSet', () => {
     );
   });
 
-  it('tells where the interval around an instant ends', () => {
+  it('returns the end of the interval around an instant', () => {
     fc.assert(
       fc.property(additions, instant, (all, ms) => {
         const set = new IntervalSet(100);
@@ -51,14 +51,14 @@ describe('IntervalSet', () => {
     );
   });
 
-  it('joins intervals that touch, so that a clock that runs on makes one of all', () => {
+  it('joins adjacent intervals, so a running clock makes a single one', () => {
     const set = new IntervalSet(3);
     for (let ms = 0; ms < 1000; ms += 10) set.add(ms, ms + 10);
     expect(set.size).toBe(1);
     expect(set.holesIn(0, 1000)).toEqual([]);
   });
 
-  it('forgets what is farthest from now when it has too many', () => {
+  it('forgets the interval farthest from the last one when it has too many', () => {
     const set = new IntervalSet(2);
     set.add(0, 1);
     set.add(100, 110);

@@ -36,8 +36,8 @@ const range = (checkId: string, slot: number, lastSlot: number, count: number) =
   reason: 'agent_stopped',
 });
 
-describe('what a process left behind', () => {
-  it('is each slot after the instant and up to the start, as one record a check', () => {
+describe('the slots that a process left unanswered', () => {
+  it('are all slots from its end to the next start, as one record per check', () => {
     const before = { upToMs: T0, unfinished: [] };
     const start = T0 + 3 * MINUTE;
     expect(missedSince(before, setOf([every('a'), every('b')]), start)).toEqual([
@@ -46,17 +46,17 @@ describe('what a process left behind', () => {
     ]);
   });
 
-  it('is nothing where no slot came in between', () => {
+  it('are none where no slot was due in between', () => {
     const before = { upToMs: T0, unfinished: [] };
     expect(missedSince(before, setOf([every('a')]), T0 + MINUTE - 1)).toEqual([]);
   });
 
-  it('is nothing where the clock was set back', () => {
+  it('are none where the clock was set back', () => {
     const before = { upToMs: T0 + DAY, unfinished: [['a', T0 + DAY] as const] };
     expect(missedSince(before, setOf([every('a')]), T0)).toEqual([]);
   });
 
-  it('leaves out what is switched off, and the slots of other locations', () => {
+  it('exclude deactivated checks and the slots of other locations', () => {
     const turn = { periodMs: MINUTE, phaseMs: 0, stride: 3, index: 1 };
     const before = { upToMs: T0, unfinished: [] };
     const set = setOf([every('off', { activated: false }), every('turns')], { turns: turn });
@@ -67,7 +67,7 @@ describe('what a process left behind', () => {
     ]);
   });
 
-  it('has the unfinished slots, also of checks that are gone, but none twice', () => {
+  it('include the unfinished slots once, also of removed checks', () => {
     const before = {
       upToMs: T0,
       unfinished: [
@@ -86,7 +86,7 @@ describe('what a process left behind', () => {
     ]);
   });
 
-  it('goes back by a week at most', () => {
+  it('reach back a week at most', () => {
     const start = T0 + 30 * DAY;
     const before = { upToMs: T0, unfinished: [['a', T0] as const] };
     expect(missedSince(before, setOf([every('a')]), start)).toEqual([
@@ -95,11 +95,11 @@ describe('what a process left behind', () => {
   });
 });
 
-describe('what a process left behind while checks were paused', () => {
+describe('the slots that a process left unanswered around pauses', () => {
   const start = T0 + 10 * MINUTE;
   const before = { upToMs: T0, unfinished: [] };
 
-  it('is what lies beside the pauses, in as many records', () => {
+  it('are those outside of the pauses, as one record for each gap', () => {
     const set = { ...setOf([every('a')]), pauses: [pause(3, 5), pause(7, 8)] };
     expect(missedSince(before, set, start)).toEqual([
       range('a', T0 + MINUTE, T0 + 2 * MINUTE, 2),
@@ -108,7 +108,7 @@ describe('what a process left behind while checks were paused', () => {
     ]);
   });
 
-  it('is all of it for checks without the tag, and nothing where they were paused throughout', () => {
+  it('are all slots for checks without the tag, and none where the pause covers all', () => {
     const set = {
       ...setOf([every('own', { tags: ['db'] }), every('group'), every('other')]),
       pauses: [pause(-60, 60, ['db'])],
@@ -117,7 +117,7 @@ describe('what a process left behind while checks were paused', () => {
     expect(missedSince(before, set, start)).toEqual([range('other', T0 + MINUTE, start, 10)]);
   });
 
-  it('has no unfinished slot that is paused by now', () => {
+  it('exclude unfinished slots that are in a pause now', () => {
     const unfinished = [
       ['a', T0 - 5 * MINUTE],
       ['a', T0 - MINUTE],
@@ -129,7 +129,7 @@ describe('what a process left behind while checks were paused', () => {
     ]);
   });
 
-  it('is told between two agents likewise', () => {
+  it('are the same between two agents', () => {
     const unanswered = new Map([['moved', T0]]);
     const set = { ...setOf([every('moved')]), unanswered, pauses: [pause(2, 60)] };
     expect(missedBeforeComing(set, start)).toEqual([
@@ -138,8 +138,8 @@ describe('what a process left behind while checks were paused', () => {
   });
 });
 
-describe('the slots that are not finished', () => {
-  it('are named, and forgotten when they end', () => {
+describe('the unfinished slots in the ledger', () => {
+  it('are listed until they end', () => {
     const slots = new UnfinishedSlots();
     slots.add('a', T0);
     slots.add('b', T0);
@@ -155,7 +155,7 @@ describe('the slots that are not finished', () => {
     });
   });
 
-  it('hold the instant back where they are too many to be named', () => {
+  it('move the answered instant back where they are too many to list', () => {
     const slots = new UnfinishedSlots();
     for (let n = 3000; n > 0; n -= 1) slots.add('a', T0 + n);
     const { upToMs, unfinished } = slots.accounted(T0 + DAY);
@@ -166,7 +166,7 @@ describe('the slots that are not finished', () => {
 });
 
 describe('what a check missed between two agents', () => {
-  it('is each slot since the one before answered, of checks that are new here alone', () => {
+  it('is each slot since the last answer of the previous agent, for new checks only', () => {
     const set = setOf([every('moved'), every('stayed'), every('off', { activated: false })]);
     const unanswered = new Map([
       ['moved', T0 + MINUTE],
@@ -177,14 +177,14 @@ describe('what a check missed between two agents', () => {
     ]);
   });
 
-  it('is nothing where the next one came before the next slot', () => {
+  it('is nothing where no slot was due in between', () => {
     const unanswered = new Map([['moved', T0 + 1]]);
     expect(missedBeforeComing({ ...setOf([every('moved')]), unanswered }, T0 + MINUTE - 1)).toEqual(
       [],
     );
   });
 
-  it('goes no further back than results are kept on their way', () => {
+  it('reaches back no further than the spool retains results', () => {
     const unanswered = new Map([['moved', T0]]);
     const [missed] = missedBeforeComing({ ...setOf([every('moved')]), unanswered }, T0 + 8 * DAY);
     expect(missed).toMatchObject({ slot: T0 + DAY + MINUTE, count: 7 * 24 * 60 });

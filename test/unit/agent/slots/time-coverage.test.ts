@@ -8,22 +8,22 @@ function stretch(fromMs: number, toMs: number, reason: 'agent_asleep' | 'clock_j
   return { fromMs, toMs, atMonotonicMs: 0, stepMs: 0, isNotable: false, reason };
 }
 
-describe('Coverage', () => {
-  it('leads over the slots of a time that was lived', () => {
+describe('the coverage of time', () => {
+  it('skips the slots of a covered time', () => {
     const coverage = new TimeCoverage();
     coverage.commit(stretch(T0, T0 + HOUR, 'agent_asleep'));
     expect(coverage.nextSlotAfter(minutely, T0 + 10 * MINUTE)).toBe(T0 + HOUR + MINUTE);
     expect(coverage.nextSlotAfter(minutely, T0 - 10 * MINUTE)).toBe(T0 - 9 * MINUTE);
   });
 
-  it('keeps the slots over which the clock leapt for when they come', () => {
+  it('leaves slots that the clock skipped to be run when they come', () => {
     const coverage = new TimeCoverage();
     coverage.commit(stretch(T0, T0 + YEAR, 'clock_jump'));
     expect(coverage.nextSlotAfter(minutely, T0)).toBe(T0 + MINUTE);
     expect(coverage.isReported(T0 + MINUTE)).toBe(true);
   });
 
-  it('counts the last half minute of a leap as lived, since its slots may have run', () => {
+  it('includes the last half minute of a clock step, whose slots may have run', () => {
     const coverage = new TimeCoverage();
     coverage.commit(stretch(T0, T0 + YEAR, 'clock_jump'));
     expect(coverage.isCovered(T0 + YEAR - 30 * SECOND)).toBe(false);
@@ -31,7 +31,7 @@ describe('Coverage', () => {
     expect(coverage.isCovered(T0 + YEAR)).toBe(true);
   });
 
-  it('reports each slot once, in ranges around what is known', () => {
+  it('returns each unreported slot once, in ranges', () => {
     const coverage = new TimeCoverage();
     coverage.commit(stretch(T0 + 3 * MINUTE, T0 + 5 * MINUTE, 'agent_asleep'));
     expect(coverage.unreported(minutely, T0 + MINUTE, T0 + 9 * MINUTE)).toEqual([
@@ -42,14 +42,14 @@ describe('Coverage', () => {
     expect(coverage.unreported(minutely, T0 + MINUTE, T0 + 9 * MINUTE)).toEqual([]);
   });
 
-  it('finds no range where two times that are known have no slot in between', () => {
+  it('returns no range where no slot lies between two covered times', () => {
     const coverage = new TimeCoverage();
     coverage.commit(stretch(T0 - 1, T0 + 30 * SECOND, 'agent_asleep'));
     coverage.commit(stretch(T0 + 40 * SECOND, T0 + 2 * MINUTE, 'agent_asleep'));
     expect(coverage.unreported(minutely, T0, T0 + 2 * MINUTE)).toEqual([]);
   });
 
-  it('counts fifty years of slots without walking over them', () => {
+  it('counts the slots of fifty years by arithmetic', () => {
     const coverage = new TimeCoverage();
     const everyTenSeconds = { periodMs: 10 * SECOND, phaseMs: 3 };
     const [range] = coverage.unreported(everyTenSeconds, T0 + 3, T0 + 3 + 50 * YEAR);

@@ -99,7 +99,7 @@ const dns = (records: number, data: string): CheckResult =>
   });
 
 describe('fitForWire', () => {
-  it('leaves a result that fits as it is, to the last character', () => {
+  it('does not change a result that fits', () => {
     const result = url({ body: 'ä\u2028\0'.repeat(1000) });
     expect(fitted(result)).toEqual(result);
   });
@@ -168,7 +168,7 @@ describe('fitForWire', () => {
     expect(last?.msg).toContain('too large to be sent');
   });
 
-  it('keeps the start of a text body and says that it is cut, and leaves out half a picture', () => {
+  it('cuts a long text body and marks it as cut, and leaves out a long base64 body', () => {
     const headers = { a: 'x'.repeat(2_000_000) };
     const text = fitted(url({ headers, body: 't'.repeat(69_000) })).apiCheckResult?.response;
     expect(text).toMatchObject({ body: 't'.repeat(65_536), bodyCut: true, bodyBytes: 1 });
@@ -176,13 +176,13 @@ describe('fitForWire', () => {
     expect(bytes.apiCheckResult?.response).toMatchObject({ body: null, bodyEncoding: 'omitted' });
   });
 
-  it('keeps as much as fits', () => {
+  it('cuts as little as necessary', () => {
     const redirects = many(10, () => ({ status: 302, url: 'u'.repeat(200_000) }));
     const sent = fitted(url({ redirects })).apiCheckResult?.response?.redirects;
     expect(sent?.map((redirect) => redirect.url.length)).toEqual(Array(10).fill(65_536));
   });
 
-  it('says so where nothing helps', () => {
+  it('reports a result that no cut makes valid', () => {
     const { body, isValid } = fitForWire(wireResult('s', { id: 'not its own' }));
     expect(isValid).toBe(false);
     expect(JSON.parse(body.toString())).toMatchObject({ id: 'not its own' });

@@ -50,7 +50,7 @@ const fields = record({
 });
 
 describe('fitsBySize', () => {
-  it('takes nothing that the schema refuses, and takes what is ordinary', () => {
+  it('accepts ordinary results, and none that the schema refuses', () => {
     let taken = 0;
     assert(
       property(response, fields, text, text, number, (answer, rest, name, runLocation, ms) => {

@@ -25,7 +25,7 @@ const frames = fc.array(
 );
 
 describe('frames', () => {
-  it('come back as they were written, one after the other', () => {
+  it('are read as they were written, one after the other', () => {
     fc.assert(
       fc.property(frames, (written) => {
         const { bytes, offsets } = encodeFrames(written);
@@ -42,7 +42,7 @@ describe('frames', () => {
     );
   });
 
-  it('are not read with any bit of theirs changed, or with their end missing', () => {
+  it('are not read with any bit changed, or with a missing end', () => {
     const { bytes } = encodeFrames([
       { type: 'result', key: 7, number: 3, atMs: 1, id: 'an-id', body: Buffer.from('{"a":1}') },
     ]);
@@ -61,7 +61,7 @@ describe('frames', () => {
     }
   });
 
-  it('are found again behind bytes that are none of theirs', () => {
+  it('are found again behind other bytes', () => {
     const frame = { type: 'missed', key: 1, number: 1, atMs: 1, id: 'x', body: Buffer.from('y') };
     const { bytes } = encodeFrames([frame as Frame]);
     const broken = bytes.subarray(0, 20);
@@ -72,7 +72,7 @@ describe('frames', () => {
     expect(isTornWrite(Buffer.alloc(100), 0)).toBe(true);
   });
 
-  it('tell keys of any size that a record can have', () => {
+  it('contain keys of any size that a record can have', () => {
     const keys = [0, 1, 2 ** 32, Number.MAX_SAFE_INTEGER];
     expect(decodeKeys(encodeKeys(keys))).toEqual(keys);
   });

@@ -5,7 +5,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 const frame = 40;
 
 describe('the spool without DATA_DIR', () => {
-  it('says once that nothing outlives the agent', async () => {
+  it('logs once that results are lost when the agent ends', async () => {
     const { records, spool } = await openTestSpool({ dataDir: null });
     spool.put(recordFor('a'));
     const warnings = records().filter(({ level }) => level === 'warn');
@@ -33,7 +33,7 @@ describe('the spool without DATA_DIR', () => {
     expect(spool.dropped).toEqual({ attempt: 1, 'artifact-note': 1, result: 1, missed: 0 });
   });
 
-  it('refuses a record that is larger than all its room, and counts it', async () => {
+  it('refuses and counts a record larger than its bound', async () => {
     const { spool, dropped } = await openTestSpool({ dataDir: null, maxMemoryBytes: 1000 });
     spool.put(recordFor('small'));
     spool.put(recordFor('large', { bytes: 1000 }));
@@ -41,7 +41,7 @@ describe('the spool without DATA_DIR', () => {
     expect(dropped).toEqual([{ kind: 'result', count: 1, reason: 'space' }]);
   });
 
-  it('drops what waited for too long, by a clock that no setting moves', async () => {
+  it('drops records that waited too long, by a monotonic clock', async () => {
     const clock = new FakeClock();
     const { spool, dropped } = await openTestSpool({ dataDir: null, maxAgeMs: 1000 }, clock);
     spool.put(recordFor('a'));

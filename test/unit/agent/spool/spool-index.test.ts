@@ -17,7 +17,7 @@ function setUp() {
 }
 
 describe('SpoolIndex', () => {
-  it('holds what a plain list would hold, whatever comes and leaves', () => {
+  it('contains the same records as a plain list, whatever is added and removed', () => {
     const step = fc.oneof(
       fc.constantFrom(...SPOOL_KINDS),
       fc.nat({ max: 40 }).map((nth) => ({ nth })),
@@ -49,7 +49,7 @@ describe('SpoolIndex', () => {
     );
   });
 
-  it('stays right and quick when one record never leaves and all others do', () => {
+  it('stays correct and fast when one record never leaves and all others do', () => {
     const { index, admit, remove, keys } = setUp();
     for (let key = 0; key < 50_000; key += 1) {
       admit(key);

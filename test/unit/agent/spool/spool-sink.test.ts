@@ -49,7 +49,7 @@ describe('SpoolSink', () => {
     expect(records.map(jsonOf)).toEqual([attempt, final]);
   });
 
-  it('spools missed slots as the record that the service knows them by', async () => {
+  it('spools missed slots as the record of the protocol', async () => {
     const { sink, spool } = await setUp();
     const missed = { checkId: 'c', slot: 1, lastSlot: 5, count: 3, reason: 'agent_busy' } as const;
     sink.missed(missed);
@@ -59,7 +59,7 @@ describe('SpoolSink', () => {
     expect(record === undefined ? null : jsonOf(record)).toEqual(expected);
   });
 
-  it('tells the spool which slots of this location a record answers for', async () => {
+  it('gives the spool the slots of this location that a record covers', async () => {
     const { clock, log } = { clock: new FakeClock(), log: captureLog().log };
     const { spool } = await openTestSpool({ dataDir: null }, clock);
     const put: SpoolRecord[] = [];
@@ -77,7 +77,7 @@ describe('SpoolSink', () => {
     expect(put.map(({ slots }) => slots)).toEqual([own, undefined, undefined, slots]);
   });
 
-  it('cuts a result that no service takes', async () => {
+  it('cuts a result that the service would refuse', async () => {
     const { sink, spool, records } = await setUp();
     const headers = { a: 'x'.repeat(2_000_000) };
     sink.result(wireResult('s', { apiCheckResult: httpDetail({ headers }) }));
@@ -86,14 +86,14 @@ describe('SpoolSink', () => {
     expect(records()).toEqual([]);
   });
 
-  it('keeps a result that no cut makes valid, and says that it is a fault', async () => {
+  it('spools a result that no cut makes valid, and logs a fault', async () => {
     const { sink, spool, records } = await setUp();
     sink.result(wireResult('s', { id: 'another' }));
     expect(spool.depth.records).toBe(1);
     expect(records()).toMatchObject([{ level: 'error', kind: 'internal', id: 'another' }]);
   });
 
-  it('keeps once what it is told twice: the same result, the same missed slots', async () => {
+  it('spools the same result or the same missed slots only once', async () => {
     const { sink, spool } = await setUp();
     const missed = { checkId: 'c', slot: 1, lastSlot: 2, count: 2, reason: 'agent_busy' } as const;
     for (let time = 0; time < 2; time += 1) {
@@ -105,7 +105,7 @@ describe('SpoolSink', () => {
     expect(kinds).toEqual(['result', 'missed', 'missed']);
   });
 
-  it('never throws, and says so, where a result cannot be JSON', async () => {
+  it('logs a result that cannot be JSON, and does not throw', async () => {
     const { sink, spool, records } = await setUp();
     sink.result(wireResult('s', { responseTime: 1n as unknown as number }));
     expect(spool.depth.records).toBe(0);
@@ -141,7 +141,7 @@ describe('SpoolSink', () => {
     expect(wasWriting).toBe(true);
   });
 
-  it('says at the end what is in memory only', async () => {
+  it('logs results at the end that are in memory only', async () => {
     const { sink, records } = await setUp();
     await sink.flush(never);
     expect(records()).toEqual([]);

@@ -12,7 +12,7 @@ function record(key: number, id: string, kind: SpoolKind = 'result'): SpooledRec
 }
 
 describe('batchOf', () => {
-  it('puts each record into its list, in order, as the JSON that it is', () => {
+  it('puts the JSON of each record into its list, in order', () => {
     const records = [
       record(1, 'a'),
       record(2, 'm', 'missed'),
@@ -28,7 +28,7 @@ describe('batchOf', () => {
     });
   });
 
-  it('ends where a list or the limit is full', () => {
+  it('stops at the limit of a list or of the batch', () => {
     const many = (count: number, kind: SpoolKind) =>
       Array.from({ length: count }, (_, n) => record(n, `${n}`, kind));
     const taken = (records: readonly SpooledRecord[], limit: number): number =>
@@ -45,7 +45,7 @@ describe('batchOf', () => {
 });
 
 describe('settle', () => {
-  it('tells what was taken, what never will be, and what nothing is said of', () => {
+  it('sorts records into accepted, rejected and open ones', () => {
     const records = [
       record(1, 'same', 'attempt'),
       record(2, 'gone', 'missed'),
@@ -71,7 +71,7 @@ describe('settle', () => {
 });
 
 describe('the size of batches', () => {
-  it('halves at a refusal, and comes back slowly, so that a proxy’s bound is seldom tried', () => {
+  it('halves after a refusal, and grows slowly again, so it rarely exceeds a proxy’s bound', () => {
     const size = new BatchSize();
     size.refused(1000);
     expect(size.maxRecords).toBe(500);

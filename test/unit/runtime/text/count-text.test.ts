@@ -9,7 +9,7 @@ it.each([
   expect(countText(count, 'check')).toBe(text);
 });
 
-it('takes the plural of a noun that does not end in s alone', () => {
+it('uses a given irregular plural', () => {
   expect(countText(1, 'proxy', 'proxies')).toBe('1 proxy');
   expect(countText(2, 'proxy', 'proxies')).toBe('2 proxies');
 });

@@ -60,7 +60,7 @@ describe('an assignment', () => {
     },
   );
 
-  it('of a newer service loses what this build does not know, and says so', () => {
+  it('of a newer service loses its unknown fields, which are listed', () => {
     const check = checkOf('API', {
       request: { assertions: [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }] },
     });
@@ -117,7 +117,7 @@ describe('an assignment', () => {
     },
   );
 
-  it('of any check never breaks the reader', () => {
+  it('of any form never makes the reader throw', () => {
     const fields = Object.fromEntries(
       Object.keys(checkOf('API')).map((key) => [key, fc.jsonValue()]),
     );
@@ -155,7 +155,7 @@ describe('a one-off', () => {
     firstStartedAt: null,
   };
 
-  it('arrives whole', () => {
+  it('is read with all its fields', () => {
     const message = oneOffEnvelope.parse(overTheWire(oneOffMessageOf(oneOff)));
     expect(readOneOff(message)).toEqual({ ok: true, value: oneOff, ignored: [] });
   });

@@ -22,7 +22,7 @@ function problems(value: unknown): string[] {
 }
 
 describe('a result on the wire', () => {
-  it('arrives as it was sent, whatever a run made', () => {
+  it('arrives as it was sent, for any run', () => {
     fc.assert(
       fc.property(RESULT, (made) => {
         const sent = overTheWire(made);
@@ -32,7 +32,7 @@ describe('a result on the wire', () => {
     );
   });
 
-  it('of any form never breaks the reader', () => {
+  it('of any form never makes the reader throw', () => {
     const fields = Object.fromEntries(
       Object.keys(result()).map((key) => [key, fc.option(fc.jsonValue())]),
     );
@@ -43,7 +43,7 @@ describe('a result on the wire', () => {
     );
   });
 
-  it('with any one part replaced is taken as it is, or refused', () => {
+  it('with any replaced part is accepted as it is, or refused', () => {
     fc.assert(
       fc.property(RESULT, fc.nat(), fc.jsonValue(), (made, seed, other) => {
         const sent = overTheWire(made);
@@ -56,7 +56,7 @@ describe('a result on the wire', () => {
     );
   });
 
-  it('leaves out, at any depth, the fields that only a newer agent knows', () => {
+  it('loses unknown fields at any depth', () => {
     const newer = overTheWire(
       result({
         apiCheckResult: {
@@ -71,12 +71,12 @@ describe('a result on the wire', () => {
     expect(parsed).toEqual(overTheWire(withDetail({ tcp: null })));
   });
 
-  it('keeps an error code that only a newer agent knows', () => {
+  it('keeps an unknown error code', () => {
     const newer = withDetail({ requestErrorCode: 'QUIC_TIMEOUT' as 'TLS_TIMEOUT', response: null });
     expect(checkResultSchema.parse(newer).apiCheckResult?.requestErrorCode).toBe('QUIC_TIMEOUT');
   });
 
-  it('holds nothing that the database cannot store', () => {
+  it('contains nothing that the database cannot store', () => {
     const odd = 'a\0b\ud800c\u{1f600}';
     const parsed = checkResultSchema.parse(
       overTheWire(

@@ -164,11 +164,11 @@ describe.each(Object.entries(MESSAGES))('a message: %s', (_name, [schema, messag
     expect(schema.parse(overTheWire(message))).toEqual(message);
   });
 
-  it('of a newer peer loses only what this build does not know', () => {
+  it('of a newer peer loses only its unknown fields', () => {
     expect(schema.parse({ ...message, addedLater: { deep: [1] } })).toEqual(message);
   });
 
-  it('of any form never breaks the reader', () => {
+  it('of any form never makes the reader throw', () => {
     const fields = Object.fromEntries(Object.keys(message).map((key) => [key, fc.jsonValue()]));
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), fc.record(fields, { requiredKeys: [] })), (value) => {
@@ -177,7 +177,7 @@ describe.each(Object.entries(MESSAGES))('a message: %s', (_name, [schema, messag
     );
   });
 
-  it('is refused where a list or a text in it has no end', () => {
+  it('is refused with an endless list or text', () => {
     for (const [key, value] of Object.entries(message)) {
       if (Array.isArray(value)) {
         const endless = Array.from({ length: 50_001 }, () => value[0] ?? 'x');
@@ -193,7 +193,7 @@ describe.each(Object.entries(MESSAGES))('a message: %s', (_name, [schema, messag
 });
 
 describe('a poll', () => {
-  it('is held and waited for so that a lost one costs no lease', () => {
+  it('has times that keep the lease when one is lost', () => {
     for (const leaseMs of [1000, DEFAULT_LEASE_MS, 60_000, 3_600_000]) {
       expect(pollHoldMs(leaseMs)).toBeLessThanOrEqual(LONG_POLL_MS);
       expect(pollTimeoutMs(leaseMs)).toBeGreaterThan(pollHoldMs(leaseMs));
@@ -207,13 +207,13 @@ describe('a poll', () => {
     expect(pollRequestSchema.parse({ ...POLL, capabilities }).capabilities.types).toEqual(['URL']);
   });
 
-  it('may leave out the page, what was refused, and how its clock goes', () => {
+  it('may leave out page, refused checks and clock', () => {
     const { page: _page, refused: _refused, clockAheadMs: _clock, ...least } = POLL;
     const read = { page: null, refused: [], clockAheadMs: null };
     expect(pollRequestSchema.parse(least)).toMatchObject(read);
   });
 
-  it.each([-1_767_225_600_000, -1, 0, 60_001])('tells of a clock that is %i ms ahead', (ms) => {
+  it.each([-1_767_225_600_000, -1, 0, 60_001])('reports a clock that is %i ms ahead', (ms) => {
     expect(pollRequestSchema.parse({ ...POLL, clockAheadMs: ms }).clockAheadMs).toBe(ms);
   });
 
@@ -259,7 +259,7 @@ describe('an artifact', () => {
     },
   );
 
-  it('one byte over the limit is read, and told from one at the limit', () => {
+  it('of one byte over the limit is parsed, and recognized as too large', () => {
     const over = artifactBeginSchema.parse({ ...BEGIN, bytes: MAX_ARTIFACT_BYTES + 1 });
     expect(isOverArtifactLimit(over)).toBe(true);
     expect(isOverArtifactLimit(BEGIN)).toBe(false);
@@ -334,7 +334,7 @@ describe('another protocol version', () => {
     expect(mismatchIn(read)).toMatchObject({ supported: [1], upgrade });
   });
 
-  it('is told from other errors', () => {
+  it('is distinguished from other errors', () => {
     const other = {
       statusCode: 503,
       error: 'Service Unavailable',

@@ -34,7 +34,7 @@ function read(batch: { results?: unknown[]; missed?: unknown[] }) {
 }
 
 describe('a batch', () => {
-  it('of what agents make is taken whole', async () => {
+  it('of valid records is accepted completely', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(RESULT, { maxLength: 5 }), async (results) => {
         const batch = await read({ results, missed: [missedRecordOf(MISSED, 'berlin')] });
@@ -46,7 +46,7 @@ describe('a batch', () => {
     );
   });
 
-  it('loses only its bad records, each named by its id or its place', async () => {
+  it('loses only its invalid records, each named by its id or index', async () => {
     const good = resultOf({ id: resultIdOf('a-sequence', 1) });
     const batch = await read({
       results: [{ ...good, responseTime: 'fast' }, good, 'no result'],
@@ -73,7 +73,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('of any records is sorted, and the answer can be read', async () => {
+  it('of any records gets an answer that can be read', async () => {
     const record = fc.oneof(
       fc.jsonValue(),
       fc.record({ id: fc.string(), slot: fc.jsonValue() }),
@@ -96,13 +96,13 @@ describe('a batch', () => {
 describe('a record of many values', () => {
   const [good] = fc.sample(RESULT, { numRuns: 1, seed: 1 });
 
-  it('is refused for the length of a list, and not for each of its items', async () => {
+  it('is refused for the length of a list, not for each item', async () => {
     const jobLog = Array.from({ length: 30_000 }, () => 1);
     const batch = await read({ results: [{ ...good, apiCheckResult: { jobLog } }] });
     expect(batch.rejected).toMatchObject([{ message: expect.not.stringContaining('more)') }]);
   });
 
-  it('is refused for their number before anything of it is judged', async () => {
+  it('is refused for their number before it is parsed', async () => {
     const values = Array.from({ length: MAX_RECORD_VALUES }, () => 1);
     const batch = await read({ results: [{ ...good, a: values }, { a: [[values.slice(3)]] }] });
     expect(batch.rejected).toMatchObject([
@@ -111,7 +111,7 @@ describe('a record of many values', () => {
     ]);
   });
 
-  it('is told by its first problem alone, and one of few values by their number', async () => {
+  it('gets its first problem only, and one of few values their number', async () => {
     const headers = (length: number) =>
       Object.fromEntries(Array.from({ length }, (_, n) => [`h${n}`, n === 0 ? 'text' : [n]]));
     const answers = Array.from({ length: 6_000 }, () => ({}));
@@ -128,7 +128,7 @@ describe('a record of many values', () => {
     expect(messages[2]).toMatch(/\(and \d+ more\)$/);
   });
 
-  it('has one problem for all values of headers that are neither text nor lists of it', () => {
+  it('gets one problem for all header values of the wrong type', () => {
     const record = Object.fromEntries(Array.from({ length: 16_000 }, (_, n) => [`h${n}`, [n]]));
     expect(responseHeaders.safeParse({ a: 'text', ...record }).error?.issues).toMatchObject([
       { path: ['h0'], message: 'must be text or a list of texts' },
@@ -137,7 +137,7 @@ describe('a record of many values', () => {
 });
 
 describe('the reading of a batch', () => {
-  it('lets others go on after each of its records, good or bad', async () => {
+  it('yields to the event loop after each record, valid or not', async () => {
     const [good] = fc.sample(RESULT, { numRuns: 1, seed: 1 });
     let turns = 0;
     const message = { ...FROM, results: [good, 1, {}, good], missed: [{}, 2] };
@@ -155,7 +155,7 @@ describe('a missed record', () => {
     expect(missedRecordSchema.parse(overTheWire(record))).toEqual(record);
   });
 
-  it('has one id, sent once or again, and another one for other slots or places', () => {
+  it('has the same id each time, and another for other slots or locations', () => {
     const record = missedRecordOf(MISSED, 'berlin');
     expect(missedRecordOf({ ...MISSED }, 'berlin')).toEqual(record);
     const others = [

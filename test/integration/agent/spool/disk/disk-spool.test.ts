@@ -53,7 +53,7 @@ const numbers = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, index) => `${from + index}`);
 
 describe('the spool in a folder', () => {
-  it('holds after a restart what was put, in order, and not what was accepted', async () => {
+  it('contains after a restart all records in order, without the accepted ones', async () => {
     const { open, files } = setUp();
     const first = await open();
     await fill(first.spool, 0, 20);
@@ -81,7 +81,7 @@ describe('the spool in a folder', () => {
     expect(fourth.records()).toEqual([]);
   });
 
-  it('writes many records at once, and not before the delay for others is over', async () => {
+  it('writes many records in one commit, after the commit delay', async () => {
     const { open } = setUp();
     const clock = new FakeClock();
     const { spool } = await open({ commitDelayMs: 25 }, clock);
@@ -137,7 +137,7 @@ describe('the spool in a folder', () => {
     expect(await idsOf(again.spool)).toEqual(before);
   });
 
-  it('gives the disk back what was accepted, also behind a record that is never', async () => {
+  it('frees the disk space of accepted records, also behind one that is never accepted', async () => {
     const { open, diskBytes } = setUp();
     const { spool } = await open({ maxBytes: 4 * 1024 * 1024 });
     spool.put(recordFor('stuck'));
@@ -153,7 +153,7 @@ describe('the spool in a folder', () => {
     expect(diskBytes()).toBe(0);
   });
 
-  it('drops what is too old, also by the time it was not running', async () => {
+  it('drops records that are too old, counting the time while it was not running', async () => {
     const { open } = setUp();
     const clock = new FakeClock();
     const at = (id: string) => recordFor(id, { atMs: clock.wallMs() });
@@ -182,7 +182,7 @@ describe('the spool in a folder', () => {
     );
   });
 
-  it('keeps order and loses nothing when the wall clock is set, either way', async () => {
+  it('keeps the order and loses nothing when the wall clock is set back or forward', async () => {
     const { open } = setUp();
     const clock = new FakeClock();
     const first = await open({}, clock);
@@ -202,7 +202,7 @@ describe('the spool in a folder', () => {
     expect(second.spool.oldestAgeMs).toBe(0);
   });
 
-  it('lets one agent at a time use a folder', async () => {
+  it('allows one agent at a time to use a folder', async () => {
     const { open, folder } = setUp();
     const first = await open();
     await expect(open()).rejects.toMatchObject({
@@ -234,7 +234,7 @@ describe('the spool in a folder', () => {
     });
   });
 
-  it('makes a DATA_DIR that is missing, for its own user alone', async () => {
+  it('creates a missing DATA_DIR for its own user alone', async () => {
     const { folder, open } = setUp();
     const { spool } = await open({ dataDir: folder.file('a/b') });
     await fill(spool, 0, 1);
@@ -243,7 +243,7 @@ describe('the spool in a folder', () => {
     }
   });
 
-  it('goes on in memory while the disk refuses, says it once, and catches up', async () => {
+  it('continues in memory while the disk refuses, logs that once, and writes all records later', async () => {
     const { open, folder } = setUp();
     const clock = new FakeClock();
     const { spool, dropped, records } = await open(
@@ -296,7 +296,7 @@ describe('the spool in a folder', () => {
     expect(await idsOf((await open()).spool)).toEqual(kept);
   });
 
-  it('lets a flush end with its signal, and says that not all is on disk', async () => {
+  it('ends a flush with its signal, and logs that not all is on disk', async () => {
     const { open, folder } = setUp();
     const { spool } = await open();
     const { log, records } = captureLog();
@@ -324,7 +324,7 @@ describe('the spool in a folder', () => {
     expect(records()).toMatchObject([{ level: 'warn', records: 1 }]);
   });
 
-  it('says what is lost when it ends while the disk refuses', async () => {
+  it('logs what is lost when it ends while the disk refuses', async () => {
     const { open, folder } = setUp();
     const { spool, records } = await open();
     rmSync(folder.file('spool'), { recursive: true });

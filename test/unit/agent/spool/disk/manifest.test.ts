@@ -14,7 +14,7 @@ describe('a manifest', () => {
     encodeNotes([{ type: 'removal', key: 20, number: 10, keys: [3, -4] }]),
   ].map(String);
 
-  it('gives what was noted of each frame', () => {
+  it('returns the notes of each frame', () => {
     expect(decodeManifest(lines.join(''))).toEqual([
       { kind: 'result', number: 7, key: 12, slots },
       { kind: 'missed', number: 8, key: 13, slots: range },
@@ -23,7 +23,7 @@ describe('a manifest', () => {
     ]);
   });
 
-  it('passes over lines that are cut, changed or not of its form', () => {
+  it('skips lines that are cut, changed or of another form', () => {
     const [first = '', second = ''] = lines;
     const strange = encodeNotes([{ type: 'removal', key: 1, number: 0.5, keys: [] }]).toString();
     expect(decodeManifest(`${first.replace('12', '13')}\0\0\0\n${strange}${second}`)).toEqual([

@@ -17,7 +17,7 @@ const range = fc
 const numbersOf = (ranges: readonly NumberRange[]): number[] =>
   ranges.flatMap(({ from, end }) => Array.from({ length: end - from }, (_, n) => from + n));
 
-it('holds what sets of the same numbers hold', () => {
+it('number ranges behave like sets of the same numbers', () => {
   fc.assert(
     fc.property(fc.array(range), range, (ranges, other) => {
       const merged = mergeRanges(ranges);
