@@ -10,7 +10,7 @@ type Input = Readonly<Record<string, unknown>>;
 /** When one incident is read: src/service/README.md, "Status pages and incidents". */
 export const updatesQuery = z.strictObject({
   includeAllIncidentUpdates: booleanQuery(false).describe(
-    'Whether all updates are in the answer, or the first alone.',
+    'Whether the response has all updates, or only the first.',
   ),
 });
 
