@@ -9,7 +9,6 @@ import {
 import { hiddenTarget } from '../../checks/hidden-channels.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import type { Viewer } from '../../http/access/viewer.ts';
-import { WRITE } from '../../http/resources/check-parameters.ts';
 import { crudRoutes } from '../../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../../http/resources/resource-schemas.ts';
@@ -17,6 +16,7 @@ import { whileWanted } from '../../http/while-wanted.ts';
 import type { AlertChannels, ChannelView } from './alert-channels.ts';
 
 const TAG = 'Alert channels';
+const WRITE = { role: 'write' } as const;
 const PATH = '/v1/alert-channels';
 
 const channelId = numberParam.describe('The id of the channel.');
