@@ -60,4 +60,3 @@ export const incidentSchema = z.strictObject({
     .default([])
     .describe('The first updates, oldest first.'),
 });
-export type Incident = z.infer<typeof incidentSchema>;

@@ -2,31 +2,24 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
-import { checkId } from '../http/resources/check-parameters.ts';
-import { booleanQuery, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { checkId, READ } from '../http/resources/check-parameters.ts';
+import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import type { ErrorGroup, ErrorGroups } from './error-groups.ts';
 import {
-  archiveChangesOf,
-  errorGroupChanges,
+  archivedQuery,
   errorGroupFields,
   presentErrorGroup,
-  UPDATE_DESCRIPTION,
-} from './schemas.ts';
+  readAndArchiveRoutes,
+} from './shared.routes.ts';
 
-const TAGS = ['Error groups'];
-const READ = { role: 'read' } as const;
-const WRITE = { role: 'write' } as const;
+const TAG = 'Error groups';
 const PATH = '/v1/error-groups';
 
-const params = z.object({ id: uuidParam.describe('One of errorGroupIds of a result.') });
 const response = z.strictObject({ ...errorGroupFields, checkId: z.string() });
 const query = z.strictObject({
   ...pageQuery,
   checkId: checkId.describe('The check that failed.'),
-  archived: booleanQuery(false)
-    .unwrap()
-    .optional()
-    .describe('true: only archived groups; false: only the others.'),
+  archived: archivedQuery,
 });
 
 /** Error groups of checks: src/service/README.md, "Error groups and test sessions", 4.16, 4.17. */
@@ -43,7 +36,7 @@ export function errorGroupsRoutes({
       {
         config: READ,
         schema: {
-          tags: TAGS,
+          tags: [TAG],
           summary: 'List the error groups of a check, most recently seen first',
           querystring: query,
           response: { 200: z.array(response) },
@@ -57,34 +50,17 @@ export function errorGroupsRoutes({
       },
     );
 
-    app.get(
-      `${PATH}/:id`,
-      {
-        config: READ,
-        schema: { tags: TAGS, summary: 'Read an error group', params, response: { 200: response } },
-      },
-      async (request) =>
-        present(await errorGroups.get(callerOf(request).accountId, 'check', request.params.id)),
-    );
-
-    app.patch(
-      `${PATH}/:id`,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Archive or unarchive an error group',
-          description: UPDATE_DESCRIPTION,
-          params,
-          body: errorGroupChanges,
-          response: { 200: response },
-        },
-      },
-      async (request) => {
-        const { accountId } = callerOf(request);
-        const changes = archiveChangesOf(request.body);
-        return present(await errorGroups.update(accountId, 'check', request.params.id, changes));
-      },
+    await app.register(
+      readAndArchiveRoutes({
+        path: PATH,
+        tag: TAG,
+        kind: 'check',
+        id: uuidParam.describe('One of errorGroupIds of a result.'),
+        response,
+        summaries: { read: 'Read an error group', archive: 'Archive or unarchive an error group' },
+        errorGroups,
+        present,
+      }),
     );
   };
 }

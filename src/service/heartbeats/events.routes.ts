@@ -16,26 +16,28 @@ const event = z.strictObject({
   state: z
     .enum(HEARTBEAT_STATES)
     .describe(
-      '`EARLY`: a ping within half a period of the one before. `RECEIVED`: in time. `GRACE`: within the grace. `LATE`: after it. `FAILING`: no ping, and the grace is over.',
+      '`EARLY`: a ping within half a period after the one before. `RECEIVED`: in time. `GRACE`: within the grace. `LATE`: after the grace. `FAILING`: no ping until the end of the grace.',
     ),
   timestamp: z.iso.datetime(),
-  source: z.string().describe('What asked, and from where; of `FAILING`, that nothing did.'),
-  userAgent: z.string().describe('Of the request; empty where it said none.'),
+  source: z
+    .string()
+    .describe('The method and the address of the ping; for `FAILING`, that there was none.'),
+  userAgent: z.string().describe('Of the request; empty if it had none.'),
 });
 const entry = event.extend({
   pings: z
     .int()
     .min(0)
     .describe(
-      'How many pings it stands for: those of an hour that are early, and those of one second, are one event.',
+      'The number of pings: early pings within an hour, and all pings within a second, are one event.',
     ),
 });
 
 /** src/service/README.md, "Heartbeats". */
 const stats = z.strictObject({
   successRatio: z.strictObject({
-    previousPeriod: z.number().describe('Percent, of the same time before.'),
-    currentPeriod: z.number().describe('Percent of the events that are not `FAILING`, up to now.'),
+    previousPeriod: z.number().describe('Percent, in the period of equal length before.'),
+    currentPeriod: z.number().describe('Percent of events that are not `FAILING`, up to now.'),
   }),
   totalEntitiesCurrentPeriod: z.number().describe('Events.'),
 });
@@ -47,10 +49,10 @@ const response = z.strictObject({
 const listQuery = z.strictObject({
   ...pageQuery,
   from: windowQuery.from.describe(
-    'UNIX timestamp in seconds (or milliseconds), inclusive; left out, from the oldest on.',
+    'UNIX timestamp in seconds (or milliseconds), inclusive; if omitted, from the oldest on.',
   ),
   to: windowQuery.to.describe(
-    'UNIX timestamp in seconds (or milliseconds), exclusive; left out, to the newest.',
+    'UNIX timestamp in seconds (or milliseconds), exclusive; if omitted, to the newest.',
   ),
 });
 

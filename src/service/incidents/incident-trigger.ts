@@ -4,19 +4,19 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Sql } from '../database/port.ts';
 import { openIncidentOfCheck, resolveIncidentOfCheck } from './trigger.sql.ts';
 
-/** What a check says of the incident that its failure opens. */
+/** The fields of the incident that a failure of the check opens. */
 export type TriggerIncident = NonNullable<Check['triggerIncident']>;
 
 /**
- * Opens and resolves incidents of status pages as checks fail and recover (src/service/README.md,
- * "Status pages and incidents"). Called in the transaction of whoever judges the check, which holds
- * its lock. Neither call fails by what the trigger says or by what people did to the incident
- * meanwhile: results must not be lost by it.
+ * Opens and resolves incidents of status pages when checks fail and recover (src/service/README.md,
+ * "Status pages and incidents"), in the transaction that judges the check and locks it. Neither call
+ * fails because of the trigger's content or of what people did to the incident: the transaction also
+ * stores results.
  */
 export interface IncidentTrigger {
   /**
-   * With the first failure notice. Does nothing where the incident that the check opened before is
-   * still open, and only logs where the trigger names a service that the account has not.
+   * With the first failure notice. Does nothing while the check has an open incident, and only logs
+   * where the account has no such service.
    */
   opened(
     tx: Sql,
@@ -28,8 +28,8 @@ export interface IncidentTrigger {
     },
   ): Promise<void>;
   /**
-   * With the recovery, whether the check still has a trigger or not, and also once it is deleted.
-   * Does nothing where somebody resolved or deleted the incident meanwhile.
+   * With the recovery, also where the check has no trigger any more, or is deleted. Does nothing
+   * where somebody resolved or deleted the incident.
    */
   resolved(
     tx: Sql,
@@ -38,9 +38,9 @@ export interface IncidentTrigger {
   ): Promise<void>;
 }
 
-/** Longer than any id that is one. */
+/** Longer than any valid id. */
 const MAX_LOGGED_CHARS = 100;
-/** Readers of the page are told this. */
+/** The text of the last update, for readers of the page. */
 const RECOVERED = 'The service has recovered.';
 
 export function createIncidentTrigger({
@@ -63,7 +63,7 @@ export function createIncidentTrigger({
             updateId: ids(),
             name,
             severity,
-            // Readers cannot make anything of nothing.
+            // An update must have a text.
             description: description === '' ? name : description,
             notifySubscribers,
             atMs,
@@ -72,7 +72,7 @@ export function createIncidentTrigger({
       if (outcome !== 'no service') return;
       log.warn(
         { accountId, checkId, serviceId: serviceId.slice(0, MAX_LOGGED_CHARS) },
-        'a check failed and opened no incident: its triggerIncident names a service of status pages that is not there',
+        'a check failed and opened no incident: the service of its triggerIncident does not exist',
       );
     },
 

@@ -33,11 +33,7 @@ export interface IncidentsParts {
   readonly ids: () => string;
 }
 
-/**
- * What the two kinds of incidents do not share.
- *
- * `Fields` are as the database has them, `Body` as a caller writes them.
- */
+/** What the two kinds of incidents do not share. `Fields` are the stored ones, `Body` the caller's. */
 export interface IncidentKind<Fields, Body extends object> {
   readonly tables: IncidentTables;
   readonly schemas: {
@@ -50,20 +46,20 @@ export interface IncidentKind<Fields, Body extends object> {
   readonly responseOnly: readonly string[];
   /** How many updates an incident has at least. */
   readonly minUpdates: 0 | 1;
-  /** Fields that a new incident has where the caller gives none. */
+  /** The fields of a new incident where the caller omits them. */
   readonly defaultsAt?: (nowMs: number) => Partial<Body>;
   readonly bodyOf: (stored: Fields) => Body;
   readonly columnsOf: (fields: Body) => Columns;
-  /** What is stored of a new incident besides. */
+  /** Columns that are stored only with a new incident. */
   readonly columnsOfNew?: (updates: readonly UpdateFields[]) => Columns;
-  /** Where the caller gives `services`. @throws ServiceError 400 where the account lacks one */
+  /** Where the caller gives `services`. @throws ServiceError 400 where one does not exist */
   readonly saveServices?: (tx: Sql, incident: IncidentKey, fields: Body) => Promise<void>;
 }
 
 /** Incidents of one kind: src/service/README.md, "Status pages and incidents". */
 export interface Incidents<Fields> {
   readonly updates: IncidentUpdates;
-  /** The answer has all its updates. */
+  /** The result has all updates. */
   create(accountId: string, input: Input): Promise<StoredIncident<Fields>>;
   read(
     accountId: string,

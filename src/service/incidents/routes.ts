@@ -10,6 +10,7 @@ import {
   pageIncidentUpdateSchema,
 } from '../../model/status-page/status-page-incident.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
+import type { Input } from '../http/resources/given-fields.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
 import {
@@ -100,8 +101,6 @@ export function statusPageIncidentsRoutes({
     presentUpdate: presentPageUpdate,
   });
 }
-
-type Input = Readonly<Record<string, unknown>>;
 
 /** The routes of the incidents of one kind and of their updates. */
 function routesOf<Fields, Shown, ShownUpdate>({

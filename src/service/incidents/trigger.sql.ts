@@ -1,8 +1,6 @@
 import type { IncidentSeverity } from '../../model/status-page/status-page-incident.ts';
 import type { Sql } from '../database/port.ts';
 
-/** The incidents of status pages that the failures of checks open. */
-
 export interface IncidentToOpen {
   readonly accountId: string;
   readonly checkId: string;
@@ -17,8 +15,8 @@ export interface IncidentToOpen {
 }
 
 /**
- * In one statement: the incident, its service and its first update. Nothing where the check has one
- * that is open, and nothing where the service is not there, which then is no error.
+ * Inserts the incident of a status page, its service and its first update in one statement. Does
+ * nothing where the check has an open incident already, or the service does not exist.
  */
 export async function openIncidentOfCheck(
   sql: Sql,
@@ -36,7 +34,7 @@ export async function openIncidentOfCheck(
      ), named as (
        insert into status_page_incident_services (account_id, incident_id, service_id, position)
        select $1, opened.id, service.id, 1 from opened, service
-     ), told as (
+     ), updates as (
        insert into status_page_incident_updates (account_id, incident_id, id, status, description,
          notify_subscribers, created_at)
        select $1, opened.id, $8, 'INVESTIGATING', $9, $10::boolean, $7::timestamptz from opened
@@ -60,10 +58,10 @@ export async function openIncidentOfCheck(
 }
 
 /**
- * In one statement: the status of the incident that follows the check, and its last update, which
- * goes to those who were told of the first.
+ * Resolves the incident that follows the check and inserts its last update, which notifies
+ * subscribers as the first one did.
  *
- * @returns whether there was one
+ * @returns whether there was an incident
  */
 export async function resolveIncidentOfCheck(
   sql: Sql,
@@ -102,9 +100,10 @@ export async function resolveIncidentOfCheck(
 }
 
 /**
- * Of all accounts: resolved ones that a check opened and that have not changed since.
+ * Deletes resolved incidents of all accounts that a check opened and that did not change since the
+ * instant.
  *
- * @returns how many there were, `limit` at most
+ * @returns how many it deleted, at most the limit
  */
 export async function deleteIncidentsOfChecks(
   sql: Sql,

@@ -1,16 +1,16 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
+import { WRITE } from '../http/resources/check-parameters.ts';
+import type { Input } from '../http/resources/given-fields.ts';
 import { booleanQuery, NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 import { type IncidentUpdates, type StoredUpdate, UPDATE_RESPONSE_ONLY } from './updates.ts';
 
-type Input = Readonly<Record<string, unknown>>;
-
 /** When one incident is read: src/service/README.md, "Status pages and incidents". */
 export const updatesQuery = z.strictObject({
   includeAllIncidentUpdates: booleanQuery(false).describe(
-    'Whether all updates are in the answer, or the first alone.',
+    'Whether the response has all updates, or only the first.',
   ),
 });
 
@@ -24,8 +24,6 @@ export interface IncidentUpdateRoutes<Shown> {
   readonly feature: IncidentUpdates;
   readonly present: (update: StoredUpdate) => Shown;
 }
-
-const WRITE = { role: 'write' } as const;
 
 /** The routes that add, change and delete an update of an incident of either kind. */
 export function incidentUpdatesRoutes<Shown>({

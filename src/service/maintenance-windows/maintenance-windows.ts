@@ -11,7 +11,7 @@ import type { Allowance } from '../accounts/allowance.ts';
 import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { givenFields } from '../http/resources/given-fields.ts';
+import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { bodyProblem, parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import {
@@ -40,8 +40,6 @@ export interface MaintenanceWindowsParts {
   readonly allowance: Allowance;
 }
 
-export type WindowInput = Readonly<Record<string, unknown>>;
-
 export interface WindowQuery extends Page {
   /** On the first occurrence; null passes all. */
   readonly startsAt: InstantFilter | null;
@@ -53,12 +51,12 @@ export interface WindowQuery extends Page {
  * "Maintenance windows").
  */
 export interface MaintenanceWindows {
-  create(accountId: string, input: WindowInput): Promise<StoredWindow>;
+  create(accountId: string, input: Input): Promise<StoredWindow>;
   read(accountId: string, id: number): Promise<StoredWindow>;
   /** Oldest first. */
   list(accountId: string, query: WindowQuery): Promise<readonly StoredWindow[]>;
   /** Each given field replaces the stored one as a whole. */
-  update(accountId: string, id: number, input: WindowInput): Promise<StoredWindow>;
+  update(accountId: string, id: number, input: Input): Promise<StoredWindow>;
   remove(accountId: string, id: number): Promise<void>;
   /** The pauses that the agents of the account get. */
   pausesForAgents(sql: Sql, accountId: string): Promise<readonly Pause[]>;
@@ -143,7 +141,7 @@ export function createMaintenanceWindows({
   };
 }
 
-function wholeWindow(input: WindowInput): MaintenanceWindow {
+function wholeWindow(input: Input): MaintenanceWindow {
   const parsed = parseBody(maintenanceWindowSchema, input);
   if (!parsed.ok) throw invalid(parsed.problems);
   const window = maintenanceWindowOf(parsed.value);

@@ -49,7 +49,7 @@ function idProblems(
     if (id === undefined) return [];
     const path = ['cards', index, 'id'];
     if (!known.has(id)) {
-      return [bodyProblem(path, 'must be the id of a card of this page, or be left out')];
+      return [bodyProblem(path, 'must be the id of a card of this page, or be omitted')];
     }
     if (seen.has(id)) return [bodyProblem(path, 'must not be that of a card before it')];
     seen.add(id);

@@ -4,23 +4,20 @@ import { z } from 'zod';
 import { projectIdSchema } from '../../model/result/test-session.ts';
 import type { ErrorGroup, ErrorGroups } from '../error-groups/error-groups.ts';
 import {
-  archiveChangesOf,
-  errorGroupChanges,
+  archivedQuery,
   errorGroupFields,
   presentErrorGroup,
-  UPDATE_DESCRIPTION,
-} from '../error-groups/schemas.ts';
+  readAndArchiveRoutes,
+} from '../error-groups/shared.routes.ts';
 import { callerOf } from '../http/access/authentication.ts';
-import { booleanQuery, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { READ } from '../http/resources/check-parameters.ts';
+import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 
-const TAGS = ['Test session error groups'];
-const READ = { role: 'read' } as const;
-const WRITE = { role: 'write' } as const;
+const TAG = 'Test session error groups';
 const PATH = '/v1/test-session-error-groups';
 /** The specification shows no limit here, so the default is the largest page. */
 const DEFAULT_LIMIT = 100;
 
-const params = z.object({ id: uuidParam.describe('One of errorGroupIds of a test session.') });
 const response = z.strictObject({
   ...errorGroupFields,
   projectId: z.string().nullable().describe('null for sessions without a project.'),
@@ -36,10 +33,7 @@ const query = z.strictObject({
     .unwrap()
     .default(DEFAULT_LIMIT)
     .describe(`How many at most, 1 to 100; if omitted, ${DEFAULT_LIMIT}.`),
-  archived: booleanQuery(false)
-    .unwrap()
-    .optional()
-    .describe('true: only archived groups; false: only the others.'),
+  archived: archivedQuery,
 });
 
 /** Error groups of test sessions: src/service/README.md, "Error groups and test sessions", 4.15. */
@@ -56,7 +50,7 @@ export function testSessionErrorGroupsRoutes({
       {
         config: READ,
         schema: {
-          tags: TAGS,
+          tags: [TAG],
           summary: 'List the error groups of a project; those that were seen last come first',
           params: z.object({ projectId: projectIdSchema }),
           querystring: query,
@@ -71,42 +65,20 @@ export function testSessionErrorGroupsRoutes({
       },
     );
 
-    app.get(
-      `${PATH}/:id`,
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          summary: 'Read an error group of test sessions',
-          params,
-          response: { 200: response },
+    await app.register(
+      readAndArchiveRoutes({
+        path: PATH,
+        tag: TAG,
+        kind: 'test-session',
+        id: uuidParam.describe('One of errorGroupIds of a test session.'),
+        response,
+        summaries: {
+          read: 'Read an error group of test sessions',
+          archive: 'Archive an error group of test sessions, or take it back',
         },
-      },
-      async (request) => {
-        const { accountId } = callerOf(request);
-        return present(await errorGroups.get(accountId, 'test-session', request.params.id));
-      },
-    );
-
-    app.patch(
-      `${PATH}/:id`,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Archive an error group of test sessions, or take it back',
-          description: UPDATE_DESCRIPTION,
-          params,
-          body: errorGroupChanges,
-          response: { 200: response },
-        },
-      },
-      async (request) => {
-        const { accountId } = callerOf(request);
-        const { id } = request.params;
-        const changes = archiveChangesOf(request.body);
-        return present(await errorGroups.update(accountId, 'test-session', id, changes));
-      },
+        errorGroups,
+        present,
+      }),
     );
   };
 }

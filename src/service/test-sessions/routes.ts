@@ -11,15 +11,14 @@ import {
 } from '../../model/result/test-session.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { listAnswer } from '../http/json/json-answer.ts';
+import { READ, WRITE } from '../http/resources/check-parameters.ts';
 import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { shownResult } from '../results/result-schemas.ts';
 import { missedRunSchema } from './read-report.ts';
 import type { StoredSession, TestSessions } from './test-sessions.ts';
 
 const TAGS = ['Test sessions'];
-const READ = { role: 'read' } as const;
 const RUN = { role: 'run' } as const;
-const WRITE = { role: 'write' } as const;
 const PATH = '/v1/test-sessions';
 
 const params = z.object({ id: uuidParam.toLowerCase() });

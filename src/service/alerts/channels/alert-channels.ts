@@ -5,13 +5,14 @@ import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Allowance } from '../../accounts/allowance.ts';
 import type { Sql, Store } from '../../database/port.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
+import type { Input } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../../http/resources/paging.ts';
 import type { SendOutcome } from '../delivery/outcome.ts';
 import { sampleNotice } from '../delivery/sample-notice.ts';
 import { sendSealed } from '../delivery/send-sealed.ts';
 import type { NoticeSender } from '../delivery/sender.ts';
-import { type ChannelInput, changedChannel, wholeChannel } from './channel-input.ts';
+import { changedChannel, wholeChannel } from './channel-input.ts';
 import { sealedTarget } from './channel-secrets.ts';
 import {
   deleteChannel,
@@ -48,7 +49,7 @@ export interface ChannelView extends StoredChannel {
 }
 
 export interface AlertChannels {
-  create(accountId: string, input: ChannelInput): Promise<ChannelView>;
+  create(accountId: string, input: Input): Promise<ChannelView>;
   read(accountId: string, id: number): Promise<ChannelView>;
   /** Oldest first, a few at a time. */
   list(accountId: string, page: Page): AsyncIterable<readonly ChannelView[]>;
@@ -56,7 +57,7 @@ export interface AlertChannels {
    * Each given field replaces the stored one as a whole, except that a webhook keeps the secrets that
    * are not given. The type never changes.
    */
-  update(accountId: string, id: number, input: ChannelInput): Promise<ChannelView>;
+  update(accountId: string, id: number, input: Input): Promise<ChannelView>;
   /** Deletes its subscriptions, its pending deliveries and its log, too. */
   remove(accountId: string, id: number): Promise<void>;
   /** Sends a sample notice at once, without a retry. The log does not contain it. */

@@ -8,7 +8,7 @@ import {
 import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';
-import { givenFields } from '../../http/resources/given-fields.ts';
+import { givenFields, type Input } from '../../http/resources/given-fields.ts';
 import { bodyProblem, MASK_GIVEN, parseBody } from '../../http/resources/input-problems.ts';
 import { notReadable } from '../../secrets/secret-store.ts';
 import { templateProblemOf } from '../senders/webhook.ts';
@@ -16,13 +16,11 @@ import { openedTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts
 import { withRetainedSecrets } from './retained-secrets.ts';
 import type { ChannelFields, ChannelKey, StoredChannel } from './sql.ts';
 
-export type ChannelInput = Readonly<Record<string, unknown>>;
-
 /** Fields of a response that an update may repeat. */
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 /** @throws ServiceError 400 for an invalid channel, and for a mask in place of a value */
-export function wholeChannel(fields: ChannelInput): AlertChannel {
+export function wholeChannel(fields: Input): AlertChannel {
   const channel = parsedChannel(fields);
   const problems = maskProblemsIn(channel);
   if (problems.length > 0) throw invalid(problems);
@@ -30,7 +28,7 @@ export function wholeChannel(fields: ChannelInput): AlertChannel {
 }
 
 /** Allows masks: an earlier release may have stored them, and updates of other fields keep them. */
-function parsedChannel(fields: ChannelInput): AlertChannel {
+function parsedChannel(fields: Input): AlertChannel {
   const parsed = parseBody(alertChannelSchema, fields);
   if (!parsed.ok) throw invalid(parsed.problems);
   const channel = parsed.value;
@@ -69,7 +67,7 @@ export function changedChannel(
   secrets: SecretBox | null,
   key: ChannelKey,
   stored: StoredChannel,
-  input: ChannelInput,
+  input: Input,
 ): ChangedChannel {
   const { fields: target, sealedSecrets } = stored;
   const fixed = { id: key.id, type: target.type };
@@ -110,7 +108,7 @@ function bareConfigOf(fields: ChannelFields): unknown {
   return config;
 }
 
-function isObject(given: unknown): given is ChannelInput {
+function isObject(given: unknown): given is Input {
   return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
@@ -124,8 +122,8 @@ function retainedWebhook(
   secrets: SecretBox | null,
   key: ChannelKey,
   stored: { readonly config: OpenWebhookConfig; readonly sealedSecrets: Buffer | null },
-  given: ChannelInput,
-): { readonly config: ChannelInput; readonly isUnreadable: boolean } {
+  given: Input,
+): { readonly config: Input; readonly isUnreadable: boolean } {
   const failures: ServiceError[] = [];
   const open = (box: SecretBox | null, sealedSecrets: Buffer | null): WebhookConfig => {
     const target = { type: 'WEBHOOK', config: stored.config } as const;

@@ -5,14 +5,14 @@ import type {
 } from '../../../model/alerting/alert-channel.ts';
 import { originOf } from '../../../model/credentials/origin.ts';
 import { invalid, type RequestProblem } from '../../errors.ts';
+import type { Input } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 
-type Given = Readonly<Record<string, unknown>>;
 type ListName = (typeof LISTS)[number];
 
 export interface RetainedSecrets {
   /** The given configuration with the stored secrets that it retains. */
-  readonly config: Given;
+  readonly config: Input;
   /** The paths of those secrets. */
   readonly paths: readonly (readonly (string | number)[])[];
   /** Whether it retains all stored secrets in their order, and adds none. */
@@ -39,7 +39,7 @@ const LISTS = ['headers', 'queryParameters'] as const;
  *   could read the value there or on the way
  */
 export function withRetainedSecrets(
-  given: Given,
+  given: Input,
   stored: OpenWebhookConfig,
   opened: () => WebhookConfig,
 ): RetainedSecrets {
@@ -152,10 +152,10 @@ function keyId(name: ListName, key: unknown): string {
   return name === 'headers' ? String(key).toLowerCase() : String(key);
 }
 
-function isPair(pair: unknown): pair is Given & { readonly key: string } {
-  return typeof pair === 'object' && pair !== null && typeof (pair as Given).key === 'string';
+function isPair(pair: unknown): pair is Input & { readonly key: string } {
+  return typeof pair === 'object' && pair !== null && typeof (pair as Input).key === 'string';
 }
 
-function isLocked(pair: unknown): pair is Given & { readonly key: string; readonly locked: true } {
+function isLocked(pair: unknown): pair is Input & { readonly key: string; readonly locked: true } {
   return isPair(pair) && pair.locked === true;
 }

@@ -1,12 +1,11 @@
 import { createTransport } from 'nodemailer';
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { Smtp } from '../delivery/delivery-config.ts';
 import { notSent, type Send, type SendOutcome } from '../delivery/outcome.ts';
 import type { AlertNotice } from '../notice.ts';
 import { forHtml } from './escape.ts';
-import { factsOf, headlineOf } from './headline.ts';
+import { factsOf, headlineOf, shortened } from './headline.ts';
 
 type Email = Extract<ChannelTarget, { type: 'EMAIL' }>;
 
@@ -76,7 +75,7 @@ export function mailOf(notice: AlertNotice): {
       `<tr><th align="left" valign="top">${forHtml(label)}</th><td>${lines(forHtml(value))}</td></tr>`,
   );
   return {
-    subject: cut(headline),
+    subject: shortened(headline, MAX_SUBJECT_BYTES),
     text: [headline, '', ...facts.map(([label, value]) => `${label}: ${value}`), ''].join('\n'),
     html: `<!doctype html><html><body><h2>${forHtml(headline)}</h2><table cellpadding="4">${rows.join('')}</table></body></html>`,
   };
@@ -84,11 +83,6 @@ export function mailOf(notice: AlertNotice): {
 
 function lines(html: string): string {
   return html.replaceAll('\n', '<br>');
-}
-
-function cut(text: string): string {
-  const kept = cutText(text, MAX_SUBJECT_BYTES);
-  return kept === text ? text : `${kept}…`;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -43,6 +43,12 @@ export function onOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
 }
 
+/** @param mark ends a text that was cut */
+export function shortened(text: string, maxBytes: number, mark = '…'): string {
+  const start = cutText(text, maxBytes);
+  return start === text ? text : `${start}${mark}`;
+}
+
 /** The rows below the headline. */
 export function factsOf(notice: AlertNotice): readonly (readonly [string, string])[] {
   const { check, runLocation, responseTime, statusCode, error, sslDaysRemaining } = notice;

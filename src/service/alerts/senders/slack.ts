@@ -1,8 +1,7 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
-import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { Send } from '../delivery/outcome.ts';
 import type { AlertNotice } from '../notice.ts';
-import { factsOf, headlineOf } from './headline.ts';
+import { factsOf, headlineOf, shortened } from './headline.ts';
 import type { OutgoingHttp } from './outgoing-http.ts';
 
 type Slack = Extract<ChannelTarget, { type: 'SLACK' }>;
@@ -35,15 +34,10 @@ export function slackMessage(notice: AlertNotice): object {
 }
 
 function section(text: string): object {
-  return { type: 'section', text: { type: 'mrkdwn', text: cut(text) } };
+  return { type: 'section', text: { type: 'mrkdwn', text: shortened(text, MAX_TEXT_BYTES) } };
 }
 
 /** Slack reads these three characters as links and mentions. */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-function cut(text: string): string {
-  const kept = cutText(text, MAX_TEXT_BYTES);
-  return kept === text ? text : `${kept}…`;
 }

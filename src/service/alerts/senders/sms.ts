@@ -1,10 +1,9 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
-import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { SmsGateway } from '../delivery/delivery-config.ts';
 import { notSent, type Send } from '../delivery/outcome.ts';
 import type { AlertNotice } from '../notice.ts';
 import { escapeFor } from './escape.ts';
-import { headlineOf } from './headline.ts';
+import { headlineOf, shortened } from './headline.ts';
 import type { OutgoingHttp } from './outgoing-http.ts';
 import { renderTemplate } from './template.ts';
 
@@ -41,7 +40,5 @@ export function createSmsSender(http: OutgoingHttp, gateway: SmsGateway): Send<S
 /** What happened, where and why, as far as it fits. */
 export function smsText(notice: AlertNotice): string {
   const why = notice.error === null ? '' : `: ${notice.error.replaceAll(/\s+/g, ' ')}`;
-  const text = `${headlineOf(notice)}, ${notice.runLocation}${why}`;
-  const kept = cutText(text, MAX_BYTES);
-  return kept === text ? text : `${kept}...`;
+  return shortened(`${headlineOf(notice)}, ${notice.runLocation}${why}`, MAX_BYTES, '...');
 }

@@ -78,7 +78,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('have no room for what is none of the service’s concern', async () => {
+    it('store neither unknown fields nor free text', async () => {
       const { mine } = service();
       const planted = 'https://secret.example.com';
       const error = { ...ERROR, message: planted, stack: [{ ...FRAME, url: planted }] };
@@ -101,7 +101,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.ask(LIST(mine))).json).toHaveLength(1);
     });
 
-    it('are kept to so many of each location, the newest ones of each agent', async () => {
+    it('are limited for each location, to the newest of each agent', async () => {
       const { mine, theirs, store } = service();
       await theirs.agent(PATH, REPORT);
       const reports = Array.from({ length: 100 }, (_, n) => ({ ...ERROR, count: n + 1 }));
@@ -126,7 +126,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.agent(PATH, { ...REPORT, reports: [] })).json).toEqual({ stored: 0 });
     });
 
-    it('are neither ahead of the clock nor seen first after they were seen last, nor countless', async () => {
+    it('have valid times and counts, whatever the agent reports', async () => {
       const { mine } = service();
       const startMs = Date.now();
       const reports = [
@@ -147,7 +147,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(ahead).toHaveLength(2);
     });
 
-    it('of another account are nobody else’s, and are for users to read', async () => {
+    it('are visible only to the account, and only with its API keys', async () => {
       const { mine, theirs } = service();
       await mine.agent(PATH, REPORT);
       expect((await theirs.ask(LIST(mine))).status).toBe(404);

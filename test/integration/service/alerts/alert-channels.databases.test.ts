@@ -106,7 +106,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(CHANNELS)).json).toEqual([created.json]);
     });
 
-    it('are refused with what keys that may not write are shown in place of values', async () => {
+    it('are refused with the masks that keys without write permission see', async () => {
       const { mine, clientWith } = service();
       const reader = await clientWith('read');
       const config = {
@@ -164,7 +164,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await configOf(created.json.id)).toMatchObject(LOCKED.config);
     });
 
-    it('give back every field as it came', async () => {
+    it('return every field as it was given', async () => {
       const { mine } = service();
       await makeCheck(service(), 'home');
       const fields = {
@@ -251,7 +251,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(path)).json).toEqual(subscribed.json);
     });
 
-    it('keep their secrets to themselves, and through what others send back', async () => {
+    it('do not show their secrets, and retain them when a response is sent back', async () => {
       const { mine } = service();
       await makeCheck(service(), 'home');
       const created = await mine.post(CHANNELS, {
@@ -296,7 +296,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(JSON.stringify(await configOf(created.json.id))).not.toContain(SECRET);
     });
 
-    it('lend their secrets to no other scheme, host or port, and open them for no other channel', async () => {
+    it('retain no secrets for another scheme, host or port, and decrypt them for no other channel', async () => {
       const { mine, store } = service();
       const { json: made } = await mine.post(CHANNELS, LOCKED);
       const path = `${CHANNELS}/${made.id}`;
@@ -328,7 +328,7 @@ describe.each(databases)('on %s', (kind) => {
       await expect(configOf(other.id)).rejects.toMatchObject({ status: 409 });
     });
 
-    it('are refused where there is no key to keep their secrets, and work without any', async () => {
+    it('with secrets are refused without an encryption key, and work without secrets', async () => {
       const { mine, store, clock } = service();
       const server = await hookServer();
       const withKey = { ...LOCKED, config: { ...LOCKED.config, url: server.url } };
@@ -371,7 +371,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await configOf(kept.id)).toMatchObject({ headers: [] });
     });
 
-    it('keep their secrets beside another key, which takes new ones', async () => {
+    it('retain their secrets after a change of the encryption key, which seals new ones', async () => {
       const { mine, store, clock } = service();
       const { json: kept } = await mine.post(CHANNELS, LOCKED);
       const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
@@ -452,7 +452,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('are shown by their checks, those that are activated', async () => {
+    it('are shown by their checks where the subscription is activated', async () => {
       const { mine } = service();
       const ids: number[] = [];
       for (const fields of [EMAIL, LOCKED, SLACK, SMS])
@@ -576,7 +576,7 @@ describe.each(databases)('on %s', (kind) => {
       },
     );
 
-    it('are named by checks only where there are such', async () => {
+    it('must exist where a check names them', async () => {
       const { mine, theirs } = service();
       const id = await makeChannel(service(), EMAIL);
       const { json: foreign } = await theirs.post(CHANNELS, SMS);
@@ -595,7 +595,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get('/v1/checks/home')).json.alertChannelSubscriptions).toEqual([]);
     });
 
-    it('go with their subscriptions and their log, and leave their checks', async () => {
+    it('are deleted with their subscriptions and their log, and not with their checks', async () => {
       const { mine } = service();
       const id = await makeChannel(service(), EMAIL);
       const alertChannelSubscriptions = [{ alertChannelId: id, activated: true }];
@@ -615,7 +615,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.patch('/v1/checks/home', { muted: true })).status).toBe(200);
     });
 
-    it('stay where their checks are deleted', async () => {
+    it('stay when their checks are deleted', async () => {
       const { mine } = service();
       const id = await makeChannel(service(), EMAIL);
       const alertChannelSubscriptions = [{ alertChannelId: id, activated: true }];
@@ -626,7 +626,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${CHANNELS}/${id}/deliveries`)).json).toHaveLength(1);
     });
 
-    it('and checks change at the same time, and nobody waits for each other for ever', async () => {
+    it('and checks change at the same time without a deadlock', async () => {
       const { mine } = service();
       const checkIds = ['a', 'b', 'c'];
       for (const id of checkIds) await makeCheck(service(), id);
@@ -659,7 +659,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('of another account are not found, and stay', async () => {
+    it('of another account are not found and do not change', async () => {
       const { mine, theirs } = service();
       await makeCheck(service(), 'home');
       const { json: channel } = await mine.post(CHANNELS, EMAIL);
@@ -676,7 +676,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(path)).json).toEqual(channel);
     });
 
-    it('are listed oldest first, in parts, and so is their log, newest first', async () => {
+    it('are listed oldest first, in pages, and their log newest first, in pages', async () => {
       const { mine } = service();
       await makeCheck(service(), 'home');
       const ids: number[] = [];
@@ -702,7 +702,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${CHANNELS}/${ids[0]}/deliveries?state=lost`)).status).toBe(400);
     });
 
-    it('are changed and tried by writers alone', async () => {
+    it('are changed and tested only by writers', async () => {
       const { mine, clientWith } = service();
       const { json: channel } = await mine.post(CHANNELS, EMAIL);
       const path = `${CHANNELS}/${channel.id}`;

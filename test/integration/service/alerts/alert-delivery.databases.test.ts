@@ -47,7 +47,7 @@ describe.each(databases)('on %s', (kind) => {
         busyAccounts: {},
       });
 
-    it('tells a webhook all there is to know, signed', async () => {
+    it('sends a webhook every variable, signed', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       const id = await makeWebhook(service(), {
@@ -110,7 +110,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('shows nobody the secrets that a receiver answers with', async () => {
+    it('masks the secrets that a receiver echoes', async () => {
       const server = await hookServer(({ path, headers }, answer) => {
         answer.end(`${path} ${headers['x-team']} ${headers['x-open']}`);
       });
@@ -130,7 +130,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(row.lastAnswer).toBe('/hook?b=******** ******** open-value');
     });
 
-    it('is tried again where the secrets of the channel cannot be read', async () => {
+    it('is retried where the secrets of the channel cannot be read', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       const id = await makeWebhook(service(), { url: server.url, webhookSecret: 'secret' });
@@ -147,7 +147,7 @@ describe.each(databases)('on %s', (kind) => {
       await deliveriesWhen(service(), id, whenAll('sent'));
     });
 
-    it('makes the body by the template, JSON whatever the check is called', async () => {
+    it('renders the template as valid JSON for any name of a check', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       const id = await makeWebhook(service(), {
@@ -163,7 +163,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(JSON.parse(body)).toEqual({ name: HOSTILE, tags: ['shop', 'eu'], up: false });
     });
 
-    it('sends the default body where the template fails, and says so', async () => {
+    it('sends the default body where the template fails, and logs why', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       // Only with long values it makes more than it may.
@@ -176,7 +176,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ CHECK_ID: 'home' });
     });
 
-    it('of a GET has no body, and signs that', async () => {
+    it('of a GET has no body, and signs the empty body', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       const config = { url: server.url, method: 'GET', webhookSecret: 's' };
@@ -192,7 +192,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(server.requests[0]?.headers).not.toHaveProperty('content-type');
     });
 
-    it('sends again five times, 20 s apart, then gives up, and then the recovery goes out', async () => {
+    it('retries five times, 20 s apart, then fails, and then sends the recovery', async () => {
       const { clock } = service();
       const server = await hookServer(({ body }, answer) => {
         answer.writeHead(body.includes('RECOVERY') ? 200 : 500).end('no');
@@ -234,7 +234,7 @@ describe.each(databases)('on %s', (kind) => {
       expect([...ids]).toEqual([failure.id]);
     });
 
-    it('other checks and other channels do not wait for one that is being retried', async () => {
+    it('of other checks and channels does not wait for a retry', async () => {
       const broken = await hookServer(({ body }, answer) => {
         answer.writeHead(body.includes('"home"') ? 503 : 200).end();
       });
@@ -257,7 +257,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('waits as long as it is asked to, as far as that is not too long', async () => {
+    it('waits for the delay of Retry-After, up to its limit', async () => {
       const { clock } = service();
       const waits = ['90', '999999', '1', 'tomorrow'];
       for (const [number, wait] of waits.entries()) {
@@ -278,7 +278,7 @@ describe.each(databases)('on %s', (kind) => {
     it.each([
       ['refuses', 'the connection was refused (ECONNREFUSED)'],
       ['tears down', 'ended before an answer came'],
-    ])('a receiver that %s is tried again', async (how, error) => {
+    ])('is retried for a receiver that %s', async (how, error) => {
       const server = await rawServer(async (peer) => {
         await peer.request();
         peer.close();
@@ -293,7 +293,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(row.lastError).toContain(error);
     });
 
-    it('a receiver that never answers is given up after 20 s, and then tried again', async () => {
+    it('is retried after 20 s without an answer', async () => {
       const { clock } = service();
       const server = await rawServer(async (peer) => {
         await peer.request();
@@ -310,7 +310,7 @@ describe.each(databases)('on %s', (kind) => {
       await server.idle();
     });
 
-    it('a redirect is not followed', async () => {
+    it('does not follow a redirect', async () => {
       const elsewhere = await hookServer();
       const server = await hookServer((_, answer) => {
         answer.writeHead(307, { location: elsewhere.url }).end();
@@ -325,7 +325,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(elsewhere.requests).toEqual([]);
     });
 
-    it('an answer without end is read no further than its start, of which the log keeps 200 characters', async () => {
+    it('reads only the start of an endless answer, and logs 200 characters of it', async () => {
       const server = await hookServer((_, answer) => {
         const more = (): void => {
           while (!answer.destroyed && answer.write('x'.repeat(1000)));
@@ -342,7 +342,7 @@ describe.each(databases)('on %s', (kind) => {
       await eventually(() => server.open === 0);
     });
 
-    it('an answer is for admins alone, and its characters are whole', async () => {
+    it('shows answers only to admins, and cuts no character in half', async () => {
       const server = await hookServer((_, answer) => {
         answer.end(`a${'😀'.repeat(300)}`);
       });
@@ -364,7 +364,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(old.lastAnswer).toBe('y'.repeat(200));
     });
 
-    it('networks that are denied are not reached, by address or by name', async () => {
+    it('does not reach denied networks by address or by name', async () => {
       const server = await hookServer();
       const deny = ['127.0.0.0/8', '::1'].flatMap((text) => {
         const parsed = network(text);
@@ -386,7 +386,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(server.requests).toEqual([]);
     });
 
-    it('what a process took and did not end is sent again when its lease is over', async () => {
+    it('is sent again after the lease where a process did not finish it', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       const id = await makeWebhook(service(), { url: server.url });
@@ -398,7 +398,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(server.requests.map(({ headers }) => headers['x-service-delivery'])).toEqual([row.id]);
     });
 
-    it('what a process has with its lease is left to it, and what follows of the check waits', async () => {
+    it('is not claimed during the lease of another process, and later notices of the check wait', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       await makeCheck(service(), 'shop');
@@ -429,7 +429,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('two processes send each notice once', async () => {
+    it('sends each notice once with two processes', async () => {
       const server = await hookServer();
       const checkIds = Array.from({ length: 10 }, (_, number) => `c${number}`);
       for (const id of checkIds) await makeCheck(service(), id);
@@ -454,7 +454,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(new Set(seen).size).toBe(80);
     });
 
-    it('a slow receiver keeps nobody else waiting', async () => {
+    it('to other receivers does not wait for a slow one', async () => {
       const slow = await rawServer(async (peer) => {
         await peer.request();
         await peer.closed;
@@ -483,7 +483,7 @@ describe.each(databases)('on %s', (kind) => {
       await service().mine.delete(`${CHANNELS}/${slowId}`);
     });
 
-    it('is gone on with when the database was away', async () => {
+    it('continues after the database was unavailable', async () => {
       const { store } = service();
       const server = await hookServer();
       await makeCheck(service(), 'home');
@@ -498,7 +498,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(worker.logs.records()[0]?.msg).toContain('notices cannot be sent now');
     });
 
-    it('is put once, for each channel that hears of the check and wants it', async () => {
+    it('is stored once for each subscribed channel that wants the notice', async () => {
       const { mine } = service();
       await makeCheck(service(), 'home');
       const hooks = { type: 'WEBHOOK', config: { name: 'h', url: 'http://127.0.0.1:1/' } };
@@ -525,7 +525,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await put1(degraded)).toEqual(['ALERT_DEGRADED']);
     });
 
-    it('reminds of nothing that is still to be sent', async () => {
+    it('skips reminders while an earlier notice is pending', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       await makeCheck(service(), 'shop');
@@ -548,7 +548,7 @@ describe.each(databases)('on %s', (kind) => {
       ).toEqual(['home 0', 'shop 1', 'home 0', 'home 4']);
     });
 
-    it('tells each channel once of each certificate, by its own threshold', async () => {
+    it('notifies each channel once of each certificate, by its own threshold', async () => {
       const { clock } = service();
       await makeCheck(service(), 'home');
       const url = 'http://127.0.0.1:1/';
@@ -575,7 +575,7 @@ describe.each(databases)('on %s', (kind) => {
       clock.stepWall(-67 * DAY_MS);
     });
 
-    it('is forgotten when its time is up', async () => {
+    it('is deleted past the retention', async () => {
       const { clock, features } = service();
       const server = await hookServer(statuses(200));
       await makeCheck(service(), 'home');

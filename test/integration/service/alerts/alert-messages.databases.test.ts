@@ -59,7 +59,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(htmlOf(source)).toContain('Expected &lt;200&gt;, got 503');
     });
 
-    it('keep to their headers, whatever the check is called', async () => {
+    it('cannot add headers by the name of a check', async () => {
       const server = await mailServer();
       const id = await emailChannel();
       startWorker(service(), smtpTo(server.port));
@@ -78,7 +78,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(headersOf(source).subject).toContain('Shop Bcc: everybody@example.com');
     });
 
-    it('log in, and are tried again where the server refuses', async () => {
+    it('authenticate, and are retried where the mail server refuses', async () => {
       const server = await mailServer({
         onAuth: ({ username, password }, _session, callback) => {
           if (username === 'us@er' && password === 'p/w') callback(null, { user: username });
@@ -114,7 +114,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(refused.lastError).not.toContain('wrong');
     });
 
-    it('go to no server whose certificate is not good', async () => {
+    it('are not sent to a mail server with an invalid certificate', async () => {
       const identity = await createSelfSigned();
       const server = await mailServer({ ...identity, secure: true });
       const id = await emailChannel();
@@ -126,7 +126,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(server.mails).toEqual([]);
     });
 
-    it('go to Slack, with nothing in them that Slack takes for more than text', async () => {
+    it('go to Slack with all markup escaped', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
       const id = await makeChannel(service(), {
@@ -197,7 +197,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(message.lastError).toContain('SMS_GATEWAY_URL');
     });
 
-    it('are tried at once by a test, which tells what came of it', async () => {
+    it('are sent at once by a test, which returns the outcome', async () => {
       const { mine } = service();
       const server = await hookServer(statuses(200, 404));
       const id = await makeChannel(service(), {

@@ -24,7 +24,7 @@ const MINUTE_MS = 60_000;
 
 /** From the results of an agent to what people hear: every part is the real one. */
 describe.each(databases)('on %s', (kind) => {
-  describe('the way of an alert', () => {
+  describe('an alert', () => {
     const running = useRunningService(kind);
     const world = useResultsWorld(running);
     // What one test leaves waiting is not for the replicas of the next.
@@ -77,7 +77,7 @@ describe.each(databases)('on %s', (kind) => {
 
     const incidents = async () => (await world().mine.get('/v1/status-pages/incidents')).json;
 
-    it('leads from a failed run to a signed webhook, a mail and an incident, each once', async () => {
+    it('of a failed run sends a signed webhook and a mail and opens an incident, each once', async () => {
       const { mine } = world();
       const [hook, mail] = await Promise.all([hookServer(), mailServer()]);
       const { run, alerts } = alertsWorldOf(world());
@@ -134,7 +134,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('gives what time alone brings once, however many replicas there are', async () => {
+    it('that is due by time alone is given once with several replicas', async () => {
       const { mine, clock } = world();
       const [hook, mail] = await Promise.all([hookServer(), mailServer()]);
       const { run } = alertsWorldOf(world());
@@ -167,7 +167,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(hook.requests.map(({ body }) => JSON.parse(body).REMINDER)).toEqual([0, 1]);
     });
 
-    it('goes on where a process was killed between sending and noting it: again, known by its id', async () => {
+    it('is sent again under the same id after a process was killed before it stored the outcome', async () => {
       const { mortal, kill } = mortalStore(world());
       const hook = await hookServer((_, response) => {
         kill();
@@ -201,7 +201,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
     });
 
-    it('begins with the result: what is not stored is not told, and what comes twice is told once', async () => {
+    it('is given only for a stored result, and once for a result that is uploaded twice', async () => {
       const { berlin, send, store } = world();
       const hook = await hookServer();
       const { result, alerts } = alertsWorldOf(world());

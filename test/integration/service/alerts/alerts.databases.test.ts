@@ -96,7 +96,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(PATH)).json).toEqual([recovery, failure]);
     });
 
-    it('say what was slow', async () => {
+    it('name the response time that was too slow', async () => {
       const { run } = alertsWorldOf(world());
       await run(1, DEGRADED);
       world().clock.spend(1);
@@ -109,7 +109,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('come of a batch in the order of its slots', async () => {
+    it('are given in the order of the slots of a batch', async () => {
       const { berlin } = world();
       const { deliver, result, alerts, run } = alertsWorldOf(world());
       const results = [
@@ -134,7 +134,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(expected);
     });
 
-    it('do not come of runs that are older than what is known', async () => {
+    it('are not given for runs that are older than the known ones', async () => {
       const { oslo, berlin } = world();
       const { deliver, run, alerts, result } = alertsWorldOf(world());
       await change({ frequency: 1 });
@@ -153,7 +153,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
     });
 
-    it('do not come of what judges nothing', async () => {
+    it('are not given for results that judge nothing', async () => {
       const { run, alerts } = alertsWorldOf(world());
       await run(1, { hasErrors: true, hasFailures: true });
       await run(2, { isCancelled: true, hasFailures: true });
@@ -170,7 +170,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE']);
     });
 
-    it('wait for as many failed runs as the check asks for', async () => {
+    it('are given after the number of failed runs that the check configures', async () => {
       const { run, alerts } = alertsWorldOf(world());
       await change(own(failedRuns(3)));
       for (const minute of [1, 2]) await run(minute, FAILED);
@@ -179,7 +179,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
     });
 
-    it('go by the settings of the group, the account, or the check', async () => {
+    it('apply the settings of the group, the account or the check', async () => {
       const { mine, check, berlin } = world();
       const { deliver, alerts, result } = alertsWorldOf(world());
       const group = async (fields: object): Promise<number> =>
@@ -232,7 +232,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN', 'ALERT_RECOVERY']);
     });
 
-    it('come between two runs, when the minutes are over', async () => {
+    it('are given between two runs once the minutes of the threshold are over', async () => {
       const { run, alerts, sweepAt } = alertsWorldOf(world());
       await change(own(failingMinutes(5)));
       await run(0, { ...FAILED, responseTime: 77 });
@@ -247,7 +247,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN', 'ALERT_RECOVERY']);
     });
 
-    it('do not come when minutes are over that were made more meanwhile', async () => {
+    it('are not given after the old minutes where the threshold was raised', async () => {
       const { run, alerts, sweepAt } = alertsWorldOf(world());
       await change(own(failingMinutes(5)));
       await run(0, FAILED);
@@ -258,7 +258,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
     });
 
-    it('come once, however many replicas look and results come in meanwhile', async () => {
+    it('are given once while several replicas sweep and results come in', async () => {
       const { store, check, berlin, features } = world();
       const { deliver, result, alerts, slot } = alertsWorldOf(world());
       const ids = Array.from({ length: 30 }, (_, number) => `c${number}`);
@@ -281,7 +281,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(new Set(given)).toEqual(new Set(ids.map((id) => `ALERT_FAILURE_REMAIN ${id}`)));
     });
 
-    it('are not given by what is muted, be it the check or its group', async () => {
+    it('are not given where the check or its group is muted', async () => {
       const { mine, check } = world();
       const { run, alerts, sweepAt } = alertsWorldOf(world());
       await change({ muted: true });
@@ -300,7 +300,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE']);
     });
 
-    it('are not given by what is deactivated, and go on where it left off', async () => {
+    it('are not given while the check is deactivated, and resume from the same state', async () => {
       const { run, alerts, sweepAt } = alertsWorldOf(world());
       await change(own(failingMinutes(5)));
       await run(0, FAILED);
@@ -314,7 +314,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
     });
 
-    it('are over when their check is deleted', async () => {
+    it('end when their check is deleted', async () => {
       const { mine } = world();
       const { run, alerts, sweepAt } = alertsWorldOf(world());
       await change(own({ ...failingMinutes(5), reminders: { amount: 5, interval: 1 } }));
@@ -343,7 +343,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN', 'ALERT_RECOVERY']);
     });
 
-    it('come of a location that retries, though another is ahead of it by then', async () => {
+    it('are given for a location that retries while another is ahead of it', async () => {
       const { oslo } = world();
       const { run, alerts } = alertsWorldOf(world());
       await change({ runParallel: true, frequency: 1 });
@@ -356,7 +356,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
     });
 
-    it('come of a location that retries, where it takes turns with one that is ahead by then', async () => {
+    it('are given for a location that retries in a rotation while the next is ahead of it', async () => {
       const { oslo } = world();
       const { run, alerts } = alertsWorldOf(world());
       await change({ runParallel: false, frequency: 1 });
@@ -375,7 +375,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toHaveLength(4);
     });
 
-    it('take a retry that was handed over for the run of where it began', async () => {
+    it('count a handed-over retry for the location where the run began', async () => {
       const { oslo, handOver } = world();
       const { deliver, run, alerts, result } = alertsWorldOf(world());
       await change({
@@ -394,7 +394,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE']);
     });
 
-    it('wait for as many percent of the locations as are asked for', async () => {
+    it('are given at the configured percentage of failing locations', async () => {
       const { check, oslo, place } = world();
       const { run, alerts } = alertsWorldOf(world());
       const [rome, bonn] = [await place('rome'), await place('bonn')];
@@ -420,7 +420,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE']);
     });
 
-    it('of certificates come once for each of the last thirty days', async () => {
+    it('of certificates are given once for each of the last thirty days', async () => {
       const { run, alerts, slot } = alertsWorldOf(world());
       const sees = (daysRemaining: number) => ({
         apiCheckResult: {
@@ -447,7 +447,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(alert).toMatchObject({ alertType: 'ALERT_SSL', error: null, statusCode: '200' });
     });
 
-    it('are told of to subscribers, with reminders until the recovery', async () => {
+    it('are sent to subscribers, with reminders until the recovery', async () => {
       const { notices, engine, said } = listeningEngine(world());
       await change(own({ ...failedRuns(1), reminders: { amount: 2, interval: 10 } }));
       const { result, slot } = alertsWorldOf(world());
@@ -499,7 +499,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('tell the tags and the group of their check', async () => {
+    it('contain the tags and the group of their check', async () => {
       const { mine } = world();
       const { notices, engine } = listeningEngine(world());
       const group = await mine.post('/v1/check-groups', { name: HOSTILE, tags: ['b'] });
@@ -561,7 +561,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are looked after by themselves, and kept as long as results', async () => {
+    it('are swept in the background, and deleted after the retention of results', async () => {
       const { clock, features, mine } = world();
       const { run, alerts, slot, sweepAt } = alertsWorldOf(world());
       await change(own(failingMinutes(5)));
@@ -627,7 +627,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(incidents).toEqual([opened, resolved, opened, resolved]);
     });
 
-    it('cost one statement where all is well, and a handful where nothing is', async () => {
+    it('take one statement where all checks pass, and a few where all fail', async () => {
       const { check } = world();
       const { result } = alertsWorldOf(world());
       const { engine, notices } = listeningEngine(world());
@@ -652,7 +652,7 @@ describe.each(databases)('on %s', (kind) => {
         parallelRunFailureThreshold: { enabled: false, percentage: 10 },
       };
 
-      it('have every default, and change field by field', async () => {
+      it('have every default, and change one field at a time', async () => {
         const { mine } = world();
         expect((await mine.get(settingsPath())).json).toEqual(DEFAULTS);
         const changed = await mine.put(settingsPath(), {
@@ -692,7 +692,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await mine.get(settingsPath())).json).toEqual(DEFAULTS);
       });
 
-      it('are those of the account alone, and changed by admins', async () => {
+      it('are visible only to the account, and only admins change them', async () => {
         const { mine, theirs, clientWith } = world();
         expect((await theirs.get(settingsPath())).status).toBe(404);
         expect((await theirs.put(settingsPath(), failedRuns(2))).status).toBe(404);

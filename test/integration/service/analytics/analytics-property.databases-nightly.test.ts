@@ -84,7 +84,7 @@ describe.each(databases)('on %s', (kind) => {
     );
     const metrics = names.flatMap((name) => METRICS.API.get(name) ?? []);
 
-    it('are those that the words mean', async () => {
+    it('have the values of their definitions', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(RUN, { maxLength: 80 }), QUERY, async (runs, query) => {
           checks += 1;

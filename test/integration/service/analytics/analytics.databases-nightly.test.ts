@@ -75,7 +75,7 @@ describe.each(databases)('on %s', (kind) => {
       return problemsIn(reply);
     };
 
-    it('tell of each run by plain names, and of the check', async () => {
+    it('have a point for each run with plain metrics, and the fields of the check', async () => {
       await world().check('shop', { tags: [HOSTILE], frequency: 5, muted: true, activated: false });
       const minutes = Array.from({ length: 12 }, (_, n) => 12 - n);
       await bring(...minutes.map((ago) => ({ slot: minutesAgo(ago), responseTime: ago + 0.125 })));
@@ -107,7 +107,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('tell of the window by suffixed names, where plain ones are what their metadata says', async () => {
+    it('have one point for the window with suffixed metrics, and plain ones aggregated as their metadata says', async () => {
       await bring(
         ...[10, 20, 30, 40].map((responseTime, n) => ({
           slot: minutesAgo(n + 1),
@@ -149,7 +149,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(shown.retries).toMatchObject({ unit: 'count', aggregation: 'sum' });
     });
 
-    it('have availability and retries of the window, or beside what a run took', async () => {
+    it('have availability and retries for the window, or for each run beside plain metrics', async () => {
       await bring(
         { slot: minutesAgo(3), attempts: 2, responseTime: 5 },
         { slot: minutesAgo(2), hasFailures: true, responseTime: 6 },
@@ -169,7 +169,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('count each run once, and only what tells of the target', async () => {
+    it('count each run once, and only runs that judge the target', async () => {
       const once = { slot: minutesAgo(1), attempts: 1, responseTime: 8 };
       await bring({ ...once, resultType: 'ATTEMPT', hasFailures: true });
       expect(await dataOf('metrics=responseTime')).toEqual([]);
@@ -230,7 +230,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await intervals(1)).toHaveLength(7);
     });
 
-    it('have a window by name, of which from and to replace an end', async () => {
+    it('have a named window, where from and to replace its ends', async () => {
       const created = { slot: minutesAgo(10), responseTime: 1 };
       await bring(created, { slot: minutesAgo(400) }, { slot: minutesAgo(60 * 24 * 5) });
       expect(await listed('metrics=dns')).toEqual([400, 10]);
@@ -253,7 +253,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await refused(`metrics=dns&to=${at(60 * 24 * 2)}`)).toHaveLength(1);
     });
 
-    it('are filtered by how the runs ended', async () => {
+    it('are filtered by the status of the runs', async () => {
       await bring(
         { slot: minutesAgo(1), hasFailures: true },
         { slot: minutesAgo(2), isDegraded: true },
@@ -309,7 +309,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('have a series for each status code, and one for no answer', async () => {
+    it('have a series for each status code, and one for runs without an answer', async () => {
       await bring(
         { slot: minutesAgo(1), apiCheckResult: httpDetail(503), hasFailures: true },
         { slot: minutesAgo(2), apiCheckResult: httpDetail(null, { dns: 4 }), hasFailures: true },
@@ -327,14 +327,14 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are empty where nothing ran', async () => {
+    it('are empty without runs', async () => {
       for (const query of ['dns', 'dns_p95', 'availability', 'dns&aggregationInterval=60']) {
         expect([query, await dataOf(`metrics=${query}`)]).toEqual([query, []]);
         expect(await seriesOf(`metrics=${query}&groupBy=runLocation`)).toEqual([]);
       }
     });
 
-    it('refuse what they cannot mean', async () => {
+    it('refuse invalid queries', async () => {
       const wrong: [string, string][] = [
         ['', 'query.metrics is missing'],
         ['metrics=', 'query.metrics[0] must be a metric of URL checks, not ""'],
@@ -369,7 +369,7 @@ describe.each(databases)('on %s', (kind) => {
       await ask('metrics=dns,dns&metrics=dns&aggregationInterval=43200&limit=100');
     });
 
-    it('have no more values than can be held', async () => {
+    it('refuse more values than the limit', async () => {
       const { mine, store } = world();
       await bring({ slot: minutesAgo(1) });
       const insert = (from: number, to: number): Promise<unknown> =>
@@ -392,7 +392,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     if (kind === 'pglite')
-      it('are of no more runs than the embedded database can read in a moment', async () => {
+      it('refuse more runs than the limit of the embedded database', async () => {
         const { mine, store } = world();
         await bring(...[1, 2, 3, 4].map((ago) => ({ slot: minutesAgo(ago) })));
         const { clock } = world();
@@ -416,7 +416,7 @@ describe.each(databases)('on %s', (kind) => {
         });
       });
 
-    it('are of checks of every type', async () => {
+    it('exist for checks of every type', async () => {
       const { check, deliver, berlin } = world();
       const bringOne = (checkId: string, fields: Partial<Run>): Promise<void> =>
         deliver(berlin, {
@@ -506,7 +506,7 @@ describe.each(databases)('on %s', (kind) => {
       ).toEqual(['query.groupBy must be runLocation, not "statusCode"']);
     });
 
-    it('are of checks of the account and the type alone', async () => {
+    it('exist only for checks of the account and the type', async () => {
       const { mine, theirs } = world();
       expect((await theirs.get(`${PATH}?metrics=dns`)).status).toBe(404);
       expect((await mine.get('/v1/analytics/url/none?metrics=dns')).json).toMatchObject({
@@ -523,7 +523,7 @@ describe.each(databases)('on %s', (kind) => {
       );
     });
 
-    it('are given 30 times a minute to each reader', async () => {
+    it('are limited to 30 a minute for each API key', async () => {
       const { clientWith } = world();
       const [reader, other] = [await clientWith('read'), await clientWith('read')];
       const path = `${PATH}?metrics=dns`;

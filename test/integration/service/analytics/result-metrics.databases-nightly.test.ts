@@ -100,7 +100,7 @@ describe.each(databases)('on %s', (kind) => {
       return found.map(({ day }) => day);
     };
 
-    it('are made of the results that were there before, as of those that come', async () => {
+    it('are saved of results from before the migration, as of new ones', async () => {
       await emptySchema(store());
       const before = temp.file('before');
       for (const name of readdirSync(MIGRATIONS_FOLDER).filter((file) => file < '0003')) {
@@ -138,7 +138,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('go with the results of their day', async () => {
+    it('are deleted with the results of their day', async () => {
       await emptySchema(store());
       await migrate(store(), silentLog());
       const clock = new FakeClock(NOON);

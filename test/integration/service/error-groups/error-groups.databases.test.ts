@@ -58,7 +58,7 @@ describe.each(databases)('on %s', (kind) => {
       return (NOW - world().clock.wallMs()) / 60_000 + 1;
     };
 
-    it('are one for each message, and the results name them', async () => {
+    it('exist once for each message, and results name them', async () => {
       const { mine } = world();
       await bring(
         failedRun(9, 'shop.test:443 (192.0.2.1) refused the connection (after 1.5 ms)'),
@@ -98,7 +98,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(named).toEqual([[id], []]);
     });
 
-    it('end in the same whatever comes first, and however often', async () => {
+    it('do not depend on the order and repetition of results', async () => {
       const runs = [
         failedRun(30, 'answered 5 times'),
         failedRun(20, 'answered 50 times'),
@@ -119,7 +119,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(stored?.occurrences).toBe(3);
     });
 
-    it('come back where the error comes again later than they were archived', async () => {
+    it('are unarchived by a later failure', async () => {
       await bring(failedRun(30, 'gone'));
       const { id } = await only();
       const archived = await change(id, { archivedUntilNextEvent: true });
@@ -137,7 +137,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await listed('&archived=true')).toEqual([]);
     });
 
-    it('that are archived for ever stay so until somebody takes them back', async () => {
+    it('that are archived for ever stay archived until somebody unarchives them', async () => {
       await bring(failedRun(30, 'gone'));
       const { id } = await only();
       expect((await change(id, { archiveForEver: true })).json.archivedUntilNextEvent).toBe(true);
@@ -151,7 +151,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await change(id, { archiveForEver: false })).json.archivedUntilNextEvent).toBe(false);
     });
 
-    it('take back what they gave with an update, and nothing that they do not know', async () => {
+    it('accept their own response as an update, and refuse unknown fields', async () => {
       await bring(failedRun(30, HOSTILE));
       const group = await only();
       expect(group.rawErrorMessage).toBe(HOSTILE);
@@ -163,7 +163,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await change(group.id, { archiveForEver: 'yes' })).status).toBe(400);
     });
 
-    it('are of the account and of those who may change them', async () => {
+    it('are visible only to the account, and changed only by writers', async () => {
       const { mine, theirs, clientWith } = world();
       await bring(failedRun(30, 'gone'));
       const { id } = await only();
@@ -180,7 +180,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are listed page by page, and go with their check', async () => {
+    it('are listed page by page, and deleted with their check', async () => {
       const words = ['red', 'green', 'blue'];
       await bring(...words.map((word, at) => failedRun(10 - at, `${word} is out`)));
       const raw = ({ rawErrorMessage }: { rawErrorMessage: string }) => rawErrorMessage;
@@ -191,7 +191,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await world().mine.get(`${PATH}/${id}`)).status).toBe(404);
     });
 
-    it('of a check are bounded: those that were not seen for longest go, but none that is archived for ever', async () => {
+    it('of a check are limited: the least recently seen are deleted, but none that is archived for ever', async () => {
       const { store, clock, mine } = world();
       const bounded = createErrorGroups({
         ...{ store, clock, log: silentLog(), retentionDays: RETENTION_DAYS, maxGroups: 2 },
@@ -233,7 +233,7 @@ describe.each(databases)('on %s', (kind) => {
 
     // The embedded database has one connection, on which nothing else runs meanwhile.
     if (kind === 'postgres')
-      it('stay where they are seen again while old ones go', async () => {
+      it('stay where they are seen again during the deletion of old ones', async () => {
         const { store, clock, mine } = world();
         await bring(failedRun(30, 'old'));
         const { id } = await only();
@@ -268,7 +268,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await removeBeyond(store, beyond)).toBe(1);
       });
 
-    it('go when their retention is over, but those that are archived for ever', async () => {
+    it('are deleted past the retention, but not those that are archived for ever', async () => {
       const { store, clock, mine, features } = world();
       await bring(failedRun(30, 'kept'), failedRun(20, 'old'), failedRun(10, 'new'));
       const [young, old, kept] = await listed();

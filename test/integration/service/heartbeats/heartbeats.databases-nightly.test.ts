@@ -28,7 +28,7 @@ describe.each(databases)('on %s', (kind) => {
     const running = useRunningService(kind);
     const service = useAccounts(running);
 
-    it('have every default, and where they are pinged', async () => {
+    it('have every default and a ping URL', async () => {
       const { mine, clock } = service();
       const created = await mine.post(PATH, BACKUP);
       expect(created.status).toBe(201);
@@ -60,7 +60,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`/v1/check-statuses/${id}`)).json).toBeNull();
     });
 
-    it('are pinged where the configuration says, whatever host a caller names', async () => {
+    it('have a ping URL below PUBLIC_URL, whatever the Host header', async () => {
       const { mine } = service();
       const { store, clock, features } = running();
       const publicUrl = 'https://vedette.example.org/in';
@@ -86,7 +86,7 @@ describe.each(databases)('on %s', (kind) => {
       ['HTTP/1.1\r\nHost:', ''],
       ['HTTP/1.1\r\nHost: evil.example.net/?a=', ''],
       ['HTTP/1.1\r\nHost: here.test:81\r\nX-Forwarded-Host: evil.test', 'http://here.test:81'],
-    ])('are pinged where %j has reached the service', async (head, origin) => {
+    ])('have a ping URL at the address by which %j reached the service', async (head, origin) => {
       const { mine } = service();
       const { features, app } = running();
       const { id, heartbeat } = (await mine.post(PATH, BACKUP)).json;
@@ -97,7 +97,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(reply).toContain(`"pingUrl":"${origin}/heartbeat/${heartbeat.pingToken}"`);
     });
 
-    it('give back every field as it came', async () => {
+    it('return every field as it was given', async () => {
       const { mine } = service();
       const { json: group } = await mine.post('/v1/check-groups', { name: 'Jobs' });
       const { json: jobs } = await mine.post('/v1/status-pages/services', { name: 'Jobs' });
@@ -171,7 +171,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(path)).json).toEqual(changed.json);
     });
 
-    it('PUT creates one under a given id, and none in the place of another check', async () => {
+    it('are created by PUT under a given id, but not over another check', async () => {
       const { mine } = service();
       expect((await mine.put(`${PATH}/backup`, { name: 'Backup' })).status).toBe(404);
       const made = await mine.put(`${PATH}/backup`, { heartbeat: HOURLY });
@@ -183,7 +183,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.put('/v1/checks/tcp/backup', TCP)).status).toBe(409);
     });
 
-    it('are listed among the checks, by their type and alone', async () => {
+    it('are listed with all checks, by their type and by themselves', async () => {
       const { mine, clock } = service();
       await mine.put('/v1/checks/tcp/ssh', TCP);
       clock.spend(1000);
@@ -198,7 +198,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await idsIn('/v1/checks/tcp')).toEqual(['ssh']);
     });
 
-    it('say where they are changed, and that they are not run', async () => {
+    it('refuse changes on the routes of other checks, and runs', async () => {
       const { mine } = service();
       await mine.put(`${PATH}/backup`, { heartbeat: HOURLY });
       for (const method of ['put', 'patch'] as const) {
@@ -214,7 +214,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(run.json.message).toContain('pingUrl');
     });
 
-    it('get another token, and are pinged by the one before no more', async () => {
+    it('get a new token, and refuse the old one', async () => {
       const { mine } = service();
       const { app } = running();
       const { json: before } = await mine.put(`${PATH}/backup`, { heartbeat: HOURLY });
@@ -239,7 +239,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(pinged.status).toBe(404);
     });
 
-    it('are nothing of another account, nor of a key that may not change them', async () => {
+    it('are not found by another account, nor changed by keys without write permission', async () => {
       const { mine, theirs, clientWith } = service();
       await mine.put(`${PATH}/backup`, { heartbeat: HOURLY });
       await mine.put('/v1/checks/tcp/ssh', TCP);
@@ -267,7 +267,7 @@ describe.each(databases)('on %s', (kind) => {
     const store = useMigratedStore(kind);
     const lab = useAgentLab(store);
 
-    it('have nothing to do with each other, whatever the group of a heartbeat names', async () => {
+    it('are independent, also where the group of a heartbeat has locations', async () => {
       const { accountId, clock, cellar, groups, checkRuns, assigner, agent, addChecks } = lab();
       const parts = { store: store(), clock, log: silentLog(), retentionDays: 30 };
       const rest = { allowance: unlimited, alerts: NO_ALERTS, ids: () => 'event' };

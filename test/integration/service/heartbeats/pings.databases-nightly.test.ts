@@ -24,7 +24,7 @@ describe.each(databases)('on %s', (kind) => {
       ['POST', undefined],
       ['POST', '{"no": json'],
       ['HEAD', undefined],
-    ])('are taken with %s, body %s', async (method, body) => {
+    ])('are accepted with %s, body %s', async (method, body) => {
       const { path, events } = await heartbeat();
       const reply = await running().app.ask(`${path}?run=1&run=2`, {
         key: null,
@@ -46,7 +46,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are taken with a body that is longer than any that the API takes', async () => {
+    it('are accepted with a body over the limit of the API', async () => {
       const { path, events } = await heartbeat();
       const { port } = running().app;
       const sent = request({ host: '127.0.0.1', port, path, method: 'POST' });
@@ -75,7 +75,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await app.ask(`/heartbeat/${token}`, { key: null, method: 'PUT' })).status).toBe(405);
     });
 
-    it('show what comes with them as far as it can be kept', async () => {
+    it('have source and user agent, cut and cleaned', async () => {
       const { path, events } = await heartbeat();
       const agent = `a\u00e9${'x'.repeat(2000)}`;
       await running().app.ask(path, { key: null, headers: { 'user-agent': agent } });
@@ -83,7 +83,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(event?.userAgent).toBe(agent.slice(0, 511));
     });
 
-    it('are what their time makes of them', async () => {
+    it('have the state of their time', async () => {
       const { ping, story } = await heartbeat();
       expect(await ping()).toBe('RECEIVED');
       await pass(20 * MINUTE);
@@ -107,7 +107,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('of a noisy job are few rows, and none is without count', async () => {
+    it('of a noisy job are few rows, and all are counted', async () => {
       const { ping, events } = await heartbeat();
       const { clock } = service();
       for (let count = 0; count < 100; count += 1) {
@@ -129,7 +129,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await events()).map(({ pings }) => pings)).toEqual([1, 102, 1]);
     });
 
-    it('at the same time are all taken', async () => {
+    it('at the same time are all counted', async () => {
       const { ping, events } = await heartbeat();
       const states = await Promise.all(Array.from({ length: 20 }, () => ping()));
       expect(new Set(states)).toEqual(new Set(['RECEIVED']));
@@ -141,7 +141,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are listed within the window that is asked for, newest first', async () => {
+    it('are listed within the window, newest first', async () => {
       const { ping, events } = await heartbeat();
       const beginMs = service().clock.wallMs();
       for (let hour = 0; hour < 4; hour += 1) {
@@ -156,7 +156,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(timesOf(await events(`?from=${seconds(1)}&to=${seconds(3)}`))).toEqual([2, 1]);
     });
 
-    it('are read one by one, with how the check does', async () => {
+    it('are read one by one, with statistics of the check', async () => {
       const { id, ping, events } = await heartbeat();
       const { mine, theirs } = service();
       const statsOf = async () => {
@@ -209,7 +209,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await theirs.get(`${PATH}/${id}/events/${one?.id}`)).status).toBe(404);
     });
 
-    it('with tokens that nothing has are too many at some point, from one address', async () => {
+    it('with unknown tokens are rate-limited by address', async () => {
       const { path } = await heartbeat();
       const ask = async (url: string, remoteAddress: string): Promise<number> =>
         (await running().app.app.inject({ url, remoteAddress })).statusCode;

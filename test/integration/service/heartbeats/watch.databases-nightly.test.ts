@@ -17,12 +17,12 @@ import { useAccounts, useRunningService } from '../../../support/service/service
 
 /** What comes of pings that do not come. */
 describe.each(databases)('on %s', (kind) => {
-  describe('heartbeat pings that are waited for', () => {
+  describe('overdue heartbeat pings', () => {
     const running = useRunningService(kind);
     const service = useAccounts(running);
     const { heartbeat, pass, parts } = useHeartbeats(running, service);
 
-    it('that do not come are told of once, at the instant of the deadline', async () => {
+    it('give one alert, with the time of the deadline', async () => {
       const { ping, story, events, status, alerts } = await heartbeat();
       await pass(3 * HOUR);
       expect(await story()).toEqual([]);
@@ -60,7 +60,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('are late where nobody has looked yet, and the failure is told of all the same', async () => {
+    it('are late before the first scan, and the failure is alerted all the same', async () => {
       const { ping, story, alerts } = await heartbeat();
       await ping();
       running().clock.spend(2 * HOUR);
@@ -69,7 +69,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
     });
 
-    it('are waited for by the new rhythm, and from now on where that would be over', async () => {
+    it('follow a new rhythm, from now on where its deadline has passed', async () => {
       const { id, ping, story } = await heartbeat();
       const { mine } = service();
       const change = async (period: number) => {
@@ -122,7 +122,7 @@ describe.each(databases)('on %s', (kind) => {
       },
     );
 
-    it('are not missed for a whole period after its deactivated group is deleted', async () => {
+    it('are excused for a whole period after the deletion of a deactivated group', async () => {
       const { mine } = service();
       const { json: group } = await mine.post('/v1/check-groups', { name: 'J', activated: false });
       const { ping, story } = await heartbeat({ groupId: group.id });
@@ -135,7 +135,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await story()).toEqual(['0 RECEIVED', '185 FAILING']);
     });
 
-    it('are not missed in a maintenance, by their own tags or those of their group', async () => {
+    it('are excused by a maintenance window with the tags of the check or its group', async () => {
       const { mine, clock } = service();
       const { json: group } = await mine.post('/v1/check-groups', { name: 'J', tags: ['night'] });
       const paused = await heartbeat({ groupId: group.id });
@@ -160,7 +160,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await paused.story()).toEqual(['0 RECEIVED', '155 FAILING']);
     });
 
-    it('that come after the period, in a maintenance, are in time', async () => {
+    it('in a maintenance window after the period are in time', async () => {
       const { mine, clock } = service();
       const { ping, story } = await heartbeat();
       const window = await mine.post('/v1/maintenance-windows', {
@@ -178,7 +178,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await story()).toEqual(['0 RECEIVED', '120 RECEIVED', '365 FAILING']);
     });
 
-    it('may have been lost while the service was away, and are not missed for that', async () => {
+    it('are excused where the service was away', async () => {
       const { clock } = service();
       const lost = await heartbeat();
       const rare = await heartbeat({ heartbeat: { ...HOURLY, periodUnit: 'DAYS' } });
@@ -207,7 +207,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await rare.story()).toEqual(['0 RECEIVED', '1445 FAILING']);
     });
 
-    it('that failed before the service was away have failed', async () => {
+    it('that failed before the service was away stay failed', async () => {
       const { clock } = service();
       const { ping, story } = await heartbeat();
       await ping();
@@ -221,7 +221,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await story()).toEqual(['0 RECEIVED', '65 FAILING']);
     });
 
-    it('may have been lost while the machine slept', async () => {
+    it('are excused where the machine slept', async () => {
       const { clock } = service();
       const { ping, story } = await heartbeat();
       await ping();
@@ -234,7 +234,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await story()).toEqual(['0 RECEIVED', '245 FAILING']);
     });
 
-    it('that come before anybody saw that the service was away are no late ones', async () => {
+    it('are not late where they come before the absence of the service is noticed', async () => {
       const { ping, story, alerts } = await heartbeat();
       await ping();
       await pass(30 * MINUTE);
@@ -244,7 +244,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual([]);
     });
 
-    it('are seen missing to the second by several replicas, which tell of it once', async () => {
+    it('fail to the second with several replicas, which alert once', async () => {
       const { ping, story, alerts } = await heartbeat({
         heartbeat: { period: 30, periodUnit: 'SECONDS', grace: 0, graceUnit: 'SECONDS' },
       });
@@ -272,7 +272,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE']);
     });
 
-    it('on several replicas at once, with looks and changes, fail once and are late once', async () => {
+    it('fail once and are late once with scans and changes on several replicas', async () => {
       const { id, path, ping, story, alerts } = await heartbeat();
       const { mine } = service();
       const { json: group } = await mine.post('/v1/check-groups', { name: 'Jobs' });
@@ -306,7 +306,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('are told of where one of the others cannot be judged, which is logged once', async () => {
+    it('fail where another heartbeat cannot be judged, which is logged once', async () => {
       const { clock } = service();
       const others: Awaited<ReturnType<typeof heartbeat>>[] = [];
       for (let count = 0; count < 5; count += 1) others.push(await heartbeat());
@@ -341,7 +341,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await bad?.story()).toEqual(['0 RECEIVED', '65 FAILING']);
     });
 
-    it('are forgotten when their time is up', async () => {
+    it('are deleted past the retention', async () => {
       const { ping, story } = await heartbeat();
       const { clock } = running();
       await ping();

@@ -20,7 +20,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('incidents of dashboards', () => {
     const service = useAccounts(useRunningService(kind));
 
-    it('have every field, and every default', async () => {
+    it('have every field and every default', async () => {
       const { mine, clock } = service();
       clock.spend(999);
       const created = await mine.post(PATH, { name: HOSTILE, impact: 'MAJOR' });
@@ -40,7 +40,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${created.json.id}`)).json).toEqual(created.json);
     });
 
-    it('are read with the first update, or with all', async () => {
+    it('are read with the first update, or with all updates', async () => {
       const { mine } = service();
       const incidentUpdates = [
         FIRST,
@@ -152,7 +152,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(open.json.stoppedAt).toBeNull();
     });
 
-    it('have updates, which come, change and go', async () => {
+    it('have updates, which can be added, changed and deleted', async () => {
       const { mine, clock } = service();
       const { json: incident } = await mine.post(PATH, { name: 'Slow', impact: 'MINOR' });
       const path = `${PATH}/${incident.id}`;
@@ -186,7 +186,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(path)).json.incidentUpdates).toEqual([]);
     });
 
-    it('have so many updates and no more', async () => {
+    it('refuse more updates than the limit', async () => {
       const { mine } = service();
       const { json: incident } = await mine.post(PATH, {
         name: 'Slow',
@@ -198,7 +198,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(refused.json.attributes).toEqual({ limit: MAX_INCIDENT_UPDATES });
     });
 
-    it('are deleted, and of another account not found', async () => {
+    it('are deleted, and not found by another account', async () => {
       const { mine, theirs, clientWith } = service();
       const { json: incident } = await mine.post(PATH, {
         name: 'Slow',
@@ -228,7 +228,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.delete(path)).status).toBe(404);
     });
 
-    it('are listed oldest first, in parts', async () => {
+    it('are listed oldest first, in pages', async () => {
       const { mine } = service();
       for (const name of ['a', 'b', 'c']) await mine.post(PATH, { name, impact: 'MINOR' });
       const names = async (query: string): Promise<unknown> =>

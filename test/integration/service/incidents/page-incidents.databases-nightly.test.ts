@@ -47,7 +47,7 @@ describe.each(databases)('on %s', (kind) => {
       return `${PATH}/${(await client.post(PATH, incident(fields))).json.id}`;
     }
 
-    it('have every field, and every default', async () => {
+    it('have every field and every default', async () => {
       const { mine, clock } = service();
       const created = await mine.post(PATH, incident({ name: HOSTILE, services: [mail, shop] }));
       expect(created.status).toBe(201);
@@ -75,7 +75,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${created.json.id}${ALL}`)).json).toEqual(created.json);
     });
 
-    it('begin with several updates, in their order, told at other times', async () => {
+    it('are created with several updates, in their order, with public dates of their own', async () => {
       const { mine } = service();
       const incidentUpdates = [
         { ...FIRST, description: HOSTILE, publicIncidentUpdateDate: '2025-12-31' },
@@ -150,7 +150,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${path}${ALL}`)).json).toEqual(changed.json);
     });
 
-    it('have the status of their latest update, whatever happens to updates', async () => {
+    it('have the status of their latest update when updates are added, changed or deleted', async () => {
       const { mine, clock } = service();
       const path = await open(mine);
       const status = async (): Promise<unknown> =>
@@ -209,7 +209,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${path}${ALL}`)).json).toEqual(before);
     });
 
-    it('have so many updates and no more', async () => {
+    it('refuse more updates than the limit', async () => {
       const { mine } = service();
       const incidentUpdates = Array.from({ length: MAX_INCIDENT_UPDATES - 1 }, (_, index) => ({
         ...FIRST,
@@ -225,7 +225,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(told).toEqual(incidentUpdates.map(({ description }) => description));
     });
 
-    it('change at the same time, and nothing of it is lost', async () => {
+    it('lose no change of several at the same time', async () => {
       const { mine } = service();
       const path = await open(mine);
       await Promise.all([
@@ -244,7 +244,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(found.incidentUpdates).toHaveLength(2);
     });
 
-    it('hold their services while they are open, and lose them afterwards', async () => {
+    it('prevent the deletion of their services while they are open', async () => {
       const { mine } = service();
       const path = await open(mine, { services: [mail, shop] });
       const refused = await mine.delete(`${SERVICES}/${shop}`);
@@ -255,7 +255,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${path}${ALL}`)).json.services).toEqual([mail]);
     });
 
-    it('are opened or lose the service, but no open one names a service that is gone', async () => {
+    it('never name a service that is deleted while they are opened', async () => {
       const { mine } = service();
       for (let round = 0; round < 5; round += 1) {
         const { json: one } = await mine.post(SERVICES, { name: 'One' });
@@ -268,7 +268,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('are deleted with their updates, answered with no content', async () => {
+    it('are deleted with their updates', async () => {
       const { mine, store } = service();
       const path = await open(mine);
       const deleted = await mine.delete(path);
@@ -284,7 +284,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(left).toEqual([]);
     });
 
-    it('of another account are not found, and take none of its services', async () => {
+    it('of another account are not found, and cannot name its services', async () => {
       const { mine, theirs } = service();
       const path = await open(mine);
       const { json: before } = await mine.get(`${path}${ALL}`);
@@ -307,7 +307,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${path}${ALL}`)).json).toEqual(before);
     });
 
-    it('are listed oldest first, in parts', async () => {
+    it('are listed oldest first, in pages', async () => {
       const { mine } = service();
       for (const name of ['a', 'b', 'c']) await open(mine, { name });
       const names = async (query: string): Promise<unknown> =>
@@ -316,7 +316,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await names('?limit=2&page=2')).toEqual(['c']);
     });
 
-    it('are changed by writers alone', async () => {
+    it('are changed only by writers', async () => {
       const { mine, clientWith } = service();
       const path = await open(mine);
       const [first] = (await mine.get(`${path}${ALL}`)).json.incidentUpdates;
@@ -331,7 +331,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await runner.post(`${path}/incident-updates`, FIRST)).status).toBe(403);
     });
 
-    it('tell how the services of a page are doing', async () => {
+    it('determine the states of the services of a page', async () => {
       const { mine } = service();
       pages += 1;
       const { json: page } = await mine.post(PAGES, {

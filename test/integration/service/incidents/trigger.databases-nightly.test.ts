@@ -74,7 +74,7 @@ describe.each(databases)('on %s', (kind) => {
       );
     }
 
-    it('open with what the trigger says, and are resolved by the recovery', async () => {
+    it('open with the fields of the trigger, and are resolved by the recovery', async () => {
       const { clock } = service();
       await opened('home');
       const before = new Date(clock.wallMs()).toISOString();
@@ -112,7 +112,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(logs.records()).toEqual([]);
     });
 
-    it('are one at a time for each check', async () => {
+    it('are open one at a time for each check', async () => {
       await opened('home');
       await opened('home', trigger({ name: 'Again' }));
       await opened('mail');
@@ -131,7 +131,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(first.incidentUpdates).toHaveLength(2);
     });
 
-    it('of two transactions at the same time are one', async () => {
+    it('are opened once by two transactions at the same time', async () => {
       await Promise.all(['home', 'home', 'home'].map((checkId) => opened(checkId)));
       expect(await incidents()).toHaveLength(1);
       await Promise.all(['home', 'home', 'home'].map((checkId) => resolved(checkId)));
@@ -139,7 +139,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(only.incidentUpdates).toHaveLength(2);
     });
 
-    it('say their name where the trigger has no description', async () => {
+    it('have their name as description where the trigger has none', async () => {
       await opened('home', trigger({ description: '', notifySubscribers: false }));
       const [open] = await incidents();
       expect(open.incidentUpdates).toMatchObject([
@@ -174,7 +174,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await incidents()).toMatchObject([{ lastUpdateStatus: 'INVESTIGATING' }]);
     });
 
-    it('that a person resolved are left alone', async () => {
+    it('that a person resolved do not change', async () => {
       const { mine } = service();
       await opened('home');
       const [open] = await incidents();
@@ -192,7 +192,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(states).toEqual(['MONITORING', 'RESOLVED']);
     });
 
-    it('that a person deleted stay away', async () => {
+    it('that a person deleted are not opened again', async () => {
       const { mine } = service();
       await opened('home');
       const [open] = await incidents();
@@ -201,7 +201,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await incidents()).toEqual([]);
     });
 
-    it('that a person told more of are resolved with all of it kept', async () => {
+    it('with updates of a person are resolved and keep them', async () => {
       const { mine } = service();
       await opened('home');
       const [open] = await incidents();
@@ -250,7 +250,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('are removed past the retention, and no others', async () => {
+    it('are deleted past the retention, and no others', async () => {
       const { mine, store, clock } = service();
       await opened('old');
       await resolved('old');

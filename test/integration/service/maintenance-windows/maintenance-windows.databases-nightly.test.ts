@@ -86,7 +86,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${created.json.id}`)).json).toEqual(created.json);
     });
 
-    it('give back every field as it came', async () => {
+    it('return every field as it was given', async () => {
       const { mine } = service();
       const fields = {
         name: HOSTILE.slice(0, 200),
@@ -105,7 +105,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${created.json.id}`)).json).toEqual(created.json);
     });
 
-    it('take times of other zones', async () => {
+    it('accept times of other time zones', async () => {
       const { mine } = service();
       const startsAt = '2026-01-31T01:00:00+05:30';
       const created = await mine.post(PATH, { ...WINDOW, startsAt });
@@ -138,7 +138,7 @@ describe.each(databases)('on %s', (kind) => {
       [{ pauseAllChecks: 1 }, 'body.pauseAllChecks'],
       [{ id: 5 }, 'body.id'],
       [{ frequency: 5 }, 'body.frequency'],
-    ])('with %j are judged', async (fields, problem) => {
+    ])('with %j are validated', async (fields, problem) => {
       const { mine } = service();
       const answer = await mine.post(PATH, { ...WINDOW, ...fields });
       expect(answer.status).toBe(problem === null ? 201 : 400);
@@ -167,7 +167,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${before.id}`)).json).toEqual(changed.json);
     });
 
-    it('changes of different fields at the same time all take effect', async () => {
+    it('take changes of different fields at the same time', async () => {
       const { mine } = service();
       const { json: window } = await mine.post(PATH, WINDOW);
       const changes = { name: 'Other', tags: ['t'], repeatInterval: 3, silenceAllAlerts: true };
@@ -188,7 +188,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.patch(`${PATH}/${window.id}`, {})).status).toBe(404);
     });
 
-    it('of another account are not there', async () => {
+    it('of another account are not found', async () => {
       const { mine, theirs, clientWith } = service();
       const { json: window } = await mine.post(PATH, WINDOW);
       expect((await theirs.get(`${PATH}/${window.id}`)).status).toBe(404);
@@ -201,7 +201,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await reader.delete(`${PATH}/${window.id}`)).status).toBe(403);
     });
 
-    it('are listed in parts, oldest first', async () => {
+    it('are listed oldest first, in pages', async () => {
       const { mine } = service();
       for (const name of ['a', 'b', 'c']) await mine.post(PATH, { ...WINDOW, name });
       expect(namesIn(await mine.get(`${PATH}?limit=2`))).toEqual(['a', 'b']);
@@ -242,7 +242,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(problemsIn(refused).join('\n')).toContain(path);
     });
 
-    it('are told to whoever alerts until they are over for good', async () => {
+    it('reach the alerts until their last occurrence is over', async () => {
       const { mine, store } = service();
       const near = async (atMs: number): Promise<readonly string[]> =>
         (await windowsNear(store, { ...mine, atMs })).map(({ name }) => name);
@@ -256,7 +256,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await near(Date.UTC(2026, 1, 28, 4, 30))).toEqual(['ever']);
     });
 
-    it('are told to agents where they pause anything, and a week after their end', async () => {
+    it('reach agents where they pause checks, until a week after their end', async () => {
       const { mine, store } = service();
       await mine.post(PATH, { ...WINDOW, tags: ['db'], endsAt: '2026-02-01' });
       await mine.post(PATH, { ...WINDOW, silenceAllAlerts: true });
@@ -284,7 +284,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await told(0)).toEqual([byTag, all]);
     });
 
-    it('are as many as agents can be told of', async () => {
+    it('are limited to the number that agents accept', async () => {
       const { mine, store, clock } = service();
       const { json: window } = await mine.post(PATH, { ...WINDOW, pauseAllChecks: true });
       const copy = async (count: number, overAt: Date | null): Promise<void> => {
@@ -314,7 +314,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.patch(`${PATH}/${window.id}`, { name: 'x' })).status).toBe(200);
     });
 
-    it('have as many tags as agents can be told of', async () => {
+    it('are limited in the bytes of their tags', async () => {
       const { mine } = service();
       const tags = Array.from({ length: 100 }, (_, n) => `${n}`.padEnd(255, 'é'));
       const post = () => mine.post(PATH, { ...WINDOW, tags, silenceAlertsTags: tags });
@@ -323,7 +323,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(statuses).toEqual([...Array.from({ length: 10 }, () => 201), 409]);
     });
 
-    it('reach an agent that polls, when they are made, changed and deleted', async () => {
+    it('reach a polling agent when they are created, changed and deleted', async () => {
       const world = service();
       const { mine, theirs, clock } = world;
       const { agent } = await polledWorld(world);
@@ -348,7 +348,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await told()).toEqual([]);
     });
 
-    it('go by the tags of groups, of which agents hear', async () => {
+    it('apply by the tags of groups, which agents get', async () => {
       const world = service();
       const { agent, assigner, groupId } = await polledWorld(world);
       const groupTags = () => agent.checks.get('home')?.groupTags;

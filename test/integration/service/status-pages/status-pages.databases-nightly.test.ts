@@ -55,7 +55,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('status pages', () => {
     const service = useAccounts(useRunningService(kind));
 
-    it('have every field of the specification, and every default', async () => {
+    it('have every field of the specification and every default', async () => {
       const { mine } = service();
       const url = newUrl();
       const created = await mine.post(PATH, { name: 'Shop', url });
@@ -82,7 +82,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(PATH)).json).toEqual([created.json]);
     });
 
-    it('give back every field as it came', async () => {
+    it('return every field as it was given', async () => {
       const { mine, clock } = service();
       const [one = '', two = ''] = await servicesOf(mine, 2);
       const url = newUrl();
@@ -179,7 +179,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(PATH)).json).toEqual([]);
     });
 
-    it('hold so many services and no more', async () => {
+    it('refuse more services than the limit', async () => {
       const { mine, store } = service();
       // By hand, since a thousand requests would take long.
       const rows = await store.query<{ id: string }>(
@@ -203,7 +203,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(problemsIn(onOne)[0]).toContain('body.cards[0].services must be at most 100 items');
     });
 
-    it('share no url and no domain with any other, whoever has it', async () => {
+    it('have a url and a domain that no page of any account has', async () => {
       const { mine, theirs } = service();
       const url = newUrl();
       const customDomain = `${url}.example.com`;
@@ -228,7 +228,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(freed.json).toMatchObject({ url, customDomain });
     });
 
-    it('of the same url at the same time: one is made', async () => {
+    it('with the same url at the same time are created once', async () => {
       const { mine, theirs } = service();
       const url = newUrl();
       const replies = await Promise.all(
@@ -320,7 +320,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.put(path, { cards: [] })).json.cards).toEqual([]);
     });
 
-    it('change at the same time, and end as one of the changes said', async () => {
+    it('end as one of several changes at the same time', async () => {
       const { mine } = service();
       const ids = await servicesOf(mine, 3);
       const { json: page } = await mine.post(PATH, { name: 'Shop', url: newUrl() });
@@ -341,7 +341,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(after.cards[0].services[0].id).toBe(ids[index]);
     });
 
-    it('of another account are not found, and take none of its services', async () => {
+    it('of another account are not found, and cannot name its services', async () => {
       const { mine, theirs } = service();
       const id = await newService(mine);
       const { json: page } = await mine.post(PATH, {
@@ -364,7 +364,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(path)).json).toEqual(page);
     });
 
-    it('are listed oldest first, in parts', async () => {
+    it('are listed oldest first, in pages', async () => {
       const { mine } = service();
       for (const name of ['a', 'b', 'c']) await mine.post(PATH, { name, url: newUrl() });
       const names = async (query: string): Promise<unknown> =>
@@ -375,7 +375,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}?limit=101`)).status).toBe(400);
     });
 
-    it('are changed by writers alone, and read by all', async () => {
+    it('are changed only by writers, and read by all roles', async () => {
       const { mine, clientWith } = service();
       const id = await newService(mine);
       const { json: page } = await mine.post(PATH, { name: 'Shop', url: newUrl() });
@@ -409,7 +409,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(cards).toEqual([]);
     });
 
-    it('go with their account, and all that is on them', async () => {
+    it('are deleted with their account, as is everything on them', async () => {
       const { mine, store } = service();
       const services = await servicesOf(mine, 1);
       await mine.post(PATH, { name: 'S', url: newUrl(), cards: [{ name: 'A', services }] });
@@ -441,7 +441,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('services of status pages', () => {
     const service = useAccounts(useRunningService(kind));
 
-    it('are made, read, listed and changed', async () => {
+    it('are created, read, listed and changed', async () => {
       const { mine, clock } = service();
       const created = await mine.post(SERVICES, { name: HOSTILE });
       const today = new Date(clock.wallMs()).toISOString().slice(0, 10);
@@ -480,7 +480,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(problemsIn(refused).join('\n')).toContain(path);
     });
 
-    it('are lost by the cards that show them when they are deleted', async () => {
+    it('are removed from their cards when they are deleted', async () => {
       const { mine } = service();
       const [one = '', two = '', three = ''] = await servicesOf(mine, 3);
       const { json: page } = await mine.post(PATH, {
@@ -495,7 +495,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(left).toEqual([one, three]);
     });
 
-    it('are deleted or put on a card, but no card shows one that is gone', async () => {
+    it('are on no card where they are deleted while a page adds them', async () => {
       const { mine } = service();
       const { json: page } = await mine.post(PATH, { name: 'Shop', url: newUrl() });
       for (let round = 0; round < 5; round += 1) {

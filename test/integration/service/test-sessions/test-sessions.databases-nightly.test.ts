@@ -53,7 +53,7 @@ describe.each(databases)('on %s', (kind) => {
     const groupsOf = async (project: string, query = ''): Promise<Reply['json']> =>
       (await service().mine.get(`${GROUPS}/projects/${project}${query}`)).json;
 
-    it('have every fact, and what their results add up to', async () => {
+    it('have every fact and the totals of their results', async () => {
       const { mine, clock } = service();
       const facts = {
         name: HOSTILE,
@@ -96,13 +96,13 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(created.json.link)).json).toEqual(created.json);
     });
 
-    it('may be empty and of nobody', async () => {
+    it('may have no results and no project', async () => {
       const created = await bring({});
       expect(created.status).toBe(201);
       expect(created.json).toMatchObject({ ...NOBODY, hasFailures: false, startedAt: null });
     });
 
-    it('come in parts, and again, under an id of the sender', async () => {
+    it('are sent in parts and repeated under an id of the sender', async () => {
       const { mine, theirs } = service();
       const id = randomUUID();
       const first = {
@@ -138,7 +138,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('take parts that come at once', async () => {
+    it('accept parts at the same time', async () => {
       const id = randomUUID();
       const parts = [1, 2, 3, 4, 5].map((minute) =>
         bring({ id, results: [failed(minute, `gone ${minute} ms`)] }),
@@ -151,7 +151,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('give back their results page by page', async () => {
+    it('list their results page by page', async () => {
       const { mine, theirs } = service();
       const { json: session } = await bring({
         results: [
@@ -259,7 +259,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await groupsOf('shop', '?archived=false')).toHaveLength(11);
     });
 
-    it('are brought by whoever may run checks, packed too', async () => {
+    it('are sent with the role run, also in gzip', async () => {
       const { clientWith, mine } = service();
       expect((await (await clientWith('run')).post(PATH, {})).status).toBe(201);
       expect((await (await clientWith('read')).post(PATH, {})).status).toBe(403);
@@ -276,7 +276,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(packed).toMatchObject({ status: 201, json: { results: 1 } });
     });
 
-    it('take all of a request or nothing, and say what is wrong', async () => {
+    it('store all of a request or nothing, and name the problems', async () => {
       const { store, mine } = service();
       const wrong = await bring({
         results: [passed(1), { ...passed(2), runLocation: 7 }, { ...passed(3), id: 'x' }, 'text'],
@@ -310,7 +310,7 @@ describe.each(databases)('on %s', (kind) => {
       expect([reply.status, problemsIn(reply)]).toEqual([400, [`body.missed ${message}`]]);
     });
 
-    it('are bounded', async () => {
+    it('have limits', async () => {
       const { store, clock, mine, features } = service();
       const { errorGroups } = features;
       const bounded = createTestSessions({
@@ -351,7 +351,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('go when their retention is over', async () => {
+    it('are deleted past the retention', async () => {
       const { features, mine, clock, store } = service();
       const { json: old } = await bring({ results: [passed(1)] });
       const { json: young } = await bring({});

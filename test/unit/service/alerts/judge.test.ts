@@ -28,8 +28,8 @@ const SUBJECT: AlertSubject = {
   record: null,
 };
 
-describe('the settings in force', () => {
-  it('count one failure of a heartbeat, which is not run again to fail', () => {
+describe('rulesOf', () => {
+  it('escalates a heartbeat after one failure, since it has no retries', () => {
     expect(rulesOf(SUBJECT).escalation).toEqual({ by: 'runs', runs: 3 });
     const heartbeat: AlertSubject = { ...SUBJECT, checkType: 'HEARTBEAT' };
     expect(rulesOf(heartbeat).escalation).toEqual({ by: 'runs', runs: 1 });
@@ -49,7 +49,7 @@ describe('the settings in force', () => {
     expect(alerts.map(({ alertType }) => alertType)).toEqual(['ALERT_FAILURE']);
   });
 
-  it('leave the minutes of a heartbeat as they are', () => {
+  it('does not change a threshold in minutes of a heartbeat', () => {
     const own = {
       escalationType: 'TIME_BASED',
       timeBasedEscalation: { minutesFailingThreshold: 10 },
@@ -59,7 +59,7 @@ describe('the settings in force', () => {
     expect(escalation).toEqual({ by: 'time', forMs: 600_000 });
   });
 
-  it('are the defaults, where what is stored cannot be read', () => {
+  it('falls back to the defaults where the stored settings are invalid', () => {
     const settings = { ...SUBJECT.settings, own: { escalationType: 'of another release' } };
     expect(rulesOf({ ...SUBJECT, settings }).escalation).toEqual({ by: 'runs', runs: 1 });
   });

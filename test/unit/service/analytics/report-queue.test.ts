@@ -23,7 +23,7 @@ function reports(atOnce: number, rests = false) {
 }
 
 describe('the queue of reports', () => {
-  it('makes some at once, and of an account one after the other', async () => {
+  it('runs some reports at once, and one of each account', async () => {
     const { running, ask, end } = reports(2);
     const all = ['a1', 'a2', 'a3', 'b1', 'c1'].map(ask);
     await settle();
@@ -39,7 +39,7 @@ describe('the queue of reports', () => {
     expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'b1', 'c1']);
   });
 
-  it('goes on after one that fails', async () => {
+  it('continues after a failed report', async () => {
     const { running, ask, end } = reports(1);
     const failed = expect(ask('a1')).rejects.toThrow('away');
     const next = ask('a2');
@@ -51,7 +51,7 @@ describe('the queue of reports', () => {
     await next;
   });
 
-  it('leaves the database to others for as long as a report took, where it is asked to', async () => {
+  it('rests for as long as a report took, where configured', async () => {
     const { clock, running, ask, end } = reports(1, true);
     const all = [ask('a1'), ask('b1'), ask('c1')];
     await settle();
@@ -70,7 +70,7 @@ describe('the queue of reports', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('refuses what would wait too long, of the account that asks for so much', async () => {
+  it('refuses reports of an account with too many waiting', async () => {
     const { ask, end } = reports(1);
     const names = Array.from({ length: 31 }, (_, n) => `a${n}`);
     const all = names.map(ask);

@@ -9,7 +9,7 @@ describe('the facts of an error', () => {
     apiCheckResult: { ...HTTP_DETAIL, requestError: 'no answer from 192.0.2.1' },
   });
 
-  it('are worked out once, for the result and for its copy with groups', () => {
+  it('are computed once for the result and for its copy with groups', () => {
     const facts = knownFactsOf(failed);
     expect(facts).toEqual(errorFactsOf(failed));
     expect(facts).not.toBeNull();
@@ -19,7 +19,7 @@ describe('the facts of an error', () => {
     expect(knownFactsOf(failed)).toBe(facts);
   });
 
-  it('of a copy that was made before are its own', () => {
+  it('of a copy are computed where the result had none cached', () => {
     const copy = withErrorGroups({ ...failed }, []);
     expect(knownFactsOf(copy)).toEqual(errorFactsOf(failed));
   });

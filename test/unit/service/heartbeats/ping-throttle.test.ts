@@ -15,7 +15,7 @@ function throttled() {
 }
 
 describe('the throttle of pings', () => {
-  it('takes one a second of each token, and counts the others with the next', async () => {
+  it('accepts one ping a second of each token, and counts the others with the next', async () => {
     const { clock, taken, ping } = throttled();
     expect(await Promise.all([ping('a'), ping('a'), ping('b')])).toEqual([1, 1, 2]);
     clock.spend(999);
@@ -25,7 +25,7 @@ describe('the throttle of pings', () => {
     expect(taken).toEqual(['a 1', 'b 1', 'a 3']);
   });
 
-  it('takes the next one after one that could not be taken, or that is forgotten', async () => {
+  it('accepts the next ping after a failed one, and after forget()', async () => {
     const { throttle, taken, ping } = throttled();
     const failed = throttle.take('a', () => Promise.reject(new Error('away')));
     await expect(failed).rejects.toThrow('away');

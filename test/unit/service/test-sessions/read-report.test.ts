@@ -25,19 +25,19 @@ async function turnsOf(report: Parameters<typeof readReport>[0]): Promise<{
 }
 
 describe('a report', () => {
-  it('lets others go on after each missed run', async () => {
+  it('yields to the event loop after each missed run', async () => {
     const missed = Array.from({ length: 10_000 }, () => RUN);
     expect(await turnsOf({ results: [], missed })).toEqual({ missed, wrong: [], turns: 10_000 });
   });
 
-  it('is read no further than to the twentieth bad record', async () => {
+  it('is read until the twentieth invalid record', async () => {
     const missed = [RUN, ...Array.from({ length: 9_999 }, () => ({ ...RUN, count: 0 }))];
     const { wrong, turns } = await turnsOf({ results: [], missed });
     expect(wrong).toEqual(Array.from({ length: 20 }, (_, n) => `body.missed[${n + 1}].count`));
     expect(turns).toBe(20);
   });
 
-  it('has what is wrong told of results and of missed runs', async () => {
+  it('names the problems of results and of missed runs', async () => {
     const missed = [{ ...RUN, more: 1 }, RUN, { ...RUN, reason: 'a b' }];
     const { wrong } = await turnsOf({ results: [7], missed });
     expect(wrong).toEqual(['body.results[0]', 'body.missed[0].more', 'body.missed[2].reason']);

@@ -10,7 +10,7 @@ function smtp(url: string) {
 }
 
 describe('the configuration of delivery', () => {
-  it('needs nothing', () => {
+  it('needs no variable', () => {
     expect(readDeliveryConfig({})).toMatchObject({ smtp: null, sms: null });
   });
 
@@ -24,7 +24,7 @@ describe('the configuration of delivery', () => {
     { HOST: '::' },
     { HOST: '192.0.2.1' },
     { DATABASE_URL: 'postgres://db/vedette', ...LOCAL },
-  ])('shuts loopback and private networks out with %j', (env) => {
+  ])('denies loopback and private networks with %j', (env) => {
     for (const address of [
       ...['127.0.0.1', '127.9.9.9', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1'],
       ...['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1'],
@@ -55,7 +55,7 @@ describe('the configuration of delivery', () => {
     },
   );
 
-  it('shuts out what it is told to, and nothing else', () => {
+  it('denies only the networks of DELIVERY_DENY', () => {
     const own = { DELIVERY_DENY: '10.0.0.0/8' };
     expect(deniedBy(own, '10.0.0.1')).toBe('10.0.0.0/8');
     for (const address of ['127.0.0.1', '192.168.1.1', '169.254.169.254']) {

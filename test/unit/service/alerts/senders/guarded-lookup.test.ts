@@ -16,7 +16,7 @@ function guardOf(...texts: readonly string[]) {
   );
 }
 
-describe('addresses that may not be reached', () => {
+describe('denied addresses', () => {
   it.each([
     '127.0.0.1',
     '2130706433',

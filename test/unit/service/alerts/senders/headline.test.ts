@@ -6,7 +6,7 @@ import { headlineOf } from '../../../../../src/service/alerts/senders/headline.t
 const NOTICE = sampleNotice({ alertId: 'a', atMs: 0 });
 
 describe('the headline of a notice', () => {
-  it('is another one for each type', () => {
+  it('differs for each type of alert', () => {
     const lines = ALERT_TYPES.map((alertType) =>
       headlineOf({ ...NOTICE, alertType, sslDaysRemaining: 7 }),
     );
@@ -31,7 +31,7 @@ describe('the headline of a notice', () => {
     );
   });
 
-  it('is one line whatever the check is called', () => {
+  it('is one line for any name of the check', () => {
     const name = 'a\r\nBcc: x\u0000\u0085\u2028b\u202ec';
     const check = { ...NOTICE.check, name };
     expect(headlineOf({ ...NOTICE, check })).toBe('a Bcc: x b c has failed');

@@ -29,12 +29,12 @@ function problemOf(template: string, variables = VARIABLES): string {
 }
 
 describe('a template', () => {
-  it('of JSON stays JSON whatever the values hold', () => {
+  it('of JSON renders valid JSON for any values', () => {
     const text = render('{"name": "{{NAME}}", "tags": "{{TAGS}}", "n": {{COUNT}} }');
     expect(JSON.parse(text)).toEqual({ name: HOSTILE, tags: 'one, two "quoted"', n: 0 });
   });
 
-  it('has whole JSON values by the helper', () => {
+  it('renders whole JSON values by the helper json', () => {
     const text = render('[{{json NAME}}, {{json TAGS}}, {{{json NONE}}}, {{json UNKNOWN}}]');
     expect(JSON.parse(text)).toEqual([HOSTILE, ['one', 'two "quoted"'], null, null]);
     expect(JSON.parse(render('{{json this}}'))).toEqual(VARIABLES);
@@ -46,12 +46,12 @@ describe('a template', () => {
     ['application/atom+xml', 'a&quot;b\\c\nd&lt;e&gt;&amp;&#39;f'],
     ['text/plain', HOSTILE],
     ['nonsense', HOSTILE],
-  ])('of %s escapes as that needs', (contentType, expected) => {
+  ])('of %s escapes for that type', (contentType, expected) => {
     expect(render('{{NAME}}', contentType)).toBe(expected);
     expect(render('{{{NAME}}}', contentType)).toBe(HOSTILE);
   });
 
-  it('of a form is read back as it was', () => {
+  it('of a form can be decoded to the same values', () => {
     const text = render('name={{NAME}}&type={{TYPE}}', 'application/x-www-form-urlencoded');
     expect(Object.fromEntries(new URLSearchParams(text))).toEqual({
       name: HOSTILE,
@@ -69,7 +69,7 @@ describe('a template', () => {
     expect(text).toBe('0one;1two "quoted" none z down');
   });
 
-  it('has nothing where a name is not known', () => {
+  it('renders nothing for an unknown name', () => {
     expect(render('<{{UNKNOWN}}{{NONE}}>')).toBe('<>');
   });
 
@@ -119,7 +119,7 @@ describe('a template', () => {
     expect(problemOf(template)).toContain(problem);
   });
 
-  it('ends soon and small whatever it asks for', () => {
+  it('is bounded in time and output', () => {
     const variables = { ...VARIABLES, TAGS: Array.from({ length: 100 }, () => 'x'.repeat(255)) };
     const body = '{{this}}'.repeat(190);
     expect(problemOf(`{{#each TAGS}}${body}{{/each}}`, variables)).toContain('longer than');
@@ -131,7 +131,7 @@ describe('a template', () => {
     expect(render('{{COUNT}}'.repeat(200))).toBe('0'.repeat(200));
   });
 
-  it('stops when it has made too much, and escapes a text once however often it is named', () => {
+  it('stops at the limit of its output, and escapes each text once', () => {
     let escapes = 0;
     const escaper = (text: string): string => {
       escapes += 1;
