@@ -6,7 +6,7 @@ import {
   topicHtml,
   unknownTopicHtml,
 } from '../../../../src/handbook/html/pages.ts';
-import { HandbookIndex } from '../../../../src/handbook/search.ts';
+import { HandbookIndex } from '../../../../src/handbook/search/handbook-index.ts';
 import { TOPICS } from '../../../../src/handbook/topics.ts';
 import { handbookOf, topicOf } from '../../../support/handbook.ts';
 import { readTags } from '../../../support/html-tags.ts';
