@@ -1,4 +1,4 @@
-import type { Handbook, TopicPage } from '../handbook.ts';
+import type { TopicPage } from '../handbook.ts';
 import type { Hit, SearchResult } from '../search/handbook-index.ts';
 import { API_GROUP, TOPIC_GROUPS, TOPICS, type Topic } from '../topics.ts';
 import { hrefOf, sectionHtml } from './content.ts';
@@ -98,9 +98,4 @@ export function unknownTopicHtml(name: string, nearest: readonly Topic[]): strin
     main: `<p>The handbook has no topic <strong>${escaped(name)}</strong>.</p>${list}
 <p>Search the handbook, or choose from <a href="/docs">all topics</a>.</p>${searchForm()}`,
   });
-}
-
-/** The page of a topic by its name; null where there is none. */
-export function pageOf({ pages }: Handbook, name: string): TopicPage | null {
-  return pages.find(({ topic }) => topic.name === name) ?? null;
 }

@@ -1,9 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify';
-import type { Handbook } from '../../../handbook/handbook.ts';
+import { type Handbook, pageOf } from '../../../handbook/handbook.ts';
 import { ICON } from '../../../handbook/html/page.ts';
 import {
   indexHtml,
-  pageOf,
   searchHtml,
   topicHtml,
   unknownTopicHtml,
