@@ -64,6 +64,11 @@ export function createHandbook(
   return { pages };
 }
 
+/** The page of a topic by its name; null where there is none. */
+export function pageOf({ pages }: Handbook, name: string): TopicPage | null {
+  return pages.find(({ topic }) => topic.name === name) ?? null;
+}
+
 interface PlacedSection extends SourceSection {
   readonly document: string;
   readonly topic: string;

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { loadHandbook } from '../../handbook/handbook.ts';
+import { loadHandbook, pageOf } from '../../handbook/handbook.ts';
 import { nearestTopics } from '../../handbook/nearest-topics.ts';
 import type { TextStyle } from '../../handbook/terminal/spans.ts';
 import { topicText } from '../../handbook/terminal/topic-text.ts';
-import { TOPIC_GROUPS } from '../../handbook/topics.ts';
+import { TOPIC_GROUPS, TOPICS } from '../../handbook/topics.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { nearestName } from '../../runtime/text/nearest-name.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
@@ -28,7 +28,8 @@ export async function helpCommand(
   program: Command,
   { stdout, env }: Pick<Terminal, 'stdout' | 'env'>,
 ): Promise<void> {
-  const { strong, faint, good } = paletteFor(wantsColour(stdout, env));
+  const isColoured = wantsColour(stdout, env);
+  const { strong, faint, good } = paletteFor(isColoured);
   if (names.length === 0) {
     stdout.write(`${program.helpInformation()}\n${topicList(strong)}`);
     return;
@@ -36,14 +37,14 @@ export async function helpCommand(
   const command = commandOf(program, names);
   if (command !== null) command.help();
   const [name = ''] = names;
-  const { pages } = await loadHandbook();
-  const page = pages.find(({ topic }) => topic.name === name);
-  if (page === undefined || names.length > 1) throw unknownName(names, program);
-  const isColoured = wantsColour(stdout, env);
+  if (names.length > 1 || TOPICS.every((topic) => topic.name !== name)) {
+    throw unknownName(names, program);
+  }
+  const page = pageOf(await loadHandbook(), name);
   const style: TextStyle = { strong, faint, code: good, codeMark: isColoured ? '' : '`' };
   const columns = stdout.isTTY === true ? (stdout.columns ?? MAX_COLUMNS) : MAX_COLUMNS;
   const width = Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, columns));
-  stdout.write(topicText(page, width, style));
+  if (page !== null) stdout.write(topicText(page, width, style));
 }
 
 function commandOf(program: Command, names: readonly string[]): Command | null {
@@ -68,16 +69,11 @@ function topicList(strong: (text: string) => string): string {
 
 function unknownName(names: readonly string[], program: Command): VedetteError {
   const given = names.join(' ');
-  const [command, ...topics] = [
-    nearestName(
-      given,
-      program.commands.map((each) => each.name()),
-    ),
-    ...(names.length > 1 ? [] : nearestTopics(given).map(({ name }) => name)),
-  ];
-  const nearest = command === null || command === undefined ? topics : [command, ...topics];
-  const hint =
-    nearest.length === 0 ? '' : ` (did you mean ${nearest.slice(0, MAX_HINTS).join(' or ')}?)`;
+  const commands = program.commands.map((command) => command.name());
+  const command = nearestName(given, commands);
+  const topics = names.length > 1 ? [] : nearestTopics(given).map(({ name }) => name);
+  const nearest = [...(command === null ? [] : [command]), ...topics].slice(0, MAX_HINTS);
+  const hint = nearest.length === 0 ? '' : ` (did you mean ${nearest.join(' or ')}?)`;
   return new VedetteError(
     'usage',
     'UNKNOWN_TOPIC',

@@ -7,6 +7,7 @@ import {
   type TableBlock,
 } from '../markdown.ts';
 import { escaped } from './escaped.ts';
+import { operationHref } from './operations.ts';
 
 /** HTML has six levels of headings. */
 const DEEPEST = 6;
@@ -68,22 +69,26 @@ function breakable(html: string): string {
   );
 }
 
-function inlinesHtml(inlines: readonly Inline[]): string {
-  return inlines.map(inlineHtml).join('');
+/** @param isLinked the text is inside a link, which can contain no other */
+function inlinesHtml(inlines: readonly Inline[], isLinked = false): string {
+  return inlines.map((inline) => inlineHtml(inline, isLinked)).join('');
 }
 
-function inlineHtml(inline: Inline): string {
+function inlineHtml(inline: Inline, isLinked: boolean): string {
   switch (inline.kind) {
     case 'text':
       return escaped(inline.text);
-    case 'code':
-      return `<code>${escaped(inline.text)}</code>`;
+    case 'code': {
+      const code = `<code>${escaped(inline.text)}</code>`;
+      const href = isLinked ? null : operationHref(inline.text);
+      return href === null ? code : `<a href="${escaped(href)}">${code}</a>`;
+    }
     case 'strong':
-      return `<strong>${inlinesHtml(inline.children)}</strong>`;
+      return `<strong>${inlinesHtml(inline.children, isLinked)}</strong>`;
     case 'emphasis':
-      return `<em>${inlinesHtml(inline.children)}</em>`;
+      return `<em>${inlinesHtml(inline.children, isLinked)}</em>`;
     case 'link':
-      return `<a href="${escaped(hrefOf(inline.target))}">${inlinesHtml(inline.children)}</a>`;
+      return `<a href="${escaped(hrefOf(inline.target))}">${inlinesHtml(inline.children, true)}</a>`;
   }
 }
 

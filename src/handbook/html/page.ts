@@ -1,5 +1,5 @@
 import { VERSION } from '../../runtime/version.ts';
-import { MAX_QUERY_CHARS } from '../search.ts';
+import { MAX_QUERY_CHARS } from '../search/handbook-index.ts';
 import { API_GROUP, TOPIC_GROUPS, type TopicGroup } from '../topics.ts';
 import { escaped } from './escaped.ts';
 import { STYLE } from './style.ts';
@@ -51,9 +51,9 @@ function headerForm(query: string): string {
   return `<form class="search" role="search" ${formContent(query, 'search')}</form>`;
 }
 
-/** The same within the text of a page. */
-export function searchForm(query: string): string {
-  return `<form class="search again" ${formContent(query, 'search-again')}</form>`;
+/** The same, empty, within the text of a page. */
+export function searchForm(): string {
+  return `<form class="search again" ${formContent('', 'search-again')}</form>`;
 }
 
 function formContent(query: string, id: string): string {

@@ -1,5 +1,5 @@
-import type { Handbook, TopicPage } from '../handbook.ts';
-import type { Hit, SearchResult } from '../search.ts';
+import type { TopicPage } from '../handbook.ts';
+import type { Hit, SearchResult } from '../search/handbook-index.ts';
 import { API_GROUP, TOPIC_GROUPS, TOPICS, type Topic } from '../topics.ts';
 import { hrefOf, sectionHtml } from './content.ts';
 import { escaped } from './escaped.ts';
@@ -32,7 +32,7 @@ export function topicHtml({ topic, sections }: TopicPage): string {
   const index = TOPICS.indexOf(topic);
   const [before, after] = [TOPICS[index - 1], TOPICS[index + 1]];
   const onwards = [
-    before === undefined ? '' : onwardLink(before, 'before', 'Before'),
+    before === undefined ? '' : onwardLink(before, 'before', 'Previous'),
     after === undefined ? '' : onwardLink(after, 'after', 'Next'),
   ];
   return pageHtml({
@@ -54,7 +54,7 @@ export function searchHtml(query: string, result: SearchResult): string {
     title: 'Search',
     current: null,
     query,
-    main: `${searchForm(query)}${resultHtml(query, result)}`,
+    main: resultHtml(query, result),
   });
 }
 
@@ -96,11 +96,6 @@ export function unknownTopicHtml(name: string, nearest: readonly Topic[]): strin
     title: 'There is no such page',
     current: null,
     main: `<p>The handbook has no topic <strong>${escaped(name)}</strong>.</p>${list}
-<p>Search the handbook, or choose from <a href="/docs">all topics</a>.</p>${searchForm('')}`,
+<p>Search the handbook, or choose from <a href="/docs">all topics</a>.</p>${searchForm()}`,
   });
-}
-
-/** The page of a topic by its name; null where there is none. */
-export function pageOf({ pages }: Handbook, name: string): TopicPage | null {
-  return pages.find(({ topic }) => topic.name === name) ?? null;
 }

@@ -59,6 +59,9 @@ p, ul, ol, pre, table, blockquote { margin: 0 0 14px }
 li { margin-bottom: 6px }
 ul, ol { padding-left: 22px }
 code { font: var(--mono); font-size: .85em; padding: 1px 4px; background: var(--soft); border-radius: 4px; overflow-wrap: anywhere; -webkit-box-decoration-break: clone; box-decoration-break: clone }
+a code { color: inherit }
+article a:has(> code) { text-decoration: none }
+article a:hover > code { text-decoration: underline }
 pre { font: var(--mono); overflow-x: auto; padding: 12px 14px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px; tab-size: 2 }
 pre code { font: inherit; padding: 0; background: none; overflow-wrap: normal }
 blockquote { padding-left: 14px; border-left: 3px solid var(--line-strong); color: var(--muted) }

@@ -1,3 +1,5 @@
+import type { FastifyInstance } from 'fastify';
+import type { Handbook } from '../../../src/handbook/handbook.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
 import type { Features } from '../../../src/service/features.ts';
@@ -11,9 +13,17 @@ const nothing: unknown = new Proxy(() => nothing, { get: () => nothing });
 
 /** The document of the whole API, of a service without anything behind its routes. */
 export async function serviceDocument(): Promise<OpenApiDocument> {
+  const app = await emptyService({ pages: [] });
+  const answer = await app.inject({ url: '/openapi.json' });
+  await app.close();
+  return answer.json();
+}
+
+/** A service without anything behind its routes. */
+export function emptyService(handbook: Handbook): Promise<FastifyInstance> {
   const never = new AbortController().signal;
   const nobody = { authenticate: async () => null };
-  const app = await buildApp({
+  return buildApp({
     store: { query: async () => [] },
     clock: systemClock,
     log: silentLog(),
@@ -21,11 +31,8 @@ export async function serviceDocument(): Promise<OpenApiDocument> {
     authenticator: nobody,
     locationKeys: nobody,
     routes: apiRoutes(nothing as Features, never),
-    handbook: { pages: [] },
+    handbook,
     inFlight: new InFlight(),
     stopping: never,
   });
-  const answer = await app.inject({ url: '/openapi.json' });
-  await app.close();
-  return answer.json();
 }

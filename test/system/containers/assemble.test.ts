@@ -65,6 +65,9 @@ it('an assembled folder works on its own and names the image of the commands tha
     runToEnd(process.execPath, [folder.file('dist/cli/main.js'), ...args], { env: {} });
   expect(await vedette('--version')).toMatchObject({ code: 0, stderr: '' });
   expect(await vedette('apply', '--help')).toMatchObject({ code: 0, stderr: '' });
+  const topic = await vedette('help', 'evidence');
+  expect(topic).toMatchObject({ code: 0, stderr: '' });
+  expect(topic.stdout).toContain('Evidence of a failure');
   for (const command of ['service', 'up']) {
     const refusal = 'vedette: this image has agent, run, validate and apply; up and service are in';
     const { code, stderr } = await vedette(command);

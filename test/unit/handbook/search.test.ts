@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadHandbook } from '../../../src/handbook/handbook.ts';
-import { HandbookIndex, MAX_QUERY_CHARS } from '../../../src/handbook/search.ts';
+import { HandbookIndex, MAX_QUERY_CHARS } from '../../../src/handbook/search/handbook-index.ts';
 import { handbookOf, topicOf } from '../../support/handbook.ts';
 
 const index = new HandbookIndex(

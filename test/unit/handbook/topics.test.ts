@@ -50,6 +50,15 @@ describe('the topics of the handbook', () => {
     expect(new Set(TOPICS.map(({ title }) => title)).size).toBe(names.length);
   });
 
+  it('have their documents in the package', () => {
+    const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(files).toEqual(
+      expect.arrayContaining(['README.md', 'docker/README.md', 'src/**/README.md']),
+    );
+    const others = HANDBOOK_DOCUMENTS.filter((path) => !/^src\/\w+\/README\.md$/.test(path));
+    expect(others.toSorted()).toEqual(['README.md', 'docker/README.md']);
+  });
+
   it('have summaries that fit into a line of a terminal', () => {
     expect(TOPICS.filter(({ summary }) => summary.length > 60)).toEqual([]);
   });

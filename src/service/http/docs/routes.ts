@@ -1,31 +1,20 @@
-import { createHash } from 'node:crypto';
-import type { FastifyPluginAsync, FastifyReply } from 'fastify';
-import type { Handbook } from '../../../handbook/handbook.ts';
+import type { FastifyPluginAsync } from 'fastify';
+import { type Handbook, pageOf } from '../../../handbook/handbook.ts';
 import { ICON } from '../../../handbook/html/page.ts';
 import {
   indexHtml,
-  pageOf,
   searchHtml,
   topicHtml,
   unknownTopicHtml,
 } from '../../../handbook/html/pages.ts';
-import { STYLE } from '../../../handbook/html/style.ts';
 import { nearestTopics } from '../../../handbook/nearest-topics.ts';
-import { HandbookIndex, MAX_QUERY_CHARS } from '../../../handbook/search.ts';
-import { type Encoded, encoded, sendEncoded } from './encoded.ts';
+import { HandbookIndex, MAX_QUERY_CHARS } from '../../../handbook/search/handbook-index.ts';
+import { asPage, type Encoded, encoded, sendEncoded } from './responses.ts';
 
 const OPEN = { public: true } as const;
 const HIDDEN = { hide: true } as const;
 const MAX_SHOWN_CHARS = 60;
 const ICON_CACHING = 'public, max-age=86400';
-const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
-/** A page may have its style and its icon, and send its search form to the service. */
-const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
-
-/** For pages of the handbook and of the API. */
-export function asPage(reply: FastifyReply): FastifyReply {
-  return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8');
-}
 
 /** The pages that do not depend on a query, each made when it is first read. */
 export class HandbookPages {

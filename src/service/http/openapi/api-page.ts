@@ -1,4 +1,5 @@
 import { escaped } from '../../../handbook/html/escaped.ts';
+import { operationAnchor } from '../../../handbook/html/operations.ts';
 import { pageHtml } from '../../../handbook/html/page.ts';
 import { anchorOf } from '../../../handbook/markdown.ts';
 import { type JsonSchema, kindText, outline } from './schema-outline.ts';
@@ -110,11 +111,6 @@ ${parametersHtml(parameters)}
 ${requestBody === undefined ? '' : `<h3>Body</h3>${content(requestBody, `the body of ${name}`)}`}
 <h3>Responses</h3>${answers.join('')}</div></details>
 `;
-}
-
-/** `get-v1-checks-id` of GET /v1/checks/{id}. */
-function operationAnchor(method: string, path: string): string {
-  return `${method}${path.replaceAll(/[^a-z0-9.]+/gi, '-').replace(/-$/, '')}`;
 }
 
 /** Escaped, with code where the text has it between backticks. */

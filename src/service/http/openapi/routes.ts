@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { type Encoded, encoded, sendEncoded } from '../docs/encoded.ts';
-import { asPage } from '../docs/routes.ts';
+import { asPage, type Encoded, encoded, sendEncoded } from '../docs/responses.ts';
 import { apiPage, type OpenApiDocument } from './api-page.ts';
 import { withComponents } from './openapi-components.ts';
 

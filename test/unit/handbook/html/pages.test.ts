@@ -6,7 +6,7 @@ import {
   topicHtml,
   unknownTopicHtml,
 } from '../../../../src/handbook/html/pages.ts';
-import { HandbookIndex } from '../../../../src/handbook/search.ts';
+import { HandbookIndex } from '../../../../src/handbook/search/handbook-index.ts';
 import { TOPICS } from '../../../../src/handbook/topics.ts';
 import { handbookOf, topicOf } from '../../../support/handbook.ts';
 import { readTags } from '../../../support/html-tags.ts';
@@ -50,7 +50,7 @@ describe('the pages of the handbook', () => {
   it.each([...all])('%s has links that lead to a page and a place in it', (_path, html) => {
     const broken = [...html.matchAll(/href="([^"]*)"/g)]
       .map(([, href = '']) => href)
-      .filter((href) => !/^https?:|^\/docs\/(?:api$|search\?|icon\.svg$)/.test(href))
+      .filter((href) => !/^https?:|^\/docs\/(?:api$|api#|search\?|icon\.svg$)/.test(href))
       .filter((href) => {
         const [path = '', anchor] = href.split('#');
         const page = path === '' ? html : pages.get(path);
@@ -89,6 +89,15 @@ describe('the pages of the handbook', () => {
       '&lt;b onclick=&quot;x()&quot;&gt;bold&lt;/b&gt; <code>&lt;i&gt;</code>',
     );
     expect(html).toContain('<td data-title="A">&lt;td&gt;</td>');
+  });
+
+  it('link code that names an operation, except inside another link', () => {
+    const text =
+      '# Guide\n\n`PUT /v1/checks/{id}` and [`GET /v1/x`](https://example.com) and `GET …/x`\n';
+    const [page] = handbookOf(text, [topicOf('guide', ['Guide'])]).pages;
+    expect(page === undefined ? '' : topicHtml(page)).toContain(
+      '<a href="/docs/api#put-v1-checks-id"><code>PUT /v1/checks/{id}</code></a> and <a href="https://example.com"><code>GET /v1/x</code></a> and <code>GET …/x</code>',
+    );
   });
 
   it('lead from each topic to the one before and the one after', () => {

@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { STYLE } from '../../../handbook/html/style.ts';
 import { takesGzip } from '../json/gzip-answer.ts';
+
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
+/** A page may have its style and its icon, and send its search form to the service. */
+const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
 /** A document as it is sent: all who read it share these bytes, however slowly they do. */
 export interface Encoded {
@@ -29,4 +34,9 @@ export function sendEncoded(request: FastifyRequest, reply: FastifyReply, docume
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');
+}
+
+/** For pages of the handbook and of the API. */
+export function asPage(reply: FastifyReply): FastifyReply {
+  return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8');
 }

@@ -1,27 +1,20 @@
-import { nearestName } from '../runtime/text/nearest-name.ts';
-import type { Handbook, Section } from './handbook.ts';
-import { type Block, plainText, type Row } from './markdown.ts';
-import type { Topic } from './topics.ts';
+import { nearestName } from '../../runtime/text/nearest-name.ts';
+import type { Handbook, Section } from '../handbook.ts';
+import { type Block, plainText, type Row } from '../markdown.ts';
+import type { Topic } from '../topics.ts';
+import { type ExcerptPart, excerptOf } from './excerpt.ts';
+import { countWords, queryWords, stemOf } from './words.ts';
 
 /** Longer queries are cut. */
 export const MAX_QUERY_CHARS = 200;
 const MAX_WORDS = 8;
 const MAX_HITS = 20;
-const EXCERPT_CHARS = 260;
-/** How much of an excerpt stands before the first match. */
-const LEAD_CHARS = 60;
 /** What a word counts in the title of a section or topic, and in a name that a row defines. */
 const TITLE_WEIGHT = 6;
 const NAME_WEIGHT = 10;
 /** What a word counts that only begins like the one searched. */
 const PREFIX_WEIGHT = 0.4;
 const SHORTEST_PREFIX = 2;
-const COMMON_WORDS = new Set(
-  'a an and are as at be by can do does for from how i if in is it its my of on or that the this to what when where which why will with'.split(
-    ' ',
-  ),
-);
-const WORD = /[\p{L}\p{N}_]+/gu;
 
 export interface Hit {
   readonly topic: Topic;
@@ -29,11 +22,6 @@ export interface Hit {
   readonly title: string;
   readonly anchor: string;
   readonly excerpt: readonly ExcerptPart[];
-}
-
-export interface ExcerptPart {
-  readonly text: string;
-  readonly isMatch: boolean;
 }
 
 export interface SearchResult {
@@ -190,13 +178,6 @@ function totalOf({ sum, passages }: Score): number {
   return sum + Math.max(0, ...passages.values());
 }
 
-/** Words that are in every section say nothing, unless the query has no others. */
-function queryWords(query: string): readonly string[] {
-  const words = [...new Set(query.toLowerCase().match(WORD) ?? [])];
-  const telling = words.filter((word) => !COMMON_WORDS.has(word));
-  return telling.length > 0 ? telling : words;
-}
-
 /** Leads to a row of a table where the words are in its name, or not in the title of the section. */
 function hitOf({ entry, passages, inTitle }: Score, terms: readonly Term[]): Hit {
   const { topic, section } = entry;
@@ -207,36 +188,11 @@ function hitOf({ entry, passages, inTitle }: Score, terms: readonly Term[]): Hit
     topic,
     title: isNamed ? (passage?.name ?? section.title) : section.title,
     anchor: (isNamed || !inTitle ? best?.[0].anchor : null) ?? section.anchor,
-    excerpt: excerptOf(passage?.text ?? '', terms),
+    excerpt: excerptOf(
+      passage?.text ?? '',
+      new Set(terms.flatMap((term) => [...term.forms.keys()])),
+    ),
   };
-}
-
-/** A part of the text around its first match. */
-function excerptOf(text: string, terms: readonly Term[]): readonly ExcerptPart[] {
-  const forms = new Set(terms.flatMap((term) => [...term.forms.keys()]));
-  const matches = [...text.matchAll(WORD)].filter(([word]) =>
-    wordForms(word).some((form) => forms.has(form)),
-  );
-  const first = matches[0]?.index ?? 0;
-  const from = first <= LEAD_CHARS ? 0 : text.indexOf(' ', first - LEAD_CHARS) + 1;
-  const to = endOf(text, from + EXCERPT_CHARS);
-  const parts: ExcerptPart[] = from === 0 ? [] : [{ text: '… ', isMatch: false }];
-  let at = from;
-  for (const { index, 0: word } of matches) {
-    if (index < at || index + word.length > to) continue;
-    if (index > at) parts.push({ text: text.slice(at, index), isMatch: false });
-    parts.push({ text: word, isMatch: true });
-    at = index + word.length;
-  }
-  const end = `${text.slice(at, to)}${to < text.length ? ' …' : ''}`;
-  return end === '' ? parts : [...parts, { text: end, isMatch: false }];
-}
-
-/** Between two words, where one is near. */
-function endOf(text: string, limit: number): number {
-  if (text.length <= limit) return text.length;
-  const space = text.lastIndexOf(' ', limit);
-  return space > limit - LEAD_CHARS ? space : limit;
 }
 
 function passagesOf(block: Block): readonly Passage[] {
@@ -263,24 +219,4 @@ function rowPassage({ cells, anchor }: Row): Passage {
 
 function passage(text: string, name: string | null = null, anchor: string | null = null): Passage {
   return { text, name, anchor };
-}
-
-function countWords(text: string): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const [word] of text.matchAll(WORD)) {
-    for (const form of wordForms(word)) counts.set(form, (counts.get(form) ?? 0) + 1);
-  }
-  return counts;
-}
-
-/** A word, and the parts of a name such as RETENTION_DAYS or maxResponseTime, in small letters. */
-function wordForms(word: string): readonly string[] {
-  const parts = word.split(/_|(?<=[a-z])(?=[A-Z])/).filter((part) => part !== '');
-  return [...new Set([word, ...parts].map((part) => part.toLowerCase()))];
-}
-
-/** What words of one family begin with: rotate, rotates, rotated, rotating and rotation. */
-function stemOf(word: string): string {
-  const singular = word.replace(/ies$/, 'y').replace(/(?<=\w{3})s$/, '');
-  return singular.replace(/(?<=\w{4})(?:ing|ed|ion|e)$/, '');
 }
