@@ -183,7 +183,7 @@ function passedWithAnswer(attempt: Attempt): boolean {
 }
 
 /**
- * The starvation guard (src/agent/README.md, "How times are taken, and when a run is not judged"):
+ * The starvation guard (src/agent/README.md, "Timing and CPU starvation"):
  * repeats an attempt whose verdict is uncertain because the agent was short of CPU, within the
  * slot's time, and one whose body did not fit in memory, once it fits. Otherwise returns why the
  * run is missed.

@@ -3,7 +3,7 @@ import { count, id, instant, listOf } from './fields.ts';
 import { MAX_ERROR_REPORTS, MAX_STACK_FRAMES } from './limits.ts';
 
 /**
- * External observability (src/agent/README.md, "Reports of the agent's own errors"): the agent's
+ * External observability (src/agent/README.md, "Error reports"): the agent's
  * own errors, in a form that has no room for a URL, a host, a header, a key or a check's name.
  * There is no message, and a frame can only be of the package, of its dependencies or of Node.
  */
