@@ -1,10 +1,10 @@
-// What an image holds of Vedette: the modules that its commands reach, and the packages that those
-// import, with the packages these depend on. Run in the build stage, where dist and node_modules are:
+// Copies into an image the modules that its commands reach, the packages that those import, and the
+// dependencies of these packages. Run in the build stage, where dist and node_modules are:
 //
 //   node docker/assemble.mjs agent|service FOLDER
 //
-// It ends with an error rather than leave out something that a module needs, or ship what only
-// development needs.
+// It ends with an error if a needed module would be missing, or a package only for development would
+// be shipped.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,8 +15,8 @@ throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'this image has agent, run,
 `;
 
 /**
- * Modules that stand in an image in place of our own, so that nothing behind those is reached. The
- * tables of variables are read for the help of commands, also where a mere argument is named like one.
+ * Replacements for modules in an image, so that nothing behind those is reached. The tables of
+ * variables are read for the help of commands, also if an argument has the name of a command.
  */
 const IN_PLACE = {
   agent: {
@@ -28,7 +28,7 @@ const IN_PLACE = {
   service: {},
 };
 
-/** Folders that are read, and not imported, by the module beside which they stand. */
+/** Folders that the module beside them reads instead of importing. */
 const READ_FOLDERS = /new URL\('(\.\/[\w-]+\/)', import\.meta\.url\)/g;
 const STATIC = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'([^']+)'/gm;
 const DYNAMIC = /\bimport\('([^']+)'\)/g;
@@ -80,7 +80,7 @@ function packageName(specifier) {
     .join('/');
 }
 
-/** The folders of the packages and of all that they depend on. */
+/** The folders of the packages and of all their dependencies. */
 function packagesOf(root, names) {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   const found = new Set();
@@ -101,7 +101,7 @@ function packagesOf(root, names) {
     add(optionalDependencies, () => false);
     // npm repeats the optional ones among the others.
     add(dependencies, (name) => optionalDependencies?.[name] === undefined);
-    // Optional peers come only where somebody else wants them.
+    // Optional peers are included only if another package needs them.
     const peers = Object.keys(peerDependencies ?? {});
     const wanted = peers.filter((name) => peerDependenciesMeta?.[name]?.optional !== true);
     add(Object.fromEntries(wanted.map((name) => [name, ''])), () => true);
@@ -109,7 +109,7 @@ function packagesOf(root, names) {
   return [...found];
 }
 
-/** Where Node finds the package from there; null where it is optional and not installed. */
+/** Where Node finds the package from there; null if it is optional and not installed. */
 function folderOf(root, { name, from, needed }) {
   for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/')))) {
     const folder = join(place, 'node_modules', name);
@@ -136,11 +136,11 @@ function copy(root, { modules, folders, packages, inPlace }, target) {
       filter: (path) => path !== inner,
     });
   }
-  // It tells the version, and that the modules are ESM.
+  // It has the version, and says that the modules are ESM.
   for (const file of ['package.json', 'LICENSE']) cpSync(join(root, file), join(target, file));
 }
 
-/** Loads each module where it stands now, but for those that begin to work when they are loaded. */
+/** Loads each module from its new place, except those that start working when loaded. */
 async function load(target, { modules, inPlace }) {
   const starts = (path) =>
     path === MAIN || path.endsWith('-worker.js') || inPlace[path]?.includes('throw');
