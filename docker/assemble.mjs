@@ -1,22 +1,23 @@
-// Copies into an image the modules that its commands reach, the packages that those import, and the
-// dependencies of these packages. Run in the build stage, where dist and node_modules are:
+// What an image holds of Vedette: the modules that its commands reach, the packages that those import,
+// with the packages these depend on, and the documents of the handbook. Run in the build stage, where dist and node_modules are:
 //
 //   node docker/assemble.mjs agent|service FOLDER
 //
-// It ends with an error if a needed module would be missing, or a package only for development would
-// be shipped.
+// It ends with an error rather than leave out something that a module needs, or ship what only
+// development needs.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const MAIN = 'dist/cli/main.js';
+const TOPICS = 'dist/handbook/topics.js';
 const REFUSE = `import { VedetteError } from '../../runtime/errors.js';
 throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'this image has agent, run, validate and apply; up and service are in the image vedette');
 `;
 
 /**
- * Replacements for modules in an image, so that nothing behind those is reached. The tables of
- * variables are read for the help of commands, also if an argument has the name of a command.
+ * Modules that stand in an image in place of our own, so that nothing behind those is reached. The
+ * tables of variables are read for the help of commands, also where a mere argument is named like one.
  */
 const IN_PLACE = {
   agent: {
@@ -28,7 +29,7 @@ const IN_PLACE = {
   service: {},
 };
 
-/** Folders that the module beside them reads instead of importing. */
+/** Folders that are read, and not imported, by the module beside which they stand. */
 const READ_FOLDERS = /new URL\('(\.\/[\w-]+\/)', import\.meta\.url\)/g;
 const STATIC = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'([^']+)'/gm;
 const DYNAMIC = /\bimport\('([^']+)'\)/g;
@@ -80,7 +81,7 @@ function packageName(specifier) {
     .join('/');
 }
 
-/** The folders of the packages and of all their dependencies. */
+/** The folders of the packages and of all that they depend on. */
 function packagesOf(root, names) {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   const found = new Set();
@@ -101,7 +102,7 @@ function packagesOf(root, names) {
     add(optionalDependencies, () => false);
     // npm repeats the optional ones among the others.
     add(dependencies, (name) => optionalDependencies?.[name] === undefined);
-    // Optional peers are included only if another package needs them.
+    // Optional peers come only where somebody else wants them.
     const peers = Object.keys(peerDependencies ?? {});
     const wanted = peers.filter((name) => peerDependenciesMeta?.[name]?.optional !== true);
     add(Object.fromEntries(wanted.map((name) => [name, ''])), () => true);
@@ -109,7 +110,7 @@ function packagesOf(root, names) {
   return [...found];
 }
 
-/** Where Node finds the package from there; null if it is optional and not installed. */
+/** Where Node finds the package from there; null where it is optional and not installed. */
 function folderOf(root, { name, from, needed }) {
   for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/')))) {
     const folder = join(place, 'node_modules', name);
@@ -120,7 +121,14 @@ function folderOf(root, { name, from, needed }) {
   return null;
 }
 
-function copy(root, { modules, folders, packages, inPlace }, target) {
+/** The documents that the handbook shows, by their paths below root. */
+async function documentsOf(root, { modules }) {
+  if (!modules.includes(TOPICS)) throw new Error(`${TOPICS} is no longer reached: mend TOPICS`);
+  const { HANDBOOK_DOCUMENTS } = await import(pathToFileURL(join(root, TOPICS)).href);
+  return HANDBOOK_DOCUMENTS;
+}
+
+function copy(root, { modules, folders, packages, inPlace }, documents, target) {
   for (const path of modules) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
     const stub = inPlace[path];
@@ -136,11 +144,14 @@ function copy(root, { modules, folders, packages, inPlace }, target) {
       filter: (path) => path !== inner,
     });
   }
-  // It has the version, and says that the modules are ESM.
-  for (const file of ['package.json', 'LICENSE']) cpSync(join(root, file), join(target, file));
+  // package.json tells the version, and that the modules are ESM.
+  for (const file of ['package.json', 'LICENSE', ...documents]) {
+    mkdirSync(dirname(join(target, file)), { recursive: true });
+    cpSync(join(root, file), join(target, file));
+  }
 }
 
-/** Loads each module from its new place, except those that start working when loaded. */
+/** Loads each module where it stands now, but for those that begin to work when they are loaded. */
 async function load(target, { modules, inPlace }) {
   const starts = (path) =>
     path === MAIN || path.endsWith('-worker.js') || inPlace[path]?.includes('throw');
@@ -159,7 +170,7 @@ async function main([image, folder]) {
   const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
   if (!relative(root, target).startsWith('..')) throw new Error(`${target} is inside of ${root}`);
   const closure = closureOf(root, image);
-  copy(root, closure, target);
+  copy(root, closure, await documentsOf(root, closure), target);
   await load(target, closure);
   const { modules, packages } = closure;
   process.stdout.write(`${image}: ${modules.length} modules, ${packages.length} packages\n`);

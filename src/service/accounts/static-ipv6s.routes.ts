@@ -5,7 +5,7 @@ import { z } from 'zod';
 const PATH = '/v1/static-ipv6s.txt';
 const TEXT = 'text/plain; charset=utf-8';
 
-/** From where the runs of checks come, for firewalls: src/service/README.md, "IPv6 addresses". */
+/** From where the runs of checks come, for firewalls: src/service/README.md, "Every endpoint". */
 export function staticIpv6sRoutes({
   staticIpv6s,
 }: {

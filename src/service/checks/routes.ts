@@ -5,8 +5,8 @@ import type { Checks } from './checks.ts';
 import { typedCheckRoutes } from './typed-checks.routes.ts';
 
 /**
- * The checks of an account: src/service/README.md, "Checks", and src/model/README.md, "Fields of
- * every check".
+ * The checks of an account: src/model/README.md, "Fields of every check" and 4.1,
+ * src/model/README.md, "The check file".
  */
 export function checksRoutes({
   checks,

@@ -14,7 +14,7 @@ const changes = z.strictObject({
   id: z.string().optional().describe('The same as in the path.'),
 });
 
-/** What checks show to hosts that ask who they are: src/service/README.md, "Client certificates". */
+/** What checks show to hosts that ask who they are: src/service/README.md, "Secrets at rest". */
 export function clientCertificatesRoutes({
   clientCertificates,
 }: {

@@ -4,7 +4,7 @@ import { checkResultSchema } from '../../wire/v1/check-result.ts';
 const { apiCheckResult, agenticCheckResult: _, ...fields } = checkResultSchema.shape;
 const api = apiCheckResult.unwrap();
 
-/** A result as the API shows it: src/model/README.md, "Results". */
+/** A result as the API shows it: what the specification (2.4) knows only with a value may be missing. */
 export const shownResult = z.object({
   ...fields,
   apiCheckResult: z

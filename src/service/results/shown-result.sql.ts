@@ -1,7 +1,6 @@
 /**
- * The column `body` of a stored result as the API shows it. Fields that the API has
- * only with a value are left out where there is none (src/model/README.md, "Results"); those that
- * it has as null stay.
+ * The column `body` of a stored result as the API shows it. Fields that the specification (2.4)
+ * knows only with a value are left out where there is none; those that it knows as null stay.
  */
 export const SHOWN_RESULT = `((body - 'agenticCheckResult'
     - case jsonb_typeof(body -> 'apiCheckResult') when 'null' then 'apiCheckResult' else '' end)
