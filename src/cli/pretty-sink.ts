@@ -5,7 +5,7 @@ import type { CheckResult, MissedSlots } from '../model/result/result.ts';
 import { countText } from '../runtime/text/count-text.ts';
 import type { Palette } from './print/colour.ts';
 import { prettyMissed, prettyResult } from './print/pretty-result.ts';
-import { timeOfDay } from './print/time-of-day.ts';
+import { timeOfDay } from './print/time-text.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Results that wait for a reader of stdout; more than that is left out and counted. */

@@ -78,21 +78,16 @@ const VARIABLES = {
 
 type VariablesOf = Readonly<Record<keyof typeof VARIABLES, Rows>>;
 
-const NO_VARIABLES: VariablesOf = {
-  ...{ run: [], report: [] },
-  ...{ up: [], agent: [], service: [], migrate: [], decrypt: [], apply: [] },
-};
-
 /** What a command reads with one of its options. */
 const WITH_OPTIONS: Readonly<Record<string, string>> = { report: 'run' };
 
 /** The help of these commands lists them; where such a command runs, it reads them anyway. */
 async function variablesFor(args: readonly string[]): Promise<VariablesOf> {
-  const named = Object.entries(VARIABLES).filter(([name]) =>
-    args.includes(WITH_OPTIONS[name] ?? name),
-  );
-  const rows = await Promise.all(named.map(async ([command, load]) => [command, await load()]));
-  return { ...NO_VARIABLES, ...(Object.fromEntries(rows) as Partial<VariablesOf>) };
+  const rows = Object.entries(VARIABLES).map(async ([name, load]) => {
+    const isNamed = args.includes(WITH_OPTIONS[name] ?? name);
+    return [name, isNamed ? await load() : []];
+  });
+  return Object.fromEntries(await Promise.all(rows)) as VariablesOf;
 }
 
 /**
@@ -126,7 +121,7 @@ function createProgram(
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),
       writeErr: (text) => void terminal.stderr.write(text),
-      // Errors are printed where all errors are.
+      // reportError prints all errors.
       outputError: () => {},
     });
 

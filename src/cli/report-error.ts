@@ -26,7 +26,7 @@ export function reportError(thrown: unknown, { stderr, env }: Terminal): number 
   return isInternal ? EXIT.internal : EXIT.unusable;
 }
 
-/** Whether the error is a fault of this program, not of its user or environment. */
+/** Whether the error is a bug of this program, not a mistake of its user or environment. */
 export function isOurFault(thrown: unknown): boolean {
   if (thrown instanceof CommanderError || isShortOfDescriptors(thrown)) return false;
   return !(thrown instanceof VedetteError) || thrown.kind === 'internal';

@@ -3,10 +3,10 @@ import type { CheckResult, MissedSlots } from '../model/result/result.ts';
 import { type RunResult, runResultOf } from '../model/result/run-result.ts';
 import { countText } from '../runtime/text/count-text.ts';
 import { paletteFor, wantsColour } from './print/colour.ts';
-import { durationText } from './print/duration.ts';
-import { jsonMissed, jsonResult } from './print/json-result.ts';
+import { harmlessJsonLine } from './print/harmless.ts';
 import { prettyMissed, prettyResult, prettySkipped } from './print/pretty-result.ts';
 import { Progress } from './print/progress.ts';
+import { durationText } from './print/time-text.ts';
 import type { Selection } from './select-checks.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -50,7 +50,7 @@ export class RunPrinter {
     this.#progress.clear();
     this.#terminal.stdout.write(
       this.#format === 'json'
-        ? jsonResult(result)
+        ? harmlessJsonLine(result)
         : prettyResult(result, this.#checks.get(result.checkId), this.#palette('stdout')),
     );
     if (result.resultType === 'FINAL') {
@@ -65,7 +65,7 @@ export class RunPrinter {
     this.#counts.missed += 1;
     this.#terminal.stdout.write(
       this.#format === 'json'
-        ? jsonMissed(missed)
+        ? harmlessJsonLine({ missed })
         : prettyMissed(missed, this.#checks.get(missed.checkId), this.#palette('stdout')),
     );
     this.#progress.finished(missed.checkId);

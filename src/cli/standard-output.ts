@@ -2,8 +2,8 @@ import { systemCodeOf } from '../runtime/errors.ts';
 import { EXIT, type TerminalStream } from './terminal.ts';
 
 /**
- * Notices when stdout cannot be written. That its reader has closed it (`| head`) is no error. When
- * the disk is full the results are lost, so the exit code must not report success.
+ * Notices when stdout cannot be written. A reader that closed it (`| head`) is no error. When the
+ * disk is full the results are lost, so the exit code must not report success.
  */
 export class StandardOutput {
   readonly #stdout: TerminalStream;

@@ -8,7 +8,7 @@ export type TerminalStream = Writable & {
   readonly columns?: number;
 };
 
-/** What the commands have of the process around them. */
+/** The parts of the process that the commands use. */
 export interface Terminal {
   readonly stdout: TerminalStream;
   readonly stderr: TerminalStream;
@@ -23,11 +23,11 @@ export const EXIT = {
   ok: 0,
   /** At least one check failed, could not be run, or was missed. */
   failed: 1,
-  /** The command line, a file, a variable or the machine is not as it has to be. */
+  /** The command line, a file, a variable or the machine is unusable. */
   unusable: 2,
-  /** A fault of our own. */
+  /** A bug in this program. */
   internal: 70,
-  /** 128 and the signal's number, as shells have it. */
+  /** As in shells, 128 and the signal's number. */
   interrupted: 130,
   closedOutput: 141,
   terminated: 143,

@@ -119,14 +119,19 @@ export function unsupportedMedia(message: string, allowed: readonly string[]): S
 
 /** 429. */
 export function tooManyRequests(limit: number, retryAfterSeconds: number): ServiceError {
-  return new ServiceError(
-    429,
-    `More than ${limit} requests a minute; try again in ${retryAfterSeconds} s`,
-    {
-      attributes: { limit, retryAfterSeconds },
-      headers: { 'retry-after': String(retryAfterSeconds) },
-    },
-  );
+  return tooMany(`${limit} requests a minute`, limit, retryAfterSeconds);
+}
+
+/** 429 for a key that nobody has, from an address that sent many of them. */
+export function tooManyWrongKeys(limit: number, retryAfterSeconds: number): ServiceError {
+  return tooMany(`${limit} wrong keys a minute from this address`, limit, retryAfterSeconds);
+}
+
+function tooMany(what: string, limit: number, retryAfterSeconds: number): ServiceError {
+  return new ServiceError(429, `More than ${what}; try again in ${retryAfterSeconds} s`, {
+    attributes: { limit, retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  });
 }
 
 /** 503: something that we need is away for now, and trying again helps. */

@@ -30,7 +30,7 @@ import { runVacuum } from './database/pglite/vacuum.ts';
 import type { Store } from './database/port.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
 import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create.ts';
-import type { FeatureCounts } from './http/feature-counts.ts';
+import type { FeatureCounts } from './http/metrics.ts';
 import {
   createMaintenanceWindows,
   type MaintenanceWindows,

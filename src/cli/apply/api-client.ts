@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { NO_PROXIES } from '../../agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../agent/secrets/cut-scrubbed.ts';
 import { readAnswerBody } from '../../agent/upload/answer-body.ts';
@@ -5,20 +6,28 @@ import { faultOfStatus, unreadable } from '../../agent/upload/answer-faults.ts';
 import { faultOfError, faultOfTimeout } from '../../agent/upload/connection-faults.ts';
 import { Dispatchers } from '../../agent/upload/dispatchers.ts';
 import type { Peer } from '../../agent/upload/service-fault.ts';
+import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { type ErrorAnswer, errorAnswerIn } from '../../wire/v1/error-answer.ts';
+import type { Terminal } from '../terminal.ts';
 import type { Connection, Role } from './connection.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** The response of the service to a valid request. */
-export type ApiReply =
-  | { readonly ok: true; readonly json: unknown }
-  /** 4xx but 401, 403 and 429, or 500: the same request would be refused again. */
-  | { readonly ok: false; readonly status: number; readonly message: string };
+export type ApiReply = { readonly ok: true; readonly json: unknown } | ApiRefusal;
+
+/** 4xx but 401, 403 and 429, or 500: the same request would be refused again. */
+export interface ApiRefusal {
+  readonly ok: false;
+  readonly status: number;
+  readonly message: string;
+  /** One or more: each problem of the request, or only the message. */
+  readonly reasons: readonly string[];
+}
 
 export interface ApiClientOptions extends Connection {
   readonly clock: Clock;
@@ -30,23 +39,25 @@ export interface SendOptions {
   /** Bytes are JSON already. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
-  /** Of a POST: that doing it twice is the same as doing it once. */
+  /** Whether a POST is idempotent. */
   readonly isRepeatable?: boolean;
-  /** That the key has to have for this, where it is more than for the rest. */
+  /** The role that this request needs, where it is higher than for the others. */
   readonly role?: Role;
 }
 
-/** From the request until the whole answer. */
+/** From the request to the end of the answer. */
 const TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A page of the longest checks that there can be. */
+/** More than a page of the longest possible checks. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
-/** For a failed connection. Most POST requests are not repeated: the service may have done them. */
-const RETRY_DELAYS_MS: readonly number[] = [500, 2000];
-/** For an answer that asks to retry later: the rate limits of the service count by the minute. */
+/** After a failed connection. Most POST requests are not repeated: the service may have done them. */
+const MAX_RETRIES = 2;
+const RETRY_BACKOFF = { minMs: 1_000, maxMs: 2_000 };
+/** After an answer that asks to retry later: the rate limits of the service count by the minute. */
 const MAX_WAITS = 10;
-const STANDARD_WAIT_MS = 5_000;
-const LONGEST_WAIT_MS = 120_000;
+const BUSY_BACKOFF = { minMs: 1_000, maxMs: 10_000 };
+const LONGEST_RETRY_AFTER_MS = 120_000;
+const PRINTED_WAIT_MS = 2_000;
 
 interface Received {
   readonly status: number;
@@ -54,16 +65,16 @@ interface Received {
   readonly json: unknown;
 }
 
-/** What is wrong may be over in a moment (`again`), or the service is busy until `afterMs`. */
 type Outcome =
   | { readonly kind: 'reply'; readonly reply: ApiReply }
-  | { readonly kind: 'busy'; readonly afterMs: number; readonly message: string }
-  | { readonly kind: 'again'; readonly message: string };
+  /** `busy`: the service asks to retry, at the earliest after `retryAfterMs`. */
+  | {
+      readonly kind: 'busy' | 'failed';
+      readonly retryAfterMs: number;
+      readonly message: string;
+    };
 
-/**
- * Asks the API. A request that cannot be answered is sent again a few times; one for which it is
- * too early waits until the service wants it.
- */
+/** Sends requests to the API, and retries those that fail or come too early. */
 export class ApiClient {
   readonly #options: ApiClientOptions;
   readonly #dispatchers: Dispatchers;
@@ -93,18 +104,18 @@ export class ApiClient {
     const { body, signal, isRepeatable = method !== 'POST' } = options;
     const role = options.role ?? this.#options.role ?? 'write';
     const { clock, onWait } = this.#options;
-    const retryDelaysMs = isRepeatable ? RETRY_DELAYS_MS : [];
-    let failures = 0;
-    for (let waits = 0; ; ) {
+    const retries = {
+      busy: { left: MAX_WAITS, backoff: new Backoff(BUSY_BACKOFF) },
+      failed: { left: isRepeatable ? MAX_RETRIES : 0, backoff: new Backoff(RETRY_BACKOFF) },
+    };
+    for (;;) {
       const outcome = await this.#try(method, path, { body, signal, role });
       if (outcome.kind === 'reply') return outcome.reply;
-      let delayMs = retryDelaysMs[failures];
-      if (outcome.kind === 'busy') {
-        delayMs = waits < MAX_WAITS ? outcome.afterMs : undefined;
-        waits += 1;
-        if (delayMs !== undefined) onWait(delayMs);
-      } else failures += 1;
-      if (delayMs === undefined) throw environment('SERVICE_UNREACHABLE', outcome.message);
+      const allowed = retries[outcome.kind];
+      if (allowed.left === 0) throw environment('SERVICE_UNREACHABLE', outcome.message);
+      allowed.left -= 1;
+      const delayMs = allowed.backoff.next(outcome.retryAfterMs);
+      if (outcome.kind === 'busy') onWait(delayMs);
       if (!(await sleep(clock, delayMs, signal))) throw interrupted();
     }
   }
@@ -142,7 +153,7 @@ export class ApiClient {
       const fault = isLate
         ? faultOfTimeout(this.#peer, TIMEOUT_MS)
         : faultOfError(this.#peer, error);
-      return { kind: 'again', message: fault.message };
+      return { kind: 'failed', retryAfterMs: 0, message: fault.message };
     } finally {
       cancel();
       signal.removeEventListener('abort', onAbort);
@@ -197,20 +208,37 @@ export class ApiClient {
       { status, retryAfter, location: header('location'), answer },
       this.#options.clock.wallMs(),
     );
-    // A refusal by a forwarding proxy: no key changes its rules.
+    // No key changes the rules of a forwarding proxy.
     const isProxys = answer === null && this.#peer.proxy?.forwards === true;
     if (!isProxys && (status === 401 || status === 403))
       throw refusedKey(this.#peer, status, answer, role);
     if (status === 429 || status === 503) {
-      const afterMs = retryAfterMs ?? STANDARD_WAIT_MS;
-      return { kind: 'busy', afterMs: Math.min(afterMs, LONGEST_WAIT_MS), message };
+      const atLeastMs = Math.min(retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
+      return { kind: 'busy', retryAfterMs: atLeastMs, message };
     }
     if (answer === null) {
-      if (status >= 500) return { kind: 'again', message };
+      if (status >= 500) return { kind: 'failed', retryAfterMs: 0, message };
       throw environment('SERVICE_FAILED', message);
     }
-    return { kind: 'reply', reply: { ok: false, status, message: answer.message } };
+    const reasons = reasonsIn(answer);
+    return { kind: 'reply', reply: { ok: false, status, message: answer.message, reasons } };
   }
+}
+
+const problemsSchema = z.array(z.object({ path: z.string(), message: z.string() })).min(1);
+
+function reasonsIn({ message, attributes }: ErrorAnswer): readonly string[] {
+  const problems = problemsSchema.safeParse(attributes.problems);
+  if (!problems.success) return [message];
+  return problems.data.map((problem) => `${problem.path} ${problem.message}`.trim());
+}
+
+/** For `onWait`: prints the waits that a person notices. */
+export function waitPrinter({ stderr }: Pick<Terminal, 'stderr'>): (delayMs: number) => void {
+  return (delayMs) => {
+    if (delayMs < PRINTED_WAIT_MS) return;
+    stderr.write(`the service asks to wait ${Math.ceil(delayMs / 1000)} s\n`);
+  };
 }
 
 /** Whether this is what `send` throws when its signal aborts. */
@@ -242,7 +270,7 @@ function environment(code: string, message: string): VedetteError {
   return new VedetteError('environment', code, message);
 }
 
-/** Undefined, which no JSON is, where the bytes are none. */
+/** Undefined where the bytes are no JSON. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));

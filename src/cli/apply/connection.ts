@@ -12,9 +12,9 @@ import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 export interface Connection {
   readonly serviceUrl: URL;
   readonly apiKey: string;
-  /** The ways to the service; none, where they are left out. */
+  /** None where left out. */
   readonly proxies?: Proxies;
-  /** That the key has to have; write, where it is left out. */
+  /** The role that the key needs; write where left out. */
   readonly role?: Role;
 }
 
@@ -115,18 +115,21 @@ export function loadConnection(env: Environment, use: Use = 'apply'): Connection
   const file = readVariable(env, variables.apiKeyFile);
   const { role } = USES[use];
   if (url === null) {
-    throw off(
+    throw misconfigured(
       'CONFIG_MISSING',
       `SERVICE_URL is not set; it must be ${variables.serviceUrl.allowed}`,
     );
   }
   if (key !== null && file !== null) {
-    throw off('CONFIG_CONFLICT', 'API_KEY and API_KEY_FILE are both set: unset one of them');
+    throw misconfigured(
+      'CONFIG_CONFLICT',
+      'API_KEY and API_KEY_FILE are both set: unset one of them',
+    );
   }
   const apiKey = file === null ? key : keyIn(file);
   if (apiKey !== null) return { serviceUrl: url, apiKey, role, proxies: readProxies(env) };
   const message = `neither API_KEY nor API_KEY_FILE is set: API_KEY must be ${keyText(use)}`;
-  throw off('CONFIG_MISSING', message);
+  throw misconfigured('CONFIG_MISSING', message);
 }
 
 function parseKey(text: string): Parsed<string> {
@@ -135,7 +138,7 @@ function parseKey(text: string): Parsed<string> {
 
 function keyIn(path: string): string {
   const refuse = (problem: string): VedetteError =>
-    off(
+    misconfigured(
       'CONFIG_INVALID',
       `API_KEY_FILE is ${quoted(path)}, which ${problem}; it must be ${API_KEY_FILE.allowed}`,
     );
@@ -157,6 +160,6 @@ function keyIn(path: string): string {
   return parsed.value;
 }
 
-function off(code: string, message: string): VedetteError {
+function misconfigured(code: string, message: string): VedetteError {
   return new VedetteError('config', code, message);
 }

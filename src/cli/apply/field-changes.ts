@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Check } from '../../model/check/check.ts';
 import { isCredential } from '../../model/credentials/credential-text.ts';
+import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
 import { mapUrlSecret, maskUserinfo, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import { UNKNOWN_SECRET } from './normal-form.ts';
 

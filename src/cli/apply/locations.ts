@@ -3,6 +3,7 @@ import type { Check } from '../../model/check/check.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { nearestName } from '../../runtime/text/nearest-name.ts';
 import type { ApiClient } from './api-client.ts';
+import type { Refusal, Step } from './plan.ts';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 1000;
@@ -83,6 +84,24 @@ export function placedAmong(
   return checks.map((check) => {
     const there = (check.privateLocations ?? []).filter((slug) => slugs.includes(slug));
     return { ...check, privateLocations: there.length > 0 ? there : [home] };
+  });
+}
+
+/** The checks that the service will refuse, because it has not all of their private locations. */
+export function refusedByLocation(
+  steps: readonly Step[],
+  known: readonly KnownLocation[],
+): readonly Refusal[] {
+  const slugs = known.map(({ slug }) => slug);
+  return steps.flatMap((step): readonly Refusal[] => {
+    if (step.kind === 'delete') return [];
+    const { id, privateLocations } = step.check;
+    const missing = (privateLocations ?? []).filter((slug) => !slugs.includes(slug));
+    const reasons = missing.map(
+      (slug) =>
+        `will be refused: there is no private location ${JSON.stringify(slug)}; ${thereAre(slugs)}`,
+    );
+    return reasons.length === 0 ? [] : [{ kind: 'check', id, reasons }];
   });
 }
 

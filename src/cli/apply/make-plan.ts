@@ -16,7 +16,7 @@ export interface PlanRequest {
   readonly checks: readonly Check[];
   /** What to do with a check of the account that is not among them. */
   readonly fateOf: (id: string) => Fate;
-  /** What this process wrote before; nothing, where it is left out. */
+  /** What this process wrote before; nothing where left out. */
   readonly written?: Written;
 }
 

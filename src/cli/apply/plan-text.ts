@@ -1,13 +1,10 @@
+import type { CheckFile } from '../../agent/source/file/check-file.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
-
 import type { FieldChange } from './field-changes.ts';
-import type { LineOf } from './file-lines.ts';
-import { isOnlyAgain, type Plan, type Refusal, type Step } from './plan.ts';
+import { isOnlyAgain, type Plan, type Step } from './plan.ts';
 import type { VariableStep } from './variable-plan.ts';
-
-const MAX_LINE_CHARS = 1000;
 
 const MARKS = { create: '+', update: '~', delete: '-' } as const;
 const WHY_AGAIN = '  what is secret is never read back from the service, so it is written again';
@@ -40,13 +37,23 @@ export function planText(plan: Plan, palette: Palette): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What was done, as far as it was. */
+/** One line about a file's client certificates, which are not applied; null where it has none. */
+export function certificatesNote({
+  clientCertificates,
+}: Pick<CheckFile, 'clientCertificates'>): string | null {
+  const count = clientCertificates.length;
+  if (count === 0) return null;
+  const what = count === 1 ? 'the client certificate' : `the ${count} client certificates`;
+  return `${what} of the file will not be applied: upload them to the service by /v1/client-certificates (a stand-alone agent, CHECKS_FILE, uses those of the file)`;
+}
+
+/** The steps that succeeded. */
 export interface Done {
   readonly variables: readonly VariableStep[];
   readonly steps: readonly Step[];
 }
 
-/** `2 created, 1 updated`, with nouns where there were variables, too; what is none is left out. */
+/** `2 created, 1 updated`, with nouns where there were variables, too. */
 export function doneText({ variables, steps }: Done): string {
   const ofVariables = countedWords(variables.map((step) => (isAgain(step) ? 'again' : step.kind)));
   const ofChecks = countedWords(steps.map((step) => (isOnlyAgain(step) ? 'again' : step.kind)));
@@ -73,14 +80,6 @@ function countedWords(
     const count = kinds.filter((each) => each === kind).length;
     return count === 0 ? [] : [[count, word] as const];
   });
-}
-
-/** One line for a refusal: its line in the file, and the reason. */
-export function refusalText(file: string, refusal: Refusal, lineOf: LineOf): string {
-  const { kind, id, message } = refusal;
-  const line = lineOf(refusal);
-  const position = line === null ? file : `${file}:${line}`;
-  return harmless(`${position}: ${kind} ${JSON.stringify(id)} ${message}`, MAX_LINE_CHARS);
 }
 
 /** Values are never shown: which ones are secret is not always known. */

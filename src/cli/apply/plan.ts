@@ -20,8 +20,8 @@ export interface Refusal {
   readonly kind: 'check' | 'variable';
   /** The key of a variable. */
   readonly id: string;
-  /** What is wrong, and what to do: reads on after the id. */
-  readonly message: string;
+  /** One or more: what is wrong, and what to do. Each reads on after the id. */
+  readonly reasons: readonly string[];
 }
 
 export interface Plan {
@@ -61,8 +61,8 @@ export function planOf(
     const before = byId.get(check.id);
     if (before === undefined) steps.push({ kind: 'create', check });
     else if (before.checkType !== check.checkType) {
-      const message = `is ${before.checkType} in the service and ${check.checkType} in the file, and the type of a check never changes: give it another id, or delete it first`;
-      refusals.push({ kind: 'check', id: check.id, message });
+      const reason = `is ${before.checkType} in the service and ${check.checkType} in the file, and the type of a check never changes: give it another id, or delete it first`;
+      refusals.push({ kind: 'check', id: check.id, reasons: [reason] });
     } else {
       const step = updateOf(before.check, check);
       if (step === null) unchanged += 1;

@@ -1,18 +1,15 @@
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
-import { ApiClient, isInterrupted } from '../apply/api-client.ts';
-import { carryOut } from '../apply/carry-out.ts';
+import { ApiClient, isInterrupted, waitPrinter } from '../apply/api-client.ts';
 import { loadConnection } from '../apply/connection.ts';
-import { fileLines } from '../apply/file-lines.ts';
-import { leftOutText } from '../apply/left-out.ts';
-import { knownLocations, placed } from '../apply/locations.ts';
+import { knownLocations, placed, refusedByLocation } from '../apply/locations.ts';
 import { makePlan } from '../apply/make-plan.ts';
 import type { Plan, Refusal, Step } from '../apply/plan.ts';
-import { doneText, planText, refusalText } from '../apply/plan-text.ts';
+import { certificatesNote, doneText, planText } from '../apply/plan-text.ts';
+import { refusalLines } from '../apply/refusal-lines.ts';
 import type { VariableStep } from '../apply/variable-plan.ts';
-import { writeVariables } from '../apply/write-variables.ts';
+import { writeChecks, writeVariables } from '../apply/write-steps.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
-import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { createTerminalLog } from '../terminal-log.ts';
 
@@ -23,9 +20,6 @@ export interface ApplyOptions {
   /** The slug for checks that name no location; null for the only one that there is. */
   readonly location: string | null;
 }
-
-/** Shorter waits for the service are not printed. */
-const TOLD_WAIT_MS = 2_000;
 
 /**
  * Makes the variables and checks of a service those of a file, and prints what changes.
@@ -44,18 +38,11 @@ export async function applyCommand(
   const checkFile = await loadCheckFile(file);
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
-  const client = new ApiClient({
-    ...connection,
-    clock,
-    onWait: (delayMs) => {
-      if (delayMs < TOLD_WAIT_MS) return;
-      stderr.write(`the service asks to wait ${Math.ceil(delayMs / 1000)} s\n`);
-    },
-  });
+  const client = new ApiClient({ ...connection, clock, onWait: waitPrinter(terminal) });
   const done: { variables: VariableStep[]; steps: Step[] } = { variables: [], steps: [] };
   try {
-    const leftOut = leftOutText(checkFile);
-    if (leftOut !== null) stderr.write(`vedette: ${leftOut}\n`);
+    const note = certificatesNote(checkFile);
+    if (note !== null) stderr.write(`vedette: ${note}\n`);
     const { location, prune } = options;
     const { signal } = interruption;
     const known = () => knownLocations(client, signal);
@@ -64,14 +51,19 @@ export async function applyCommand(
     const { variables } = checkFile;
     const plan = await makePlan({ checks, variables, fateOf }, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));
-    if (options.dryRun) return await endDryRun(file, plan, terminal);
+    if (options.dryRun) {
+      const refusals = [...plan.refusals, ...refusedByLocation(plan.steps, await known())];
+      await printRefusals(file, refusals, terminal);
+      stdout.write(dryRunText(plan, refusals.length));
+      return EXIT.ok;
+    }
     const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
       done.variables.push(step);
     });
-    const outcome = await carryOut(plan.steps, client, signal, (step) => {
+    const ofChecks = await writeChecks(plan.steps, client, signal, (step) => {
       done.steps.push(step);
     });
-    const refusals = [...ofVariables, ...plan.refusals, ...outcome.refusals];
+    const refusals = [...ofVariables, ...plan.refusals, ...ofChecks];
     await printRefusals(file, refusals, terminal);
     const refused = refusals.length === 0 ? '' : `, ${refusals.length} refused`;
     if (stepCount(plan) + refusals.length > 0) stdout.write(`\n${doneText(done)}${refused}\n`);
@@ -88,10 +80,17 @@ export async function applyCommand(
   }
 }
 
-async function endDryRun(file: string, plan: Plan, terminal: Terminal): Promise<number> {
-  await printRefusals(file, plan.refusals, terminal);
-  if (stepCount(plan) > 0) terminal.stdout.write('\nnothing was changed: --dry-run\n');
-  return EXIT.ok;
+/** @param refused how many checks are certain to be refused; only the service knows of others */
+function dryRunText(plan: Plan, refused: number): string {
+  if (stepCount(plan) + refused === 0) return '';
+  const writes = plan.variables.steps.length + plan.steps.filter(isWrite).length;
+  const certain = refused === 0 ? '' : `; ${refused} would be refused`;
+  const possible = writes === 0 ? '' : '; the service may still refuse what only it can check';
+  return `\nnothing was changed: --dry-run${certain}${possible}\n`;
+}
+
+function isWrite({ kind }: Step): boolean {
+  return kind !== 'delete';
 }
 
 function stepCount({ variables, steps }: Plan): number {
@@ -103,7 +102,5 @@ async function printRefusals(
   refusals: readonly Refusal[],
   { stderr }: Pick<Terminal, 'stderr'>,
 ): Promise<void> {
-  if (refusals.length === 0) return;
-  const lineOf = await fileLines(file);
-  for (const refusal of refusals) stderr.write(`${refusalText(harmless(file), refusal, lineOf)}\n`);
+  for (const line of await refusalLines(file, refusals)) stderr.write(`${line}\n`);
 }

@@ -44,7 +44,9 @@ export async function serviceCommand(
 export async function migrateCommand(terminal: Terminal): Promise<number> {
   const { config, log } = prepare(terminal);
   const { applied } = await migrateService({ config, log });
-  const done = applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`;
+  // The log has their names.
+  const done =
+    applied.length === 0 ? 'nothing to do' : `applied ${countText(applied.length, 'migration')}`;
   terminal.stdout.write(`${done}\n`);
   return EXIT.ok;
 }

@@ -3,7 +3,7 @@ import { StopSignals } from '../../runtime/lifecycle.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { createTerminalLog } from '../terminal-log.ts';
-import { ChildFailed } from '../up/child-failed.ts';
+import { ChildFailed } from '../up/child.ts';
 import { foldersIn, loadUpConfig } from '../up/environment.ts';
 import { runUp } from '../up/run-up.ts';
 

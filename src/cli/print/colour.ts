@@ -1,4 +1,4 @@
-/** Colours by what they mean here. */
+/** Colours by their meaning. */
 export interface Palette {
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;

@@ -12,7 +12,19 @@ const HARMFUL =
  */
 export function harmless(text: string, maxChars = 500): string {
   const cut = text.length > maxChars ? `${text.slice(0, maxChars)}…` : text;
-  return cut.replace(HARMFUL, (char) =>
-    char === '\n' ? '\\n' : `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`,
+  return cut.replace(HARMFUL, (char) => (char === '\n' ? '\\n' : `\\u{${codePointHex(char)}}`));
+}
+
+/** A value as one line of JSON that can be printed on a terminal. Ends with a line feed. */
+export function harmlessJsonLine(value: unknown): string {
+  // JSON.stringify escapes only the first 32 characters: DEL and the C1 controls stay.
+  const json = JSON.stringify(value).replace(
+    HARMFUL,
+    (char) => `\\u${codePointHex(char).padStart(4, '0')}`,
   );
+  return `${json}\n`;
+}
+
+function codePointHex(char: string): string {
+  return (char.codePointAt(0) ?? 0).toString(16);
 }

@@ -5,9 +5,8 @@ import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/
 import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from './colour.ts';
-import { durationText } from './duration.ts';
 import { harmless } from './harmless.ts';
-import { timeOfDay } from './time-of-day.ts';
+import { durationText, timeOfDay } from './time-text.ts';
 
 const LABELS: Readonly<Record<RunResult, string>> = {
   passed: 'PASS',
@@ -53,7 +52,7 @@ export function prettyMissed(
   return `${label}${who}  ${slotsText(missed)}: ${why}\n`;
 }
 
-/** The checks that were left out, and how to have them. Ends with a line feed. */
+/** The checks that were skipped, and how to run one. Ends with a line feed. */
 export function prettySkipped(ids: readonly string[], palette: Palette): string {
   const named = ids.slice(0, MAX_SKIPPED).map((id) => harmless(id));
   const more = ids.length > named.length ? ` and ${ids.length - named.length} more` : '';

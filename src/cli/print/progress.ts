@@ -53,7 +53,7 @@ export class Progress {
   }
 }
 
-/** As much of the text as fits; what is not plain Latin may be two columns wide. */
+/** As much of the text as fits; characters that are not plain Latin may be two columns wide. */
 function fitting(text: string, columns: number): string {
   let used = 0;
   let fit = '';

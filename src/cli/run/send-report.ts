@@ -2,19 +2,17 @@ import { randomUUID } from 'node:crypto';
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import { ApiClient, isInterrupted } from '../apply/api-client.ts';
+import { ApiClient, isInterrupted, waitPrinter } from '../apply/api-client.ts';
 import { loadConnection } from '../apply/connection.ts';
 import { harmless } from '../print/harmless.ts';
 import type { Terminal } from '../terminal.ts';
 import { SessionReport } from './session-report.ts';
 
 const PATH = '/v1/test-sessions';
-/** Shorter waits for the service are not printed. */
-const TOLD_WAIT_MS = 2_000;
 
 /** Collects and sends the report of a run. */
 export interface Reporter {
-  /** Collects what is to be sent. */
+  /** Collects the results. */
   readonly report: SessionReport;
   /**
    * Sends the report and prints one line on stderr: the session's URL, or why it was not sent.
@@ -34,7 +32,7 @@ export function createReporter(facts: TestSessionFacts, terminal: Terminal): Rep
   const connection = loadConnection(env, 'report');
   const id = randomUUID();
   const report = new SessionReport(id, facts);
-  const say = (line: string): void => void stderr.write(`${line}\n`);
+  const printLine = (line: string): void => void stderr.write(`${line}\n`);
 
   async function sendAll(client: ApiClient, signal: AbortSignal): Promise<void> {
     for (const body of report.requests()) {
@@ -48,26 +46,19 @@ export function createReporter(facts: TestSessionFacts, terminal: Terminal): Rep
   return {
     report,
     async send(signal) {
-      const client = new ApiClient({
-        ...connection,
-        clock,
-        onWait: (delayMs) => {
-          if (delayMs < TOLD_WAIT_MS) return;
-          say(`the service asks to wait ${Math.ceil(delayMs / 1000)} s`);
-        },
-      });
+      const client = new ApiClient({ ...connection, clock, onWait: waitPrinter(terminal) });
       try {
         await sendAll(client, signal);
         const base = connection.serviceUrl.href.replace(/\/+$/, '');
         const { leftOut } = report;
         const without =
           leftOut === 0 ? '' : ` (without ${countText(leftOut, 'result')}, as there were too many)`;
-        say(`reported as ${base}${PATH}/${id}${without}`);
+        printLine(`reported as ${base}${PATH}/${id}${without}`);
         return true;
       } catch (thrown) {
         if (!(thrown instanceof VedetteError)) throw thrown;
         const why = isInterrupted(thrown) ? 'it was interrupted' : messageOf(thrown);
-        say(`vedette: the run is not reported: ${harmless(why, 2_000)}`);
+        printLine(`vedette: the run is not reported: ${harmless(why, 2_000)}`);
         return false;
       } finally {
         await client.close();

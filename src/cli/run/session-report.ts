@@ -8,8 +8,8 @@ import {
   type TestSessionFacts,
 } from '../../model/result/test-session.ts';
 
-/** Of all results that wait until the run is over. */
-const MAX_KEPT_BYTES = 256 * 1024 * 1024;
+/** Of the results that wait until the run is over. */
+const MAX_WAITING_BYTES = 256 * 1024 * 1024;
 /** Bytes reserved for what surrounds the results. */
 const ENVELOPE_BYTES = 16 * 1024;
 
@@ -20,8 +20,8 @@ interface ReportItem {
 }
 
 /**
- * The results of a run until it is over, as the requests that bring them to a service. They hold
- * what `--output json` prints and nothing more, cut where the service takes no longer texts.
+ * Collects the results of a run for the requests that send them to a service. They contain what
+ * `--output json` prints and nothing more; texts longer than the service accepts are cut.
  */
 export class SessionReport {
   readonly #id: string;
@@ -59,7 +59,7 @@ export class SessionReport {
   }
 
   #add(item: ReportItem): void {
-    if (this.#bytes + item.json.length > MAX_KEPT_BYTES) {
+    if (this.#bytes + item.json.length > MAX_WAITING_BYTES) {
       this.#leftOut += 1;
       return;
     }
@@ -68,7 +68,7 @@ export class SessionReport {
     this.#items.push(item);
   }
 
-  /** JSON bodies, one at least, each of a size that the service takes. */
+  /** JSON bodies, at least one, none larger than the service accepts. */
   *requests(): Generator<Buffer> {
     let items: ReportItem[] = [];
     let bytes = ENVELOPE_BYTES;
@@ -104,7 +104,7 @@ export class SessionReport {
 const COMMA = Buffer.from(',');
 const PROTO = '__proto__';
 
-/** A target may name a header so, and no service takes a body that has such a key. */
+/** A target may name a header so, and the service refuses a body with such a key. */
 function withoutProto(json: Buffer): Buffer {
   if (!json.includes(PROTO)) return json;
   const value = JSON.parse(json.toString(), (key, inner) => (key === PROTO ? undefined : inner));

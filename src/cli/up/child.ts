@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../../runtime/config/variable.ts';
+import { EXIT } from '../terminal.ts';
 import { LineSplitter } from './line-splitter.ts';
 import type { ListeningMessage } from './parent-watch.ts';
 
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
-/** A result has a stored body of 50 KB at most, and a few of them. */
+/** A result has a few stored bodies of 50 KB at most. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
 /** How a command reports the error that ended it: see reportError. */
 const LAST_WORDS = 'vedette: ';
@@ -28,9 +29,26 @@ export interface ChildEnd {
   readonly lastWords: string | null;
 }
 
+/** How a process ended, in a few words. */
+export function howOf({ code, signal }: ChildEnd): string {
+  if (signal !== null) return `by ${signal}`;
+  return code === null ? 'it could not be started' : `exit code ${code}`;
+}
+
+/** A process that ended before all was up. Its message is one line for people. */
+export class ChildFailed extends Error {
+  readonly exitCode: number;
+
+  constructor(name: string, end: ChildEnd) {
+    super(end.lastWords ?? `the ${name} ended early (${howOf(end)})`);
+    this.name = 'ChildFailed';
+    this.exitCode = end.code === null || end.code === EXIT.ok ? EXIT.internal : end.code;
+  }
+}
+
 /** A process of our own program, with a channel by which it notices when we are gone. */
 export class Child {
-  /** The port that it listens on. Never rejects; where it ends before, this stays open. */
+  /** The port that it listens on. Never rejects; stays pending where the process ends before. */
   readonly listening: Promise<number>;
   /** Never rejects. */
   readonly ended: Promise<ChildEnd>;
@@ -61,7 +79,7 @@ export class Child {
       child.once('error', (error) =>
         resolve({ code: null, signal: null, lastWords: error.message }),
       );
-      // Not `exit`: what it wrote last may still be under way by then.
+      // Not `exit`: its last output may come after that.
       child.once('close', (code, signal) => {
         out.end();
         log.end();
@@ -70,7 +88,7 @@ export class Child {
     });
   }
 
-  /** Lets it come to its end. */
+  /** Asks it to end. */
   stop(): void {
     this.#process.kill('SIGTERM');
   }

@@ -4,14 +4,13 @@ import type { Check } from '../../model/check/check.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type ApiClient, isInterrupted } from '../apply/api-client.ts';
-import { carryOut, inParallel } from '../apply/carry-out.ts';
-import { fileLines } from '../apply/file-lines.ts';
 import { knownLocations, placedAmong } from '../apply/locations.ts';
 import { makePlan } from '../apply/make-plan.ts';
-import type { Refusal } from '../apply/plan.ts';
-import { type Done, doneText, refusalText } from '../apply/plan-text.ts';
+import type { Refusal, Step } from '../apply/plan.ts';
+import { type Done, doneText } from '../apply/plan-text.ts';
+import { refusalLines } from '../apply/refusal-lines.ts';
 import type { VariableStep } from '../apply/variable-plan.ts';
-import { writeVariables } from '../apply/write-variables.ts';
+import { inParallel, writeChecks, writeVariables } from '../apply/write-steps.ts';
 import { NOTHING_WRITTEN, type Written } from '../apply/written.ts';
 import { harmless } from '../print/harmless.ts';
 import { LOCAL_SLUG } from './local-location.ts';
@@ -24,8 +23,7 @@ export interface FileApplierOptions {
   readonly fromFile: readonly string[];
   /** Called with those of now. */
   readonly onApplied: (ids: readonly string[]) => Promise<void>;
-  /** One line for people. */
-  readonly tell: (line: string) => void;
+  readonly printLine: (line: string) => void;
 }
 
 /** Concurrent requests for runs. */
@@ -54,7 +52,7 @@ export class FileApplier {
    * @throws VedetteError like ApiClient.send
    */
   async apply({ checks, variables }: FileContent, signal: AbortSignal): Promise<Done> {
-    const { client, file, tell } = this.#options;
+    const { client, file, printLine } = this.#options;
     const written = this.#written;
     // After a write that fails halfway, the written values are unknown.
     this.#written = NOTHING_WRITTEN;
@@ -63,19 +61,18 @@ export class FileApplier {
     const fateOf = (id: string) => (this.#fromFile.has(id) ? 'deactivate' : 'keep');
     const request = { checks: placed, variables, fateOf, written };
     const plan = await makePlan(request, client, signal);
-    const done: VariableStep[] = [];
+    const done: { variables: VariableStep[]; steps: Step[] } = { variables: [], steps: [] };
     const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
-      done.push(step);
+      done.variables.push(step);
     });
-    const outcome = await carryOut(plan.steps, client, signal, () => {});
-    const refusals = [...ofVariables, ...plan.refusals, ...outcome.refusals];
-    if (refusals.length > 0) {
-      const lineOf = await fileLines(file);
-      for (const refusal of refusals) tell(refusalText(harmless(file), refusal, lineOf));
-    }
+    const ofChecks = await writeChecks(plan.steps, client, signal, (step) => {
+      done.steps.push(step);
+    });
+    const refusals = [...ofVariables, ...plan.refusals, ...ofChecks];
+    for (const line of await refusalLines(file, refusals)) printLine(line);
     this.#written = writtenOf({ checks: placed, variables }, refusals);
     await this.#applied(checks);
-    return { variables: done, steps: outcome.done };
+    return done;
   }
 
   /**
@@ -84,11 +81,11 @@ export class FileApplier {
    * @returns false where the service does not answer now
    */
   async reapply(set: FileContent, signal: AbortSignal): Promise<boolean> {
-    const { log, tell, file } = this.#options;
+    const { log, printLine, file } = this.#options;
     try {
       const done = await this.apply(set, signal);
       if (done.variables.length + done.steps.length > 0) {
-        tell(`${harmless(file)} has changed: ${doneText(done)}`);
+        printLine(`${harmless(file)} has changed: ${doneText(done)}`);
       }
       await this.#runNow(concernedBy(done, set.checks), signal);
     } catch (thrown) {

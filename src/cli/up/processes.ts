@@ -1,11 +1,16 @@
 import type { Environment } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
+import { prettyLine } from '../../runtime/pretty-log.ts';
 import { isInTime } from '../../runtime/wait.ts';
+import { wantsColour } from '../print/colour.ts';
+import { harmless } from '../print/harmless.ts';
 import type { Terminal } from '../terminal.ts';
-import { Child } from './child.ts';
-import { ChildFailed, howOf } from './child-failed.ts';
-import { childLog } from './child-log.ts';
+import { Child, ChildFailed, howOf } from './child.ts';
 import { Supervisor } from './supervisor.ts';
+
+const MAX_LINE_CHARS = 2000;
+/** Bounds the memory where the terminal does not read. */
+const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface ProcessesOptions {
   readonly terminal: Terminal;
@@ -81,5 +86,31 @@ export class Processes {
   async end(): Promise<void> {
     for (const { supervisor } of this.#started.toReversed()) await supervisor.end();
     this.#options.now.removeEventListener('abort', this.#onNow);
+  }
+}
+
+/** Prints the log of a process, each line with the name of the process. */
+function childLog(
+  name: string,
+  { stderr, env }: Pick<Terminal, 'stderr' | 'env'>,
+): (line: string) => void {
+  const colour = wantsColour(stderr, env);
+  return (line) => {
+    if (!stderr.writable || stderr.writableLength > MAX_WAITING_BYTES) return;
+    const record = recordIn(line);
+    stderr.write(
+      record === null
+        ? `${name}: ${harmless(line, MAX_LINE_CHARS)}\n`
+        : prettyLine(JSON.stringify({ ...record, process: name }), colour),
+    );
+  };
+}
+
+function recordIn(line: string): object | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null && 'level' in value ? value : null;
+  } catch {
+    return null;
   }
 }

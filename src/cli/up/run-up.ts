@@ -2,12 +2,13 @@ import type { LineKind } from '../../agent/output/line-queue.ts';
 import type { CheckSet } from '../../agent/source/check-source.ts';
 import { createFileSource } from '../../agent/source/file/file-source.ts';
 import type { Check } from '../../model/check/check.ts';
+import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { StopSignals } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import { ApiClient, isInterrupted } from '../apply/api-client.ts';
-import { leftOutText } from '../apply/left-out.ts';
+import { certificatesNote } from '../apply/plan-text.ts';
 import { PrettySink } from '../pretty-sink.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
@@ -19,7 +20,6 @@ import { FileWatch } from './file-watch.ts';
 import { greeting } from './greeting.ts';
 import { localLocation } from './local-location.ts';
 import { Processes } from './processes.ts';
-import { resultLineReader } from './result-lines.ts';
 import { openState, saveState, type UpState } from './up-state.ts';
 
 export interface UpParts {
@@ -34,7 +34,7 @@ export interface UpParts {
 const STOPPING = 'Stopping when the running checks have ended; Ctrl-C again stops at once.\n';
 /** Delay before a change that the service did not accept is applied again. */
 const RETRY_MS = 5_000;
-/** The last lines, for a reader that is slow. */
+/** For a slow reader of the last lines. */
 const FLUSH_LIMIT_MS = 2_000;
 
 /**
@@ -53,8 +53,8 @@ export async function runUp(parts: UpParts): Promise<void> {
   const files = new FileWatch(createFileSource({ file, clock, log }), watched);
   const first = await files.next();
   if (first === null) return;
-  const leftOut = leftOutText(first);
-  if (leftOut !== null) log.warn(leftOut);
+  const note = certificatesNote(first);
+  if (note !== null) log.warn(note);
 
   const results = openResults(parts, first.checks);
   const processes = new Processes({ terminal, now: stop.now, onResult: results.line });
@@ -142,7 +142,7 @@ async function start(
       log,
       fromFile: state.checks,
       onApplied: (ids) => change({ checks: [...ids] }),
-      tell: (line) => void stderr.write(`${line}\n`),
+      printLine: (line) => void stderr.write(`${line}\n`),
     });
     const applied = applier.apply(first, stopping);
     const [healthPort] = await processes.orFailed(Promise.all([listening, applied]));
@@ -195,7 +195,16 @@ function openResults({ terminal, log, stop }: UpParts, first: readonly Check[]):
       stop.request('stdout was closed');
     },
   });
-  const print = resultLineReader(sink, log);
+  const print = (line: string): void => {
+    try {
+      // Our own program wrote it a moment ago.
+      const parsed = JSON.parse(line) as CheckResult | { readonly missed: MissedSlots };
+      if ('missed' in parsed) sink.missed(parsed.missed);
+      else sink.result(parsed);
+    } catch (error) {
+      log.error({ err: error }, 'a line of the agent is no result; please report it');
+    }
+  };
   let waiting: string[] | null = [];
   return {
     line(line) {

@@ -5,7 +5,7 @@ import { MAX_REQUEST_BYTES, PATHS } from '../../wire/v1/limits.ts';
 import { pollRequestSchema, pollResponseSchema } from '../../wire/v1/poll.ts';
 import { agentOf } from '../http/access/agent-access.ts';
 import { gzipAnswer } from '../http/json/gzip-answer.ts';
-import { whileWanted } from '../http/while-wanted.ts';
+import { whileWanted } from '../http/request-signal.ts';
 import type { Agents } from './agents.ts';
 
 /** The long poll of agents: src/service/README.md, "Leases and assignment". */

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Store } from '../database/port.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { type AskedWindow, windowOf } from '../http/resources/time-window.ts';
+import { type AskedWindow, windowOf } from '../http/resources/window-parameters.ts';
 import { type CheckAlert, deleteAlertsBefore, listAlerts } from './sql.ts';
 
 export type { CheckAlert } from './sql.ts';

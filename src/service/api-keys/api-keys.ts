@@ -3,7 +3,7 @@ import { lockAccount } from '../accounts/exports.ts';
 import type { Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { Authenticator, Role } from '../http/access/authenticator.ts';
-import { textsNotKept } from '../http/resources/input-problems.ts';
+import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { createKeyLookup, newKey } from './keys.ts';
 import {
@@ -44,7 +44,7 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
   const findByHash = createKeyLookup({ store, clock }, 'api_keys', findActiveApiKeysByHash);
   return {
     async create(accountId, { name, role }) {
-      const problems = textsNotKept(name, ['name']);
+      const problems = unstorableTexts(name, ['name']);
       if (problems.length > 0) throw invalid(problems);
       const { key, hash, prefix } = newKey('vk');
       const id = ids();

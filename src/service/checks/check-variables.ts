@@ -1,17 +1,17 @@
 import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import {
-  afterScheme,
-  isCredential,
-  percentDecoded,
-} from '../../model/credentials/credential-text.ts';
-import { NOT_READABLE, withNotReadable } from '../../model/credentials/not-readable.ts';
-import {
   credentialTexts,
   isCredentialId,
   mapCredentials,
   URL_FIELDS,
 } from '../../model/credentials/credential-fields.ts';
+import {
+  afterScheme,
+  isCredential,
+  percentDecoded,
+} from '../../model/credentials/credential-text.ts';
+import { NOT_READABLE, withNotReadable } from '../../model/credentials/not-readable.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -116,7 +116,10 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
   ): Buffer | null =>
     values.size === 0
       ? null
-      : sealedAgain(secrets, JSON.stringify([...values]), { context: sealingContextOf(key), before });
+      : sealedAgain(secrets, JSON.stringify([...values]), {
+          context: sealingContextOf(key),
+          before,
+        });
   const unseal = (key: CheckKey, sealed: Buffer): ReadonlyMap<string, string> =>
     new Map(JSON.parse(opened(secrets, sealed, sealingContextOf(key))));
   const readable = (key: CheckKey, sealed: Buffer): ReadonlyMap<string, string> => {

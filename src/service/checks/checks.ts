@@ -1,10 +1,10 @@
 import { type Check, checkBodySchema } from '../../model/check/check.ts';
+import { credentialTexts, URL_FIELDS } from '../../model/credentials/credential-fields.ts';
 import {
   type CredentialProblem,
   maskProblems,
   withKeptCredentials,
 } from '../../model/credentials/kept-credentials.ts';
-import { credentialTexts, URL_FIELDS } from '../../model/credentials/credential-fields.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { targetChange, targetOf } from '../../model/credentials/target.ts';
 import { urlSecretOf } from '../../model/credentials/url-secret.ts';
@@ -24,7 +24,7 @@ import {
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
-import { bodyProblem, parseBody, textsNotKept } from '../http/resources/input-problems.ts';
+import { bodyProblem, parseBody, unstorableTexts } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import { lockReferences } from './check-references.ts';
 import type { CheckVariables } from './check-variables.ts';
@@ -200,7 +200,7 @@ export function createChecks(parts: ChecksParts): Checks {
 
     async *list(accountId, { tags, types, search, ...page }) {
       // No name and no tag contains such a text, and PostgreSQL would refuse it.
-      if (textsNotKept([...tags, search]).length > 0) return;
+      if (unstorableTexts([...tags, search]).length > 0) return;
       const filter = { accountId, tags, types, search, ...rangeOf(page) };
       const entries = await listCheckEntries(store, filter);
       yield* inSlices(entries, async (ids) =>

@@ -1,15 +1,32 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { Backoff } from '../../runtime/backoff.ts';
 import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
-import { MIGRATIONS_FOLDER, type Migration, readMigrations } from './migration-files.ts';
 import type { Store, Transaction } from './port.ts';
 import { StoreError } from './store-errors.ts';
+
+interface Migration {
+  readonly number: number;
+  /** The file's name. */
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 in hex; line ends do not count. */
+  readonly checksum: string;
+}
+
+/** Beside this module, in src and in dist alike: the build copies the files. */
+export const MIGRATIONS_FOLDER = fileURLToPath(new URL('./migrations/', import.meta.url));
+
+const NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 export interface MigrateOptions {
   readonly folder?: string;
   readonly clock?: Clock;
-  /** Ends the waiting between two tries. */
+  /** Ends the wait between two tries. */
   readonly signal?: AbortSignal;
 }
 
@@ -20,18 +37,19 @@ interface Applied {
   readonly checksum: string;
 }
 
-/** Any number will do, so long as no other program on the same database has it. */
+/** Arbitrary; no other program on the same database may use it. */
 const LOCK_KEY = 7_236_530_117;
 /** For another replica that migrates. */
 const LOCK_WAIT_MS = 60_000;
 /**
- * For a table that the former release uses. While a migration waits for it, all that come after
- * wait too: so it lets go soon, and tries again later.
+ * For a table that the previous release uses. While a migration waits for it, later statements wait
+ * too: so it gives up soon, and tries again.
  */
 const TABLE_WAIT_MS = 3000;
 const MIGRATION_TIMEOUT_MS = 30 * 60_000;
 const MAX_TRIES = 10;
-const RETRY_DELAY_MS = 2000;
+const FIRST_DELAY_MS = 2000;
+const LONGEST_DELAY_MS = 4000;
 
 const HISTORY = `create table if not exists schema_migrations (
   number integer primary key,
@@ -41,13 +59,14 @@ const HISTORY = `create table if not exists schema_migrations (
 )`;
 
 /**
- * Brings the schema to this release: each file in a transaction of its own with its line in
- * schema_migrations, under a lock that replicas starting at once share. The former release goes on
- * meanwhile, and may start again on the newer schema: so a file only ever adds, and takes away no
- * sooner than a release after nothing uses it.
+ * Brings the schema to this release: each file in a transaction of its own with its row in
+ * schema_migrations, under a lock that starting replicas share. The previous release keeps running
+ * meanwhile, and may start again on the newer schema: so a file only adds, and removes something no
+ * sooner than one release after its last use.
+ *
  * @returns the names of the files applied now, by this process
  * @throws VedetteError `input` where an applied file was changed or is missing; StoreError where the
- *   database refuses or the lock is not had within 60 s
+ *   database refuses or the lock is not free within 60 s
  */
 export async function migrate(
   store: Store,
@@ -58,6 +77,7 @@ export async function migrate(
   const signal = options.signal ?? new AbortController().signal;
   const migrations = await readMigrations(folder);
   const applied: string[] = [];
+  const backoff = new Backoff({ minMs: FIRST_DELAY_MS, maxMs: LONGEST_DELAY_MS });
   for (let tries = 1; ; ) {
     try {
       const name = await store.transaction((tx) => applyNext(tx, migrations), {
@@ -66,19 +86,20 @@ export async function migrate(
       if (name === null) break;
       applied.push(name);
       tries = 1;
+      backoff.reset();
       log.info(`database schema: applied ${name}`);
     } catch (thrown) {
       const isBlocked = thrown instanceof StoreError && thrown.code === 'STORE_LOCK_TIMEOUT';
       if (!isBlocked || tries >= MAX_TRIES) throw thrown;
       tries += 1;
       log.warn('database schema: waiting for statements of a running service, trying again');
-      if (!(await sleep(clock, RETRY_DELAY_MS * (0.5 + Math.random()), signal))) throw thrown;
+      if (!(await sleep(clock, backoff.next(), signal))) throw thrown;
     }
   }
   return { applied };
 }
 
-/** Whether the database has tables of the service, of whatever release. */
+/** Whether the database has tables of the service, of any release. */
 export async function isMigrated(store: Pick<Store, 'query'>): Promise<boolean> {
   const [row] = await store.query<{ there: boolean }>(
     "select to_regclass('schema_migrations') is not null as there",
@@ -86,7 +107,7 @@ export async function isMigrated(store: Pick<Store, 'query'>): Promise<boolean> 
   return row?.there === true;
 }
 
-/** Applies the first file that is not yet, and returns its name; null where there is none. */
+/** Applies the next file and returns its name; null where all are applied. */
 async function applyNext(tx: Transaction, migrations: readonly Migration[]) {
   await tx.query(`set local lock_timeout = ${LOCK_WAIT_MS}`);
   await tx.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
@@ -107,7 +128,7 @@ async function applyNext(tx: Transaction, migrations: readonly Migration[]) {
   return next.name;
 }
 
-/** A newer release may have applied more than this one has: it must be able to run on it. */
+/** More migrations than this release has are allowed: a newer release applied them. */
 function requireSameHistory(done: readonly Applied[], migrations: readonly Migration[]): void {
   for (const [index, { number, name, checksum }] of done.entries()) {
     if (number !== index + 1) {
@@ -128,4 +149,28 @@ function requireSameHistory(done: readonly Applied[], migrations: readonly Migra
 
 function refused(code: string, message: string): VedetteError {
   return new VedetteError('input', code, message);
+}
+
+/**
+ * The migrations of a folder, in their order.
+ *
+ * @throws VedetteError `internal` where a name is not of the form 0001_what_it_does.sql, or the
+ *   numbers are not 1, 2, 3 …
+ */
+export async function readMigrations(folder: string): Promise<readonly Migration[]> {
+  const names = (await readdir(folder)).toSorted();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const number = Number(NAME.exec(name)?.[1]);
+      if (number !== index + 1) {
+        throw new VedetteError(
+          'internal',
+          'MIGRATION_NUMBER',
+          `${name} in ${folder} should be a migration with the number ${index + 1}: this installation is incomplete or mixed from two releases, install it again`,
+        );
+      }
+      const sql = (await readFile(`${folder}/${name}`, 'utf8')).replaceAll('\r\n', '\n');
+      return { number, name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
 }

@@ -5,7 +5,7 @@ import { StoreError } from './store-errors.ts';
 
 const CHANNEL = /^[a-z_][a-z0-9_]{0,62}$/;
 
-/** @throws StoreError for a name that would need quotes. */
+/** @throws StoreError for a name that would need quotes */
 export function requireChannelName(channel: string): void {
   if (CHANNEL.test(channel)) return;
   const message = `"${channel}" is no name for a channel: lower-case letters, digits and _ only`;
@@ -13,8 +13,8 @@ export function requireChannelName(channel: string): void {
 }
 
 /**
- * A callback that runs in a turn of its own, outside of the database's locks and of the transaction
- * that happened to send the notification, and whose fault ends nothing.
+ * A callback that runs in a later tick of the event loop, outside of the database's locks and of the
+ * transaction that sent the notification. Logs what it throws.
  */
 export function deferred<Args extends readonly unknown[]>(
   callback: (...args: Args) => void,

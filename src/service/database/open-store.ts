@@ -11,14 +11,15 @@ export interface StoreConfig {
   readonly dataDir: string | null;
   /** Connections at most; one more listens. */
   readonly poolSize: number;
-  /** After it PostgreSQL ends a statement. The embedded database cannot. */
+  /** PostgreSQL ends a longer statement; the embedded database cannot. */
   readonly statementTimeoutMs: number;
-  /** Of the keys that this replica decrypts with, the newest first: the other replicas see them. */
+  /** Of the keys that this replica decrypts with, newest first: the other replicas see the names. */
   readonly keyNames?: readonly string[];
 }
 
 /**
- * Opens the database and asks it something.
+ * Opens the database, and checks that it answers.
+ *
  * @throws VedetteError `config` for a URL that is none, `environment` for a folder in use or not
  *   usable; StoreError `unavailable` where the server does not answer
  */
@@ -35,10 +36,15 @@ export async function openStore(
   }
   const store = new PostgresStore({ databaseUrl, ...options, ...deps });
   try {
-    await store.open();
+    await ping(store);
     return store;
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** @throws StoreError where the database does not answer */
+export async function ping(store: { query(text: string): Promise<unknown> }): Promise<void> {
+  await store.query('select 1');
 }

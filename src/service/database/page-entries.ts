@@ -1,7 +1,7 @@
 /** An entry of a page that is still to be read. */
 export type PageEntry<Id> = {
   readonly id: Id;
-  /** About how many it takes to hold: never much less than that, and mostly more. */
+  /** An estimate of its memory: rarely too low, mostly too high. */
   readonly bytes: number;
 };
 
@@ -9,8 +9,8 @@ export type PageEntry<Id> = {
 const MAX_COMPRESSION = 256;
 
 /**
- * SQL for about how many bytes a value takes once it is read. Of a long one only the pointer to it is
- * looked at, so that it costs nothing.
+ * SQL that estimates how many bytes a value takes once it is read. It does not read a long value,
+ * only the pointer to it.
  */
 export function bytesOf(column: string): string {
   return `pg_column_size(${column})::bigint *

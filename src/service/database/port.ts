@@ -16,16 +16,17 @@
 export type Row = Readonly<Record<string, unknown>>;
 
 /**
- * What a statement may be given for `$1`, `$2` …: null (undefined counts as it), text, numbers,
- * booleans, bigints, Dates, bytes, arrays for SQL arrays, and objects for json and jsonb. A JSON
- * value that is no object must go through `jsonText`, since an array could mean either.
+ * A parameter for `$1`, `$2` …: null or undefined, text, numbers, booleans, bigints, Dates, bytes,
+ * arrays for SQL arrays, and objects for json and jsonb. A JSON value that is no object must go
+ * through `jsonText`, since an array could mean either.
  */
 export type Param = unknown;
 
 export interface Sql {
   /**
    * Runs one statement with its parameters.
-   * @throws StoreError, always, whatever went wrong in the database or on the way to it.
+   *
+   * @throws StoreError for any failure of the database or the connection
    */
   query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<readonly R[]>;
 }
@@ -36,32 +37,33 @@ export interface Transaction extends Sql {
 }
 
 export interface TransactionOptions {
-  /** In place of the store's own limit for a statement, for work that is known to take longer. */
+  /** Replaces the store's own limit for a statement, for long work. */
   readonly statementTimeoutMs?: number;
 }
 
 export interface Store extends Sql {
   readonly kind: 'pglite' | 'postgres';
   /**
-   * Runs `work` in a transaction and commits when it resolves; rolls back when it rejects, and
-   * rejects with the same. It is run again, five times in all, when the database breaks it off
-   * because of another transaction (SQLSTATE 40001, 40P01), so it must have no other effects.
-   * `work` uses the `tx` that it is given: the store itself is refused meanwhile. A connection lost
-   * in the commit leaves open whether it took effect, so what it does should be repeatable.
+   * Runs `work` in a transaction and commits when it resolves; rolls back and rejects with the same
+   * reason when it rejects. Tries up to five times when the database aborts it because of another
+   * transaction (SQLSTATE 40001, 40P01), so `work` must have no other effects. `work` must use the
+   * `tx`: the store itself refuses statements meanwhile. Where the connection is lost in the commit,
+   * whether it took effect is unknown, so the work should be idempotent.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * Calls `onNotify` with the payload of each NOTIFY on the channel, in a turn of the event loop
-   * of its own. Where the connection was lost, it is made again; notifications sent meanwhile are
-   * lost, so `onGap` is then called, or where it is left out `onNotify` with an empty payload.
+   * Calls `onNotify` with the payload of each NOTIFY on the channel, in a later tick of the event
+   * loop. Reconnects after a lost connection; notifications sent meanwhile are lost, so it then
+   * calls `onGap`, or where that is left out `onNotify` with an empty payload.
+   *
    * @param channel lower-case letters, digits and `_`, at most 63
-   * @returns ends it, and never rejects
+   * @returns stops listening, and never rejects
    */
   listen(
     channel: string,
     onNotify: (payload: string) => void,
     onGap?: () => void,
   ): Promise<() => Promise<void>>;
-  /** Waits for what runs, for 5 s at most. Everything after it is refused. */
+  /** Waits up to 5 s for running work. Refuses everything after it. */
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ const EVERY_MS = 2_700_000;
 const MAX_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
-/** Does the work now and about every hour, until the signal aborts. Logs failures, after `failure`. */
+/** Does the work now and about every hour, until the signal aborts. Logs failures after `failure`. */
 export async function everyHour(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
   failure: string,
@@ -20,10 +20,10 @@ export async function everyHour(
 }
 
 /**
- * Removes what is past the retention, whole days as of the results, so many rows at once that no
- * statement takes long, until there are no more or the signal aborts.
+ * Removes rows past the retention, by whole days like results, in batches so that no statement takes
+ * long, until there are no more or the signal aborts.
  *
- * @param remove tells how many it removed
+ * @param remove returns how many it removed
  */
 export async function removePastRetention(
   { clock, retentionDays }: { readonly clock: Clock; readonly retentionDays: number },

@@ -1,9 +1,9 @@
-/** Runs one thing after the other, in the order of the calls. A failed one does not stop the rest. */
+/** Runs work one by one, in the order of the calls. A failure does not stop the rest. */
 export class Serial {
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** Those under way and those that wait. */
+  /** Running or waiting. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -17,7 +17,7 @@ export class Serial {
     return done;
   }
 
-  /** Resolves when everything asked for so far has ended, well or badly. */
+  /** Resolves when all work so far has ended, also where it failed. */
   async settled(): Promise<void> {
     await this.#tail;
   }

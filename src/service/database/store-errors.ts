@@ -2,10 +2,10 @@ import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 
 /**
  * What a failed statement means to the caller:
- * - `unavailable`: the database cannot be reached or cannot do it now; the same again may work
- * - `conflict`: another row stands against it (unique and foreign keys); see `constraint`
- * - `invalid`: a value that the database does not take
- * - `internal`: a fault of our own, in a statement or in the use of the store
+ * - `unavailable`: the database cannot be reached or cannot do it now; a retry may work
+ * - `conflict`: another row conflicts (unique and foreign keys); see `constraint`
+ * - `invalid`: a value that the database does not accept
+ * - `internal`: a bug in a statement or in the use of the store
  */
 export type StoreErrorKind = 'unavailable' | 'conflict' | 'invalid' | 'internal';
 
@@ -16,15 +16,15 @@ interface StoreErrorFacts {
 }
 
 /**
- * The only error that a store throws. It holds no parameters and no rows: the driver's own error
- * has them, and must not come into a log.
+ * The only error that a store throws. Unlike the driver's own error it has no parameters and no
+ * rows, which must not be logged.
  */
 export class StoreError extends Error {
   readonly kind: StoreErrorKind;
-  /** UPPER_SNAKE_CASE and stable: for programs and logs. */
+  /** UPPER_SNAKE_CASE and stable, for programs and logs. */
   readonly code: string;
   readonly constraint: string | null;
-  /** Five characters (PostgreSQL manual, appendix A); null where no server said anything. */
+  /** Five characters (PostgreSQL manual, appendix A); null where no server answered. */
   readonly sqlState: string | null;
 
   constructor(kind: StoreErrorKind, code: string, message: string, facts: StoreErrorFacts = {}) {
@@ -41,7 +41,7 @@ export function closed(): StoreError {
   return new StoreError('unavailable', 'STORE_CLOSED', 'the database is closed');
 }
 
-/** A transaction's work caught the error of a statement and went on; all of it was lost with it. */
+/** The work of a transaction caught the error of a statement and went on, so the server rolled back. */
 export function silentRollback(): StoreError {
   const message = 'a transaction was rolled back: a statement in it failed, and its error was lost';
   return new StoreError('internal', 'STORE_USE', message);
@@ -50,7 +50,7 @@ export function silentRollback(): StoreError {
 interface Meaning {
   readonly kind: StoreErrorKind;
   readonly code: string;
-  /** Whether the connection is of no more use. */
+  /** Whether the connection is unusable now. */
   readonly broken?: true;
   /** Whether the same transaction, run again, may succeed at once. */
   readonly again?: true;
@@ -85,7 +85,7 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '58': { kind: 'unavailable', code: 'STORE_RESOURCES' },
 };
 
-/** For a row outside every partition, the server has the state of a check without a name. */
+/** For a row outside every partition, the server reports a violated check without a name. */
 const NO_PARTITION: Meaning = { kind: 'internal', code: 'STORE_NO_PARTITION' };
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
@@ -96,8 +96,8 @@ interface Judged {
 }
 
 /**
- * The one place that gives a meaning to what a driver throws. An error without SQLSTATE comes from
- * the way to the server: sockets, TLS, the pool's time limits.
+ * Translates the errors of both drivers. An error without SQLSTATE comes from the connection:
+ * sockets, TLS, the pool's time limits.
  */
 export function judge(thrown: unknown): Judged {
   if (thrown instanceof StoreError) return { error: thrown, broken: false };
@@ -120,7 +120,7 @@ export function judge(thrown: unknown): Judged {
   };
 }
 
-/** Whether a transaction that failed so is worth another try at once. */
+/** Whether a transaction that failed with this may succeed when it is tried again at once. */
 export function isWorthAnotherTry(thrown: unknown): boolean {
   if (!(thrown instanceof StoreError) || thrown.sqlState === null) return false;
   return meaningOf(thrown.sqlState, thrown.constraint ?? undefined).again === true;
@@ -131,7 +131,7 @@ function meaningOf(sqlState: string, constraint: string | undefined): Meaning {
   return MEANINGS[sqlState] ?? MEANINGS[sqlState.slice(0, 2)] ?? OWN_FAULT;
 }
 
-/** The codes of Node's own errors have other lengths, or (EPIPE) no severity with them. */
+/** Node's own error codes have other lengths, or (EPIPE) no severity. */
 function sqlStateOf(thrown: unknown): string | null {
   const code = systemCodeOf(thrown);
   if (code === null || !SQL_STATE.test(code)) return null;
@@ -144,7 +144,7 @@ function textOf(thrown: unknown, key: 'constraint' | 'severity'): string | undef
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The code of a store's error, to log a repeated failure once. */
+/** For logging a repeated failure once. */
 export function storeFaultKind(error: unknown): string {
   return error instanceof StoreError ? error.code : 'OTHER';
 }

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { Param, Row, Store, Transaction } from './port.ts';
@@ -6,9 +7,9 @@ import { Serial } from './serial.ts';
 import { isWorthAnotherTry, StoreError } from './store-errors.ts';
 
 /**
- * The handle that a transaction's work is given. Its statements run one after the other even when
- * they are not awaited, and none runs once the transaction is over: on a connection that has been
- * given back it would take effect by itself.
+ * The `tx` of a transaction. Its statements run one by one even when they are not awaited, and none
+ * runs once the transaction is over: on a connection back in the pool it would take effect outside
+ * of it.
  */
 export class OpenTransaction implements Transaction {
   readonly #execute: Transaction;
@@ -31,7 +32,7 @@ export class OpenTransaction implements Transaction {
     return this.#run(() => this.#execute.script(text));
   }
 
-  /** Takes no more statements, and resolves when those under way have ended. */
+  /** Refuses further statements, and resolves when the running ones have ended. */
   async finish(): Promise<void> {
     this.#over = true;
     await this.#serial.settled();
@@ -53,7 +54,7 @@ interface Inside {
 
 const current = new AsyncLocalStorage<Inside>();
 
-/** Runs the work of a transaction so that `refuseInsideTransaction` knows of it. */
+/** Runs the work of a transaction and marks it for `refuseInsideTransaction`. */
 export async function runInside<T>(
   store: Store,
   transaction: OpenTransaction,
@@ -67,8 +68,8 @@ export async function runInside<T>(
 }
 
 /**
- * Whoever uses the store from inside its own transaction would wait for ever on the embedded
- * database, which has one connection, and on PostgreSQL take effect whatever becomes of it.
+ * A statement of the store inside its own transaction would wait for ever on the embedded database,
+ * which has one connection, and on PostgreSQL take effect even where the transaction rolls back.
  */
 export function refuseInsideTransaction(store: Store): void {
   const inside = current.getStore();
@@ -79,10 +80,11 @@ export function refuseInsideTransaction(store: Store): void {
 
 const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 20;
+const LONGEST_DELAY_MS = 160;
 
 /**
- * Runs it again while another transaction stands in its way. The delays are drawn from a span that
- * doubles, so that two that met do not meet again.
+ * Retries while another transaction conflicts with this one.
+ *
  * @param signal ends the waiting; the last error is then thrown
  */
 export async function withTries<T>(
@@ -90,13 +92,13 @@ export async function withTries<T>(
   signal: AbortSignal,
   run: () => Promise<T>,
 ): Promise<T> {
+  const backoff = new Backoff({ minMs: FIRST_DELAY_MS, maxMs: LONGEST_DELAY_MS });
   for (let tries = 1; ; tries += 1) {
     try {
       return await run();
     } catch (thrown) {
       if (tries >= MAX_TRIES || !isWorthAnotherTry(thrown)) throw thrown;
-      const delayMs = Math.random() * FIRST_DELAY_MS * 2 ** (tries - 1);
-      if (!(await sleep(clock, delayMs, signal))) throw thrown;
+      if (!(await sleep(clock, backoff.next(), signal))) throw thrown;
     }
   }
 }

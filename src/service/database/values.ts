@@ -2,7 +2,7 @@ import { StoreError } from './store-errors.ts';
 
 type Parse = (text: string) => unknown;
 
-/** The numbers that PostgreSQL gives its types: src/include/catalog/pg_type.dat. */
+/** PostgreSQL's type OIDs: src/include/catalog/pg_type.dat. */
 const OID = {
   bool: 16,
   bytea: 17,
@@ -55,12 +55,12 @@ const SCALARS: Readonly<Record<number, Parse>> = {
   [OID.json]: (text) => JSON.parse(text),
   [OID.jsonb]: (text) => JSON.parse(text),
   [OID.timestamptz]: instant,
-  // Named so that no driver applies its own idea of them.
+  // Named so that no driver parses them.
   [OID.date]: asText,
   [OID.timestamp]: asText,
 };
 
-/** How the text of each type becomes a value; the types that are left out stay text. */
+/** Parsers by type; other types stay text. */
 export const PARSERS: Readonly<Record<number, Parse>> = {
   ...SCALARS,
   ...Object.fromEntries(
@@ -75,7 +75,7 @@ export function parserOf(oid: number): Parse {
   return PARSERS[oid] ?? asText;
 }
 
-/** What the drivers take alike: see `Param`. */
+/** A parameter as both drivers accept it: see `Param`. */
 export function encodeParam(value: unknown): unknown {
   if (value === undefined || value === null) return null;
   if (typeof value === 'bigint') return value.toString();
@@ -86,12 +86,12 @@ export function encodeParam(value: unknown): unknown {
   return jsonText(value);
 }
 
-/** What is escaped so, but for a `u` behind a backslash that is itself escaped. */
+/** Except where the backslash itself is escaped. */
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
 /**
  * JSON for a json or jsonb parameter. U+0000 and lone surrogates, which PostgreSQL cannot store,
- * become U+FFFD: a target may send them, and its result must be kept nevertheless.
+ * become U+FFFD: a target may send them, and its result must be stored anyway.
  */
 export function jsonText(value: unknown): string {
   const text = value === undefined ? 'null' : JSON.stringify(value);

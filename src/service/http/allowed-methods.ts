@@ -3,7 +3,7 @@ interface Pattern {
   readonly methods: Set<string>;
 }
 
-/** Which methods there are for a path, over all routes: for 405 and OPTIONS. */
+/** The methods of each path over all routes, for 405 and OPTIONS. */
 export class AllowedMethods {
   readonly #patterns = new Map<string, Pattern>();
 

@@ -6,18 +6,16 @@ import type { Logger } from '../../runtime/logger.ts';
 import { ClientErrors } from '../../runtime/net/client-errors.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { ServiceConfig } from '../config.ts';
-import { ping } from '../database/ping.ts';
+import { ping } from '../database/open-store.ts';
 import { errorBody, tooManyRequests } from '../errors.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { addAuthentication } from './access/authentication.ts';
 import type { Authenticator, KeyHolders } from './access/authenticator.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import { HandbookPages, handbookRoutes } from './docs/routes.ts';
-import { type FeatureCounts, NO_COUNTS } from './feature-counts.ts';
 import { healthRoutes } from './health.routes.ts';
 import type { InFlight } from './in-flight.ts';
-import { createLimitedProbe } from './limited-probe.ts';
-import { createServiceMetrics } from './metrics.ts';
+import { createServiceMetrics, type FeatureCounts, NO_COUNTS } from './metrics.ts';
 import { addOpenApi } from './openapi/plugin.ts';
 import { ApiDocuments, openApiRoutes } from './openapi/routes.ts';
 import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
@@ -31,7 +29,7 @@ export { agentOf } from './access/agent-access.ts';
 export { callerOf } from './access/authentication.ts';
 
 export interface AppParts {
-  /** Asked whether it is there; all else is for the features. */
+  /** For the health routes only. */
   readonly store: { query(text: string): Promise<unknown> };
   readonly clock: Clock;
   readonly log: Logger;
@@ -44,11 +42,11 @@ export interface AppParts {
   readonly inFlight: InFlight;
   /** Aborts when the service stops. */
   readonly stopping: AbortSignal;
-  /** Others than the service's own. */
+  /** Default: HTTP_LIMITS. */
   readonly limits?: HttpLimits;
-  /** Whether results can be stored, as far as is known; they can where left out. */
+  /** Whether results can be stored, as far as is known. Default: true. */
   readonly takesResults?: () => Promise<boolean>;
-  /** For the metrics; nothing was counted where left out. */
+  /** For the metrics. Default: zeros. */
   readonly counts?: () => FeatureCounts;
 }
 
@@ -56,7 +54,7 @@ export interface AppParts {
 export interface HttpLimits extends ConnectionLimits {
   /** From the opening of a connection, or its first byte after an answer, to the end of the headers. */
   readonly headersTimeoutMs: number;
-  /** How often that is looked at. */
+  /** How often the timeout is checked. */
   readonly checkingIntervalMs: number;
 }
 
@@ -69,16 +67,16 @@ const HTTP_LIMITS: HttpLimits = {
   reserve: 200,
 };
 
-/** What a check with the longest body of its own takes, with room. A route may have its own. */
+/** More than a check with the longest request body. A route may have its own limit. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Longer than any id, so that the schemas say what is wrong with it. */
+/** Longer than any id, so that the schema reports what is wrong with a longer one. */
 const MAX_PARAM_CHARS = 1024;
-/** A part of an artifact, 8 MiB, over a line that brings 16 KiB a second, with room. */
+/** Enough for a part of an artifact, 8 MiB, at 16 KiB a second. */
 const REQUEST_TIMEOUT_MS = 600_000;
-/** A socket on which nothing moves. Longer than the longest poll. */
+/** For an idle socket. Longer than the longest poll. */
 const IDLE_TIMEOUT_MS = 120_000;
-/** Longer than load balancers keep theirs (60 s as a rule), so that we never hang up on them first. */
+/** Longer than load balancers keep connections (usually 60 s): they close first. */
 const KEEP_ALIVE_MS = 75_000;
 const MINUTE_MS = 60_000;
 const MAX_COUNTED_CLIENTS = 10_000;
@@ -86,9 +84,9 @@ const MAX_COUNTED_CLIENTS = 10_000;
 const MAX_AGENT_REQUESTS_PER_MINUTE = 60_000;
 
 /**
- * The whole HTTP side of the service, ready to listen: whoever comes, and however badly.
+ * The HTTP server of the service, ready to listen.
  *
- * @throws where a route does not say who may use it, or two have the same address
+ * @throws where a route does not declare who may use it, or two have the same URL
  */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { clock, log, config, inFlight, stopping, limits = HTTP_LIMITS } = parts;
@@ -114,7 +112,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     },
     routerOptions: { maxParamLength: MAX_PARAM_CHARS },
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
-    // While stopping, what still comes in is answered as ever, on connections that then end.
+    // While stopping, requests are still answered, on connections that then end.
     return503OnClosing: false,
     frameworkErrors: answerFrameworkError,
     clientErrorHandler: clientErrors.handle,
@@ -152,14 +150,11 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   await addOpenApi(app, VERSION);
 
   const { store, takesResults = async () => true } = parts;
-  const databaseAnswers = createLimitedProbe(async () => {
-    await ping(store);
-    return true;
-  }, clock);
-  const probes = { databaseAnswers, takesResults: createLimitedProbe(takesResults, clock) };
+  const databaseAnswers = () => ping(store).then(() => true);
+  const probes = { databaseAnswers, takesResults };
   const documents = new ApiDocuments(app);
   app.decorate('documents', documents);
-  await app.register(healthRoutes({ version: VERSION, metrics, ...probes, stopping }));
+  await app.register(healthRoutes({ version: VERSION, clock, metrics, ...probes, stopping }));
   await app.register(openApiRoutes(documents));
   await app.register(handbookRoutes(new HandbookPages(parts.handbook)));
   for (const routes of parts.routes) await app.register(routes);

@@ -1,16 +1,17 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
+import type { Clock } from '../../runtime/clock.ts';
 import { errorBody } from '../errors.ts';
-import type { LimitedProbe } from './limited-probe.ts';
 import type { ServiceMetrics } from './metrics.ts';
 import { errorSchema } from './openapi/error-schema.ts';
 
 export interface HealthParts {
   readonly version: string;
   readonly metrics: ServiceMetrics;
-  readonly databaseAnswers: LimitedProbe;
-  /** Asked only where the database answers. */
-  readonly takesResults: LimitedProbe;
+  readonly clock: Clock;
+  readonly databaseAnswers: () => Promise<boolean>;
+  /** Called only where the database answers. */
+  readonly takesResults: () => Promise<boolean>;
   /** Aborts when the service stops. */
   readonly stopping: AbortSignal;
 }
@@ -28,7 +29,10 @@ const HEALTH = z.object({
   database: z.enum(['answers', 'silent', 'refuses']),
 });
 
-/** null: requests should be sent here. */
+/** A probe without an answer by then has failed. */
+const PROBE_LIMIT_MS = 2_000;
+
+/** Null where requests should be sent here. */
 const NOT_READY = {
   answers: null,
   silent: 'The database does not answer',
@@ -39,13 +43,16 @@ const NOT_READY = {
 export function healthRoutes({
   version,
   metrics,
+  clock,
   databaseAnswers,
   takesResults,
   stopping,
 }: HealthParts): FastifyPluginAsync {
+  const doesAnswer = createLimitedProbe(databaseAnswers, clock);
+  const doesTakeResults = createLimitedProbe(takesResults, clock);
   const database = async (): Promise<z.infer<typeof HEALTH>['database']> => {
-    if (!(await databaseAnswers())) return 'silent';
-    return (await takesResults()) ? 'answers' : 'refuses';
+    if (!(await doesAnswer())) return 'silent';
+    return (await doesTakeResults()) ? 'answers' : 'refuses';
   };
 
   return async (app) => {
@@ -64,7 +71,7 @@ export function healthRoutes({
       async (_request, reply) => {
         const reason = stopping.aborted ? 'The service is stopping' : NOT_READY[await database()];
         if (reason === null) return reply.type('text/plain; charset=utf-8').send('ready\n');
-        // No error of a request: nobody needs it in the log every few seconds.
+        // Not thrown, as errors of 500 and above are logged each time.
         return reply.code(503).send(errorBody(503, reason));
       },
     );
@@ -111,5 +118,32 @@ export function healthRoutes({
       async (_request, reply) =>
         reply.type(metrics.registry.contentType).send(await metrics.text()),
     );
+  };
+}
+
+/** Whether it answers with true within two seconds. Never rejects. */
+type LimitedProbe = () => Promise<boolean>;
+
+/**
+ * Concurrent callers share one probe, so that hanging probes do not accumulate.
+ *
+ * @param ask a rejection counts as false
+ */
+function createLimitedProbe(ask: () => Promise<boolean>, clock: Clock): LimitedProbe {
+  let asking: Promise<boolean> | null = null;
+  return () => {
+    asking ??= ask()
+      .catch(() => false)
+      .finally(() => {
+        asking = null;
+      });
+    const asked = asking;
+    return new Promise((resolve) => {
+      const cancel = clock.after(PROBE_LIMIT_MS, () => resolve(false));
+      void asked.then((isYes) => {
+        cancel();
+        resolve(isYes);
+      });
+    });
   };
 }

@@ -20,7 +20,7 @@ export class InFlight {
     return this.#responses.size;
   }
 
-  /** Resolves when all that are being answered now have ended, or when the signal aborts. */
+  /** Resolves when all current requests have ended, or when the signal aborts. */
   settled(signal: AbortSignal): Promise<void> {
     const waitedFor = [...this.#responses];
     return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { InFlight } from './in-flight.ts';
 
-/** All addresses: of both families, or where there is no IPv6, of the other one. */
+/** All addresses of both families; of IPv4 where the system has no IPv6. */
 const ALL_ADDRESSES = ['::', '0.0.0.0'] as const;
 const NO_IPV6: readonly (string | null)[] = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
 
@@ -10,7 +10,7 @@ const NO_IPV6: readonly (string | null)[] = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
  * Opens the port.
  *
  * @param host the address, or null for all
- * @returns the port it really is
+ * @returns the actual port
  * @throws VedetteError `environment` PORT_TAKEN, HOST_UNKNOWN or PORT_FAILED, or `permission`
  *   PORT_FORBIDDEN
  */
@@ -67,8 +67,8 @@ function portProblem(error: unknown, port: number, host: string | null): Vedette
 }
 
 /**
- * Ends the HTTP side. Requests in progress come to their end, or to that of the signal; until then
- * the port stays open, so that health can still be asked. Never rejects.
+ * Closes the HTTP server once the requests in progress have ended or the signal aborts. The port
+ * stays open until then, so that probes are still answered. Never rejects.
  */
 export async function closeApp(
   app: FastifyInstance,
@@ -77,9 +77,9 @@ export async function closeApp(
 ): Promise<void> {
   await inFlight.settled(now);
   const closed = new Promise<void>((resolve) => app.server.close(() => resolve()));
-  // Those that came meanwhile.
+  // Requests that came meanwhile.
   await inFlight.settled(now);
-  // Connections without a request would hold it up for as long as their other end likes.
+  // Idle connections would delay the close for as long as clients keep them.
   app.server.closeAllConnections();
   await closed;
   await app.close();

@@ -1,7 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { sharedExposition } from '../../runtime/exposition.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
-import type { FeatureCounts } from './feature-counts.ts';
 
 /** Seconds: from what memory answers to a long poll's end. */
 const DURATION_BUCKETS = [
@@ -18,6 +17,23 @@ const METHODS: ReadonlySet<string> = new Set([
   'DELETE',
   'OPTIONS',
 ]);
+
+/** What the features have counted since the start. */
+export interface FeatureCounts {
+  readonly deferredRecords: number;
+  readonly artifacts: {
+    readonly refused: Readonly<Record<string, number>>;
+    readonly unclaimed: number;
+  };
+  /** By reason. */
+  readonly agentRefusals: Readonly<Record<string, number>>;
+}
+
+export const NO_COUNTS: FeatureCounts = {
+  deferredRecords: 0,
+  artifacts: { refused: {}, unclaimed: 0 },
+  agentRefusals: {},
+};
 
 export interface FinishedRequest {
   readonly method: string;
@@ -40,7 +56,7 @@ export interface ServiceMetrics {
   readonly registry: Registry;
 }
 
-/** A registry of its own: two services in one process would not meet in it. */
+/** With a registry of its own, so that two services in one process do not share it. */
 export function createServiceMetrics(options: {
   readonly version: string;
   readonly inFlight: () => number;

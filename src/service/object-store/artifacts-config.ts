@@ -19,7 +19,7 @@ export interface ArtifactLimits {
   readonly locationBytes: number;
 }
 
-/** Where artifacts are kept, and how much of them. */
+/** Where artifacts are stored, and their limits. */
 export interface ArtifactsConfig {
   /** Null for a folder. */
   readonly s3: S3Options | null;
@@ -36,7 +36,7 @@ export const DEFAULT_ARTIFACT_LIMITS: ArtifactLimits = {
   locationBytes: DEFAULT_LOCATION_GIB * GIB,
 };
 
-/** How long an agent may take from being told where a part goes to sending it. */
+/** How long a signed URL for a part is valid. */
 const DIRECT_UPLOAD_MS = 3_600_000;
 /** Amazon S3 User Guide, "Bucket naming rules"; other stores allow more, and none allows a slash. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/;
@@ -152,9 +152,7 @@ export const ARTIFACT_VARIABLES = {
 } as const;
 
 /**
- * Reads where artifacts are kept, and how much of them.
- *
- * @throws VedetteError of kind `config` and code CONFIG_INVALID: a value that is off, half of the
+ * @throws VedetteError of kind `config` and code CONFIG_INVALID: an invalid value, half of the
  *   credentials, or settings of a store without S3_BUCKET
  */
 export function readArtifactsConfig(env: Environment): ArtifactsConfig {
@@ -206,17 +204,17 @@ function readS3Options(env: Environment): S3Options | null {
 }
 
 /**
- * Opens the store that the settings name: the bucket, else the folder `artifacts` of `dataDir`,
- * else a folder for temporary files, which closing the store removes. To be closed by the caller.
+ * Opens the configured store: the bucket, else the folder `artifacts` of `dataDir`, else a temporary
+ * folder, which closing the store removes.
  *
- * @throws VedetteError where the settings are off or the folder cannot be made
+ * @throws VedetteError where the settings are invalid or the folder cannot be made
  */
 export async function openArtifactStore(
   { s3, dataDir }: Pick<ArtifactsConfig, 's3'> & { readonly dataDir: string | null },
   deps: ArtifactStoreDeps,
 ): Promise<ArtifactStore> {
   if (s3 !== null) {
-    // The SDK is large: whoever keeps artifacts in a folder need not load it.
+    // The SDK is large: load it only where it is used.
     loadOneByOne(import.meta.url, './s3/s3.js');
     const { createS3Store } = await import('./s3/s3.ts');
     return createS3Store(s3, deps);

@@ -1,15 +1,15 @@
 import type { ArtifactStore } from './port.ts';
 
-/** How much there was, for the log and the metrics. */
+/** How many were removed. */
 export interface CleanUp {
   readonly uploads: number;
-  /** Leftovers of crashes that belong to no upload. */
+  /** Files of crashes that belong to no upload. */
   readonly leftovers: number;
 }
 
 /**
- * Drops every upload in which nothing has come since `beforeMs` (wall clock), and what crashes
- * left. Several processes may do so at once. Rejects as the store does.
+ * Drops every upload without a new part since `beforeMs` (wall clock), and leftovers of crashes. Safe
+ * to run in several processes at once. Rejects as the store does.
  */
 export async function cleanUpArtifacts(
   store: ArtifactStore,

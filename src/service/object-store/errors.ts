@@ -1,35 +1,34 @@
 import { type ErrorKind, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 
 /**
- * Every way in which storing or reading an artifact ends badly, and whose fault it is: `input` is
- * what the caller sent, `environment` is the disk or the object store. A caller chooses its answer
- * by the code alone.
+ * The errors of storing and reading artifacts, and their cause: `input` is what the caller sent,
+ * `environment` the disk or the object store. Callers choose their answer only by the code.
  */
 const KIND_OF = {
-  /** A name, digest, size, type or part number that is not of the form it must have. */
+  /** A malformed name, digest, size, type or part number. */
   ARTIFACT_INVALID: 'input',
   /** Attributes: `limitBytes`, `bytes`. */
   ARTIFACT_TOO_LARGE: 'input',
   ARTIFACT_NOT_FOUND: 'input',
-  /** The upload was completed by nobody, and is not open: begin again. */
+  /** The upload is neither completed nor open: begin again. */
   ARTIFACT_UPLOAD_NOT_FOUND: 'input',
-  /** A part was cut short or ran over. Attributes: `expectedBytes`, `receivedBytes`. */
+  /** A part is too short or too long. Attributes: `expectedBytes`, `receivedBytes`. */
   ARTIFACT_PART_LENGTH: 'input',
   /** Attributes: `missing`, the part numbers. */
   ARTIFACT_PARTS_MISSING: 'input',
-  /** The upload is gone, since nobody knows which part is wrong: begin again. */
+  /** The upload is dropped, since the wrong part is unknown: begin again. */
   ARTIFACT_DIGEST_MISMATCH: 'input',
   /** The range asked for lies outside. Attributes: `bytes`, the whole length. */
   ARTIFACT_RANGE: 'input',
   /** Disk full, or the object store's quota. */
   ARTIFACT_STORE_FULL: 'environment',
-  /** The object store cannot be reached, is too slow or too busy: again later. */
+  /** The object store cannot be reached, is too slow or too busy: retry later. */
   ARTIFACT_STORE_UNAVAILABLE: 'environment',
   /** The object store refuses the credentials or knows no such bucket. */
   ARTIFACT_STORE_REFUSED: 'environment',
   /** The disk or the object store failed otherwise, for example with EIO. */
   ARTIFACT_STORE_FAILED: 'environment',
-  /** What is stored is not as long as it was when it was stored. */
+  /** The stored content does not have the length that it was stored with. */
   ARTIFACT_DAMAGED: 'environment',
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 
@@ -38,10 +37,10 @@ export type ArtifactErrorAttributes = Readonly<
   Record<string, string | number | readonly number[] | null>
 >;
 
-/** What every method of an ArtifactStore rejects with, unless its signal was aborted. */
+/** The only error of an ArtifactStore's methods, unless the signal was aborted. */
 export class ArtifactError extends VedetteError {
   declare readonly code: ArtifactErrorCode;
-  /** Numbers and names that a program can use, and a person may be shown. */
+  /** For programs; contains no secrets. */
   readonly attributes: ArtifactErrorAttributes;
 
   constructor(
@@ -84,7 +83,7 @@ export function artifactNotFound(): ArtifactError {
   return new ArtifactError('ARTIFACT_NOT_FOUND', 'There is no such artifact');
 }
 
-/** One digest has one length, so the announcement is wrong. */
+/** One digest has one length, so the announced one is wrong. */
 export function otherLength(stored: { readonly bytes: number }): ArtifactError {
   const message = `The artifact of this digest is ${stored.bytes} bytes long, which is not what was announced`;
   return new ArtifactError('ARTIFACT_INVALID', message);
@@ -94,4 +93,19 @@ export function digestMismatch(): ArtifactError {
   const message =
     'The content that was uploaded does not have the digest (sha256) it was announced with; begin again and send all parts';
   return new ArtifactError('ARTIFACT_DIGEST_MISMATCH', message);
+}
+
+type Guarded = <T>(doing: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+
+/** Runs a method of a store with the errors of the port: the signal's reason, else an ArtifactError. */
+export function guardedBy(toError: (thrown: unknown, doing: string) => ArtifactError): Guarded {
+  return async (doing, signal, work) => {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      throw toError(error, doing);
+    }
+  };
 }

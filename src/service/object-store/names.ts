@@ -4,9 +4,9 @@ import type { ArtifactDescription, ArtifactKey, NewUpload, UploadKey } from './p
 
 const ACCOUNT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
-/** The digest, the length, and whose it is, where it is not shared by the account. */
+/** The digest, the length, and the owner unless the account shares the upload. */
 const UPLOAD_ID = /^([0-9a-f]{64})\.([1-9][0-9]{0,8})(?:\.[A-Za-z0-9_-]{1,64})?$/;
-/** RFC 9110, 8.3.1, with quoted parameter values. Nothing in it can match in two ways. */
+/** RFC 9110, 8.3.1, with quoted parameter values. Unambiguous, so it never backtracks far. */
 const CONTENT_TYPE =
   /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[ \t]*;[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[ !#-[\]-~]*"))*$/;
 const MAX_CONTENT_TYPE_CHARACTERS = 400;
@@ -16,8 +16,8 @@ function invalid(message: string): ArtifactError {
 }
 
 /**
- * Every name below becomes part of a path or an object's key, so it is checked here, on each call
- * and against the narrowest form, whatever the caller has checked before.
+ * Every name below becomes part of a path or an object's key, so each call checks it against the
+ * narrowest form, regardless of checks by the caller.
  */
 export function checkAccountId(accountId: string): void {
   if (!ACCOUNT_ID.test(accountId)) {
@@ -51,7 +51,7 @@ export function checkDescription(description: ArtifactDescription): void {
   }
 }
 
-/** The same for the same content of the same owner: whoever begins again finds what is there. */
+/** Equal for the same content of the same owner, so beginning again resumes the upload. */
 export function uploadIdOf({
   sha256,
   bytes,
@@ -61,7 +61,7 @@ export function uploadIdOf({
   return owner === undefined ? content : `${content}.${owner}`;
 }
 
-/** What an upload id says. Throws ARTIFACT_INVALID for anything that `uploadIdOf` does not make. */
+/** Parses an upload id. Throws ARTIFACT_INVALID for anything that `uploadIdOf` does not make. */
 export function checkUploadKey(key: UploadKey): ArtifactKey & { readonly bytes: number } {
   checkAccountId(key.accountId);
   const [, sha256, length] = UPLOAD_ID.exec(key.uploadId) ?? [];
@@ -72,7 +72,7 @@ export function checkUploadKey(key: UploadKey): ArtifactKey & { readonly bytes: 
   return { accountId: key.accountId, sha256, bytes };
 }
 
-/** Whether a name that was found in the store is an upload's. */
+/** Whether a name found in the store is that of an upload. */
 export function isUploadKey(key: UploadKey): boolean {
   return ACCOUNT_ID.test(key.accountId) && UPLOAD_ID.test(key.uploadId);
 }

@@ -3,7 +3,7 @@ import { countText } from '../../runtime/text/count-text.ts';
 import { ArtifactError } from './errors.ts';
 import { MIN_PART_BYTES, type PartPlan } from './port.ts';
 
-/** All parts of an artifact in order: each `partBytes` long, the last one what is left. */
+/** All parts of an artifact in order: each `partBytes` long, the last one shorter. */
 export function planParts(bytes: number, partBytes: number): readonly PartPlan[] {
   return Array.from({ length: Math.ceil(bytes / partBytes) }, (_, index) => {
     const offset = index * partBytes;
@@ -22,7 +22,7 @@ export function partOf(bytes: number, partBytes: number, n: number): PartPlan {
   return part;
 }
 
-/** A store's part size is checked when it is made, not when S3 refuses the second part. */
+/** Called when a store is created: otherwise S3 would refuse the second part. */
 export function checkPartBytes(partBytes: number): void {
   if (!Number.isSafeInteger(partBytes) || partBytes < MIN_PART_BYTES) {
     const message = `The part size of artifacts must be a whole number of bytes, ${MIN_PART_BYTES} or more`;

@@ -3,15 +3,15 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ByteRange } from './byte-range.ts';
 
-/** S3 takes no smaller part, but for the last. */
+/** S3 accepts smaller parts only as the last one. */
 export const MIN_PART_BYTES = 5 * 1024 * 1024;
 
 export const DEFAULT_PART_BYTES = 8 * 1024 * 1024;
 
 /**
- * Where one artifact is. Content is addressed by its digest within one account and no further:
- * otherwise whoever knows a digest could read another account's content by claiming to upload it,
- * and could tell from the answer who has it.
+ * Identifies an artifact. Content is addressed by its digest within one account: across accounts, a
+ * client that knows a digest could read the content of another account by claiming to upload it, and
+ * learn from the answer that it exists.
  */
 export interface ArtifactKey {
   readonly accountId: string;
@@ -32,8 +32,7 @@ export interface StoredArtifact extends ArtifactDescription {
 
 export interface NewUpload extends ArtifactDescription {
   /**
-   * Who alone puts parts to it: owners that upload the same content at once have an upload each, so
-   * none can spoil another's. 1 to 64 letters, digits, hyphens or underscores; left out, the upload
+   * Owners that upload the same content at once have an upload each, so none can corrupt another's. 1 to 64 letters, digits, hyphens or underscores; left out, the upload
    * is the account's.
    */
   readonly owner?: string;
@@ -90,40 +89,38 @@ export interface OpenedArtifact {
 }
 
 export interface AbandonedUpload extends UploadKey {
-  /** When it was begun, or its last part came. */
+  /** When it began, or its last part arrived. */
   readonly activeAtMs: number;
 }
 
 /**
- * Content-addressed storage of artifacts, uploaded in parts. Several processes may share one
- * store, and several uploads of the same content may go on at once: those of one owner find their
- * parts in the same open upload. Nothing is visible before its whole has been read and its digest found
- * right. Every method takes a signal, rejects with its reason when it aborts, and else rejects
- * with nothing but an ArtifactError.
+ * Content-addressed storage of artifacts, uploaded in parts. Several processes may share one store,
+ * and several uploads of the same content may run at once: those of one owner share one open upload.
+ * Content is visible only after its digest was verified. Every method takes a signal, rejects with its
+ * reason when it aborts, and otherwise rejects only with an ArtifactError.
  */
 export interface ArtifactStore {
   readonly kind: 'local-disk' | 's3';
 
   /**
-   * Opens an upload, finds the one that is open already, or tells that the content is here.
+   * Opens an upload, or returns the open one or the stored content.
    * Errors: ARTIFACT_INVALID, ARTIFACT_TOO_LARGE.
    */
   begin(upload: NewUpload, signal: AbortSignal): Promise<BegunUpload>;
 
-  /** What an open upload still lacks. Errors: ARTIFACT_UPLOAD_NOT_FOUND. */
+  /** An open upload. Errors: ARTIFACT_UPLOAD_NOT_FOUND. */
   upload(key: UploadKey, signal: AbortSignal): Promise<Upload>;
 
   /**
-   * Stores one part; when it resolves, the part survives a crash. A part that is there already is
-   * replaced. Where this fails the source is neither ended nor destroyed, unless the signal
-   * aborted: the caller may still want its socket for an answer.
+   * Stores one part, or replaces it; when it resolves, the part survives a crash. Where it fails, the
+   * source is neither ended nor destroyed unless the signal aborted: the caller may still need its
+   * socket for an answer.
    * Errors: ARTIFACT_PART_LENGTH, ARTIFACT_UPLOAD_NOT_FOUND, ARTIFACT_INVALID (no such part).
    */
   putPart(key: UploadKey, n: number, source: Readable, signal: AbortSignal): Promise<void>;
 
   /**
-   * Checks the whole against its digest and makes it visible. Harmless when it was completed
-   * before, also by somebody else.
+   * Verifies the digest and makes the content visible. Idempotent, also across processes.
    * Errors: ARTIFACT_PARTS_MISSING, ARTIFACT_DIGEST_MISMATCH, ARTIFACT_UPLOAD_NOT_FOUND.
    */
   complete(key: UploadKey, signal: AbortSignal): Promise<StoredArtifact>;
@@ -137,22 +134,22 @@ export interface ArtifactStore {
    */
   open(key: ArtifactKey, range: ByteRange | null, signal: AbortSignal): Promise<OpenedArtifact>;
 
-  /** Whether there was one. Streams that are open already go on where the store allows it. */
+  /** Returns whether there was one. Open streams continue where the store allows it. */
   remove(key: ArtifactKey, signal: AbortSignal): Promise<boolean>;
 
-  /** Drops an open upload with all its parts. Whether there was one. */
+  /** Drops an open upload with all its parts. Returns whether there was one. */
   discard(key: UploadKey, signal: AbortSignal): Promise<boolean>;
 
-  /** The open uploads of all accounts in which nothing has come since `beforeMs` (wall clock). */
+  /** The open uploads of all accounts without a new part since `beforeMs` (wall clock). */
   abandoned(beforeMs: number, signal: AbortSignal): AsyncIterable<AbandonedUpload>;
 
   /**
-   * Removes what a crash left behind that belongs to no upload, where it was not touched since
-   * `beforeMs` (wall clock). How many things went.
+   * Removes leftovers of crashes that belong to no upload and were not modified since `beforeMs` (wall
+   * clock). Returns how many.
    */
   sweep(beforeMs: number, signal: AbortSignal): Promise<number>;
 
-  /** Ends the store's own sockets. Streams are the callers' to end. */
+  /** Closes the store's own sockets. Callers must end their streams. */
   close(): Promise<void>;
 }
 

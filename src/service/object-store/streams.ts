@@ -1,5 +1,4 @@
-import { addAbortSignal, type Readable, Transform } from 'node:stream';
-import { chunksOf } from './chunks.ts';
+import { addAbortSignal, finished, type Readable, Transform } from 'node:stream';
 import { ArtifactError } from './errors.ts';
 
 function wrongLength(expectedBytes: number, receivedBytes: number, cause?: unknown): ArtifactError {
@@ -12,18 +11,18 @@ function wrongLength(expectedBytes: number, receivedBytes: number, cause?: unkno
 }
 
 /**
- * To be called before anything else is waited for: a source that breaks while nobody listens ends
- * the process. `exactly` tells of it later.
+ * To be called before the first await: an error of a source without a listener would end the process.
+ * `exactly` throws it later.
  */
 export function expectErrors(source: Readable): void {
   source.on('error', () => {});
 }
 
 /**
- * The chunks of a source that must hold exactly `expectedBytes`; throws ARTIFACT_PART_LENGTH where
- * it ends early, breaks or runs over. The last chunk is held back until the source has ended, so
- * that nobody takes the start of a longer part for a whole one. The source is left as it is when
- * the reader stops early, and destroyed when the signal aborts.
+ * The chunks of a source that must have exactly `expectedBytes`; throws ARTIFACT_PART_LENGTH where it
+ * ends early, fails or is longer. Delays the last chunk until the source has ended, so that the start
+ * of a longer part is never taken for a whole one. Leaves the source as it is when the reader stops
+ * early, and destroys it when the signal aborts.
  */
 export async function* exactly(
   source: Readable,
@@ -33,25 +32,25 @@ export async function* exactly(
   signal.throwIfAborted();
   addAbortSignal(signal, source);
   let receivedBytes = 0;
-  let held: Buffer | null = null;
+  let last: Buffer | null = null;
   try {
     for await (const chunk of chunksOf(source)) {
       receivedBytes += chunk.length;
       if (receivedBytes > expectedBytes) break;
-      if (held !== null) yield held;
-      held = chunk;
+      if (last !== null) yield last;
+      last = chunk;
     }
   } catch (error) {
     signal.throwIfAborted();
     throw wrongLength(expectedBytes, receivedBytes, error);
   }
   if (receivedBytes !== expectedBytes) throw wrongLength(expectedBytes, receivedBytes);
-  if (held !== null) yield held;
+  if (last !== null) yield last;
 }
 
 /**
- * What a reader of stored content gets: exactly `expectedBytes`, or an error. A source that ends
- * early is ARTIFACT_DAMAGED rather than a short file that looks whole.
+ * A stream of exactly `expectedBytes` of stored content, or an error. A source that ends early is
+ * ARTIFACT_DAMAGED, not a short file that looks complete.
  */
 export function guardStored(
   source: Readable,
@@ -84,4 +83,47 @@ function damaged(expectedBytes: number): ArtifactError {
 
 function asError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/**
+ * The chunks of a stream, one by one. A stream's own iterator joins waiting chunks into a new one,
+ * which copies nearly every byte of a fast source, and the copies stay until the next garbage
+ * collection. Throws the error of the source, also where it is destroyed before its end. When the
+ * reader stops early, the source stays paused, neither ended nor destroyed.
+ */
+export async function* chunksOf(source: Readable): AsyncGenerator<Buffer, void, undefined> {
+  const waiting: Buffer[] = [];
+  const ending: { over: boolean; error: Error | null } = { over: false, error: null };
+  let wake = (): void => {};
+  const onData = (chunk: Buffer): void => {
+    source.pause();
+    waiting.push(chunk);
+    wake();
+  };
+  const stopWatching = finished(source, { writable: false }, (error) => {
+    ending.over = true;
+    ending.error = error ?? null;
+    wake();
+  });
+  source.on('data', onData);
+  try {
+    for (;;) {
+      const chunk = waiting.shift();
+      if (chunk !== undefined) {
+        yield chunk;
+      } else if (ending.over) {
+        break;
+      } else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          source.resume();
+        });
+      }
+    }
+    if (ending.error !== null) throw ending.error;
+  } finally {
+    stopWatching();
+    source.off('data', onData);
+    source.pause();
+  }
 }

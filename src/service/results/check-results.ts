@@ -2,9 +2,9 @@ import type { Clock } from '../../runtime/clock.ts';
 import { findCheck } from '../checks/exports.ts';
 import type { Store } from '../database/port.ts';
 import { invalid, notFound } from '../errors.ts';
-import { textsNotKept } from '../http/resources/input-problems.ts';
+import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { type AskedWindow, windowOf } from '../http/resources/time-window.ts';
+import { type AskedWindow, windowOf } from '../http/resources/window-parameters.ts';
 import { findShownResult, listResults } from './sql.ts';
 
 export interface ResultQuery extends Page, AskedWindow {
@@ -50,7 +50,7 @@ export function createCheckResults({
     async list(accountId, checkId, { resultType, limit, page, fromMs, toMs, ...filters }) {
       await mustExist(accountId, checkId);
       // No location has such a name, and PostgreSQL would refuse the text.
-      if (textsNotKept(filters.location).length > 0) return [];
+      if (unstorableTexts(filters.location).length > 0) return [];
       const asked = {
         accountId,
         checkId,

@@ -16,7 +16,7 @@ import type { ErrorGroups } from '../error-groups/error-groups.ts';
 import { knownFactsOf, withErrorGroups } from '../error-groups/known-facts.ts';
 import { occurrencesOf } from '../error-groups/occurrences.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { textsNotKept } from '../http/resources/input-problems.ts';
+import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { SecretScrubbing } from '../secrets/secret-scrubbing.ts';
 import { readReport } from './read-report.ts';
@@ -109,7 +109,7 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
 
   return {
     async add(accountId, { id: chosenId, facts: given, ...records }) {
-      const notKept = textsNotKept(given);
+      const notKept = unstorableTexts(given);
       if (notKept.length > 0) throw invalid(notKept);
       const yieldWhenDue = createYielder(clock);
       const read = await readReport(records, yieldWhenDue);

@@ -58,7 +58,7 @@ function applierFor({ SERVICE_URL, API_KEY }: ServiceEnv) {
     log: silentLog(),
     fromFile: [],
     onApplied: async () => {},
-    tell: (line) => told.push(line),
+    printLine: (line) => told.push(line),
   });
   const change = async (checks: readonly Check[], variables: readonly OwnVariable[]) => {
     expect(await applied.reapply({ checks, variables }, signal)).toBe(true);
@@ -100,7 +100,7 @@ describe('the variables of a file', () => {
       code: 0,
       stderr: '',
       stdout:
-        '+ create variable BASE\n+ create variable TOKEN (secret)\n+ create shop (TCP)\n\nnothing was changed: --dry-run\n',
+        '+ create variable BASE\n+ create variable TOKEN (secret)\n+ create shop (TCP)\n\nnothing was changed: --dry-run; the service may still refuse what only it can check\n',
     });
     expect(await stored()).toEqual([]);
 

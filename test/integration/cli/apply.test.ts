@@ -143,6 +143,38 @@ describe('vedette apply', () => {
     expect((await service().mine.get('/v1/checks/good')).status).toBe(200);
   });
 
+  it('names with --dry-run the checks that will be refused, and says that the service may refuse more', async () => {
+    const file = checkFile({ id: 'swapped', ...TCP });
+    await runHere(['apply', file.path], env);
+    file.write(
+      { id: 'lost', ...TCP, privateLocations: ['nowhere', 'office'] },
+      { id: 'swapped', checkType: 'ICMP', request: { hostname: 'a.example' } },
+    );
+    const { code, stdout, stderr } = await runHere(['apply', file.path, '--dry-run'], env);
+    expect(code).toBe(0);
+    expect(stdout).toBe(
+      '+ create lost (TCP)\n\nnothing was changed: --dry-run; 2 would be refused; the service may still refuse what only it can check\n',
+    );
+    expect(stderr.split('\n')).toEqual([
+      expect.stringMatching(/:3: check "swapped" is TCP in the service and ICMP in the file/),
+      `${file.path}:2: check "lost" will be refused: there is no private location "nowhere"; the account has office`,
+      '',
+    ]);
+    expect((await service().mine.get('/v1/checks/lost')).status).toBe(404);
+  });
+
+  it('prints each reason of a refusal on a line of its own', async () => {
+    const file = checkFile({ id: 'lost', ...TCP, privateLocations: ['nowhere', 'missing'] });
+    const { code, stderr } = await runHere(['apply', file.path], env);
+    expect(code).toBe(1);
+    const start = `${file.path}:2: check "lost" is refused (400): body.privateLocations`;
+    expect(stderr.split('\n')).toEqual([
+      `${start}[0] must be the slug of a private location: there is no "nowhere"`,
+      `${start}[1] must be the slug of a private location: there is no "missing"`,
+      '',
+    ]);
+  });
+
   it('chooses a location only where there is one to choose', async () => {
     const file = checkFile({ id: 'shop', ...TCP }, { id: 'eu', ...TCP, locations: ['eu-west-1'] });
     await service().mine.post('/v1/private-locations', { slug: 'plant', name: 'Plant' });

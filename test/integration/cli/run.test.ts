@@ -125,6 +125,21 @@ describe('vedette run', () => {
     expect(results).toHaveLength(3);
   });
 
+  it('runs nothing where the file has the mask of API answers, and names the field', async () => {
+    let requests = 0;
+    const base = await servedBy((_, response) => {
+      requests += 1;
+      response.end();
+    });
+    const headers = [{ key: 'Authorization', value: '********' }];
+    const api = { ...url('api', base), checkType: 'API', request: { url: base, headers } };
+    const { code, stdout, stderr } = await runHere(['run', fileOf(api)]);
+    expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: 0 });
+    expect(stderr).toMatch(
+      /checks\[0\]\.request\.headers\[0\]\.value of check "api" must not hold \*{8}: API answers show it/,
+    );
+  });
+
   it('runs the checks that are named, activated or not', async () => {
     const base = await servedBy(answering);
     const file = fileOf(url('one', base), url('off', base, { activated: false }), url('two', base));

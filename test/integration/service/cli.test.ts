@@ -16,7 +16,11 @@ describe('vedette service', () => {
     const env = { DATA_DIR: folder.path };
     openToAll(folder.path);
     const migrated = await runCli(['service', 'migrate'], env);
-    expect(migrated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0001/) });
+    expect(migrated).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^applied \d+ migrations\n$/),
+    });
+    expect(`${migrated.stdout}${migrated.stderr}`.match(/0001_\w+/g)).toHaveLength(1);
     // What was there before, and what the migrations made. PGlite gives its cache a mode of its own.
     const open = openToOthers(folder.path).filter((path) => !path.endsWith('/pg_internal.init'));
     expect(open).toEqual([]);

@@ -1,7 +1,6 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 import { METRICS } from '../../../src/agent/health/metrics-table.ts';
-import { NO_COUNTS } from '../../../src/service/http/feature-counts.ts';
-import { createServiceMetrics } from '../../../src/service/http/metrics.ts';
+import { createServiceMetrics, NO_COUNTS } from '../../../src/service/http/metrics.ts';
 import type { Selector } from './promql.ts';
 
 /** A series that agent, service or Prometheus itself has. */

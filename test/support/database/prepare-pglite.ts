@@ -16,11 +16,11 @@ import { dirname, join } from 'node:path';
 import { PGlite } from '@electric-sql/pglite';
 import type { TestProject } from 'vitest/node';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { migrate } from '../../../src/service/database/migrate.ts';
 import {
   MIGRATIONS_FOLDER,
+  migrate,
   readMigrations,
-} from '../../../src/service/database/migration-files.ts';
+} from '../../../src/service/database/migrate.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
 import { onceARun } from '../once-a-run.ts';
 import { silentLog, storeConfig } from './silent-store.ts';

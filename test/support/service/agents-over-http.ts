@@ -9,7 +9,7 @@ import { locationAgentsRoutes } from '../../../src/service/agents/routes.ts';
 import { createApiKeys } from '../../../src/service/api-keys/api-keys.ts';
 import type { Store } from '../../../src/service/database/port.ts';
 import type { Role } from '../../../src/service/http/access/authenticator.ts';
-import { NO_COUNTS } from '../../../src/service/http/feature-counts.ts';
+import { NO_COUNTS } from '../../../src/service/http/metrics.ts';
 import { createLocationKeys } from '../../../src/service/private-locations/location-keys.ts';
 import type { PollResponse } from '../../../src/wire/v1/poll.ts';
 import type { ReleaseResponse } from '../../../src/wire/v1/release.ts';

@@ -1,8 +1,7 @@
 import { Gauge, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 import { sharedExposition } from '../../../src/runtime/exposition.ts';
-import { NO_COUNTS } from '../../../src/service/http/feature-counts.ts';
-import { createServiceMetrics } from '../../../src/service/http/metrics.ts';
+import { createServiceMetrics, NO_COUNTS } from '../../../src/service/http/metrics.ts';
 
 it('renders the metrics once for all that ask at the same time, and again for the next', async () => {
   const registry = new Registry();

@@ -19,12 +19,18 @@ const PROBLEM_OF: Readonly<Record<Expression, (text: string) => string | null>> 
 };
 const MAX_PROBLEM_CHARS = 200;
 
-/** The regular expressions and JSONPaths among the assertions that cannot be used. */
-export function patternProblems(assertions: readonly Assertion[]): readonly PatternProblem[] {
-  return assertions.flatMap((assertion, index) => [
-    ...problemOf(assertion.property, propertyExpression(assertion), [index, 'property']),
-    ...problemOf(assertion.regex, 'regular expression', [index, 'regex']),
-  ]);
+/** The regular expressions and JSONPaths among the assertions that cannot be used; skips null. */
+export function patternProblems(
+  assertions: readonly (Assertion | null)[],
+): readonly PatternProblem[] {
+  return assertions.flatMap((assertion, index) =>
+    assertion === null
+      ? []
+      : [
+          ...problemOf(assertion.property, propertyExpression(assertion), [index, 'property']),
+          ...problemOf(assertion.regex, 'regular expression', [index, 'regex']),
+        ],
+  );
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
+import { maskProblems } from '../../../model/credentials/kept-credentials.ts';
+import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import { patternProblems } from './assertion-patterns.ts';
 import type { RawMapping } from './check-defaults.ts';
@@ -33,7 +35,7 @@ export class SimilarCheckParser {
   readonly #bodies = new Map<string, Fields>();
   readonly #requests = new Map<string, CheckBody['request']>();
 
-  /** null where the body is wrong: `checkBodySchema` and `patternProblems` say how. */
+  /** null where the body is invalid or nested too deep: the caller then parses it by itself. */
   parse(id: string, body: RawMapping, type: RunnableCheckType): Check | null {
     const { name, request, ...common } = body;
     const key = keyOf(common);
@@ -66,8 +68,8 @@ export class SimilarCheckParser {
       return parsed;
     }
     const addressSchema: z.ZodType<string> = Reflect.get(schema.shape, field);
-    const parsed = addressSchema.safeParse(address);
-    return parsed.success ? { ...known, [field]: parsed.data } : null;
+    const { data } = addressSchema.safeParse(address);
+    return data === undefined || holdsMask(data) ? null : { ...known, [field]: data };
   }
 }
 
@@ -91,7 +93,7 @@ function soundOrNull(body: CheckBody | undefined): CheckBody | null {
 
 function soundRequest(request: CheckBody['request'] | undefined): CheckBody['request'] | null {
   if (request === undefined || patternProblems(request.assertions).length > 0) return null;
-  return request;
+  return maskProblems(request).length > 0 ? null : request;
 }
 
 function remember<Value>(known: Map<string, Value>, key: string, value: Value): void {

@@ -1,5 +1,8 @@
 import type { z } from 'zod';
+import type { Assertion } from '../../../model/check/assertion.ts';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
+import { maskProblems } from '../../../model/credentials/kept-credentials.ts';
+import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { CHECK_ID } from '../../../model/ids.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/vocabulary.ts';
 import { patternProblems } from '../common/assertion-patterns.ts';
@@ -12,17 +15,13 @@ import {
 import type { DocumentPath } from '../common/file-problem.ts';
 import { keysAt } from '../common/schema-info.ts';
 import type { SimilarCheckParser } from '../common/similar-checks.ts';
-import { readCheckType } from './check-type-entry.ts';
+import { likelyType, readCheckType } from './check-type-entry.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
+import { withRuleIssues } from './rule-issues.ts';
 import { issueText, shownValue, unknownKeyText } from './schema-issue.ts';
 import { reportVariableIssue } from './variable-entries.ts';
 
-/** Fields of a check that bound each other. */
-const RULED_PAIRS: readonly (readonly string[])[] = [
-  ['frequency', 'frequencyOffset'],
-  ['degradedResponseTime', 'maxResponseTime'],
-  ['degradedPacketLossThreshold', 'maxPacketLossThreshold'],
-];
+const MASKED = `must not hold ${MASK}: API answers show it in place of a hidden value; write the value itself, or {{NAME}} and a variable`;
 
 /** What all checks of a file share while they are read. */
 export interface EntryContext {
@@ -44,28 +43,37 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
   }
   const id = readId(raw, index, context);
   const of = id === null ? '' : ` of check ${JSON.stringify(id)}`;
-  const checkType = readCheckType(raw, entryPath, of, report);
+  const givenType = readCheckType(raw, entryPath, of, report);
+  const checkType = givenType ?? likelyType(raw);
   if (checkType === null) return null;
 
   const { id: _, ...own } = raw;
-  const merged = withDefaults(own, defaults, checkType);
+  const typed = givenType === null ? { ...own, checkType } : own;
+  const merged = withDefaults(typed, defaults, checkType);
   const named = Object.hasOwn(merged, 'name') ? merged : { ...merged, name: id ?? 'unnamed' };
-  const alike = id === null ? null : context.alike.parse(id, named, checkType);
+  const alike =
+    id === null || givenType === null ? null : context.alike.parse(id, named, checkType);
   if (alike !== null) return alike;
   const parsed = checkBodySchema.safeParse(named);
   const pathOf = (path: DocumentPath): DocumentPath =>
     isFromDefaults(raw, defaults, path) ? ['defaults', ...path] : [...entryPath, ...path];
   if (!parsed.success) {
-    for (const issue of withoutFalseOnes(parsed.error.issues)) {
+    for (const issue of withRuleIssues(checkBodySchema, named, parsed.error.issues)) {
       reportIssue(issue, checkType, named, pathOf, of, report);
     }
-    return null;
   }
-  const patterns = patternProblems(parsed.data.request.assertions);
+  const patterns = patternProblems(
+    parsed.success
+      ? parsed.data.request.assertions
+      : validAssertions(named.request, parsed.error.issues),
+  );
   for (const { path, message } of patterns) {
     report.value(pathOf(['request', 'assertions', ...path]), of, message);
   }
-  return id === null || patterns.length > 0 ? null : { ...parsed.data, id };
+  const masked = maskProblems(named.request);
+  for (const { path } of masked) report.value(pathOf(['request', ...path]), of, MASKED);
+  const isSound = patterns.length === 0 && masked.length === 0 && givenType !== null;
+  return parsed.success && isSound && id !== null ? { ...parsed.data, id } : null;
 }
 
 function readId(raw: RawMapping, index: number, { report, ids }: EntryContext): string | null {
@@ -90,15 +98,21 @@ function readId(raw: RawMapping, index: number, { report, ids }: EntryContext): 
   return id;
 }
 
-/** A rule between two fields is meaningless where one of them is wrong by itself. */
-function withoutFalseOnes(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
-  const fieldOf = ({ path }: z.core.$ZodIssue): unknown => (path.length === 1 ? path[0] : null);
-  const wrong = issues.filter(({ code }) => code !== 'custom').map(fieldOf);
-  return issues.filter((issue) => {
-    const field = fieldOf(issue);
-    const pair = RULED_PAIRS.find((names) => names.some((name) => name === field)) ?? [];
-    return issue.code !== 'custom' || !pair.some((name) => wrong.includes(name));
-  });
+const ASSERTION_DEFAULTS = { property: '', regex: null };
+
+/** The assertions of an invalid check, null in place of each that is itself invalid. */
+function validAssertions(
+  request: unknown,
+  issues: readonly z.core.$ZodIssue[],
+): readonly (Assertion | null)[] {
+  const entries = isMapping(request) ? request.assertions : null;
+  const invalid = issues
+    .filter(({ path }) => path[0] === 'request' && path[1] === 'assertions')
+    .map(({ path }) => path[2]);
+  if (!Array.isArray(entries) || invalid.includes(undefined)) return [];
+  return entries.map((entry: Assertion, index) =>
+    invalid.includes(index) ? null : { ...ASSERTION_DEFAULTS, ...entry },
+  );
 }
 
 function reportIssue(

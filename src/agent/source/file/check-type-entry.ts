@@ -5,17 +5,24 @@ import {
   type RunnableCheckType,
 } from '../../../model/vocabulary.ts';
 import { nearestName } from '../../../runtime/text/nearest-name.ts';
-import type { RawMapping } from '../common/check-defaults.ts';
+import { isMapping, type RawMapping } from '../common/check-defaults.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
 import { keysAt } from '../common/schema-info.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
 
-/** What a check of such a type would be here. */
-const TYPES_BY_OTHER_NAMES: Readonly<Record<string, string>> = {
-  HTTP: 'URL or API',
-  HTTPS: 'URL or API',
-  PING: 'ICMP',
+/** The types that a check of such a type may be here; the last one takes most fields. */
+const TYPES_BY_OTHER_NAMES: Readonly<Record<string, readonly RunnableCheckType[]>> = {
+  HTTP: ['URL', 'API'],
+  HTTPS: ['URL', 'API'],
+  PING: ['ICMP'],
+};
+/** A field of the request that only checks of this type have; API checks take all fields of URL checks. */
+const TYPES_BY_FIELD: Readonly<Record<string, RunnableCheckType>> = {
+  url: 'API',
+  port: 'TCP',
+  pingCount: 'ICMP',
+  query: 'DNS',
 };
 const TOP_KEYS = [
   ...new Set(['id', ...RUNNABLE_CHECK_TYPES.flatMap((type) => keysAt(CHECK_SHAPES[type], []))]),
@@ -48,8 +55,8 @@ export function readCheckType(
       `is ${String(checkType)}, which this agent does not run; it must be ${TYPES_TEXT}`,
     );
   } else {
-    const nearest = typeof checkType === 'string' ? typeMeant(checkType) : null;
-    const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
+    const meant = typesMeant(checkType);
+    const hint = meant.length === 0 ? '' : `; did you mean ${meant.join(' or ')}?`;
     report.value(path, of, `must be ${TYPES_TEXT}${shownValue(checkType, path)}${hint}`);
   }
   return null;
@@ -61,8 +68,26 @@ function keyMeaningType(raw: RawMapping): string | null {
   return unknown.find((key) => nearestName(key, TOP_KEYS) === 'checkType') ?? null;
 }
 
-function typeMeant(given: string): string | null {
+function typesMeant(given: unknown): readonly RunnableCheckType[] {
+  if (typeof given !== 'string') return [];
   const upper = given.toUpperCase();
-  if (Object.hasOwn(TYPES_BY_OTHER_NAMES, upper)) return TYPES_BY_OTHER_NAMES[upper] ?? null;
-  return nearestName(given, RUNNABLE_CHECK_TYPES);
+  if (Object.hasOwn(TYPES_BY_OTHER_NAMES, upper)) return TYPES_BY_OTHER_NAMES[upper] ?? [];
+  const nearest = nearestName(given, RUNNABLE_CHECK_TYPES);
+  return RUNNABLE_CHECK_TYPES.filter((type) => type === nearest);
+}
+
+/**
+ * The type by which the other fields of a check without a valid checkType are judged; null where
+ * it cannot be guessed.
+ */
+export function likelyType({ checkType, request }: RawMapping): RunnableCheckType | null {
+  if (CHECK_TYPES.some((type) => type === checkType)) return null;
+  const meant = typesMeant(checkType).at(-1);
+  if (meant !== undefined) return meant;
+  const fields = isMapping(request) ? Object.keys(request) : [];
+  const types = fields.flatMap((field) =>
+    Object.hasOwn(TYPES_BY_FIELD, field) ? (TYPES_BY_FIELD[field] ?? []) : [],
+  );
+  // DNS checks have a port, too.
+  return types.find((type) => type === 'DNS') ?? types[0] ?? null;
 }

@@ -47,16 +47,11 @@ export async function readClientCertificate(
   const cert = await pem('cert');
   const key = await pem('key');
   const ca = raw.ca === undefined || raw.ca === null ? null : await pem('ca');
-  const hasAll = host !== null && cert !== null && key !== null && passphrase !== undefined;
-  if (
-    !hasAll ||
-    unknown.length > 0 ||
-    (ca === null) !== (raw.ca === undefined || raw.ca === null)
-  ) {
-    return null;
-  }
-  const certificate = { host, cert, key, ca, passphrase };
-  return isUsable(certificate, entryPath, report) ? certificate : null;
+  const isUsable = areUsable({ cert, key, ca, passphrase }, entryPath, report);
+  const isWithoutCa = ca === null && raw.ca !== undefined && raw.ca !== null;
+  if (!isUsable || isWithoutCa || unknown.length > 0) return null;
+  if (host === null || cert === null || key === null || passphrase === undefined) return null;
+  return { host, cert, key, ca, passphrase };
 }
 
 function readHost(
@@ -121,29 +116,42 @@ async function readPem(
   }
 }
 
+/** What was read of an entry: null or undefined where it was reported. */
+interface CertificateParts {
+  readonly cert: string | null;
+  readonly key: string | null;
+  readonly ca: string | null;
+  readonly passphrase: string | null | undefined;
+}
+
 /** Reports now what would otherwise fail at the first handshake. */
-function isUsable(
-  { cert, key, ca, passphrase }: ClientCertificate,
+function areUsable(
+  { cert, key, ca, passphrase }: CertificateParts,
   entryPath: (string | number)[],
   report: ProblemReporter,
 ): boolean {
+  let isUsable = true;
   const parse = <Parsed>(field: string, what: string, parser: () => Parsed): Parsed | null => {
     try {
       return parser();
     } catch (thrown) {
       const reason = systemCodeOf(thrown) ?? messageOf(thrown);
       report.value([...entryPath, field], '', `cannot be used as ${what} (${reason})`);
+      isUsable = false;
       return null;
     }
   };
-  const certificate = parse('cert', 'a certificate', () => new X509Certificate(cert));
-  const privateKey = parse('key', 'a private key with the passphrase given', () =>
-    createPrivateKey(passphrase === null ? key : { key, passphrase }),
-  );
-  const trusted =
-    ca === null || parse('ca', 'a certificate', () => new X509Certificate(ca)) !== null;
-  if (certificate === null || privateKey === null || !trusted) return false;
-  if (certificate.checkPrivateKey(privateKey)) return true;
+  const certificate =
+    cert === null ? null : parse('cert', 'a certificate', () => new X509Certificate(cert));
+  const privateKey =
+    key === null || passphrase === undefined
+      ? null
+      : parse('key', 'a private key with the passphrase given', () =>
+          createPrivateKey(passphrase === null ? key : { key, passphrase }),
+        );
+  if (ca !== null) parse('ca', 'a certificate', () => new X509Certificate(ca));
+  if (certificate === null || privateKey === null) return isUsable;
+  if (certificate.checkPrivateKey(privateKey)) return isUsable;
   report.value([...entryPath, 'key'], '', 'is not the private key of the certificate in cert');
   return false;
 }

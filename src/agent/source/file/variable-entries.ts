@@ -10,6 +10,7 @@ import { isMapping } from '../common/check-defaults.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
 import { keysAt } from '../common/schema-info.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
+import { withRuleIssues } from './rule-issues.ts';
 import { unknownKeyText } from './schema-issue.ts';
 
 const FILE_VARIABLES = ownVariablesSchema(MAX_VARIABLES);
@@ -22,7 +23,7 @@ export function readVariables(raw: unknown, report: ProblemReporter): readonly O
   const given = raw ?? [];
   const parsed = FILE_VARIABLES.safeParse(given);
   if (parsed.success) return parsed.data;
-  for (const issue of parsed.error.issues) {
+  for (const issue of withRuleIssues(FILE_VARIABLES, given, parsed.error.issues)) {
     const path = issue.path.filter((step) => typeof step !== 'symbol');
     reportVariableIssue(issue, path, given, {
       value: (rest, message) => report.value(['variables', ...rest], '', message),

@@ -9,10 +9,10 @@ import {
 import { hiddenTarget } from '../../checks/hidden-channels.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import type { Viewer } from '../../http/access/viewer.ts';
+import { whileWanted } from '../../http/request-signal.ts';
 import { crudRoutes } from '../../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../../http/resources/resource-schemas.ts';
-import { whileWanted } from '../../http/while-wanted.ts';
 import type { AlertChannels, ChannelView } from './alert-channels.ts';
 
 const TAG = 'Alert channels';

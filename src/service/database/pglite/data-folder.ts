@@ -1,28 +1,39 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, VedetteError } from '../../../runtime/errors.ts';
+import { tryFlock } from '../../../runtime/files/flock.ts';
 import { closeToOthers } from '../../../runtime/files/private-folder.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { lockFile } from './folder-lock.ts';
 
 const NAME = 'database';
 
 export interface DataFolder {
-  /** Where the database's own files are. */
+  /** The folder of the database's own files. */
   readonly database: string;
   release(): void;
 }
 
-/** Whether a start has made the embedded database in the folder. */
+/** Whether the folder has an embedded database. */
 export function hasDatabase(folder: string): boolean {
   return existsSync(join(folder, NAME));
 }
 
 /**
- * Makes a folder ready for the embedded database and locks it: `database.lock`, and `database`,
- * which appears only when it is whole. A first start that was broken off leaves `database.new`,
- * which the next one replaces.
- * @param create makes a new database in the folder it is given, and closes it
+ * Prepares a folder for the embedded database and locks it: `database.lock`, and `database`, which
+ * appears only when it is complete. A first start that was interrupted leaves `database.new`, which
+ * the next one replaces.
+ *
+ * @param create makes a new database in the folder, and closes it
  * @throws VedetteError `environment`, one line
  */
 export async function openDataFolder(
@@ -42,7 +53,7 @@ export async function openDataFolder(
       const unfinished = join(folder, 'database.new');
       rmSync(unfinished, { recursive: true, force: true });
       await create(unfinished);
-      // Whatever the umask, PGlite lets all write what it makes here.
+      // PGlite makes its files writable for everybody, regardless of the umask.
       await closeToOthers(unfinished);
       renameSync(unfinished, database);
     }
@@ -59,6 +70,35 @@ async function lockOrExplain(folder: string, log: Logger): Promise<() => void> {
   } catch (error) {
     throw error instanceof VedetteError ? error : unusable(folder, error);
   }
+}
+
+/**
+ * Locks a file until the returned function is called or the process ends. Only warns where the
+ * system has no flock.
+ *
+ * @throws VedetteError `environment` where another process, or another part of this one, has locked
+ *   it, or the kernel refuses the lock for another reason
+ */
+async function lockFile(path: string, folder: string, log: Logger): Promise<() => void> {
+  const fd = openSync(path, 'a+', 0o600);
+  const lock = await tryFlock(fd);
+  if (lock.state === 'unavailable') {
+    log.warn(
+      `this system cannot lock a file (${lock.reason}): make sure that no two services use one data folder`,
+    );
+  } else if (lock.state !== 'locked') {
+    const holder = readFileSync(path, 'utf8').trim();
+    closeSync(fd);
+    const who = /^\d+$/.test(holder) ? ` (process ${holder})` : '';
+    throw new VedetteError(
+      'environment',
+      'STORE_FOLDER_IN_USE',
+      `the embedded database in ${folder} is in use by another service${who}: stop that one, or give this one another folder`,
+    );
+  }
+  ftruncateSync(fd);
+  writeSync(fd, `${process.pid}\n`);
+  return () => closeSync(fd);
 }
 
 function unusable(folder: string, error: unknown): VedetteError {

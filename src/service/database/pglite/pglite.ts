@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { PGlite } from '@electric-sql/pglite';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf, VedetteError } from '../../../runtime/errors.ts';
@@ -18,16 +18,17 @@ interface PgliteDeps {
   readonly log: Logger;
 }
 
-/** The database computes in this thread: after so long, sockets and timers get a turn before a statement. */
-const TURN_MS = 5;
-/** Statements and transactions that wait. More than this would be answered too late anyway. */
+/** The database computes in this thread: after this time, a statement first yields to sockets and timers. */
+const YIELD_AFTER_MS = 5;
+/** Statements and transactions that wait. More would be answered too late anyway. */
 const MAX_WAITING = 5000;
 const CLOSE_TIMEOUT_MS = 5000;
 
 /**
- * Opens the embedded database: in a folder, which is made at the first start, or in memory.
+ * Opens the embedded database: in a folder, which the first start makes, or in memory.
+ *
  * @param folder null for memory
- * @throws VedetteError `environment` where the folder is in use, or cannot be used
+ * @throws VedetteError `environment` where the folder is in use or unusable
  */
 export async function openPglite(folder: string | null, deps: PgliteDeps): Promise<PgliteStore> {
   if (folder === null) return new PgliteStore(await PGlite.create({ parsers: PARSERS }), deps);
@@ -56,8 +57,8 @@ export async function openPglite(folder: string | null, deps: PgliteDeps): Promi
 }
 
 /**
- * PostgreSQL compiled to WebAssembly, in this process: one connection, so everything runs one after
- * the other. No statement can be broken off, so the time limits of a statement have no effect.
+ * PostgreSQL compiled to WebAssembly, in this process: one connection, so statements run one by one.
+ * No statement can be cancelled, so the time limits of a statement have no effect.
  */
 export class PgliteStore implements Store {
   readonly kind = 'pglite';
@@ -66,7 +67,7 @@ export class PgliteStore implements Store {
   readonly #folder: DataFolder | null;
   readonly #serial = new Serial();
   readonly #closing = new AbortController();
-  #turnStartMs = 0;
+  #lastYieldMs = 0;
   #fault: StoreError | null = null;
   #closed: Promise<void> | null = null;
 
@@ -78,13 +79,13 @@ export class PgliteStore implements Store {
 
   async query<R extends Row = Row>(text: string, params: readonly Param[] = []) {
     refuseInsideTransaction(this);
-    return this.#alone(() => this.#query<R>(text, params));
+    return this.#runAlone(() => this.#query<R>(text, params));
   }
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     refuseInsideTransaction(this);
     return withTries(this.#deps.clock, this.#closing.signal, () =>
-      this.#alone(() => this.#transact(work)),
+      this.#runAlone(() => this.#transact(work)),
     );
   }
 
@@ -94,12 +95,12 @@ export class PgliteStore implements Store {
     const callback = deferred((payload: string) => {
       if (isListening) onNotify(payload);
     }, this.#deps.log);
-    const end = await this.#alone(() => this.#understood(() => this.#db.listen(channel, callback)));
+    const end = await this.#runAlone(() => this.#guarded(() => this.#db.listen(channel, callback)));
     return async () => {
       isListening = false;
       if (this.#closing.signal.aborted) return;
-      // In a database that is of no more use there is nothing to end.
-      await this.#alone(() => this.#understood(() => end())).catch(() => {});
+      // A closed or broken database has no listeners to remove.
+      await this.#runAlone(() => this.#guarded(() => end())).catch(() => {});
     };
   }
 
@@ -117,41 +118,41 @@ export class PgliteStore implements Store {
       return false;
     });
     const wasLate = await Promise.race([end, isLate]).finally(() => done.abort());
-    // A transaction that does not end still writes: the lock then stays until the process ends.
+    // A transaction that does not end still writes: keep the lock until the process ends.
     if (wasLate) this.#deps.log.warn('the embedded database was still in use when it was closed');
     else this.#folder?.release();
   }
 
-  /** One thing at a time. */
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs one query or transaction at a time. */
+  async #runAlone<T>(work: () => Promise<T>): Promise<T> {
     this.#requireUsable();
     if (this.#serial.waiting >= MAX_WAITING) {
       const message = `${MAX_WAITING} statements wait for the embedded database already`;
       throw new StoreError('unavailable', 'STORE_BUSY', message);
     }
     return this.#serial.run(async () => {
-      await this.#letOthersGoOn();
+      await this.#yieldWhenDue();
       return work();
     });
   }
 
-  async #letOthersGoOn(): Promise<void> {
+  async #yieldWhenDue(): Promise<void> {
     const { clock } = this.#deps;
-    if (clock.monotonicMs() - this.#turnStartMs <= TURN_MS) return;
-    await nextTurn();
-    this.#turnStartMs = clock.monotonicMs();
+    if (clock.monotonicMs() - this.#lastYieldMs <= YIELD_AFTER_MS) return;
+    await yieldToEventLoop();
+    this.#lastYieldMs = clock.monotonicMs();
   }
 
   async #query<R extends Row>(text: string, params: readonly Param[] = []): Promise<readonly R[]> {
-    await this.#letOthersGoOn();
-    const { fields, rows } = await this.#understood(() =>
+    await this.#yieldWhenDue();
+    const { fields, rows } = await this.#guarded(() =>
       this.#db.query<unknown[]>(text, params.map(encodeParam), { rowMode: 'array' }),
     );
     return namedRows<R>(fields, rows);
   }
 
   async #script(text: string): Promise<string | undefined> {
-    const results = await this.#understood(() => this.#db.exec(text));
+    const results = await this.#guarded(() => this.#db.exec(text));
     return results.at(-1)?.command;
   }
 
@@ -176,8 +177,8 @@ export class PgliteStore implements Store {
     if (this.#fault !== null) throw this.#fault;
   }
 
-  /** After a fault of the compiled code, its memory can be in any state: no more use of it. */
-  async #understood<T>(work: () => Promise<T>): Promise<T> {
+  /** After a fault of the compiled code, its memory can be in any state: the database is not used again. */
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
     if (this.#fault !== null) throw this.#fault;
     try {
       return await work();
@@ -191,7 +192,7 @@ export class PgliteStore implements Store {
   }
 }
 
-/** A trap of WebAssembly, or the end of the program that it runs. */
+/** Whether WebAssembly trapped, or its program exited. */
 function isFatal(thrown: unknown): boolean {
   if (typeof thrown !== 'object' || thrown === null || !('name' in thrown)) return false;
   return thrown.name === 'RuntimeError' || thrown.name === 'ExitStatus';

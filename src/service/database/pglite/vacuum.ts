@@ -7,9 +7,8 @@ import type { Store } from '../port.ts';
 const HOUR_MS = 3_600_000;
 
 /**
- * Once an hour, until the signal aborts, does for the embedded database what PostgreSQL's autovacuum
- * does by itself: without it its files only grow, and its plans go by what it held at first. Logs
- * what fails.
+ * Every hour, until the signal aborts, vacuums the embedded database, which has no autovacuum: its
+ * files would only grow, and its plans rely on the statistics of an empty database. Logs failures.
  */
 export async function runVacuum(
   { store, clock, log }: { readonly store: Store; readonly clock: Clock; readonly log: Logger },

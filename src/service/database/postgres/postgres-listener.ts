@@ -18,19 +18,19 @@ interface Subscription {
   readonly channel: string;
   readonly onNotify: (payload: string) => void;
   readonly onGap: () => void;
-  /** LISTEN was in effect once, so that a loss of the connection can lose notifications. */
+  /** Whether LISTEN was in effect once: a lost connection may then have lost notifications. */
   established: boolean;
   readonly settle: (error: StoreError | null) => void;
 }
 
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 5000;
-/** A connection that only waits never learns by itself that the other side is gone. */
+/** An idle connection does not notice that the server is gone. */
 const HEARTBEAT_MS = 15_000;
 const HEARTBEAT_ANSWER_MS = 5000;
 
 /**
- * The connection that LISTENs, apart from the pool, since it must stay the same.
+ * The connection for LISTEN, outside of the pool, since it must stay the same.
  *
  * | mode | entered by | ends with |
  * |---|---|---|
@@ -51,7 +51,7 @@ export class PostgresListener {
     this.#options = options;
   }
 
-  /** Resolves when LISTEN is in effect; rejects when the attempt at it fails. */
+  /** Resolves when LISTEN is in effect; rejects when it fails. */
   async listen(
     channel: string,
     onNotify: (payload: string) => void,
@@ -120,7 +120,7 @@ export class PostgresListener {
 
   async #goLive(session: Session): Promise<void> {
     const isAgain = [...this.#subscriptions].some(({ established }) => established);
-    // From here on a new subscription listens for itself.
+    // From here on, `listen` establishes new subscriptions.
     this.#session = session;
     await Promise.all(
       [...this.#subscriptions].map(async (subscription) => {
@@ -153,7 +153,7 @@ export class PostgresListener {
   }
 }
 
-/** One connection, from its making to its loss. */
+/** One connection, until it is lost. */
 class Session {
   readonly #client: Client;
   readonly #clock: Clock;
@@ -181,7 +181,7 @@ class Session {
     this.#client.on('notification', ({ channel, payload }) => onNotify(channel, payload ?? ''));
   }
 
-  /** Why it ended, or is about to. */
+  /** Why it ends or ended. */
   get failure(): StoreError | null {
     return this.#failure;
   }
@@ -198,7 +198,7 @@ class Session {
     });
   }
 
-  /** Never fails: on a lost connection there is nothing to end. */
+  /** Never rejects: a lost connection listens to nothing. */
   async unlisten(channel: string): Promise<void> {
     await this.#serial
       .run(async () => {
@@ -211,11 +211,11 @@ class Session {
   fail(thrown: unknown): void {
     this.#failure ??= judge(thrown).error;
     this.#ended.abort();
-    // A goodbye would wait for an answer that may never come.
+    // A regular end would wait for an answer that may never come.
     this.#socket?.destroy();
   }
 
-  /** Resolves when the connection is of no more use, or the signal aborts. */
+  /** Resolves when the connection is lost, or the signal aborts. */
   async lost(signal: AbortSignal): Promise<void> {
     const either = AbortSignal.any([signal, this.#ended.signal]);
     while (await sleep(this.#clock, HEARTBEAT_MS, either)) {

@@ -4,12 +4,12 @@ import { messageOf, VedetteError } from '../../../runtime/errors.ts';
 
 export interface PostgresAddress {
   /**
-   * Without what is told by `ssl` and `options`, and without an application_name: replicas know one
-   * another by theirs.
+   * Without the parameters in `ssl` and `options`, and without an application_name, by which
+   * replicas identify each other.
    */
   readonly connectionString: string;
   readonly ssl: false | ConnectionOptions;
-  /** Settings for each session that the URL asks for (`-c name=value`), or empty. */
+  /** Session settings from the URL (`-c name=value`), or empty. */
   readonly options: string;
 }
 
@@ -17,11 +17,12 @@ const SSL_PARAMS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey'] as const;
 type SslParam = (typeof SSL_PARAMS)[number];
 
 /**
- * Reads a `postgres://` or `postgresql://` URL. TLS is as libpq has it (PostgreSQL manual 34.19):
- * `disable`, the default; `require`, which encrypts and checks nothing unless `sslrootcert` is
- * given; `verify-ca`; `verify-full`, which checks the name too. `sslrootcert=system`, or none with
- * the last two, takes the authorities that Node trusts.
- * @throws VedetteError `config`, which never shows the URL: it holds a password
+ * Parses a `postgres://` or `postgresql://` URL. TLS is as in libpq (PostgreSQL manual 34.19):
+ * `disable`, the default; `require`, which encrypts and verifies nothing unless `sslrootcert` is
+ * given; `verify-ca`; `verify-full`, which also verifies the name. `sslrootcert=system`, or none with
+ * the last two, uses the authorities that Node trusts.
+ *
+ * @throws VedetteError `config`, which never shows the URL: it contains a password
  */
 export function readPostgresUrl(databaseUrl: string): PostgresAddress {
   const url = parse(databaseUrl);
@@ -38,7 +39,7 @@ export function readPostgresUrl(databaseUrl: string): PostgresAddress {
 }
 
 function parse(databaseUrl: string): URL {
-  // A socket's folder stands in ?host=, and the URL standard knows no user without a host.
+  // The folder of a socket is in ?host=, and the URL standard allows no user without a host.
   const withHost = databaseUrl.replace(/@\/(?=.*[?&]host=)/, '@localhost/');
   const url = URL.canParse(withHost) ? new URL(withHost) : null;
   if (url?.protocol === 'postgres:' || url?.protocol === 'postgresql:') return url;

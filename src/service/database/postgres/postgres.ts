@@ -14,9 +14,9 @@ import { replicaName } from './replica-name.ts';
 
 export interface PostgresOptions {
   readonly databaseUrl: string;
-  /** Connections at most, beside the one that listens. */
+  /** The most connections, besides the one that listens. */
   readonly poolSize: number;
-  /** The server ends a statement after it. */
+  /** The server ends a longer statement. */
   readonly statementTimeoutMs: number;
   /** Of the keys that this replica decrypts with: its connections name them. */
   readonly keyNames?: readonly string[];
@@ -24,16 +24,16 @@ export interface PostgresOptions {
   readonly log: Logger;
 }
 
-/** For a connection: to be made, or to become free. */
+/** Until a connection is established, or free. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Beyond the server's own limit, where the server or the way to it is gone without a word. */
+/** Beyond the server's own limit, for a server that does not answer at all. */
 const NO_ANSWER_MS = 5000;
-/** A transaction whose process does not go on. It holds locks that others wait for. */
+/** A transaction whose process hangs holds locks that others wait for. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 const IDLE_CONNECTION_MS = 30_000;
-/** So that a database that has moved, or more of them, get their share of connections. */
+/** New connections reach a database that has moved, and spread over several. */
 const CONNECTION_LIFETIME_S = 1800;
-/** Statements that wait for a connection. More than this would be answered too late anyway. */
+/** Statements that wait for a connection. More would be answered too late anyway. */
 const MAX_WAITING = 5000;
 const CLOSE_TIMEOUT_MS = 5000;
 
@@ -58,16 +58,11 @@ export class PostgresStore implements Store {
       idleTimeoutMillis: IDLE_CONNECTION_MS,
       maxLifetimeSeconds: CONNECTION_LIFETIME_S,
     });
-    // The pool has let go of the connection already; the next statement gets another.
+    // The pool has already removed the connection; the next statement gets another.
     this.#pool.on('error', (thrown) => {
       log.debug(`an idle connection to the database ended: ${judge(thrown).error.message}`);
     });
     this.#listener = new PostgresListener({ config, clock, log });
-  }
-
-  /** @throws StoreError where the database does not answer. */
-  async open(): Promise<void> {
-    await this.query('select 1');
   }
 
   async query<R extends Row = Row>(text: string, params: readonly Param[] = []) {
@@ -98,13 +93,13 @@ export class PostgresStore implements Store {
     this.#closing.abort();
     const done = new AbortController();
     const isLate = sleep(this.#options.clock, CLOSE_TIMEOUT_MS, done.signal);
-    // The pool would forget those that still wait for a connection.
+    // `pool.end` drops statements that still wait for a connection.
     const end = Promise.allSettled(this.#running)
       .then(() => Promise.all([this.#listener.close(), this.#pool.end()]))
       .then(() => false);
     const wasLate = await Promise.race([end, isLate]).finally(() => done.abort());
     if (!wasLate) return;
-    // A connection whose other side is gone without a word never says goodbye.
+    // A connection to a server that no longer answers never closes by itself.
     for (const socket of this.#sockets) socket.destroy();
     this.#options.log.warn('the database was still in use when it was closed');
   }
@@ -122,7 +117,7 @@ export class PostgresStore implements Store {
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
       keepAlive: true,
       types: { getTypeParser: (oid: number) => parserOf(oid) },
-      // values.ts reads times in this form alone.
+      // values.ts parses only this form of times.
       options: `${options} -c TimeZone=UTC -c DateStyle=ISO`.trim(),
       stream: () => {
         const socket = new Socket();
@@ -165,7 +160,7 @@ export class PostgresStore implements Store {
   }
 }
 
-/** One connection of the pool while somebody uses it. */
+/** One connection of the pool while it is in use. */
 class Connection implements Transaction {
   readonly #client: PoolClient;
   readonly #onError = (): void => {
@@ -177,7 +172,7 @@ class Connection implements Transaction {
   constructor(client: PoolClient, statementTimeoutMs: number) {
     this.#client = client;
     this.#timeoutMs = statementTimeoutMs;
-    // Lost between two statements. Without a listener it would end the process.
+    // A connection lost between two statements: without a listener, the error would end the process.
     client.on('error', this.#onError);
   }
 
@@ -189,7 +184,7 @@ class Connection implements Transaction {
     const { fields, rows } = await this.#run({
       text,
       values: params.map(encodeParam),
-      // Extended: without parameters too, the server takes one statement and no more.
+      // Extended: the server accepts only one statement, also without parameters.
       ...{ queryMode: 'extended' },
     });
     return namedRows<R>(fields, rows);
@@ -199,7 +194,7 @@ class Connection implements Transaction {
     await this.#run({ text });
   }
 
-  /** What the server says that it did, for example COMMIT. */
+  /** The command tag of the server, for example COMMIT. */
   async command(text: string): Promise<string> {
     return (await this.#run({ text })).command;
   }
@@ -219,7 +214,7 @@ class Connection implements Transaction {
       return await this.#client.query<unknown[]>({
         ...query,
         rowMode: 'array',
-        // pg takes it for each query too, which its types do not say.
+        // pg accepts it for each query, which its types omit.
         ...{ query_timeout: this.#timeoutMs + NO_ANSWER_MS },
       });
     } catch (thrown) {
@@ -243,7 +238,7 @@ async function transact<T>(
     if ((await connection.command('commit')) === 'ROLLBACK') throw silentRollback();
     return result;
   } catch (thrown) {
-    // A failed rollback marks the connection as broken; what failed first is what matters.
+    // A failed rollback marks the connection as broken; the first error is reported.
     if (!connection.isBroken) await connection.command('rollback').catch(() => {});
     throw thrown;
   }

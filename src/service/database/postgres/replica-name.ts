@@ -1,15 +1,15 @@
 /**
- * The `application_name` of a replica's connections, by which the others see what it can read:
+ * The `application_name` of a replica's connections, which tells other replicas what it can read:
  * `vedette/3 1f2e3d4c,5b6a7988`, with the fingerprints of its keys.
  *
- * The number grows with each release that stores what those before cannot read. `vedette` alone is a
- * release that reads no encrypted credentials, and `vedette/2` one that reads no encrypted user names.
+ * The number grows with each release that stores something earlier ones cannot read. `vedette` alone
+ * is a release that reads no encrypted credentials, `vedette/2` one that reads no encrypted user names.
  */
 const NAME = 'vedette';
 const RELEASE = 3;
-/** In hex digits: the start of a key's public name. */
+/** Hex digits: the start of a key's public name. */
 const FINGERPRINT_LENGTH = 8;
-/** PostgreSQL cuts the name at 63 bytes. A replica with more keys counts as one that lacks the others. */
+/** PostgreSQL cuts the name at 63 bytes. A replica with more keys counts as lacking the others. */
 const MAX_FINGERPRINTS = 6;
 
 export function replicaName(keyNames: readonly string[]): string {
@@ -17,11 +17,11 @@ export function replicaName(keyNames: readonly string[]): string {
   return [`${NAME}/${RELEASE}`, named.join(',')].join(' ').trim();
 }
 
-/** Whether a replica of this name decrypts what this release encrypts by this key. */
+/** Whether a replica of this name can decrypt what this release encrypts with this key. */
 export function readsKey(name: string, keyName: string): boolean {
   const [release = '', fingerprints = ''] = name.split(' ');
   const [product, number] = release.split('/');
-  // Of a later release, too: it reads what this one stores.
+  // A later release reads what this one stores.
   if (product !== NAME || !(Number(number) >= RELEASE)) return false;
   return fingerprints.split(',').includes(fingerprintOf(keyName));
 }

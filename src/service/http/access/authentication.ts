@@ -9,12 +9,12 @@ import { accessOf, requireAccess } from './route-access.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whoever makes the request; null where the route is public, or for agents. */
+    /** Null where the route is public, or for agents. */
     caller: Caller | null;
   }
 }
 
-/** Keys that nobody has, tried from one address in a minute, before more of them get 429. */
+/** For each address; more of them get 429. */
 const MAX_WRONG_KEYS_PER_MINUTE = 100;
 
 export interface AuthenticationParts {
@@ -24,9 +24,9 @@ export interface AuthenticationParts {
 }
 
 /**
- * Lets in by API key (src/service/README.md, "The API") whoever has the role that the route asks
- * for, and by location key (src/agent/README.md, "For a service") the agents. Every route says who,
- * or the start fails. Neither kind of key opens what is for the other.
+ * Authenticates users by API key (src/service/README.md, "The API"), which must have the role of the
+ * route, and agents by location key (src/agent/README.md, "For a service"). Every route declares who
+ * may use it, or the start fails. Neither kind of key is accepted in place of the other.
  */
 export function addAuthentication(app: FastifyInstance, parts: AuthenticationParts): void {
   const { authenticator, locationKeys, clock } = parts;
@@ -39,7 +39,7 @@ export function addAuthentication(app: FastifyInstance, parts: AuthenticationPar
   app.decorateRequest('agent', null);
   app.addHook('onRoute', requireAccess);
   app.addHook('onRequest', async (request, reply) => {
-    // What no route takes is answered the same for all: that gives nothing away.
+    // An unknown path gets the same answer with and without a key, so it reveals nothing.
     if (request.is404) return;
     const access = accessOf(request.routeOptions.config);
     if (access.kind === 'public') return;
@@ -61,9 +61,9 @@ export function addAuthentication(app: FastifyInstance, parts: AuthenticationPar
 }
 
 /**
- * Who makes the request.
+ * The user that makes the request.
  *
- * @throws ServiceError 500 on a route that is not for users: a fault of our own
+ * @throws ServiceError 500 on a route that is not for users: a programming error
  */
 export function callerOf({ caller }: Pick<FastifyRequest, 'caller'>): Caller {
   if (caller === null) {

@@ -4,20 +4,20 @@ import {
   badToken,
   forbidden,
   type ServiceError,
-  tooManyRequests,
+  tooManyWrongKeys,
   unavailable,
 } from '../../errors.ts';
 import { type KeyHolders, type KeyKind, keyHashOf } from './authenticator.ts';
 import { KeyCache } from './key-cache.ts';
 
-/** So late a revoked key may still work. */
+/** How long a revoked key may still work. */
 const KEY_TTL_MS = 5_000;
 const MAX_CACHED_KEYS = 10_000;
 const STORE_RETRY_SECONDS = 5;
-/** Look-ups in progress for addresses that guess, of all together. Each holds a request in memory. */
+/** Concurrent look-ups for all addresses that guess. Each holds a request in memory. */
 const MAX_GUESSES_AT_ONCE = 1_000;
 
-/** Counts for the address of a request; says what it has left. */
+/** Counts by the address of a request, and returns what it has left. */
 export type CountWrongKeys = (
   request: FastifyRequest,
   options?: { increment: boolean },
@@ -70,11 +70,11 @@ export function createIdentify<Holder extends { readonly accountId: string }>(pa
     return holder;
   }
 
-  /** What a wrong key from this address is answered with; null while the address may still err. */
+  /** The answer to a wrong key from this address; null while it is below the limit. */
   async function refusalOf(request: FastifyRequest): Promise<ServiceError | null> {
     const wrong = await countWrongKeys(request, { increment: false });
     if (wrong.isAllowed || wrong.remaining > 0) return null;
-    return tooManyRequests(wrong.max, Math.max(1, wrong.ttlInSeconds));
+    return tooManyWrongKeys(wrong.max, Math.max(1, wrong.ttlInSeconds));
   }
 
   async function ask(keyHash: Buffer): Promise<Holder | null> {

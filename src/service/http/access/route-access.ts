@@ -3,11 +3,11 @@ import { ROLES, type Role } from './authenticator.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The least role that may use the route. */
+    /** The lowest role that may use the route. */
     role?: Role;
-    /** Nobody is asked for a key here. */
+    /** Needs no key. */
     public?: true;
-    /** For agents alone: they say their protocol version and have the key of their location. */
+    /** Only for agents, which send their protocol version and the key of their location. */
     agent?: true;
   }
 }
@@ -25,7 +25,7 @@ export function accessOf(
   const declared = [config?.role, config?.public, config?.agent].filter(
     (each) => each !== undefined,
   );
-  // More than one declaration is a mistake, and a guess could open the route to everybody.
+  // More than one declaration is a mistake; a guess could make the route public.
   if (declared.length !== 1) return { kind: 'undeclared' };
   const role = ROLES.find((each) => each === config?.role);
   if (role !== undefined) return { kind: 'role', role };

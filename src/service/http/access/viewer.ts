@@ -2,12 +2,9 @@ import type { FastifyRequest } from 'fastify';
 import { callerOf } from './authentication.ts';
 import { covers } from './authenticator.ts';
 
-/** To whom a resource is shown. */
+/** The user that a resource is shown to. */
 export interface Viewer {
-  /**
-   * Whoever may not change a resource is not shown the addresses in it that are secrets themselves: of
-   * pings and of webhooks.
-   */
+  /** Users without it do not see the addresses that are secrets themselves: of pings and webhooks. */
   readonly mayWrite: boolean;
 }
 

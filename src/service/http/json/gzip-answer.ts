@@ -3,14 +3,14 @@ import { promisify } from 'node:util';
 import { constants, createGzip, gzip } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-const pack = promisify(gzip);
-/** Smaller ones fit into a packet or two anyway. */
+const compress = promisify(gzip);
+/** Shorter answers fit into a packet or two. */
 const MIN_CHARS = 2_000;
 const LEVEL = { level: constants.Z_BEST_SPEED } as const;
 
 /**
- * For the `onSend` of a route with large answers: packs them for clients that take gzip (RFC 9110
- * 12.5.3), off the event loop.
+ * The `onSend` hook of a route with large answers: compresses them off the event loop for clients that
+ * accept gzip (RFC 9110 12.5.3).
  */
 export async function gzipAnswer(
   request: FastifyRequest,
@@ -22,7 +22,7 @@ export async function gzipAnswer(
   reply.header('vary', 'accept-encoding');
   if (!takesGzip(request)) return payload;
   reply.header('content-encoding', 'gzip');
-  if (!isStream) return pack(payload, LEVEL);
+  if (!isStream) return compress(payload, LEVEL);
   reply.removeHeader('content-length');
   return payload.pipe(createGzip(LEVEL));
 }

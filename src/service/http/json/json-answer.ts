@@ -3,9 +3,9 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 
-/** Longer ones are sent piece by piece: to put one of 16 MiB together and encode it takes 40 ms. */
+/** Longer answers are sent piece by piece: joining and encoding 16 MiB takes 40 ms. */
 export const AT_ONCE_BYTES = 1_048_576;
-/** Shorter texts are put together: to send each of thousands by itself takes longer. */
+/** Shorter texts are joined: sending thousands one by one takes longer. */
 const PIECE_CHARS = 65_536;
 
 /** A JSON text as the body of an answer. */
@@ -19,19 +19,19 @@ export class JsonAnswer {
     if (this.#piece.length >= PIECE_CHARS) this.#endPiece();
   }
 
-  /** What of it is put together, to be sent before the rest is added: nothing of that stays here. */
+  /** Removes and returns the complete pieces, to be sent before the rest is added. */
   takePieces(): readonly string[] {
     this.#bytes = 0;
     return this.#pieces.splice(0);
   }
 
-  /** The same at the end, with the last of it. */
+  /** The same at the end, with the last piece. */
   takeAll(): readonly string[] {
     this.#endPiece();
     return this.takePieces();
   }
 
-  /** When all is added. Says in the headers how long it is. */
+  /** To be called at the end. Sets the content length of a stream. */
   body(reply: FastifyReply): string | Readable {
     this.#endPiece();
     if (this.#bytes <= AT_ONCE_BYTES) return this.#pieces.join('');
@@ -59,31 +59,32 @@ export function listAnswer(reply: FastifyReply, items: readonly string[]): strin
   return answer.body(reply);
 }
 
-/** Lists of fewer items are shaped with what they are in. */
+/** Shorter lists are shaped together with their parent. */
 const MANY_ITEMS = 100;
 
-/** Whether to shape the value at once may take long. */
+/** Whether shaping the value at once may take long. */
 export function isLong(schema: z.ZodType, value: unknown): boolean {
   return Array.isArray(value) ? listIn(schema) !== null : longListsOf(schema, value).size > 0;
 }
 
 /**
- * Shapes the value by its schema as the library does, but lists item by item: also long ones in an
- * object, and in the items of a list.
+ * Shapes the value by its schema as the library does, but lists item by item, including long lists in
+ * an object and in the items of a list.
  *
- * @param turn called after each item
+ * @param yieldWhenDue called after each item
  * @throws ZodError where the value does not fit the schema
  */
 export async function addShaped(
   answer: JsonAnswer,
   schema: z.ZodType,
   value: unknown,
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<void> {
   const list = Array.isArray(value) ? listIn(schema) : null;
   const lists = longListsOf(schema, value);
-  if (list !== null) await addList(answer, list, value as readonly unknown[], turn);
-  else if (lists.size > 0) await addObject(answer, schema, { value: Object(value), lists }, turn);
+  if (list !== null) await addList(answer, list, value as readonly unknown[], yieldWhenDue);
+  else if (lists.size > 0)
+    await addObject(answer, schema, { value: Object(value), lists }, yieldWhenDue);
   else answer.add(JSON.stringify(z.encode(schema, value)));
 }
 
@@ -91,14 +92,14 @@ async function addList(
   answer: JsonAnswer,
   { items, bound }: List,
   value: readonly unknown[],
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<void> {
   if (bound !== null) z.encode(bound, value);
   answer.add('[');
   for (const [index, each] of value.entries()) {
     if (index > 0) answer.add(',');
-    await addShaped(answer, items, each, turn);
-    await turn();
+    await addShaped(answer, items, each, yieldWhenDue);
+    await yieldWhenDue();
   }
   answer.add(']');
 }
@@ -108,7 +109,7 @@ async function addObject(
   answer: JsonAnswer,
   schema: z.ZodType,
   { value, lists }: { readonly value: object; readonly lists: ReadonlyMap<string, List> },
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<void> {
   const emptied = Object.fromEntries([...lists.keys()].map((key) => [key, []]));
   const shaped: object = Object(z.encode(schema, { ...value, ...emptied }));
@@ -119,19 +120,19 @@ async function addObject(
     separator = ',';
     const list = lists.get(key);
     if (list === undefined) answer.add(JSON.stringify(member));
-    else await addList(answer, list, Reflect.get(value, key), turn);
+    else await addList(answer, list, Reflect.get(value, key), yieldWhenDue);
   }
   answer.add('}');
 }
 
-/** What a schema of a list says of it. */
+/** The schema of a list. */
 export interface List {
   readonly items: z.ZodType;
-  /** How many there may be; null where that is not said. */
+  /** Its bounds; null where it has none. */
   readonly bound: z.ZodType | null;
 }
 
-/** By key, those members of an object that are lists of many items. */
+/** The long lists of an object, by key. */
 function longListsOf(schema: z.ZodType, value: unknown): ReadonlyMap<string, List> {
   const long = new Map<string, List>();
   for (const [key, list] of listsIn(schema)) {
@@ -143,7 +144,7 @@ function longListsOf(schema: z.ZodType, value: unknown): ReadonlyMap<string, Lis
 
 const known = new WeakMap<z.ZodType, ReadonlyMap<string, List>>();
 
-/** By key, the lists that an object has; none where it has rules of its own. */
+/** The lists of an object by key; none where the object has rules of its own. */
 function listsIn(schema: z.ZodType): ReadonlyMap<string, List> {
   const found = known.get(schema);
   if (found !== undefined) return found;
@@ -158,10 +159,10 @@ function listsIn(schema: z.ZodType): ReadonlyMap<string, List> {
   return lists;
 }
 
-/** null where it is no list, or one with a rule of its own. */
+/** null where it is no list, or has a rule of its own. */
 export function listIn(schema: unknown): List | null {
   if (schema instanceof z.ZodDefault) return listIn(schema.unwrap());
-  // As `listOf` of the protocol makes it: a bound, and then the items.
+  // As `listOf` of the protocol makes it: the bound, then the items.
   if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray) {
     const list = listIn(schema.out);
     return list && { ...list, bound: schema.in };

@@ -4,25 +4,24 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-
 const COMMA = 0x2c;
 
 export interface JsonBounds {
-  /** Lists and objects inside of each other. */
+  /** Nested lists and objects. */
   readonly maxDepth: number;
-  /** Members of objects and items of lists, in all. */
+  /** Members of all objects and items of all lists. */
   readonly maxValues: number;
   /** Members of one object. */
   readonly maxKeys: number;
 }
 
-/** Less than any body has commas: a list's are not counted. */
+/** So low that the commas of a list never reach the bound: they are not counted. */
 const LIST = -0x8000_0000;
 
 /**
- * Whether the UTF-8 bytes of a JSON text are within bounds. What is no JSON gets some answer, too,
- * and in the same time: one pass over the bytes. Parsing nests without a limit, and whatever walks
- * the value afterwards would run out of stack; and a key costs a hundred times what its bytes do.
+ * Whether the UTF-8 bytes of a JSON text are within bounds, in one pass over the bytes; for invalid
+ * JSON the result is arbitrary. JSON.parse has no limit for nesting, and walking a deep value would
+ * overflow the stack; a key takes a hundred times the memory of its bytes.
  */
 export function jsonShape(
   json: Uint8Array,

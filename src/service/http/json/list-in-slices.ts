@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 import { AT_ONCE_BYTES, addShaped, JsonAnswer } from './json-answer.ts';
 
-/** A list as the payload of an answer, read a few items at a time as they are sent. */
+/** A list as the payload of an answer, read in slices while it is sent. */
 export class ListInSlices {
   readonly slices: AsyncIterable<readonly unknown[]>;
 
@@ -13,7 +13,7 @@ export class ListInSlices {
   }
 }
 
-/** Sends the items by the schema of the route, which is one of a list. */
+/** Sends the items, shaped by the schema of the route, which must be a list. */
 export function sendSlices<Stored>(
   reply: FastifyReply,
   slices: AsyncIterable<readonly Stored[]>,
@@ -30,26 +30,25 @@ async function* presented<Stored>(
 }
 
 /**
- * A short list as a text; of a long one a stream, which reads the next slice when the client has taken
- * what came before it. What fails in the beginning is thrown. After it the answer has begun, and can
- * only be broken off.
+ * A text for a short list; for a long one a stream, which reads the next slice when the client has
+ * received the one before. Throws an early failure; after the answer has begun, it can only be aborted.
  *
  * @param items the schema of an item
- * @param onBreak told why an answer that had begun was broken off
+ * @param onBreak called with the error when an answer that had begun was aborted
  */
 export async function bodyOfSlices(
   { slices }: ListInSlices,
   {
     items,
-    turn,
+    yieldWhenDue,
     onBreak,
   }: {
     readonly items: z.ZodType;
-    readonly turn: YieldWhenDue;
+    readonly yieldWhenDue: YieldWhenDue;
     readonly onBreak: (error: unknown) => void;
   },
 ): Promise<string | Readable> {
-  const pieces = shapedPieces(slices, items, turn);
+  const pieces = shapedPieces(slices, items, yieldWhenDue);
   const first: string[] = [];
   for (let bytes = 0; bytes <= AT_ONCE_BYTES; ) {
     const next = await pieces.next();
@@ -65,7 +64,7 @@ type Pieces = AsyncGenerator<string, void, undefined>;
 async function* shapedPieces(
   slices: AsyncIterable<readonly unknown[]>,
   items: z.ZodType,
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Pieces {
   const answer = new JsonAnswer();
   let separator = '[';
@@ -73,9 +72,9 @@ async function* shapedPieces(
     for (const item of slice) {
       answer.add(separator);
       separator = ',';
-      await addShaped(answer, items, item, turn);
+      await addShaped(answer, items, item, yieldWhenDue);
       yield* answer.takePieces();
-      await turn();
+      await yieldWhenDue();
     }
   }
   answer.add(separator === '[' ? '[]' : ']');
@@ -98,7 +97,7 @@ async function* encoded(
       yield Buffer.from(next.value);
     }
   } finally {
-    // Nothing more is read for a client that is gone.
+    // Reads nothing more for a client that is gone.
     await rest.return();
   }
 }

@@ -1,18 +1,17 @@
 /** How much of a text is parsed at once. */
 export interface JsonSlice {
-  /** UTF-16 units. A single text or number that is longer is parsed at once nevertheless. */
+  /** UTF-16 units. A longer single text or number is parsed at once. */
   readonly maxChars: number;
   /** Members of objects and items of lists. */
   readonly maxValues: number;
 }
 
-/** Takes 5 ms at most, whatever is in it. */
+/** Takes 5 ms at most, for any content. */
 const SLICE: JsonSlice = { maxChars: 131_072, maxValues: 8_000 };
 
 /**
- * What JSON.parse gives, in slices: other work goes on after each. Lists and objects that are longer
- * than a slice are put together from what JSON.parse makes of some of their members at a time; what is
- * shorter is its work alone.
+ * Does what JSON.parse does, in slices, between which other work can run. Lists and objects longer than
+ * a slice are assembled from runs of members, each parsed by JSON.parse; shorter ones it parses whole.
  *
  * @param pause called after each slice, with the number of UTF-16 units in it
  * @throws SyntaxError where JSON.parse throws it
@@ -40,30 +39,30 @@ const CLOSE_OBJECT = 0x7d;
 
 type Members = Record<string, unknown>;
 
-/** A list or object that is put together here. */
+/** A list or object that is being assembled. */
 type Frame =
   | { readonly isList: true; readonly value: unknown[] }
   | { readonly isList: false; readonly value: Members };
 
-/** What stands before `#from` in the innermost frame: so it is known what may follow. */
+/** The token before `#from` in the innermost frame, which decides what may follow. */
 type Before = 'nothing' | 'comma' | 'member';
 
 class SlicedParser {
   readonly #text: string;
   readonly #slice: JsonSlice;
-  /** The next unit that is looked at. */
+  /** The next unit to scan. */
   #at = 0;
-  /** Of lists and objects that are open there. */
+  /** How many lists and objects are open at `#at`. */
   #depth = 0;
   /** By depth, from 1: where each of them opened, and its last comma (-1 where it has none). */
   readonly #opens: number[] = [];
   readonly #commas: number[] = [];
   /** The outermost of the open ones: frame 0 has depth 1. */
   readonly #frames: Frame[] = [];
-  /** The start of what is not parsed yet. */
+  /** The start of the text that is not parsed yet. */
   #from = 0;
   #before: Before = 'nothing';
-  /** Since about there. */
+  /** Values since about `#from`. */
   #values = 0;
   #root: unknown;
 
@@ -72,7 +71,7 @@ class SlicedParser {
     this.#slice = slice;
   }
 
-  /** Parses a slice and says how long it was; null at the end. */
+  /** Parses a slice and returns its length; null at the end. */
   parseSlice(): number | null {
     const text = this.#text;
     const { maxChars, maxValues } = this.#slice;
@@ -125,7 +124,7 @@ class SlicedParser {
   /**
    * Parses whole members of the innermost frame, or of frames that it opens further in.
    *
-   * @returns how many units; 0 where no member is whole yet
+   * @returns how many units; 0 where no member is complete yet
    */
   #cut(): number {
     for (;;) {
@@ -169,7 +168,7 @@ class SlicedParser {
     if (isEmpty && (mustBeSome || this.#before === 'comma')) throw malformed();
   }
 
-  /** Makes a frame of what opens there, in the innermost one. */
+  /** Opens a frame in the innermost one. */
   #open(at: number): void {
     if (this.#before === 'member') throw malformed();
     const frame: Frame =
@@ -183,7 +182,7 @@ class SlicedParser {
       if (outer === undefined) this.#root = frame.value;
       else outer.value.push(frame.value);
     } else {
-      // A text in its place: a key alone has nothing that JSON.parse could read on into.
+      // An empty text in place of its value, so that JSON.parse accepts the key.
       const [key] = Object.keys(JSON.parse(`{${before}""}`));
       if (key === undefined) throw malformed();
       put(outer.value, key, frame.value);
@@ -203,7 +202,7 @@ class SlicedParser {
   }
 }
 
-/** Behind the text that begins there; the end of all where it does not end. */
+/** The offset after the text that begins there; the end of the input where it is not closed. */
 function endOfText(text: string, from: number): number {
   let at = from + 1;
   while (at < text.length) {
@@ -214,7 +213,7 @@ function endOfText(text: string, from: number): number {
   return text.length;
 }
 
-/** As JSON.parse does: `__proto__` is a key like any other. */
+/** As in JSON.parse, `__proto__` is a key like any other. */
 function put(members: Members, key: string, value: unknown): void {
   if (key !== '__proto__') members[key] = value;
   else {

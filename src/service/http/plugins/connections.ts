@@ -16,7 +16,7 @@ import type { ServiceMetrics } from '../metrics.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered also where there is no room for other requests. */
+    /** Answered also when all connections for other requests are in use. */
     probe?: true;
   }
 }
@@ -24,9 +24,9 @@ declare module 'fastify' {
 /** How many connections may be open at once. */
 export interface ConnectionLimits {
   readonly max: number;
-  /** Of these, from one address (IPv6: one network of 64 bits) that is no trusted proxy. */
+  /** From one address (IPv6: one /64 network) that is no trusted proxy. */
   readonly maxPerAddress: number;
-  /** Beside `max`, for probes alone; half of them from one address. */
+  /** In addition to `max`, only for probes; at most half of them from one address. */
   readonly reserve: number;
 }
 
@@ -47,8 +47,8 @@ const CLOSED_BECAUSE = {
 } as const;
 
 /**
- * Bounds the connections, of all and of each address. Where every place has a request in progress, a
- * new connection gets one of the reserve: there probes are answered and all else with 503.
+ * Bounds the connections, in total and by address. When all of them have a request in progress, a new
+ * connection uses the reserve, on which only probes are answered and other requests get 503.
  */
 export function addConnectionBounds(app: FastifyInstance, parts: ConnectionParts): void {
   const { metrics, limits } = parts;
@@ -83,7 +83,7 @@ export function addConnectionBounds(app: FastifyInstance, parts: ConnectionParts
     if (!reserve.has(request.raw.socket)) return;
     reply.header('connection', 'close');
     if (request.routeOptions.config?.probe === true) return;
-    // No error of a request: a line in the log for each would only add to the load.
+    // Not thrown: a log line for each would add to the load.
     report('full', request.raw.socket);
     return reply
       .code(503)
@@ -92,7 +92,7 @@ export function addConnectionBounds(app: FastifyInstance, parts: ConnectionParts
   });
 }
 
-/** Says by what an address is counted. Trusted proxies, which bring many clients, are not. */
+/** Returns the key that an address is counted by; null for trusted proxies, which have many clients. */
 function addressCounter(trustedProxies: readonly string[]): (socket: Socket) => string | null {
   const proxies = new BlockList();
   for (const text of trustedProxies) {

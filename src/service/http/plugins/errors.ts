@@ -1,17 +1,20 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { StoreError, type StoreErrorKind } from '../../database/store-errors.ts';
 import { conflict, errorBody, ServiceError, tooLarge, unavailable } from '../../errors.ts';
 import type { AllowedMethods } from '../allowed-methods.ts';
-import { drain } from '../drain.ts';
 import { wrongMediaType } from './json-body.ts';
 import { SECURITY_HEADERS } from './observe.ts';
 
 const MAX_SHOWN_PATH_CHARS = 200;
 const STORE_RETRY_SECONDS = 5;
+/** The most bytes to drain: a client that sends more loses the connection. */
+const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
+const DRAIN_LIMIT_MS = 5_000;
 
-/** What Fastify itself refuses, by its code. */
+/** Errors of Fastify itself, by code. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, (request: FastifyRequest) => ServiceError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (request) =>
     tooLarge(
@@ -25,7 +28,7 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, (request: FastifyRequest) => Ser
   FST_ERR_MAX_PARAM_LENGTH: () => new ServiceError(414, 'A part of the path is too long'),
 };
 
-/** What a store refused and no feature gave a meaning of its own. */
+/** Errors of a store that no feature handled. */
 const STORE_ERRORS: Readonly<
   Record<StoreErrorKind, (error: StoreError, request: FastifyRequest) => ServiceError>
 > = {
@@ -37,8 +40,8 @@ const STORE_ERRORS: Readonly<
 };
 
 /**
- * Every error as src/service/README.md, "The API" has it; what nobody foresaw as a 500 that tells
- * only the log.
+ * Answers every error in the form of src/service/README.md, "The API"; an unexpected error as a 500
+ * whose details are only logged.
  */
 export function addErrors(
   app: FastifyInstance,
@@ -63,7 +66,7 @@ export function addErrors(
         answer.status === 500 ? 'a request failed by a fault of the service' : answer.message,
       );
     }
-    // Whoever sends on and on has the answer, and no claim on the connection.
+    // A client that keeps sending gets the answer, and loses the connection.
     if (!(await drain(request.raw, clock))) reply.header('connection', 'close');
     return sendError(reply, answer);
   });
@@ -92,7 +95,7 @@ export function addErrors(
   });
 }
 
-/** For what fails before there is a route: a path that cannot be read. */
+/** For errors before there is a route: a malformed path. */
 export function answerFrameworkError(
   error: Error,
   request: FastifyRequest,
@@ -109,7 +112,7 @@ function sendError(reply: FastifyReply, error: ServiceError): FastifyReply {
       .code(status)
       .headers(headers)
       .type('application/json; charset=utf-8')
-      // The schemas are for what a route answers when all is well.
+      // The schemas of a route describe only successful answers.
       .serializer(JSON.stringify)
       .send(errorBody(status, message, attributes))
   );
@@ -121,7 +124,7 @@ function serviceErrorOf(error: unknown, request: FastifyRequest): ServiceError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const known = FRAMEWORK_ERRORS[code];
   if (known !== undefined) return known(request);
-  // A body that stopped coming: there is nobody left to tell, and it is no fault of ours.
+  // The body stopped coming: the client is gone, and the service is not at fault.
   if (request.raw.aborted || code === 'ECONNRESET') {
     return new ServiceError(400, 'The request was not sent to its end');
   }
@@ -132,5 +135,32 @@ function ownFault(cause: unknown, { id }: FastifyRequest): ServiceError {
   return new ServiceError(500, 'Something went wrong in the service; its log says more', {
     attributes: { requestId: id },
     cause,
+  });
+}
+
+/**
+ * Discards the rest of an unwanted body. If the connection closed while the client still sends, the
+ * client would lose the answer.
+ *
+ * @returns false where the body did not end within the limits, or the connection closed before
+ */
+function drain(request: IncomingMessage, clock: Clock): Promise<boolean> {
+  const { headers } = request;
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'];
+  if (!hasBody || request.complete || request.destroyed) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const count = (chunk: Uint8Array): void => {
+      bytes += chunk.length;
+      if (bytes > MAX_DRAINED_BYTES) done();
+    };
+    const done = (): void => {
+      cancel();
+      request.off('data', count).off('end', done).off('close', done).off('error', done);
+      resolve(request.complete);
+    };
+    const cancel = clock.after(DRAIN_LIMIT_MS, done);
+    request.on('end', done).on('close', done).on('error', done).on('data', count);
+    request.resume();
   });
 }

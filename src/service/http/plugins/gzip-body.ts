@@ -5,7 +5,7 @@ import { ServiceError, tooLarge, unsupportedMedia } from '../../errors.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Bodies with `content-encoding: gzip` are taken; its bodyLimit holds for them unpacked. */
+    /** Accepts bodies with `content-encoding: gzip`; bodyLimit applies to the uncompressed body. */
     gzip?: true;
   }
 }
@@ -16,8 +16,8 @@ const GZIP: readonly string[] = ['gzip', 'x-gzip'];
 const PLAIN = 'the body without an encoding';
 
 /**
- * Content encodings (RFC 9110 8.4): gzip where a route takes it, none anywhere else. What cannot be
- * taken is refused before a byte of the body is read.
+ * Content encodings (RFC 9110 8.4): gzip where a route accepts it, none elsewhere. Refuses other
+ * requests before a byte of the body is read.
  */
 export function addBodyEncodings(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
@@ -43,10 +43,10 @@ function takesGzip({ routeOptions }: FastifyRequest): boolean {
 }
 
 /**
- * The unpacked bytes of `packed`, as a stream with what Fastify compares to Content-Length. Ends
- * with a ServiceError: 413 as soon as there are more than `limitBytes`, however small they were
- * packed, and 400 where it is no gzip or cut short. Holds no more than a few chunks, and leaves
- * `packed` open, so that the answer can still be sent.
+ * The uncompressed bytes of `packed`, as a stream with the length that Fastify compares to
+ * Content-Length. Fails with a ServiceError: 413 as soon as there are more than `limitBytes`, 400 where
+ * it is no gzip or truncated. Buffers a few chunks at most, and leaves `packed` open, so that the answer
+ * can still be sent.
  */
 function unpacked(packed: Readable, limitBytes: number): Readable {
   let packedBytes = 0;

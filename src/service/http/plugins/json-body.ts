@@ -7,24 +7,24 @@ import { parseJsonInSlices } from '../json/sliced-json.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The type that bodies have here, where it is not JSON and the route has a parser of its own. */
+    /** The media type of bodies where it is not JSON; the route has its own parser. */
     bodyType?: string;
-    /** Results in numbers: the values of a JSON body are not bounded, only its bytes and each object's keys. */
+    /** For batches of results: bounds only the bytes of a JSON body and the keys of each object. */
     manyValues?: true;
   }
 }
 
-/** No body of the API comes near it. */
+/** Far more than any body of the API needs. */
 export const MAX_JSON_DEPTH = 64;
-/** The largest bodies, status pages of 1000 services, have a quarter of it. */
+/** Four times the largest bodies, status pages of 1000 services. */
 export const MAX_JSON_VALUES = 20_000;
-/** Some milliseconds, with all that they may be. */
-const NODES_A_TURN = 8_000;
+/** Takes some milliseconds. */
+const NODES_PER_YIELD = 8_000;
 
 /**
- * Takes JSON bodies and no others. Refuses with 400 what is no JSON, no UTF-8, too deep or of too many values,
- * and a key by which an object's prototype could be changed (an agent may send one: it is left out). Refuses
- * with 415 every other type. A long body is read in slices, so that it holds up nobody else.
+ * Accepts only JSON bodies. Refuses with 400 invalid JSON or UTF-8, too much depth or too many values, and
+ * a key that could change an object's prototype (from agents, such a key is dropped); with 415 every other
+ * type. Parses a long body in slices, so that it does not block other requests.
  */
 export function addJsonBodies(app: FastifyInstance): void {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -33,7 +33,7 @@ export function addJsonBodies(app: FastifyInstance): void {
     'application/json',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer): Promise<unknown> => {
-      // Many clients say so of a DELETE without a body. Where one is needed, its schema misses it.
+      // Many clients send this type with a DELETE without a body. A route that needs one has a schema.
       if (bytes.length === 0) return undefined;
       const { manyValues = false } = request.routeOptions.config;
       const maxValues = manyValues ? Number.POSITIVE_INFINITY : MAX_JSON_VALUES;
@@ -60,7 +60,7 @@ export function addJsonBodies(app: FastifyInstance): void {
   );
 }
 
-/** The answer to a body of any other type. */
+/** The answer to a body of another type. */
 export function wrongMediaType({ routeOptions }: FastifyRequest): ServiceError {
   const { bodyType } = routeOptions.config;
   return bodyType === undefined
@@ -90,8 +90,8 @@ async function parseJson(text: string, onForeignKey: OnForeignKey): Promise<unkn
 }
 
 /**
- * The keys as they are written, or an escape of a letter or underscore, of which they may be made. Few
- * bodies hold either, so few are walked; the word `protocol`, say, is in every result.
+ * The keys as written, or an escape of a letter or underscore that may be a part of them. Few bodies
+ * match, so few are walked.
  */
 const MAY_HOLD_POISON = /"(?:__proto__|constructor)"|\\u00(?:5[fF]|[67])/;
 
@@ -101,14 +101,14 @@ function refuseKey(_holder: object, key: string): void {
   throw malformed(`The body holds the key ${key}, which is not allowed`);
 }
 
-/** What agents send has names that targets chose, and a target must not cost them their results. */
+/** Results have names that targets chose, and a target must not cause their loss. */
 function dropKey(holder: object, key: string): void {
   Reflect.deleteProperty(holder, key);
 }
 
 /**
- * An own `__proto__`, or `constructor.prototype`, turns into another prototype when it is copied. Yields
- * now and then, for others to go on.
+ * Finds keys that change a prototype when the object is copied: `__proto__` and `constructor.prototype`.
+ * Yields now and then, so that other work can run.
  */
 function* judgeKeys(whole: unknown, onForeignKey: OnForeignKey): Generator<void> {
   const open = [membersOf(whole)];
@@ -116,7 +116,7 @@ function* judgeKeys(whole: unknown, onForeignKey: OnForeignKey): Generator<void>
   for (let members = open.at(-1); members !== undefined; members = open.at(-1)) {
     const { done, value: member } = members.next();
     nodes += 1;
-    if (nodes % NODES_A_TURN === 0) yield;
+    if (nodes % NODES_PER_YIELD === 0) yield;
     if (done === true) {
       open.pop();
       continue;

@@ -6,16 +6,16 @@ import type { Logger } from '../../../runtime/logger.ts';
 import type { InFlight } from '../in-flight.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 
-/** What can stand in a log line and a header as it is. */
+/** Safe in a log line and a header. */
 const SANE_REQUEST_ID = /^[\w.:+/=@-]{1,128}$/;
 
-/** The id that the client or a proxy gave the request, where it is sane; else one of ours. */
+/** The id from the client or a proxy, where it is sane; else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** What every answer of the API has, errors too. */
+/** On every answer of the API, including errors. */
 export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -30,11 +30,11 @@ export interface ObserveParts {
   readonly log: Logger;
   readonly metrics: ServiceMetrics;
   readonly inFlight: InFlight;
-  /** Aborts when the service stops: from then on no connection is kept. */
+  /** Aborts when the service stops: from then on no connection is kept alive. */
   readonly stopping: AbortSignal;
 }
 
-/** Request ids, security headers, metrics and the log of requests. To be added before all else. */
+/** Request ids, security headers, metrics and the log of requests. Must be added first. */
 export function addObservation(app: FastifyInstance, parts: ObserveParts): void {
   const { clock, log, metrics, inFlight, stopping } = parts;
   app.addHook('onRequest', async (request, reply) => {
@@ -47,7 +47,7 @@ export function addObservation(app: FastifyInstance, parts: ObserveParts): void 
       const status = reply.raw.writableFinished ? reply.raw.statusCode : null;
       const route = request.is404 ? null : (request.routeOptions.url ?? null);
       metrics.finished({ method: request.method, route, status, durationMs });
-      // The path and its query are the client's own, and may hold what no log should.
+      // Not the path and query, which may contain secrets.
       log.debug(
         {
           requestId: request.id,

@@ -11,8 +11,8 @@ import { bodyOfSlices, ListInSlices } from '../json/list-in-slices.ts';
 import { judge, type RequestPart } from '../resources/problems.ts';
 
 /**
- * Requests are judged and responses are shaped by the zod schemas of their route. A response that
- * does not fit its schema is a fault of ours (500), so nothing undeclared leaves the service.
+ * Validates requests and shapes responses by the zod schemas of their route. A response that does not
+ * fit its schema is a bug (500), so nothing undeclared leaves the service.
  */
 export function addSchemas(
   app: FastifyInstance,
@@ -27,7 +27,7 @@ export function addSchemas(
   addLongAnswers(app, clock);
 }
 
-/** Sends lists that are read as they are sent. */
+/** Sends lists in slices. */
 function addListsInSlices(app: FastifyInstance, clock: Clock, log: Logger): void {
   app.addHook('preSerialization', async (request, reply, payload) => {
     if (!(payload instanceof ListInSlices)) return payload;
@@ -36,21 +36,21 @@ function addListsInSlices(app: FastifyInstance, clock: Clock, log: Logger): void
     if (list === null) throw new Error(`the answer of ${route} is declared as something else`);
     const body = await bodyOfSlices(payload, {
       items: list.items,
-      turn: createYielder(clock),
+      yieldWhenDue: createYielder(clock),
       onBreak: (err) => {
         const level = err instanceof StoreError && err.kind === 'unavailable' ? 'warn' : 'error';
-        log[level]({ err, requestId: request.id, route }, 'an answer was broken off half-way');
+        log[level]({ err, requestId: request.id, route }, 'an answer was aborted half-way');
       },
     });
-    // It may be a stream, too, of which the types do not tell.
+    // It may be a stream, too, which the types do not allow.
     reply.serializer((() => body) as () => string);
     return payload;
   });
 }
 
 /**
- * Shapes lists item by item, with other requests in between: a hundred checks or sessions may have
- * megabytes each, and what became of a batch of records is said of each.
+ * Shapes lists item by item, and yields to other requests between items: a hundred checks or sessions
+ * may have megabytes each, and the answer to a batch has an item for each record.
  */
 function addLongAnswers(app: FastifyInstance, clock: Clock): void {
   app.addHook('preSerialization', async ({ routeOptions }, reply, payload) => {
@@ -58,7 +58,7 @@ function addLongAnswers(app: FastifyInstance, clock: Clock): void {
     if (!(schema instanceof z.ZodType) || !isLong(schema, payload)) return payload;
     const answer = new JsonAnswer();
     await addShaped(answer, schema, payload, createYielder(clock));
-    // It may be a stream, too, of which the types do not tell.
+    // It may be a stream, too, which the types do not allow.
     reply.serializer((() => answer.body(reply)) as () => string);
     return payload;
   });

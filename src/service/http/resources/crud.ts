@@ -7,16 +7,16 @@ import { NO_CONTENT } from './parameters.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** What a route is called in the document. */
+/** The texts of a route in the OpenAPI document. */
 interface Text {
   readonly summary: string;
   readonly description?: string;
 }
 
-/** What a feature does with resources of one kind. */
+/** The operations of a feature on one kind of resource. */
 interface CrudFeature<Id, Stored, Query, ReadQuery> {
   create(accountId: string, input: Input): Promise<Stored>;
-  /** Of what may be long a few at a time, as they are sent. */
+  /** Returns slices where the list may be long. */
   list(
     accountId: string,
     query: Query,
@@ -27,14 +27,14 @@ interface CrudFeature<Id, Stored, Query, ReadQuery> {
 }
 
 export interface Crud<Id, Stored, Query, Shown, ReadQuery> {
-  /** Of the list; each resource is one part below it. */
+  /** The path of the list; a resource is one segment below. */
   readonly path: string;
   readonly tag: string;
   readonly changing: { readonly role: 'write' | 'admin' };
-  /** What names a resource, in the path. */
+  /** The path parameter. */
   readonly id: { readonly name: string; readonly schema: z.ZodType<Id> };
   readonly query: z.ZodType<Query>;
-  /** Of the route that reads one; left out, it takes none. */
+  /** The query of the route that reads one; none where left out. */
   readonly readQuery?: z.ZodType<ReadQuery>;
   readonly body: z.ZodType<Input>;
   /** The body of an update. */
@@ -48,8 +48,7 @@ export interface Crud<Id, Stored, Query, Shown, ReadQuery> {
 const READ = { role: 'read' } as const;
 
 /**
- * The five routes of a resource that has nothing of its own in any of them (src/service/README.md,
- * "The API").
+ * The five standard routes of a resource (src/service/README.md, "The API").
  */
 export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
   path,

@@ -1,15 +1,15 @@
 import { invalid } from '../../errors.ts';
 import { bodyProblem } from './input-problems.ts';
 
-/** A body as it came: what is wrong with it the model tells. */
+/** A body before the model validates it. */
 export type Input = Readonly<Record<string, unknown>>;
 
 /**
- * What a caller changes, out of what a caller may send back of a resource that exists: fields that
- * are undefined, those that stay as they are, and those that the service itself adds are no change.
+ * The fields that an update changes: without those that are undefined, that identify the resource, or
+ * that the service adds, all of which a client may send back.
  *
- * @param fixed the fields that say which resource it is, such as its id; undefined: not known here
- * @throws ServiceError 400 where the body says another one of them
+ * @param fixed the fields that identify the resource, such as its id; undefined: not known here
+ * @throws ServiceError 400 where the body has another value for one of them
  */
 export function givenFields(
   input: Input,

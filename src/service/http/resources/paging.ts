@@ -1,15 +1,14 @@
 import type { PageEntry } from '../../database/page-entries.ts';
 
 /**
- * A part of a list. Both count from 1; the limit is at most 100 (src/model/README.md, "Fields of
- * every check").
+ * Both count from 1; the limit is at most 100 (src/model/README.md, "Fields of every check").
  */
 export interface Page {
   readonly limit: number;
   readonly page: number;
 }
 
-/** How the store takes it. */
+/** The same for SQL. */
 export function rangeOf({ limit, page }: Page): {
   readonly limit: number;
   readonly offset: number;
@@ -21,25 +20,25 @@ export function rangeOf({ limit, page }: Page): {
 const SLICE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads the entries of a page a few at a time, the next when somebody wants them: however long they
- * are, no more are held at once.
+ * Reads the entries of a page in slices, each when the consumer asks for it: only one slice is in
+ * memory.
  *
- * @param read gives those of these ids that there are still
+ * @param read returns those of the ids that still exist
  */
 export async function* inSlices<Id, Stored>(
   page: readonly PageEntry<Id>[],
   read: (ids: readonly Id[]) => Promise<readonly Stored[]>,
 ): AsyncGenerator<readonly Stored[], void, undefined> {
   let ids: Id[] = [];
-  let held = 0;
+  let bytesInSlice = 0;
   for (const { id, bytes } of page) {
-    if (ids.length > 0 && held + bytes > SLICE_BYTES) {
+    if (ids.length > 0 && bytesInSlice + bytes > SLICE_BYTES) {
       yield await read(ids);
       ids = [];
-      held = 0;
+      bytesInSlice = 0;
     }
     ids.push(id);
-    held += bytes;
+    bytesInSlice += bytes;
   }
   if (ids.length > 0) yield await read(ids);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A query has only text: a number in it, or what is no number and refused as it came. */
+/** The number in the text of a query; other values stay as they are, and the schema refuses them. */
 export function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
 }
@@ -11,7 +11,7 @@ export const pageQuery = {
     .preprocess(numberOf, z.int().min(1).max(100))
     .default(10)
     .describe('How many at most, 1 to 100; left out, 10.'),
-  // 100 of them is as far as a list's offset stays exact.
+  // With 100 items each, the offset stays an exact integer.
   page: z
     .preprocess(numberOf, z.int().min(1).max(1_000_000_000))
     .default(1)
@@ -35,10 +35,10 @@ export function repeatable<Schema extends z.ZodType>(item: Schema, maxItems: num
     .default([] as z.output<Schema>[]);
 }
 
-/** An id that the service made as a UUID. */
+/** A UUID that the service generated. */
 export const uuidParam = z.guid().describe('As it was given when the resource was created.');
 
-/** An id that the service counts up. */
+/** A sequential id. */
 export const numberParam = z.preprocess(numberOf, z.int().min(1));
 
 /** The body of 204. */

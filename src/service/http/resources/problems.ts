@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.ts';
 
-/** Where in a request a schema applies, by Fastify's word for it. */
+/** The part of a request, in Fastify's terms. */
 export type RequestPart = 'body' | 'params' | 'querystring' | 'headers';
 
 const SHOWN_PART: Readonly<Record<RequestPart, string>> = {
@@ -21,8 +21,8 @@ export type Judgement<T> =
 const CONTEXT = { async: false, reportInput: true } as const;
 
 /**
- * Judges a part of a request by its schema, like safeParse of the library. That words every issue there
- * is, which takes long where somebody sends thousands; this, only those that can be told.
+ * Validates a part of a request by its schema, like safeParse of the library, which formats every issue
+ * and takes long for thousands; this formats only those that can be reported.
  */
 export function judge<Schema extends z.ZodType>(
   schema: Schema,
@@ -39,9 +39,9 @@ export function judge<Schema extends z.ZodType>(
 }
 
 /**
- * What is wrong with a request, for its sender: which field, what came, what is allowed. Of bodies
- * no text is repeated but what stands in place of one of a few words: any other may be a secret.
- * Ends with MAX_FOUND_PROBLEMS.
+ * The problems of a request for its sender: the field, what was sent, what is allowed. A text of a body
+ * is repeated only where one of a few words was expected: any other text may be a secret. Returns
+ * MAX_FOUND_PROBLEMS at most.
  */
 export function problemsOf(
   { issues }: { readonly issues: readonly z.core.$ZodIssue[] },
@@ -68,7 +68,7 @@ function problemsIn(
     }));
   }
   if (issue.code === 'invalid_union') {
-    // The branch that came nearest says what is wrong; the others, what else there could be.
+    // Reports the issues of the branch that matched furthest.
     const [first = [], ...others] = issue.errors;
     const nearest = others.reduce(
       (best, branch) => (depthOf(branch) > depthOf(best) ? branch : best),
@@ -90,17 +90,17 @@ function sentence(
 ): string {
   if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
     const { input: whole } = issue;
-    // The library's types do not tell of them.
+    // Not in the library's types.
     const { options = [] } = issue as { readonly options?: readonly unknown[] };
-    const told = typeof whole === 'object' && whole !== null ? path.at(-1) : undefined;
-    const given: unknown = told === undefined ? whole : Reflect.get(whole as object, told);
+    const field = typeof whole === 'object' && whole !== null ? path.at(-1) : undefined;
+    const given: unknown = field === undefined ? whole : Reflect.get(whole as object, field);
     const words = `one of ${options.map(String).join(', ')}`;
     return given === undefined
       ? `is missing; it must be ${words}`
       : `must be ${words}${shownInput(given, true)}`;
   }
   const { input } = issue;
-  // Fastify has null where there is no body.
+  // Fastify passes null where there is no body.
   const isMissing = input === undefined || (input === null && path.length === 0);
   if (isMissing && issue.code === 'invalid_type') {
     return `is missing; it must be ${kindText(issue.expected)}`;
@@ -111,7 +111,7 @@ function sentence(
   return `must be ${allowed}${shownInput(input, isWord || part !== 'body')}`;
 }
 
-/** Completes "must be"; null where the schema can tell no more than that. */
+/** Completes "must be"; null where the issue does not say what is allowed. */
 function allowedText(issue: z.core.$ZodIssue): string | null {
   switch (issue.code) {
     case 'invalid_type':
@@ -194,7 +194,7 @@ function shownInput(input: unknown, textIsHarmless: boolean): string {
   }
 }
 
-/** `body.request.headers[2].key`; what is no plain word is quoted, and a long path is cut. */
+/** `body.request.headers[2].key`; a key that is no plain word is quoted, and a long path is cut. */
 function pathText(part: RequestPart, path: readonly PropertyKey[]): string {
   let text = SHOWN_PART[part];
   for (const step of path) {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** When a resource came to be and when it last changed, in a response. */
+/** The times of a resource in a response. */
 export const TIMES = {
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime().nullable().describe('null until it was first updated.'),
 };
 
-/** The same of a key, in a response. */
+/** The times of a key in a response. */
 export const KEY_TIMES = {
   created_at: z.iso.datetime(),
   last_used_at: z.iso.datetime().nullable().describe('To the minute; null where it never was.'),
@@ -16,8 +16,7 @@ export const KEY_TIMES = {
 type Fields = Readonly<Record<string, z.ZodType>>;
 
 /**
- * The fields of a body as an update takes them: none is required, and none that is left out takes
- * its default, which would overwrite what is stored.
+ * The fields of an update: all optional and without defaults, which would overwrite stored values.
  */
 export function optionalFieldsOf(fields: Fields): Record<string, z.ZodOptional<z.ZodType>> {
   return Object.fromEntries(

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { pageQuery } from './parameters.ts';
+import { numberOf, pageQuery } from './parameters.ts';
 
+const DEFAULT_MS = 6 * 3_600_000;
 /** Larger numbers are milliseconds: as seconds they would be after the year 5138. */
 const MAX_SECONDS = 1e11;
 
 const unixTime = z.preprocess(
-  (value) => (typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value),
+  numberOf,
   z
     .int()
     .min(0)
@@ -23,18 +24,34 @@ export const windowQuery = {
     .describe('UNIX timestamp in seconds (or milliseconds), exclusive; left out, 6 h after from.'),
 };
 
-/** What of it the feature asks for. */
+/** Epoch milliseconds; null where it was left out. */
+export interface AskedWindow {
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+}
+
 export function askedWindow({
   from,
   to,
 }: {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-}): { readonly fromMs: number | null; readonly toMs: number | null } {
+}): AskedWindow {
   return { fromMs: epochMs(from), toMs: epochMs(to) };
 }
 
 function epochMs(unix: number | undefined): number | null {
   if (unix === undefined) return null;
   return unix > MAX_SECONDS ? unix : unix * 1000;
+}
+
+/**
+ * The window of a list (src/model/README.md, "Fields of every check"): `from` is inclusive, `to` exclusive.
+ */
+export function windowOf(
+  { fromMs, toMs }: AskedWindow,
+  nowMs: number,
+): { readonly fromMs: number; readonly toMs: number } {
+  const beginMs = fromMs ?? nowMs - DEFAULT_MS;
+  return { fromMs: beginMs, toMs: toMs ?? beginMs + DEFAULT_MS };
 }

@@ -2,11 +2,11 @@ import { mkdir, open, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 
-/** For whom the service runs, and nobody else. */
+/** Only for the user of the service. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** Writes a new file and waits until it is on the disk. Fails where there is one already. */
+/** Writes a new file and syncs it. Fails where the file exists. */
 export async function writeDurably(
   path: string,
   content: string | AsyncIterable<Uint8Array>,
@@ -21,7 +21,7 @@ export async function writeDurably(
   }
 }
 
-/** Makes a change of a folder's entries survive a power cut. */
+/** Makes changes of a folder's entries survive a power cut. */
 export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -36,7 +36,7 @@ export async function renameDurably(from: string, to: string): Promise<void> {
   await syncFolder(dirname(to));
 }
 
-/** Makes a folder below `root`, which exists, and every folder between, and syncs them all. */
+/** Makes a folder below `root`, which exists, with its parents, and syncs them all. */
 export async function makeFolders(root: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
   let path = root;
@@ -46,7 +46,7 @@ export async function makeFolders(root: string, folder: string): Promise<void> {
   }
 }
 
-/** Null where there is no such file or folder; every other error stays one. */
+/** Null where there is no such file or folder; rejects with any other error. */
 export async function orNull<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
@@ -56,7 +56,7 @@ export async function orNull<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Whether it went, or false where a folder of that name stood there already. */
+/** False where there is already a folder of that name. */
 export async function renameUnlessThere(from: string, to: string): Promise<boolean> {
   try {
     await renameDurably(from, to);

@@ -27,11 +27,10 @@ export const ABOUT = 'about.json';
 export const CONTENT = 'content';
 
 /**
- * Where everything is:
+ * The folders of the store:
  * - `artifacts/ACCOUNT/2 digits/DIGEST/` with `content` and `about.json`: visible
- * - `uploads/ACCOUNT/UPLOAD/` with `about.json` and `parts/N`: whole parts only
- * - `scratch/`: what is being written, and what is being removed. A folder comes into one of the
- *   others, or goes from there, by one rename.
+ * - `uploads/ACCOUNT/UPLOAD/` with `about.json` and `parts/N`: complete parts only
+ * - `scratch/`: what is being written or removed. One rename moves a folder from or to the others.
  */
 export class DiskLayout {
   readonly root: string;

@@ -26,7 +26,7 @@ import {
 
 const COPY_BYTES = 256 * 1024;
 
-/** Opens an upload unless it is open already, perhaps by somebody else with other part sizes. */
+/** Opens an upload unless it is open already, perhaps by another process with other part sizes. */
 export async function openUpload(
   layout: DiskLayout,
   description: NewUpload,
@@ -84,7 +84,7 @@ export async function writePart(
   try {
     await writeDurably(scratch, exactly(source, part.bytes, signal), signal);
     const moved = await orNull(renameDurably(scratch, layout.part(key, n)).then(() => true));
-    // The upload was completed or dropped meanwhile.
+    // Completed or dropped meanwhile.
     if (moved === null) throw uploadNotFound();
   } finally {
     await rm(scratch, { force: true });
@@ -92,9 +92,8 @@ export async function writePart(
 }
 
 /**
- * Joins the parts of an upload into a folder of the form of an artifact, checks the digest on the
- * way, and returns the folder, which is then the caller's to move or remove.
- * Throws ARTIFACT_DIGEST_MISMATCH.
+ * Joins the parts of an upload into a new folder with the layout of an artifact, and verifies the
+ * digest. The caller must move or remove the folder. Throws ARTIFACT_DIGEST_MISMATCH.
  */
 export async function assemble(
   layout: DiskLayout,
@@ -104,7 +103,7 @@ export async function assemble(
 ): Promise<string> {
   const scratch = layout.newScratch();
   const hash = createHash('sha256');
-  // One buffer for all: whoever takes a chunk has written it before the next one is read.
+  // One buffer for all chunks: each is written before the next one is read.
   const buffer = Buffer.allocUnsafeSlow(COPY_BYTES);
   async function* joined(): AsyncGenerator<Buffer> {
     for (const { n } of planParts(upload.bytes, upload.partBytes)) {
@@ -137,7 +136,7 @@ export async function assemble(
   }
 }
 
-/** Takes a folder away with one rename, then removes it. Whether there was one. */
+/** Moves a folder away with one rename, then removes it. Returns whether there was one. */
 export async function removeFolder(layout: DiskLayout, folder: string): Promise<boolean> {
   const scratch = layout.newScratch();
   const moved = await orNull(rename(folder, scratch).then(() => true));

@@ -6,10 +6,10 @@ import {
   ArtifactError,
   artifactNotFound,
   diskError,
+  guardedBy,
   otherLength,
   uploadNotFound,
 } from '../errors.ts';
-import { guardedBy } from '../guarded.ts';
 import { checkDescription, checkUploadKey, isUploadKey, uploadIdOf } from '../names.ts';
 import { checkNoneMissing, checkPartBytes } from '../part-plan.ts';
 import {
@@ -33,16 +33,16 @@ import {
 } from './local-disk-uploads.ts';
 
 export interface LocalDiskOptions {
-  /** A folder of the store's own, on one file system. Made where it is missing. */
+  /** Only for the store, on one file system. Created where it is missing. */
   readonly folder: string;
   /** MIN_PART_BYTES or more; DEFAULT_PART_BYTES. Open uploads keep the size they began with. */
   readonly partBytes?: number;
 }
 
 /**
- * Artifacts in a folder. What is written goes to a scratch file, is synced, and then renamed, so
- * that a crash at any byte leaves whole parts and whole artifacts and nothing between.
- * Rejects with an ArtifactError where the folder cannot be made.
+ * Artifacts in a folder. Writes go to a scratch file, which is synced and then renamed, so that a
+ * crash at any byte leaves only complete parts and artifacts. Rejects with an ArtifactError where the
+ * folder cannot be made.
  */
 export async function openLocalDisk(
   options: LocalDiskOptions,
@@ -66,7 +66,7 @@ export async function openLocalDisk(
     const target = layout.artifact(content);
     try {
       await makeFolders(layout.root, dirname(target));
-      // Not moved: the same content was completed meanwhile, and that one stays.
+      // False: the same content was completed meanwhile, and stays.
       if (await renameUnlessThere(whole, target)) log.debug(key, 'artifact stored');
     } finally {
       await rm(whole, { recursive: true, force: true });
@@ -76,7 +76,7 @@ export async function openLocalDisk(
     return stored;
   }
 
-  /** What stays behind is only space, and is found again by `abandoned`. */
+  /** Where this fails, `abandoned` finds the rest later. */
   async function dropUpload(key: UploadKey): Promise<void> {
     try {
       await removeFolder(layout, layout.upload(key));
@@ -97,7 +97,7 @@ export async function openLocalDisk(
       await dropUpload(key);
       return stored;
     } catch (error) {
-      // Somebody else completed the same upload, and took its parts away under our hands.
+      // Another process completed the same upload and removed its parts meanwhile.
       const gone = systemCodeOf(error) === 'ENOENT';
       if (gone || codeOf(error) === 'ARTIFACT_UPLOAD_NOT_FOUND') {
         const stored = await find(content);
@@ -117,7 +117,7 @@ export async function openLocalDisk(
       for await (const key of uploadKeys(layout)) {
         signal.throwIfAborted();
         const parts = await orNull(stat(layout.parts(key)));
-        // Each part that comes is renamed into this folder.
+        // Each new part is renamed into this folder.
         if (parts !== null && parts.mtimeMs < beforeMs) {
           yield { ...key, activeAtMs: parts.mtimeMs };
         }
@@ -193,7 +193,7 @@ function codeOf(thrown: unknown): string | null {
   return thrown instanceof ArtifactError ? thrown.code : null;
 }
 
-/** Whatever else lies about in the folder is left alone. */
+/** Ignores other names in the folder. */
 async function* uploadKeys(layout: DiskLayout): AsyncGenerator<UploadKey> {
   for await (const accountId of namesIn(layout.uploads)) {
     for await (const uploadId of namesIn(join(layout.uploads, accountId))) {

@@ -9,13 +9,13 @@ export interface S3Options {
   readonly endpoint: string | null;
   /** The bucket in the path instead of the host name: what most compatible stores need. */
   readonly pathStyle: boolean;
-  /** Null: found by the SDK in its own places (environment, profile, instance role). */
+  /** Null: the SDK looks in the environment, the profile and the instance role. */
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
-  /** Whether agents put their parts to the object store themselves, by presigned URLs. */
+  /** For agents that upload directly to the object store, by presigned URLs. */
   readonly direct: {
-    /** Where agents reach the store, where that is another address than the service's. */
+    /** The address of the store for agents, where it differs from the service's. */
     readonly endpoint: string | null;
-    /** How long a URL is good; 1 second to 7 days (SigV4's limit). */
+    /** How long a URL is valid: 1 second to 7 days (SigV4's limit). */
     readonly expiresMs: number;
   } | null;
   /** MIN_PART_BYTES or more; DEFAULT_PART_BYTES. */
@@ -25,9 +25,9 @@ export interface S3Options {
 
 export interface S3Limits {
   readonly connectTimeoutMs: number;
-  /** From the request to the answer's headers, each try. Not for the body of a part. */
+  /** From the request to the headers of the answer, for each try. Not for the body of a part. */
   readonly answerTimeoutMs: number;
-  /** How long a connection may stand still, also one that waits for our own reader or source. */
+  /** How long a connection may be idle, also where it waits for our own reader or source. */
   readonly idleTimeoutMs: number;
   /** Tries of one request, the first one included; a part's stream can be sent only once. */
   readonly attempts: number;
@@ -40,7 +40,7 @@ const DEFAULT_LIMITS: S3Limits = {
   attempts: 3,
 };
 
-/** The SDK falls back to the console otherwise, and says there what our errors say. */
+/** Otherwise the SDK logs to the console what the errors already contain. */
 const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
 export function s3Limits(options: S3Options): S3Limits {
@@ -54,7 +54,7 @@ export function createS3Client(options: S3Options, endpoint: string | null): S3C
     forcePathStyle: options.pathStyle,
     maxAttempts: limits.attempts,
     logger: SILENT,
-    // Compatible stores do not all know the newer checksums, and the whole has its own.
+    // Not all compatible stores know the newer checksums, and the whole content has its own.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     // It would cost a connection for each part.

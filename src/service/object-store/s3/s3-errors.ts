@@ -37,13 +37,13 @@ export function isNotFound(thrown: unknown): boolean {
   return NOT_FOUND.has(nameOf(thrown));
 }
 
-/** The condition of a write (If-None-Match, If-Match) was not met, or somebody else was at it. */
+/** The condition of a write (If-None-Match, If-Match) was not met, or another write was running. */
 export function isConditionFailed(thrown: unknown): boolean {
   const name = nameOf(thrown);
   return name === 'PreconditionFailed' || name === 'ConditionalRequestConflict';
 }
 
-/** The store does not know conditional writes. */
+/** The store does not support conditional writes. */
 export function isNotImplemented(thrown: unknown): boolean {
   return nameOf(thrown) === 'NotImplemented';
 }
@@ -52,7 +52,7 @@ function codeFor(thrown: unknown): 'FULL' | 'REFUSED' | 'UNAVAILABLE' | 'FAILED'
   const name = nameOf(thrown);
   const status = statusOf(thrown);
   if (FULL.has(name) || status === INSUFFICIENT_STORAGE) return 'FULL';
-  // HEAD has no body that could name the code.
+  // The answer to HEAD has no body with the code.
   if (REFUSED.has(name) || status === UNAUTHORIZED || status === FORBIDDEN) return 'REFUSED';
   if (name === 'TimeoutError' || (status === null && systemCodeOf(thrown) !== null)) {
     return 'UNAVAILABLE';
@@ -80,7 +80,7 @@ export function s3Error(thrown: unknown, doing: string): ArtifactError {
   const detail = s3Code ?? (nameOf(thrown) === '' ? 'unknown' : nameOf(thrown));
   const message = `The object store could not ${doing}: ${ADVICE[code]} (${detail})`;
   const attributes = { s3Code: detail, status: statusOf(thrown) };
-  // Not the SDK's own error: it holds the request with its signature, which belongs in no log.
+  // Not the SDK's own error: it contains the request with its signature, which must not be logged.
   const cause = new Error(`${nameOf(thrown)}: ${messageOf(thrown)}`);
   return new ArtifactError(`ARTIFACT_STORE_${code}`, message, attributes, { cause });
 }

@@ -7,14 +7,14 @@ const PREFIX = /^(?:[A-Za-z0-9_-]+\/)*$/;
 
 /**
  * The keys in the bucket:
- * - `artifacts/ACCOUNT/2 digits/DIGEST`: visible; comes there by one copy
+ * - `artifacts/ACCOUNT/2 digits/DIGEST`: visible; written by one copy
  * - `uploads/ACCOUNT/UPLOAD`: the state of an open upload
  * - `staging/ACCOUNT/UPLOAD/random`: the target of its multipart upload, not yet checked
  */
 export class S3Layout {
   readonly #prefix: string;
 
-  /** Throws a `config` error where the prefix could make two keys one. */
+  /** Throws a `config` error for a prefix with which two keys could be equal. */
   constructor(prefix: string) {
     if (!PREFIX.test(prefix)) {
       const message =
@@ -52,7 +52,7 @@ export class S3Layout {
     return this.staging(key) + randomUUID();
   }
 
-  /** Whose a key below `states` or `allStaging` is; null for anything that is not ours. */
+  /** The upload of a key below `states` or `allStaging`; null for foreign keys. */
   uploadOf(key: string): UploadKey | null {
     const [, accountId = '', uploadId = ''] = key.slice(this.#prefix.length).split('/');
     const upload = { accountId, uploadId };

@@ -12,7 +12,7 @@ import type { DirectPut, PartPlan } from '../port.ts';
 import { isNotFound } from './s3-errors.ts';
 import type { S3Bucket } from './s3-objects.ts';
 
-/** One multipart upload as S3 knows it. */
+/** Identifies a multipart upload in S3. */
 export interface Multipart {
   readonly key: string;
   readonly s3UploadId: string;
@@ -45,7 +45,7 @@ export async function createMultipart(
   return { key, s3UploadId: UploadId };
 }
 
-/** The whole parts that have come, or null where the multipart upload is over. */
+/** The complete parts, or null where the multipart upload is over. */
 export async function listParts(
   s3: S3Bucket,
   multipart: Multipart,
@@ -75,8 +75,8 @@ export async function listParts(
 }
 
 /**
- * Sends one part as its chunks come. They can be read only once, so this is tried only once.
- * Whether the multipart upload was still there.
+ * Streams one part. The chunks can be read only once, so there is no retry. False where the multipart
+ * upload is over.
  */
 export async function uploadPart(
   s3: S3Bucket,
@@ -90,7 +90,7 @@ export async function uploadPart(
   const onAbort = (): void => request.abort();
   signal.addEventListener('abort', onAbort, { once: true });
   let sourceError: Error | null = null;
-  // The SDK pipes the body, and a pipe does not tell that its source broke.
+  // The SDK pipes the body, and a pipe does not forward the error of its source.
   body.once('error', (error) => {
     sourceError = error;
     request.abort();
@@ -105,7 +105,7 @@ export async function uploadPart(
     await s3.client.send(upload, { abortSignal: request.signal, requestTimeout: 0 });
     return true;
   } catch (error) {
-    // An answer that came before the whole body leaves a connection that still waits for it.
+    // After an early answer the connection would still wait for the rest of the body.
     request.abort();
     if (isNotFound(error)) return false;
     throw sourceError ?? error;
@@ -115,7 +115,7 @@ export async function uploadPart(
   }
 }
 
-/** Whether this call made the object; false where the multipart upload is over. */
+/** False where the multipart upload is over. */
 export async function completeMultipart(
   s3: S3Bucket,
   multipart: Multipart,
@@ -135,7 +135,7 @@ export async function completeMultipart(
   }
 }
 
-/** Harmless where it is over. */
+/** Idempotent. */
 export async function abortMultipart(
   s3: S3Bucket,
   multipart: Multipart,
@@ -177,7 +177,7 @@ export async function* listMultiparts(
   } while (markers !== null);
 }
 
-/** A URL that takes exactly this part: its length is signed too. */
+/** A URL that accepts only this part: its length is signed, too. */
 export async function presignPart(
   s3: S3Bucket,
   multipart: Multipart,

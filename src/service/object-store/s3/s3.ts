@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../../runtime/errors.ts';
 import { resolveRange } from '../byte-range.ts';
-import { chunksOf } from '../chunks.ts';
 import {
   ArtifactError,
   artifactNotFound,
   digestMismatch,
+  guardedBy,
   otherLength,
   uploadNotFound,
 } from '../errors.ts';
-import { guardedBy } from '../guarded.ts';
 import { checkDescription, checkUploadKey, uploadIdOf } from '../names.ts';
 import { checkNoneMissing, checkPartBytes, partOf } from '../part-plan.ts';
 import {
@@ -23,7 +22,7 @@ import {
   type Upload,
   type UploadKey,
 } from '../port.ts';
-import { exactly, expectErrors, guardStored } from '../streams.ts';
+import { chunksOf, exactly, expectErrors, guardStored } from '../streams.ts';
 import { createS3Client, type S3Options, s3Limits } from './s3-client.ts';
 import { s3Error } from './s3-errors.ts';
 import { S3Layout } from './s3-layout.ts';
@@ -47,10 +46,10 @@ import {
 } from './s3-uploads.ts';
 
 /**
- * Artifacts in a bucket of S3, or of a store that speaks its protocol. Parts go to a multipart
- * upload of a staging object; that is read back, checked, and copied to its digest's key, which is
- * S3's one atomic way to make checked content visible. The bucket must exist. Makes no request
- * itself; throws a `config` error where an option is off.
+ * Artifacts in a bucket of S3 or a compatible store. Parts go to a multipart upload of a staging
+ * object, which is then read back, checked, and copied to the key of its digest: the only atomic way
+ * in S3 to publish checked content. The bucket must exist. Makes no request itself; throws a `config`
+ * error for an invalid option.
  */
 export function createS3Store(
   options: S3Options,
@@ -95,7 +94,7 @@ export function createS3Store(
     return { accountId, uploadId, ...about, missing: parts };
   }
 
-  /** Null where the object is gone. A connection that breaks is taken up at the byte reached. */
+  /** Null where the object is gone. Resumes a broken connection at the byte reached. */
   async function digestOf(key: string, bytes: number, signal: AbortSignal): Promise<string | null> {
     const hash = createHash('sha256');
     let offset = 0;
@@ -115,7 +114,7 @@ export function createS3Store(
     return hash.digest('hex');
   }
 
-  /** Checks and publishes. False where somebody else did so and cleaned up meanwhile. */
+  /** Checks and publishes the upload. False where another call did so and cleaned up meanwhile. */
   async function finish(key: UploadKey, signal: AbortSignal): Promise<boolean> {
     const content = checkUploadKey(key);
     const progress = await readProgress(s3, layout, key, signal);
@@ -133,7 +132,7 @@ export function createS3Store(
     return copyObject(s3, state.key, layout.artifact(content), signal);
   }
 
-  /** What stays behind is only space, and is found again by `abandoned`. */
+  /** Where this fails, `abandoned` finds the rest later. */
   async function cleanUp(key: UploadKey, signal: AbortSignal): Promise<void> {
     try {
       await dropUpload(s3, layout, key, signal);
@@ -221,7 +220,7 @@ export function createS3Store(
         throw s3Error(error, 'list the uploads');
       }
     },
-    // Whatever a crash leaves in a bucket belongs to an upload.
+    // All leftovers of a crash in a bucket belong to an upload.
     sweep: async () => 0,
     close: async () => {
       s3.client.destroy();

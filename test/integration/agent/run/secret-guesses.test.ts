@@ -132,7 +132,9 @@ describe('a guessed part of a variable that its agent binds elsewhere', () => {
     const value = url.includes('{{{TOKEN') ? 'planted/part' : 'planted-part';
     const { apiCheckResult } = await run({ url }, BOUND_ELSEWHERE, value, variables);
     expect(JSON.stringify(apiCheckResult)).not.toContain('planted');
-    expect(apiCheckResult?.requestError).toContain('port 443 of a host whose name contains a variable');
+    expect(apiCheckResult?.requestError).toContain(
+      'port 443 of a host whose name contains a variable',
+    );
     const secrets = await operatorVault({ TOKEN: value });
     const rendered = secrets.render(checkOf('API', { request: { url }, variables }));
     expect(rendered.ok && rendered.own.isInHost).toBe(true);
@@ -143,7 +145,9 @@ describe('a guessed part of a variable that its agent binds elsewhere', () => {
     const value = 'https://planted/part';
     const { apiCheckResult } = await run(request, BOUND_ELSEWHERE, value);
     expect(JSON.stringify(apiCheckResult)).not.toContain('planted');
-    expect(apiCheckResult?.requestError).toContain('port 443 of a host whose name contains a variable');
+    expect(apiCheckResult?.requestError).toContain(
+      'port 443 of a host whose name contains a variable',
+    );
   });
 
   it('of a Host header that a variable makes is not shown', async () => {
@@ -151,7 +155,9 @@ describe('a guessed part of a variable that its agent binds elsewhere', () => {
     const request = { url: 'http://db.test:5432/', headers: [header] };
     const { apiCheckResult } = await run(request, BOUND_ELSEWHERE, 'planted-part:1234');
     expect(JSON.stringify(apiCheckResult)).not.toContain('planted');
-    expect(apiCheckResult?.requestError).toContain('port 5432 of a host whose name contains a variable');
+    expect(apiCheckResult?.requestError).toContain(
+      'port 5432 of a host whose name contains a variable',
+    );
   });
 });
 

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { saveRunMetrics } from '../../../../src/service/analytics/follow-finals.ts';
-import { migrate } from '../../../../src/service/database/migrate.ts';
-import { MIGRATIONS_FOLDER } from '../../../../src/service/database/migration-files.ts';
+import { MIGRATIONS_FOLDER, migrate } from '../../../../src/service/database/migrate.ts';
 import { createResultPartitions } from '../../../../src/service/results/partitions.sql.ts';
 import { insertResults } from '../../../../src/service/results/sql.ts';
 import {

@@ -2,8 +2,7 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { artifactIdOf } from '../../../../src/model/ids.ts';
-import { migrate } from '../../../../src/service/database/migrate.ts';
-import { MIGRATIONS_FOLDER } from '../../../../src/service/database/migration-files.ts';
+import { MIGRATIONS_FOLDER, migrate } from '../../../../src/service/database/migrate.ts';
 import type { Store } from '../../../../src/service/database/port.ts';
 import {
   forever,

@@ -139,7 +139,12 @@ describe('looking keys up', () => {
     for (let n = 0; n < 100; n += 1) expect((await guess(n)).status).toBe(401);
     const stopped = await guess(100);
     expect(stopped.status).toBe(429);
-    expect(Number(stopped.headers['retry-after'])).toBeGreaterThan(0);
+    const retryAfterSeconds = Number(stopped.headers['retry-after']);
+    expect(retryAfterSeconds).toBeGreaterThan(0);
+    expect(stopped.json).toMatchObject({
+      message: `More than 100 wrong keys a minute from this address; try again in ${retryAfterSeconds} s`,
+      attributes: { limit: 100, retryAfterSeconds },
+    });
     expect((await ask('/v1/things')).status).toBe(200);
     // Not seen by this replica before.
     expect((await ask('/v1/things', { key: KEYS.read })).status).toBe(200);

@@ -236,7 +236,7 @@ describe('a list that is read as it is sent', () => {
     const { routes } = sliced(5, 'x'.repeat(1_000_000), 4);
     const app = await startSliced(routes);
     await expect(buffer(await begun(app))).rejects.toThrow('aborted');
-    expect(JSON.stringify(app.logs.records())).toContain('an answer was broken off half-way');
+    expect(JSON.stringify(app.logs.records())).toContain('an answer was aborted half-way');
   });
 });
 

@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readEnvFile } from '../../../../src/cli/run/env-file.ts';
-import { parseEnvText } from '../../../../src/cli/run/parse-env-text.ts';
+import { parseEnvText, readEnvFile } from '../../../../src/cli/run/env-file.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 function valuesIn(text: string): Readonly<Record<string, string>> {

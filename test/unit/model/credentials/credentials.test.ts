@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { OwnVariable } from '../../../../src/model/check/variable.ts';
+import { hiddenRequest } from '../../../../src/model/credentials/credential-fields.ts';
 import { isCredential } from '../../../../src/model/credentials/credential-text.ts';
 import {
   maskProblems,
   withKeptCredentials,
 } from '../../../../src/model/credentials/kept-credentials.ts';
 import { hiddenProxyUrl, withKeptSecret } from '../../../../src/model/credentials/proxy-secret.ts';
-import { hiddenRequest } from '../../../../src/model/credentials/credential-fields.ts';
 import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
 import { targetChange, targetOf } from '../../../../src/model/credentials/target.ts';
 import {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { isSensitiveHeader, maskHeaders } from '../../../../src/model/credentials/sensitive-headers.ts';
+import {
+  isSensitiveHeader,
+  maskHeaders,
+} from '../../../../src/model/credentials/sensitive-headers.ts';
 
 describe('sensitive', () => {
   test.each([

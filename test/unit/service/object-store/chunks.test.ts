@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { chunksOf } from '../../../../src/service/object-store/chunks.ts';
+import { chunksOf } from '../../../../src/service/object-store/streams.ts';
 
 const CHUNKS = ['one', 'two', 'three'].map((text) => Buffer.from(text));
 

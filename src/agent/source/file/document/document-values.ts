@@ -26,9 +26,15 @@ export class PlainConverter {
   readonly #anchors = new Map<string, Anchored>();
   readonly #targets = new Map<Alias, unknown>();
   #aliasedValues = 0;
+  #isWhole = true;
 
   constructor(refuse: (node: unknown, message: string) => void) {
     this.#refuse = refuse;
+  }
+
+  /** Whether every value was converted; of a key that is given twice, the first one was. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   convert(root: unknown): unknown {
@@ -79,8 +85,8 @@ export class PlainConverter {
       } else if (entries.has(key)) {
         // In `{ value: ab,cd,cd }` the `cd` is no key, but the rest of what may be a secret.
         const isRest = pair.value === null && !key.includes(':');
-        const name = isRest ? 'a key that is not shown here' : `the key ${keyText(key)}`;
-        this.#refused(pair.key, `${name} is given twice`);
+        if (isRest) this.#refused(pair.key, 'a key that is not shown here is given twice');
+        else this.#refuse(pair.key, `the key ${keyText(key)} is given twice`);
       } else {
         const converted = this.#convert(pair.value, depth + 1);
         size += converted.size;
@@ -114,6 +120,7 @@ export class PlainConverter {
   }
 
   #refused(node: unknown, message: string): Converted {
+    this.#isWhole = false;
     this.#refuse(node, message);
     return { value: null, size: 1 };
   }

@@ -22,7 +22,7 @@ export interface SourceDocument {
 
 /**
  * Parses YAML 1.2 (of which JSON is a part) without tags, merge keys or repeated keys. Problems go
- * to the list; null where the text is no document at all.
+ * to the list; null where values are missing because of them.
  *
  * @param language what the text is called in messages
  */
@@ -49,7 +49,7 @@ export function readDocument(
     problems.add('', '', message, () => startOf(node) ?? TOP),
   );
   const value = problems.upToEnough(() => converter.convert(contents), null);
-  if (!problems.isEmpty) return null;
+  if (!converter.isWhole) return null;
 
   const follow = (path: DocumentPath): { value: Position; key: Position } => {
     let node: unknown = contents;

@@ -100,6 +100,14 @@ describe('client certificates of a check file', () => {
     expect(await problemOf('x')).toContain('must be a mapping with host, cert and key');
   });
 
+  it('have the problems of all their fields reported at once', async () => {
+    const broken = { host: 'https://a.test', cert: 'one.pem', key: other.key, certFile: 'x' };
+    const problems = await problemOf(broken);
+    expect(problems).toContain('.host must be a host name');
+    expect(problems).toContain('.certFile is not a known key');
+    expect(problems).toContain('.key is not the private key of the certificate in cert');
+  });
+
   it('never have a key or passphrase repeated in a message', async () => {
     const certificate = { host: 'a.test', cert: 'one.pem' };
     const broken = other.key.replace('-----BEGIN', '--BEGIN');

@@ -149,7 +149,7 @@ describe('the text', () => {
 describe('the checks', () => {
   it('are each told of a key given twice', async () => {
     const problems = await problemsOf(`checks:\n  - { a: 1, a: 2 }\n  - { a: 1, a: 2 }`);
-    expect(problems).toEqual([
+    expect(problems.filter((problem) => problem.endsWith('twice'))).toEqual([
       '2:13: the key "a" is given twice',
       '3:13: the key "a" is given twice',
     ]);
@@ -372,6 +372,81 @@ describe('the checks', () => {
     const check =
       '{ id: a, checkType: URL, degradedResponseTime: 20, maxResponseTime: 10, tags: [""], request: { url: "http://h" } }';
     expect((await problemsOfCheck(check)).join()).toMatch(/must not be over maxResponseTime.*tags/);
+  });
+
+  it('have all their problems reported at once, whichever step of the reading finds each', async () => {
+    const text = `checks:
+  - id: a
+    checkType: HTTP
+    colour: red
+    frequency: 0
+    request:
+      url: "ftp://h"
+      assertions: [{ source: TEXT_BODY, comparison: EQUALS, regex: "((" }]
+  - id: b
+    checkType: TCP
+    checkType: TCP
+    frequency: 0
+    request: { port: 80 }
+  - id: c
+    request: { query: "no name" }
+  - id: d
+    checkType: API
+    tags: none
+    retryStrategy: { type: NEVER, onlyOn: [NETWORK_ERROR] }
+    request:
+      url: "http://h"
+      assertions:
+        - { source: STATUS_CODE, comparison: EQUALS, target: ok, more: 1 }
+        - { source: JSON_BODY, comparison: IS_NULL, property: "$.a[" }
+variables: [{ key: A, value: 1 }, { key: A, value: x }]
+`;
+    const problems = (await problemsOf(text)).map((problem) => problem.replace(/;.*/, ''));
+    expect(problems).toEqual([
+      expect.stringMatching(/^2:5: checks\[0\]\.frequencyOffset .* must be 10, 20 or 30/),
+      expect.stringMatching(/^3:16: checks\[0\]\.checkType .* must be one of .* not "HTTP"/),
+      expect.stringMatching(/^4:5: checks\[0\]\.colour .* is not a known key/),
+      expect.stringMatching(/^7:12: checks\[0\]\.request\.url .* must be an http or https URL/),
+      expect.stringMatching(/^8:\d+: checks\[0\]\.request\.assertions\[0\]\.regex .* is no valid/),
+      expect.stringMatching(/^9:5: checks\[1\]\.frequencyOffset .* must be 10, 20 or 30/),
+      '11:5: the key "checkType" is given twice',
+      expect.stringMatching(/^13:14: checks\[1\]\.request\.hostname .* is missing/),
+      expect.stringMatching(/^14:5: checks\[2\]\.checkType .* is missing/),
+      expect.stringMatching(/^15:23: checks\[2\]\.request\.query .* must be a domain name/),
+      expect.stringMatching(/^18:11: checks\[3\]\.tags .* must be/),
+      expect.stringMatching(/^19:28: checks\[3\]\.retryStrategy\.type .* must be/),
+      expect.stringMatching(/^23:\d+: checks\[3\]\.request\.assertions\[0\]\.target .* a number/),
+      expect.stringMatching(/^23:\d+: checks\[3\]\.request\.assertions\[0\]\.more .* not a known/),
+      expect.stringMatching(/^24:\d+: .*assertions\[1\]\.property .* is no valid JSONPath/),
+      expect.stringMatching(/^25:\d+: variables\[0\]\.value must be text/),
+      expect.stringMatching(/^25:\d+: variables\[1\]\.key must be unique/),
+    ]);
+  });
+
+  it.each([
+    ['URL', 'url: "https://me:********@h/"', 'request.url'],
+    [
+      'API',
+      'url: "http://h", headers: [{ key: X-Api-Key, value: "********" }]',
+      'headers[0].value',
+    ],
+    ['API', 'url: "http://h", headers: [{ key: a, value: "Bearer ********" }]', 'headers[0].value'],
+    ['API', 'url: "http://h?a=%2A%2A%2A%2A%2A%2A%2A%2A"', 'request.url'],
+    [
+      'API',
+      'url: "http://h", basicAuth: { username: me, password: "********" }',
+      'request.basicAuth.password',
+    ],
+  ])('of type %s with the mask of API answers are refused: %s', async (type, request, field) => {
+    const file = (second: string) =>
+      `checks:\n  - { id: a, checkType: ${type}, request: { url: "http://h" } }\n  - ${second}`;
+    const [problem, ...others] = await problemsOf(
+      file(`{ id: b, checkType: ${type}, request: { ${request} } }`),
+    );
+    expect(others).toEqual([]);
+    expect(problem).toContain(
+      `${field} of check "b" must not hold ********: API answers show it in place of a hidden value`,
+    );
   });
 
   it('with the same id are refused, naming the first', async () => {

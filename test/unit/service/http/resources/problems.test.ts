@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { MAX_FOUND_PROBLEMS } from '../../../../../src/service/errors.ts';
 import {
   parseBody,
-  textsNotKept,
+  unstorableTexts,
 } from '../../../../../src/service/http/resources/input-problems.ts';
 import { judge, problemsOf } from '../../../../../src/service/http/resources/problems.ts';
 
@@ -97,7 +97,7 @@ describe('problems without end', () => {
   });
 
   it('of texts say where each of the first is', () => {
-    const problems = textsNotKept({ a: [{ b: '\0' }, 'fine', '\ud800'], ...manyKeys });
+    const problems = unstorableTexts({ a: [{ b: '\0' }, 'fine', '\ud800'], ...manyKeys });
     expect(problems.slice(0, 3).map(({ path }) => path)).toEqual([
       'body.a[0].b',
       'body.a[2]',

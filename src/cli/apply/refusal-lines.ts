@@ -3,19 +3,35 @@ import { isMapping } from '../../agent/source/common/check-defaults.ts';
 import { ProblemList } from '../../agent/source/common/file-problem.ts';
 import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
 import { readDocument } from '../../agent/source/file/document/document.ts';
+import { harmless } from '../print/harmless.ts';
 import type { Refusal } from './plan.ts';
 
-/** A check by its id, or a variable by its key. */
-type Named = Pick<Refusal, 'kind' | 'id'>;
+const MAX_LINE_CHARS = 1000;
 
-/** Lines of a file, counted from 1. */
-export type LineOf = (named: Named) => number | null;
+/** One line for each reason of the refusals, with the position of the check or variable in its file. */
+export async function refusalLines(
+  file: string,
+  refusals: readonly Refusal[],
+): Promise<readonly string[]> {
+  if (refusals.length === 0) return [];
+  const lineOf = await fileLines(file);
+  return refusals.flatMap((refusal) => {
+    const { kind, id, reasons } = refusal;
+    const line = lineOf(refusal);
+    const position = line === null ? harmless(file) : `${harmless(file)}:${line}`;
+    return reasons.map((reason) =>
+      harmless(`${position}: ${kind} ${JSON.stringify(id)} ${reason}`, MAX_LINE_CHARS),
+    );
+  });
+}
 
 /**
- * The lines of checks and variables in their file. The file is read again, because only refusals
- * need the lines; a file that can no longer be read gives none.
+ * The lines of checks and variables in their file, from 1. The file is read again, because only
+ * refusals need the lines; a file that can no longer be read gives none.
  */
-export async function fileLines(file: string): Promise<LineOf> {
+async function fileLines(
+  file: string,
+): Promise<(of: Pick<Refusal, 'kind' | 'id'>) => number | null> {
   try {
     const text = await readCheckFileText(file);
     const language = extname(file).toLowerCase() === '.json' ? 'JSON' : 'YAML';

@@ -2,9 +2,9 @@ import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { openTestStore } from '../../../support/database/databases.ts';
 
-it('an embedded database lets others go on between the statements of a transaction', async () => {
+it('the embedded database yields to the event loop between the statements of a transaction', async () => {
   let nowMs = 0;
-  // It takes a second between any two looks at it.
+  // Each reading of the clock takes a second.
   const monotonicMs = (): number => {
     nowMs += 1_000;
     return nowMs;

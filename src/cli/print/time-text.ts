@@ -4,3 +4,8 @@ export function durationText(durationMs: number): string {
   if (durationMs >= 100) return `${durationMs.toFixed(0)} ms`;
   return `${durationMs.toFixed(durationMs >= 10 ? 1 : 2)} ms`;
 }
+
+/** `08:39:04`, in local time. */
+export function timeOfDay(epochMs: number): string {
+  return new Date(epochMs).toTimeString().slice(0, 8);
+}

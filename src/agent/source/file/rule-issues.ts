@@ -1,0 +1,106 @@
+import type { z } from 'zod';
+import { isMapping } from '../common/check-defaults.ts';
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/** Fields of one mapping that a rule compares: where one of them is invalid, the rule says nothing. */
+const COMPARED_FIELDS: readonly (readonly PropertyKey[])[] = [
+  ['frequency', 'frequencyOffset'],
+  ['degradedResponseTime', 'maxResponseTime'],
+  ['degradedPacketLossThreshold', 'maxPacketLossThreshold'],
+  ['query', 'recordType'],
+  ['source', 'property', 'comparison', 'target', 'regex'],
+];
+
+/** With more of them, nobody needs those of rules, and finding them would take long. */
+const MAX_ISSUES = 200;
+/** A stand-in for a mapping lacks fields of its own. */
+const MAX_STAND_INS = 3;
+
+/**
+ * Every issue of a value. The schema applies a rule between fields only where all fields around it
+ * are valid, so this parses again with stand-ins for the invalid ones.
+ *
+ * @param issues that the schema found
+ */
+export function withRuleIssues(
+  schema: z.ZodType,
+  value: unknown,
+  issues: readonly Issue[],
+): readonly Issue[] {
+  if (issues.length > MAX_ISSUES) return issues;
+  const invalid = issues.filter(({ code }) => code !== 'unrecognized_keys').map(({ path }) => path);
+  let mended = value;
+  let found = issues;
+  for (let pass = 0; pass < MAX_STAND_INS && found.length > 0; pass += 1) {
+    mended = withStandIns(mended, found);
+    found = schema.safeParse(mended).error?.issues ?? [];
+  }
+  const byRules = found.filter(
+    ({ code, path }) => code === 'custom' && !invalid.some((other) => startsWith(path, other)),
+  );
+  const bySchema = issues.filter(({ code }) => code !== 'custom').map(({ path }) => path);
+  return [...issues, ...byRules].filter(
+    ({ code, path }) => code !== 'custom' || !isComparedWith(path, bySchema),
+  );
+}
+
+function isComparedWith(path: Path, invalid: readonly Path[]): boolean {
+  const compared = COMPARED_FIELDS.find((fields) => fields.includes(path.at(-1) ?? ''));
+  if (compared === undefined) return false;
+  const parent = path.slice(0, -1);
+  return invalid.some(
+    (other) =>
+      other.length === path.length &&
+      startsWith(other, parent) &&
+      compared.includes(other.at(-1) ?? ''),
+  );
+}
+
+function startsWith(path: Path, start: Path): boolean {
+  return start.every((step, index) => path[index] === step);
+}
+
+function withStandIns(value: unknown, issues: readonly Issue[]): unknown {
+  return issues.reduce<unknown>(
+    (mended, issue) => changedAt(mended, issue.path, (invalid) => standIn(issue, invalid)),
+    value,
+  );
+}
+
+function changedAt(value: unknown, path: Path, change: (value: unknown) => unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined) return change(value);
+  if (Array.isArray(value)) {
+    return value.map((entry, n) => (n === step ? changedAt(entry, rest, change) : entry));
+  }
+  if (!isMapping(value)) return value;
+  const before = Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined;
+  return { ...value, [step]: changedAt(before, rest, change) };
+}
+
+/** A value that the schema takes there, as far as the issue says which; else the value itself. */
+function standIn(issue: Issue, value: unknown): unknown {
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return isMapping(value)
+        ? Object.fromEntries(Object.entries(value).filter(([key]) => !issue.keys.includes(key)))
+        : value;
+    case 'invalid_value':
+      return issue.values[0];
+    case 'invalid_type':
+      return STAND_INS[issue.expected] ?? value;
+    default:
+      return value;
+  }
+}
+
+const STAND_INS: Readonly<Record<string, unknown>> = {
+  string: 'x',
+  number: 1,
+  int: 1,
+  boolean: false,
+  array: [],
+  object: {},
+};

@@ -1,0 +1,136 @@
+import type { ApiClient, ApiRefusal, ApiReply } from './api-client.ts';
+import { bodyOf, type Refusal, type Step } from './plan.ts';
+import type { VariableStep } from './variable-plan.ts';
+
+type Client = Pick<ApiClient, 'send'>;
+
+/** Concurrent requests: each is a transaction of its own, and most of its time is transfer. */
+const CONCURRENCY = 4;
+const VARIABLES_PATH = '/v1/variables';
+/** The values of templates decide what every check sends, and where. */
+const VARIABLES_ROLE = 'admin';
+
+/**
+ * Runs the steps for checks; a refused step does not stop the others. Every step is idempotent.
+ *
+ * @returns what was refused, in the order of the steps
+ * @throws VedetteError like ApiClient.send; `onDone` was called for each step done before
+ */
+export function writeChecks(
+  steps: readonly Step[],
+  client: Client,
+  signal: AbortSignal,
+  onDone: (step: Step) => void,
+): Promise<readonly Refusal[]> {
+  const idOf = (step: Step): string => (step.kind === 'delete' ? step.id : step.check.id);
+  const write = (step: Step) => writeCheck(step, client, signal);
+  return writeAll(steps, { kind: 'check', idOf, write, onDone });
+}
+
+/** The same for variables. */
+export function writeVariables(
+  steps: readonly VariableStep[],
+  client: Client,
+  signal: AbortSignal,
+  onDone: (step: VariableStep) => void,
+): Promise<readonly Refusal[]> {
+  const idOf = ({ variable }: VariableStep): string => variable.key;
+  const write = (step: VariableStep) => writeVariable(step, client, signal);
+  return writeAll(steps, { kind: 'variable', idOf, write, onDone });
+}
+
+async function writeAll<S>(
+  steps: readonly S[],
+  {
+    kind,
+    idOf,
+    write,
+    onDone,
+  }: {
+    readonly kind: Refusal['kind'];
+    readonly idOf: (step: S) => string;
+    readonly write: (step: S) => Promise<ApiReply>;
+    readonly onDone: (step: S) => void;
+  },
+): Promise<readonly Refusal[]> {
+  const refused = new Map<S, ApiRefusal>();
+  await inParallel(steps, CONCURRENCY, async (step) => {
+    const reply = await write(step);
+    if (reply.ok) onDone(step);
+    else refused.set(step, reply);
+  });
+  return steps.flatMap((step) => {
+    const refusal = refused.get(step);
+    if (refusal === undefined) return [];
+    const { status, reasons } = refusal;
+    return [
+      {
+        kind,
+        id: idOf(step),
+        reasons: reasons.map((reason) => `is refused (${status}): ${reason}`),
+      },
+    ];
+  });
+}
+
+/** Calls `work` for each, with that concurrency. The first to throw stops the rest. */
+export async function inParallel<T>(
+  entries: readonly T[],
+  concurrency: number,
+  work: (entry: T) => Promise<void>,
+): Promise<void> {
+  const rest = entries.values();
+  let failed = false;
+  const worker = async (): Promise<void> => {
+    for (const entry of rest) {
+      if (failed) return;
+      try {
+        await work(entry);
+      } catch (thrown) {
+        failed = true;
+        throw thrown;
+      }
+    }
+  };
+  const workers = Array.from({ length: Math.min(concurrency, entries.length) }, worker);
+  const ends = await Promise.allSettled(workers);
+  const bad = ends.find((end) => end.status === 'rejected');
+  if (bad !== undefined) throw bad.reason;
+}
+
+async function writeCheck(step: Step, client: Client, signal: AbortSignal): Promise<ApiReply> {
+  if (step.kind === 'delete') {
+    const reply = await client.send('DELETE', pathOf(step.checkType, step.id), { signal });
+    // Another client deleted it, or the answer to an earlier attempt got lost.
+    return !reply.ok && reply.status === 404 ? { ok: true, json: undefined } : reply;
+  }
+  const { checkType, id } = step.check;
+  // A PUT also creates a check, with the id from the file.
+  const body = step.kind === 'create' ? bodyOf(step.check) : step.body;
+  return client.send('PUT', pathOf(checkType, id), { body, signal });
+}
+
+/** With the type, because an id alone may equal the name of a type. */
+function pathOf(checkType: string, id: string): string {
+  return `/v1/checks/${checkType.toLowerCase()}/${encodeURIComponent(id)}`;
+}
+
+async function writeVariable(
+  { kind, variable }: VariableStep,
+  client: Client,
+  signal: AbortSignal,
+): Promise<ApiReply> {
+  const options = { signal, role: VARIABLES_ROLE, isRepeatable: true } as const;
+  const { key, value, secret } = variable;
+  const update = () =>
+    client.send('PUT', `${VARIABLES_PATH}/${encodeURIComponent(key)}`, {
+      ...options,
+      body: { value, secret },
+    });
+  if (kind === 'update') return update();
+  const created = await client.send('POST', VARIABLES_PATH, { ...options, body: variable });
+  if (created.ok || created.status !== 409) return created;
+  // Another client created it first, or an answer got lost; a 404 means another conflict.
+  const updated = await update();
+  return !updated.ok && updated.status === 404 ? created : updated;
+}
