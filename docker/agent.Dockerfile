@@ -1,8 +1,8 @@
 # The agent, as `docker run vedette-agent`; also `run FILE`, `validate FILE` and `apply FILE`.
 # From the root of the repository: docker build -f docker/agent.Dockerfile -t vedette-agent .
 #
-# Base images have tags here, so that a build gets their latest fixes. To have the same build twice,
-# pin them by the digest of what the tag names today, for all platforms, and raise it with a release:
+# Base images are tags, so that a build gets their latest fixes. For reproducible builds, pin them by the
+# current digest of the tag (for all platforms), and update it with each release:
 #   docker buildx imagetools inspect node:24-trixie-slim --format '{{.Manifest.Digest}}'
 #   docker build --build-arg NODE_IMAGE=docker.io/library/node:24-trixie-slim@sha256:… …
 ARG NODE_IMAGE=docker.io/library/node:24-trixie-slim
@@ -11,8 +11,8 @@ ARG BASE_IMAGE=docker.io/library/debian:trixie-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-# No install scripts: koffi comes prebuilt for amd64 and arm64, and the addon of net-ping, which would
-# need a compiler, is left out: ICMP goes by the kernel's unprivileged sockets.
+# No install scripts: koffi is prebuilt for amd64 and arm64. The addon of net-ping, which needs a
+# compiler, is left out: ICMP uses the kernel's unprivileged sockets.
 RUN npm ci --ignore-scripts
 COPY LICENSE ./
 COPY src src
@@ -20,13 +20,13 @@ COPY tsconfig.json ./
 RUN npm run build
 COPY README.md ./
 COPY docker/assemble.mjs docker/healthcheck.mjs docker/README.md docker/
-# Readable for the image's user, also where the copy of the repository was made with a narrow umask.
+# Readable for the image's user, even if the repository was checked out with a strict umask.
 RUN node docker/assemble.mjs agent /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/ \
   && chmod -R a+rX /image
 
 FROM ${BASE_IMAGE}
-# tcpdump alone has the right to capture, and only where the container has it (--cap-add=NET_RAW).
-# traceroute needs none. libcap2-bin is for setcap and goes again.
+# Only tcpdump may capture, and only if the container has the capability (--cap-add=NET_RAW).
+# traceroute needs none. libcap2-bin is only for setcap.
 RUN apt-get update -q \
   && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
     ca-certificates libcap2-bin libstdc++6 tcpdump tini traceroute \
@@ -48,18 +48,18 @@ LABEL org.opencontainers.image.title="vedette-agent" \
   org.opencontainers.image.version="${VERSION}" \
   org.opencontainers.image.revision="${REVISION}"
 
-# Numbers, so that Kubernetes can see that it is not root.
+# Numeric, so that Kubernetes can see that it is not root.
 USER 10001:10001
 ENV DATA_DIR=/data
-# A volume also where the root is read-only and none is named.
+# Also a volume if the root is read-only and the command names none.
 VOLUME /data
 WORKDIR /data
 EXPOSE 8081
-# While it starts, a failure does not count. With AGENT_HEALTH_PORT=0 there is no port to ask.
+# Failures during the start do not count. With AGENT_HEALTH_PORT=0 there is no known port.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
   CMD ["/usr/local/bin/node", "/opt/vedette/healthcheck.mjs", "AGENT_HEALTH_PORT", "8081"]
-# tini passes signals on and reaps what traces and captures leave. Smaller halves of the heap for what
-# is new take 18 MB less memory, and no more time for as many checks.
+# tini forwards signals and reaps processes of traces and captures. The smaller young generation of
+# the heap saves 18 MB of memory without costing CPU time.
 ENTRYPOINT ["/usr/bin/tini", "--", "/usr/local/bin/node", "--max-semi-space-size=4", \
   "/opt/vedette/dist/cli/main.js"]
 CMD ["agent"]

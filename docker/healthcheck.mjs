@@ -1,7 +1,7 @@
-// HEALTHCHECK of the images, which have no curl: exit 0 where readiness answers 200, else 1 with the
-// reason, which `docker inspect` shows.
+// HEALTHCHECK of the images, which have no curl: exit 0 if readiness is 200, else 1 with the reason,
+// which `docker inspect` shows.
 //
-//   node healthcheck.mjs NAME PORT   the variable that tells the port, and the port where it is unset
+//   node healthcheck.mjs NAME PORT   the variable with the port, and its default
 import { get } from 'node:http';
 
 const [name = '', standard = ''] = process.argv.slice(2);

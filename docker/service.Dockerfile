@@ -1,8 +1,8 @@
 # The service, as `docker run vedette`, and every other command: `service migrate`, `apply FILE`, …
 # From the root of the repository: docker build -f docker/service.Dockerfile -t vedette .
 #
-# Base images have tags here, so that a build gets their latest fixes. To have the same build twice,
-# pin them by the digest of what the tag names today, for all platforms, and raise it with a release:
+# Base images are tags, so that a build gets their latest fixes. For reproducible builds, pin them by the
+# current digest of the tag (for all platforms), and update it with each release:
 #   docker buildx imagetools inspect node:24-trixie-slim --format '{{.Manifest.Digest}}'
 #   docker build --build-arg NODE_IMAGE=docker.io/library/node:24-trixie-slim@sha256:… …
 ARG NODE_IMAGE=docker.io/library/node:24-trixie-slim
@@ -11,7 +11,7 @@ ARG BASE_IMAGE=docker.io/library/debian:trixie-slim
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-# No install scripts: what is native comes prebuilt for amd64 and arm64.
+# No install scripts: native packages are prebuilt for amd64 and arm64.
 RUN npm ci --ignore-scripts
 COPY LICENSE ./
 COPY src src
@@ -19,7 +19,7 @@ COPY tsconfig.json ./
 RUN npm run build
 COPY README.md ./
 COPY docker/assemble.mjs docker/healthcheck.mjs docker/README.md docker/
-# Readable for the image's user, also where the copy of the repository was made with a narrow umask.
+# Readable for the image's user, even if the repository was checked out with a strict umask.
 RUN node docker/assemble.mjs service /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/ \
   && chmod -R a+rX /image
 
@@ -43,16 +43,16 @@ LABEL org.opencontainers.image.title="vedette" \
   org.opencontainers.image.version="${VERSION}" \
   org.opencontainers.image.revision="${REVISION}"
 
-# Numbers, so that Kubernetes can see that it is not root.
+# Numeric, so that Kubernetes can see that it is not root.
 USER 10001:10001
 ENV DATA_DIR=/data PORT=8080
-# A volume also where the root is read-only and none is named.
+# Also a volume if the root is read-only and the command names none.
 VOLUME /data
 WORKDIR /data
 EXPOSE 8080
-# While it starts, a failure does not count. With PORT=0 there is no port to ask.
+# Failures during the start do not count. With PORT=0 there is no known port.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \
   CMD ["/usr/local/bin/node", "/opt/vedette/healthcheck.mjs", "PORT", "8080"]
-# tini passes signals on.
+# tini forwards signals.
 ENTRYPOINT ["/usr/bin/tini", "--", "/usr/local/bin/node", "/opt/vedette/dist/cli/main.js"]
 CMD ["service"]

@@ -1,7 +1,7 @@
 /**
- * Makes the secrets of the services in compose.yaml, each in the folder of the one that needs it,
- * under the folder that is given. What is there already stays, so that every start of the stack
- * may run it; what follows from another secret is written anew, so that replacing one is enough.
+ * Creates the secrets of the services in compose.yaml, each in the folder of its service, under the
+ * given folder. Existing secrets stay, so every start of the stack may run it. Derived secrets are
+ * written again, so replacing one is enough.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { basename, dirname, join } from 'node:path';
 const USAGE = 'usage: prepare.mjs FOLDER DATABASE_HOST:PORT/NAME';
 const [folder, database] = process.argv.slice(2);
 
-/** Readable for the users of all images: only the container that needs a folder has it. */
+/** Readable for the users of all images: only the container that needs a folder mounts it. */
 const MODE = { folder: 0o755, file: 0o644 };
 
 async function main() {
@@ -36,7 +36,7 @@ function hex(bytes) {
 }
 
 /**
- * What the file holds; where there is none, or an empty one, what `make` makes, which is kept.
+ * The content of the file; if it is missing or empty, the result of `make`, which is saved.
  * @param {string} name @param {() => string} make @returns {Promise<string>}
  */
 async function keep(name, make) {
@@ -50,11 +50,11 @@ async function keep(name, make) {
   return made;
 }
 
-/** Whole or not at all: half a key would lock out whoever reads it. @param {string} name @param {string} text */
+/** Atomic: a reader of half a key would be locked out. @param {string} name @param {string} text */
 async function write(name, text) {
   const path = join(folder, name);
   await mkdir(dirname(path), { recursive: true, mode: MODE.folder });
-  // Hidden, as every file that shows is taken for a secret.
+  // Hidden, because every visible file counts as a secret.
   const beside = join(dirname(path), `.${basename(path)}.new`);
   await writeFile(beside, `${text}\n`, { mode: MODE.file });
   await rename(beside, path);

@@ -1,10 +1,10 @@
 /**
- * Sets up a service that has just been started for the first time: the bucket of its artifacts,
- * a private location, a key for the location's agents in a file, and the checks of a file where
- * the account has none. What is there already stays, so that every start of the stack may run it.
+ * Sets up a new service: the bucket of its artifacts, a private location, a key for the location's
+ * agents in a file, and the checks of a file if the account has none. Existing things stay, so every
+ * start of the stack may run it.
  *
- * It reads SERVICE_URL, FIRST_API_KEY and the S3_ variables of the service. It waits until both
- * answer, two minutes at most, and ends with 1 and one line where something cannot be done.
+ * It reads SERVICE_URL, FIRST_API_KEY and the S3_ variables of the service. It waits up to two minutes
+ * until service and store respond, and ends with 1 and one line if something fails.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const MAIN = join(import.meta.dirname, '../../dist/cli/main.js');
 const USAGE = 'usage: setup.mjs --location SLUG --key-file FILE [--checks FILE] [--wait SECONDS]';
 const PAUSE_MS = 1000;
 const PAGE = 100;
-/** Not ready, or too busy: another moment may be better. */
+/** Not ready, or too busy: worth another attempt. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 const { values: options } = parseArgs({
@@ -43,7 +43,7 @@ async function main() {
 
 /** @returns {Promise<string>} what became of it */
 async function ensureBucket() {
-  // It is large, and not needed where artifacts are in a folder.
+  // It is large, and not needed if artifacts are in a folder.
   const { CreateBucketCommand, HeadBucketCommand, S3Client } = await import('@aws-sdk/client-s3');
   const client = new S3Client({
     endpoint: env.S3_ENDPOINT,
@@ -80,7 +80,7 @@ async function ensureLocation(slug) {
 }
 
 /**
- * A key in the file that the service no longer knows (its database was made anew) is replaced.
+ * Replaces a key in the file that the service does not know, because its database is new.
  * @param {string} locationId @param {string} file @returns {Promise<string>}
  */
 async function ensureKey(locationId, file) {
@@ -90,7 +90,7 @@ async function ensureKey(locationId, file) {
   const isKnown = keys.some((key) => key.revoked_at === null && kept.startsWith(key.prefix));
   if (isKnown) return 'is there';
   const { key } = await api('POST', path);
-  // Whole or not at all: the agents read it again while it is written.
+  // Atomic: the agents may read it while it is written.
   await writeFile(`${file}.new`, `${key}\n`, { mode: 0o644 });
   await rename(`${file}.new`, file);
   return 'made';
@@ -115,7 +115,7 @@ async function all(path) {
   for (let page = 1; ; page += 1) {
     const some = await api('GET', `${path}?limit=${PAGE}&page=${page}`);
     items.push(...some);
-    // Not at a short one: what is deleted while a page is read is missing in it.
+    // Not at a short page: entries deleted meanwhile are missing in it.
     if (some.length === 0) return items;
   }
 }
@@ -142,7 +142,7 @@ function api(method, path, body) {
 }
 
 /**
- * Tries again while nobody answers, or answers that it cannot now.
+ * Retries without a response, and after a response that asks to try later.
  * @template T @param {string} what @param {() => Promise<T>} attempt @returns {Promise<T>}
  */
 async function patiently(what, attempt) {

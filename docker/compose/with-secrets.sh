@@ -1,13 +1,13 @@
 #!/bin/sh
 # Runs a command with each file of a folder as an environment variable of the file's name.
-# Not all programs of compose.yaml read their secrets from files, and an environment written
-# into compose.yaml would show them to whoever may look at the container.
+# Some programs of compose.yaml cannot read secrets from files, and an environment in compose.yaml
+# would show them to everyone who may inspect the container.
 set -eu
 folder=${1:?usage: with-secrets.sh FOLDER COMMAND [ARGUMENT …]}
 shift
 for file in "$folder"/*; do
   [ -f "$file" ] || { echo "with-secrets.sh: no secrets in $folder" >&2; exit 2; }
-  # The shell's own words only: an image may have no more than a shell.
+  # Only shell built-ins: an image may have nothing but a shell.
   IFS= read -r value < "$file" || [ -n "$value" ] || { echo "with-secrets.sh: $file is empty" >&2; exit 2; }
   export "${file##*/}=$value"
 done

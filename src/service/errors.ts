@@ -80,7 +80,7 @@ export function invalid(problems: readonly RequestProblem[]): ServiceError {
 const SEND_KEY =
   'Send an active key in the header Authorization, as Bearer and the key: one of an account (vk_ and 32 hex digits), or for the requests of agents that of their location (pl_ and 32 hex digits)';
 
-/** 401. The message is the specification's (part 7), the same for every fault of the token. */
+/** 401. One message for every fault of the token: src/service/README.md, "Errors and rate limits". */
 export function badToken(): ServiceError {
   return new ServiceError(401, 'Bad Token', {
     attributes: { advice: SEND_KEY },

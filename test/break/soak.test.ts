@@ -40,7 +40,7 @@ const lacks = lacking({ commands: ['tcpdump', 'traceroute'], files: [] });
 const SLUG = 'soak';
 /**
  * An attempt in which it stands still for longer does not count for the agent: src/agent/README.md,
- * "How times are taken, and when a run is not judged".
+ * "Timing and CPU starvation".
  */
 const NOTICED_MS = 250;
 /** Of the runs so many may be missed for it: on a machine with nothing else to do it is none. */

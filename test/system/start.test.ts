@@ -9,7 +9,7 @@ import { askService } from '../support/service/service-app.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const SAMPLE = [
   'The agent is ready',
-  'The agent tells its health',
+  'The agent reports its health',
   'The health port speaks HTTP',
   'No name server listens on the health port',
 ];

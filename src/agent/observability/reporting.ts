@@ -3,8 +3,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { ServiceClient } from '../upload/service-client.ts';
 
 /**
- * Reports of the agent's own errors: external observability (src/agent/README.md, "Reports of the
- * agent's own errors").
+ * Reports of the agent's own errors: external observability (src/agent/README.md, "Error
+ * reports").
  */
 export interface FaultReports {
   /** Reports anything thrown, within a minute or so. Cheap, and never throws. */

@@ -27,7 +27,7 @@ export interface RunName {
   readonly sequenceId: string;
 }
 
-/** The specification's result object (2.4) of one attempt. */
+/** The result of one attempt: src/model/README.md, "Results". */
 export function resultOf(check: Check, attempt: Attempt, context: ResultContext): CheckResult {
   const stoppedAt = new Date(attempt.startedAtMs + attempt.durationMs).toISOString();
   return {

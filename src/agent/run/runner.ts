@@ -182,10 +182,9 @@ function passedWithAnswer(attempt: Attempt): boolean {
 }
 
 /**
- * The starvation guard (src/agent/README.md, "How times are taken, and when a run is not judged"):
- * repeats an attempt whose verdict is uncertain because the agent was short of CPU, within the slot's
- * time, and one whose body did not fit in memory, when it fits. Otherwise returns why the run is
- * missed.
+ * The starvation guard (src/agent/README.md, "Timing and CPU starvation"): repeats an attempt whose
+ * verdict is uncertain because the agent was short of CPU, within the slot's time, and one whose body
+ * did not fit in memory, when it fits. Otherwise returns why the run is missed.
  */
 async function attemptUnstarved(
   { check, slotMs, signal, permit }: Run,

@@ -32,7 +32,7 @@ export interface SlotLedgerOptions {
  * Saves the state of the slots in DATA_DIR/accounted.json: up to which instant all of them have a
  * FINAL or a missed record in the spool, or are another location's, and which are unfinished.
  * However this process ends, the next one knows which slots are unanswered (src/agent/README.md,
- * "Results on their way").
+ * "Delivery of results").
  *
  * Where this is not exact, slots that were run are reported as missed, never the reverse: the
  * service ignores missed slots that have a FINAL.

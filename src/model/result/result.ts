@@ -5,8 +5,7 @@ import type { ErrorCode } from './error-codes.ts';
 import type { Traceroute } from './traceroute.ts';
 
 /**
- * Results as the specification and src/model/README.md, "Results" (Result) have them. All times in
- * milliseconds.
+ * Results as src/model/README.md, "Results" specifies them. All times are in milliseconds.
  */
 
 /** Milliseconds since the attempt's start, cumulative; null where the phase was not reached. */

@@ -40,7 +40,7 @@ const MAX_LINKS = 10;
 
 const sentence = z.string().min(1).max(MAX_TEXT);
 
-/** src/service/README.md, "Root causes", `analysis`. Whoever made it is held to it. */
+/** src/service/README.md, "Root cause analyses", `analysis`. Whoever made it is held to it. */
 export const analysisSchema = z.strictObject({
   classification: z.string().min(1).max(100).describe('The kind of failure, in one word.'),
   userImpact: sentence.describe('What users of the target notice.'),

@@ -15,8 +15,7 @@ export const MAX_AGENT_ERRORS = 1_000;
 export const MAX_ERRORS_AN_AGENT = 100;
 
 /**
- * The agents' own errors: external observability (src/agent/README.md, "Reports of the agent's own
- * errors").
+ * The agents' own errors: external observability (src/agent/README.md, "Error reports").
  */
 export interface AgentErrors {
   /**

@@ -8,7 +8,7 @@ import { gzipAnswer } from '../http/json/gzip-answer.ts';
 import { whileWanted } from '../http/request-signal.ts';
 import type { Agents } from './agents.ts';
 
-/** The long poll of agents: src/service/README.md, "Leases, and how checks move". */
+/** The long poll of agents: src/service/README.md, "Leases and assignment". */
 export function pollRoutes({
   agents,
   stopping,

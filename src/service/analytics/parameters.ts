@@ -66,7 +66,7 @@ function groupingsOf(
   return checkType === 'API' || checkType === 'URL' ? ANALYTICS_GROUPINGS : ['runLocation'];
 }
 
-/** The query of src/service/README.md, "Analytics" and 4.3. */
+/** The query of src/service/README.md, "Analytics". */
 export function analyticsQuery(checkType: RunnableCheckType) {
   return z.strictObject({
     metrics: commaList(metricName(checkType)).describe(

@@ -56,7 +56,7 @@ export interface AnalysisSummary extends Readonly<Record<string, unknown>> {
   readonly created_at: string;
 }
 
-/** Why checks fail: src/service/README.md, "Root causes" and 4.11. */
+/** Why checks fail: src/service/README.md, "Root cause analyses". */
 export interface RootCauseAnalyses {
   /**
    * Notes an analysis that is to be made; one that is pending already for the same is that one.

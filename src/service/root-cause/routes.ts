@@ -18,7 +18,7 @@ const pending = z.strictObject({
   id: z.string(),
   status: z.literal('PENDING').describe('It is being made: ask again.'),
 });
-/** src/service/README.md, "Root causes". */
+/** src/service/README.md, "Root cause analyses". */
 const completed = z.strictObject({
   id: z.string(),
   checkId: z.string().nullable(),
@@ -44,7 +44,7 @@ const listQuery = z.strictObject({
   ...pageQuery,
 });
 
-/** Why checks fail: src/service/README.md, "Root causes". */
+/** Why checks fail: src/service/README.md, "Root cause analyses". */
 export function rootCauseAnalysesRoutes({
   rootCauseAnalyses,
 }: {

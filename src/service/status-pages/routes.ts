@@ -45,7 +45,7 @@ const summaryResponse = z.strictObject({
     .describe('The open ones, newest first, 100 at most, each with its first update.'),
 });
 
-/** Status pages with their cards: src/service/README.md, "Status pages and incidents" and 4.7. */
+/** Status pages with their cards: src/service/README.md, "Status pages and incidents". */
 export function statusPagesRoutes(features: {
   readonly statusPages: StatusPages;
   readonly statusPageSummaries: StatusPageSummaries;

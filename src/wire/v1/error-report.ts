@@ -3,8 +3,8 @@ import { count, id, instant, listOf } from './fields.ts';
 import { MAX_ERROR_REPORTS, MAX_STACK_FRAMES } from './limits.ts';
 
 /**
- * External observability (src/agent/README.md, "Reports of the agent's own errors"): the agent's
- * own errors, in a form that cannot contain a URL, a host, a header, a key or a check's name. There
+ * External observability (src/agent/README.md, "Error reports"): the agent's own
+ * errors, in a form that cannot contain a URL, a host, a header, a key or a check's name. There
  * is no message, and frames are of the package, of its dependencies or of Node.
  */
 const frame = z.object({

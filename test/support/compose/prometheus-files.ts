@@ -36,7 +36,7 @@ export function alertsTable(): string {
     return `| ${alert} | ${metrics.join(', ')} | ${annotations.description} | ${annotations.action} |`;
   });
   return [
-    '| Alert | Goes by | What it means | What to do |',
+    '| Alert | Metrics | What it means | What to do |',
     '| --- | --- | --- | --- |',
     ...rows,
   ].join('\n');

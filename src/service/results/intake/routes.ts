@@ -5,7 +5,7 @@ import { resultsAnswerSchema, resultsEnvelope } from '../../../wire/v1/results.t
 import { agentOf } from '../../http/access/agent-access.ts';
 import type { ResultIntake } from './intake.ts';
 
-/** Agents send their results here: src/agent/README.md, "Results on their way". */
+/** Agents send their results here: src/agent/README.md, "Delivery of results". */
 export function agentResultsRoutes({
   resultIntake,
 }: {
