@@ -58,16 +58,16 @@ type Detail = NonNullable<ReturnType<typeof detailOf>>;
 
 /** What is told: as little as an analysis needs, and none of it with a secret. */
 export function briefOf(given: AnalysisInput, scrubber: Scrubber): Briefing {
-  const file = scrubbedFile(given, scrubber);
-  const { check, result } = file;
-  const byRules = analyseByRules(file);
+  const input = scrubbedInput(given, scrubber);
+  const { check, result } = input;
+  const byRules = analyseByRules(input);
   const artifacts = aliasesOf(byRules);
   const aliasOf = new Map([...artifacts].map(([alias, { name }]) => [name, alias]));
   const { classification, userImpact, rootCause, codeFix } = byRules;
   const brief: Brief = {
     check: {
       type: result.checkType,
-      target: subjectOf(file).target,
+      target: subjectOf(input).target,
       shouldFail: check?.shouldFail ?? null,
     },
     failedAssertions: failedAssertions(result)
@@ -98,7 +98,7 @@ function aliasesOf({ evidence }: Analysis): ReadonlyMap<string, EvidenceArtifact
 }
 
 /** Scrubbed before the rules cut anything short, or half a secret could stay. */
-function scrubbedFile(
+function scrubbedInput(
   { result, surroundings, ...rest }: AnalysisInput,
   scrubber: Scrubber,
 ): AnalysisInput {
