@@ -121,7 +121,7 @@ export function tooManyRequests(limit: number, retryAfterSeconds: number): Servi
   return tooMany(`${limit} requests a minute`, limit, retryAfterSeconds);
 }
 
-/** 429 for a key that nobody has, from an address that sent many of them. */
+/** 429 for a wrong key from an address that sent many of them. */
 export function tooManyWrongKeys(limit: number, retryAfterSeconds: number): ServiceError {
   return tooMany(`${limit} wrong keys a minute from this address`, limit, retryAfterSeconds);
 }
