@@ -82,7 +82,7 @@ ${WHY}
     expect(await told()).toMatchObject(REQUEST);
   });
 
-  it('are those of the file after a change, and none is shown', async () => {
+  it('are updated from a changed file, and never printed', async () => {
     const file = fileOf(REQUEST);
     const texts = [(await file.apply()).stdout];
     const changed = {

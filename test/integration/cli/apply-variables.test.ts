@@ -128,7 +128,7 @@ describe('the variables of a file', () => {
     expect(dry.stdout + first.stdout + second.stdout).not.toContain('s3cret');
   });
 
-  it('are changed only where they differ, and those of others stay', async () => {
+  it('are changed only where they differ, and other variables stay', async () => {
     const { mine } = service();
     await mine.post('/v1/variables', { key: 'OTHER', value: 'x' });
     await mine.post('/v1/variables', { key: 'LOCKED', value: 'x', locked: true });
