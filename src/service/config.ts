@@ -30,7 +30,6 @@ import {
 } from './root-cause/root-cause-config.ts';
 import { ENCRYPTION_KEY_VARIABLE } from './secrets/encryption-key.ts';
 
-/** What the service needs. */
 export interface ServiceConfig {
   /** 0..65535; 0 takes any free port. */
   readonly port: number;
@@ -48,35 +47,33 @@ export interface ServiceConfig {
   readonly rateLimitPerMinute: number;
   /** How long an agent may be silent before its checks are given to others. */
   readonly leaseMs: number;
-  /** How far the agents of a location are believed. */
   readonly agentLimits: AgentLimits;
-  /** Whole days for which results and artifacts are kept, beside today's. */
+  /** Whole days for which results and artifacts are stored, in addition to today. */
   readonly retentionDays: number;
-  /** An admin key to be made with the first account, where there is none yet; null for none. */
+  /** The admin key of the first account, which is created where there is none; null for none. */
   readonly firstApiKey: string | null;
   readonly artifacts: ArtifactsConfig;
-  /** How notices of alerts leave the service. */
   readonly delivery: DeliveryConfig;
-  /** What encrypts stored secrets, the current one first; null for none. */
+  /** Of stored secrets, the current one first; null for none. */
   readonly encryptionKeys: typeof ENCRYPTION_KEY_VARIABLE.whenUnset;
-  /** A file of plans; null for none, which limits nothing. */
+  /** A file of plans; null for no limits. */
   readonly plansFile: string | null;
-  /** Where jobs reach the service, without a slash at its end; null for where the caller has. */
+  /** The URL of the service from outside, without a trailing slash; null for that of each request. */
   readonly publicUrl: string | null;
-  /** Where checks of public locations come from. */
+  /** Source addresses of checks in public locations. */
   readonly staticIpv6s: readonly string[];
   readonly rootCause: RootCauseConfig;
-  /** Whose X-Forwarded-For is believed. */
+  /** Their X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
 }
 
-/** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
+/** The longest wait of Node's timers, in whole seconds: about 24 days. */
 const MAX_GRACE_SECONDS = 2_147_483;
 const MAX_PROXIES = 100;
 const MAX_POOL = 1000;
 const MAX_STATEMENT_SECONDS = 3600;
 const MAX_RATE = 1_000_000;
-/** Three polls fit into a lease, and none may be sooner than a slow network answers. */
+/** Three polls fit into a lease, each long enough for a slow network. */
 const MIN_LEASE_SECONDS = 3;
 const MAX_LEASE_SECONDS = 3600;
 const MAX_RETENTION_DAYS = 3650;
@@ -111,7 +108,7 @@ export const SERVICE_VARIABLES = {
     meaning: 'The PostgreSQL database; unset, the embedded one is used.',
     allowed: 'a URL like postgres://user:password@host:5432/database?sslmode=verify-full',
     secret: true,
-    // What is wrong with it is for the store to say, which reads all of it.
+    // The store validates it.
     parse: (text) => ({ ok: true, value: text }),
   }),
   dataDir: variable<string | null>({
@@ -234,13 +231,13 @@ export const SERVICE_VARIABLES = {
   ...DELIVERY_VARIABLES,
 } as const;
 
-/** The README's table of variables is held to these rows by a test. */
+/** A test compares the README's table of variables with these rows. */
 export const SERVICE_ENVIRONMENT: readonly Pick<
   Variable<unknown>,
   'name' | 'default' | 'meaning' | 'allowed' | 'secret'
 >[] = Object.values(SERVICE_VARIABLES);
 
-/** What of them a command reads that works on the database and ends. */
+/** For commands that work only on the database. */
 const { databaseUrl, dataDir, statementTimeoutSeconds, logLevel } = SERVICE_VARIABLES;
 const NAMED_DATABASE = [
   { ...databaseUrl, meaning: 'The PostgreSQL database of the service.' },

@@ -9,7 +9,7 @@ export interface ErrorBody {
   readonly attributes: ErrorAttributes;
 }
 
-/** Extra data for programs. Whatever is in it is shown to the caller. */
+/** Extra data for programs, shown to the caller. */
 export type ErrorAttributes = Readonly<Record<string, unknown>>;
 
 /** One thing that is wrong with a request. `path` and `message` read as one sentence. */
@@ -24,13 +24,13 @@ export interface ServiceErrorExtras {
   readonly attributes?: ErrorAttributes;
   /** Headers of the answer, in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For the log alone. */
+  /** Only logged. */
   readonly cause?: unknown;
 }
 
 /**
- * An answer other than success, thrown by features and by the HTTP layer. Its message is for the
- * caller: what is wrong and what to do, and nothing of our inside.
+ * An error answer, thrown by features and by the HTTP layer. Its message is for the caller: what is
+ * wrong and what to do, without internals.
  */
 export class ServiceError extends Error {
   /** An HTTP status from 400 to 599. */
@@ -48,8 +48,7 @@ export class ServiceError extends Error {
 }
 
 /**
- * The form of src/service/README.md, "The API". `attributes` is there always, so that no client has
- * to ask for it.
+ * The form of src/service/README.md, "The API". `attributes` is always present.
  */
 export function errorBody(
   status: number,
@@ -93,17 +92,17 @@ export function forbidden(message: string, attributes: ErrorAttributes = {}): Se
   return new ServiceError(403, message, { attributes });
 }
 
-/** 404. Also for what belongs to another account: whether it exists is none of the caller's concern. */
+/** 404. Also for resources of other accounts, whose existence is not revealed. */
 export function notFound(what: string): ServiceError {
   return new ServiceError(404, `There is no such ${what}`, { attributes: { resource: what } });
 }
 
-/** 409: the request does not fit what is stored. */
+/** 409: the request conflicts with stored data. */
 export function conflict(message: string, attributes: ErrorAttributes = {}): ServiceError {
   return new ServiceError(409, message, { attributes });
 }
 
-/** 413. `limitBytes` is what would have been taken. */
+/** 413. */
 export function tooLarge(what: string, limitBytes: number): ServiceError {
   return new ServiceError(413, `${what} is larger than ${limitBytes} bytes`, {
     attributes: { limitBytes },
@@ -122,7 +121,7 @@ export function tooManyRequests(limit: number, retryAfterSeconds: number): Servi
   return tooMany(`${limit} requests a minute`, limit, retryAfterSeconds);
 }
 
-/** 429 for a key that nobody has, from an address that sent many of them. */
+/** 429 for a wrong key from an address that sent many of them. */
 export function tooManyWrongKeys(limit: number, retryAfterSeconds: number): ServiceError {
   return tooMany(`${limit} wrong keys a minute from this address`, limit, retryAfterSeconds);
 }
@@ -134,7 +133,7 @@ function tooMany(what: string, limit: number, retryAfterSeconds: number): Servic
   });
 }
 
-/** 503: something that we need is away for now, and trying again helps. */
+/** 503: a dependency is unavailable for now, and a retry may help. */
 export function unavailable(message: string, retryAfterSeconds: number, cause?: unknown) {
   return new ServiceError(503, message, {
     attributes: { retryAfterSeconds },

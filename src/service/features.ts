@@ -58,7 +58,7 @@ import { createStatusPageFeatures, type StatusPageFeatures } from './status-page
 import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
 import { createVariables, type Variables } from './variables/variables.ts';
 
-/** What the service does, without HTTP. */
+/** The service without HTTP. */
 export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFeatures {
   readonly accounts: Accounts;
   readonly agentErrors: AgentErrors;
@@ -78,7 +78,7 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly missedSlots: MissedSlots;
   readonly plans: Plans;
   readonly privateLocations: PrivateLocations;
-  /** Where jobs reach the service; null for where the caller has. */
+  /** The URL of the service from outside; null for that of each request. */
   readonly publicUrl: string | null;
   readonly resultIntake: ResultIntake;
   readonly resultStorage: Pick<ResultStorage, 'takes'>;
@@ -89,7 +89,7 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly variables: Variables;
   /** For the metrics. */
   counts(): FeatureCounts;
-  /** Does what nobody asks for, until the signal aborts: assigns, expires, cleans up. Never rejects. */
+  /** Background work until the signal aborts: assigns, expires, cleans up. Never rejects. */
   work(signal: AbortSignal): Promise<void>;
 }
 
@@ -103,18 +103,17 @@ export interface FeatureParts {
   /** Of artifacts. */
   readonly contents: ArtifactStore;
   readonly plans: Plans;
-  /** What encrypts secrets that are stored; null where there is no key. */
+  /** Encrypts stored secrets; null where there is no key. */
   readonly secrets: SecretBox | null;
-  /** Whether the credentials of checks and proxies are encrypted now. Left out: where there is a key. */
+  /** Whether credentials of checks and proxies are encrypted. Default: where there is a key. */
   readonly sealsCredentials?: () => boolean;
   readonly config: Pick<ServiceConfig, 'leaseMs' | 'retentionDays' | 'staticIpv6s'> & {
     readonly agentLimits?: ServiceConfig['agentLimits'];
     readonly publicUrl?: string | null;
-    /** Left out, the defaults hold. */
     readonly artifacts?: { readonly limits: ArtifactLimits };
-    /** Left out, only webhooks and Slack channels are served. */
+    /** Default: only webhooks and Slack channels. */
     readonly delivery?: DeliveryConfig;
-    /** Left out, the rules alone make root cause analyses. */
+    /** Default: only the rules. */
     readonly rootCause?: ServiceConfig['rootCause'];
   };
 }
@@ -226,7 +225,7 @@ export function createFeatures(given: FeatureParts): Features {
       agentClocks,
       scrubbing,
       storage: resultStorage,
-      // The analyses before the groups: they see which groups are new by that.
+      // Analyses before groups: they need to know which groups are new.
       followers: [rootCauseAnalyses.follow, errorGroups.follow, saveRunMetrics, alertEngine.follow],
     }),
     resultStorage,
@@ -241,9 +240,9 @@ export function createFeatures(given: FeatureParts): Features {
       agentRefusals: agents.refusals,
     }),
     async work(signal) {
-      // Each of the keepers listens to it: that many are no leak.
+      // Each maintenance task adds listeners, which is no leak.
       setMaxListeners(0, signal);
-      const ends = await Promise.allSettled(maintenance.map((keep) => keep(signal)));
+      const ends = await Promise.allSettled(maintenance.map((run) => run(signal)));
       for (const end of ends) {
         if (end.status === 'rejected') log.error({ err: end.reason }, 'a fault of the service');
       }

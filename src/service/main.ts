@@ -45,10 +45,10 @@ export interface ServiceParts {
  * |---|---|---|---|
  * | starting | – | no answer | none: the port is not open |
  * | running | the port is open | 200 | answered |
- * | draining | `stop.stopping` | 503 | answered, while those from before go on |
- * | closing | none of those is left, or `stop.now` | no answer | the last ones end, then the store |
+ * | draining | `stop.stopping` | 503 | answered, while earlier ones are in progress |
+ * | closing | no earlier one is left, or `stop.now` | no answer | the last ones end, then the store |
  *
- * @throws VedetteError where the configuration, the database, the port or the handbook is not to be had
+ * @throws VedetteError where the configuration, the database, the port or the handbook is unusable
  */
 export async function runService(parts: ServiceParts): Promise<void> {
   const { config, log } = parts;
@@ -130,7 +130,7 @@ async function openFirstAccount(
   if (firstApiKey === null) {
     if (await isWithoutAccount(store)) {
       log.warn(
-        'there is no account yet, so nobody is let in: set FIRST_API_KEY (vk_ and 32 hex digits) and start again',
+        'there is no account yet, so no key is valid: set FIRST_API_KEY (vk_ and 32 hex digits) and start again',
       );
     }
     return;
@@ -139,14 +139,14 @@ async function openFirstAccount(
     { store, clock: systemClock, ids: randomUUID },
     firstApiKey,
   );
-  if (became === 'made') log.info('the first account is made, with the key of FIRST_API_KEY');
+  if (became === 'made') log.info('created the first account with the key of FIRST_API_KEY');
   if (became === 'unused') {
-    log.warn('FIRST_API_KEY is no key of this database, which has an account already: unset it');
+    log.warn('FIRST_API_KEY is not used: the database has an account already, and no such key; unset it');
   }
 }
 
 /**
- * Only migrates the database: for deployments that do so before the start.
+ * Only migrates the database, for deployments that do so before the start.
  *
  * @throws VedetteError where no database is named, or it is unavailable
  */

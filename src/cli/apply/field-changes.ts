@@ -5,7 +5,7 @@ import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-heade
 import { mapUrlSecret, maskUserinfo, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import { UNKNOWN_SECRET } from './normal-form.ts';
 
-/** One field that differs, as it may be shown: what may be a secret is masked in both texts. */
+/** One field that differs, for people: possible secrets are masked in both texts. */
 export interface FieldChange {
   /** For example `request.assertions[0].target`. */
   readonly path: string;
@@ -25,14 +25,14 @@ const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters', 'variables
 
 type Path = readonly (string | number)[];
 
-/** The fields in which the two differ, in the order of the file's form. */
+/** The fields that differ, in the order of the check's fields. */
 export function fieldChanges(before: Check, after: Check): readonly FieldChange[] {
   const changes: FieldChange[] = [];
   compare(before, after, [], changes);
   return changes;
 }
 
-/** The names of the top fields in which the two differ: an update sends these whole. */
+/** The names of the top-level fields that differ: an update sends each of them whole. */
 export function changedFields(before: Check, after: Check): readonly string[] {
   const [one, other] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return [...new Set([...other.keys(), ...one.keys()])].filter(
@@ -126,7 +126,7 @@ function pairText({ key, value, locked = false, secret = false }: Pair, path: Pa
   return `${key}: ${isSecret ? MASK : value}${locked ? ' (locked)' : ''}${secret ? ' (secret)' : ''}`;
 }
 
-/** The same with all that may be a secret in it masked. */
+/** The same value with possible secrets masked. */
 function masked(value: unknown, path: Path): unknown {
   const field = path.findLast((step) => typeof step === 'string') ?? '';
   if (typeof value === 'string') {

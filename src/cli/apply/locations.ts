@@ -27,7 +27,7 @@ export async function allPages<T>(
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const found = read(await client.get(`${path}?limit=${PAGE_SIZE}&page=${page}`, signal));
     entries.push(...found);
-    // Not at a short one: what is deleted while a page is read is missing in it.
+    // Not at a short page: entries that are deleted meanwhile are missing in it.
     if (found.length === 0) break;
   }
   return entries;
@@ -44,7 +44,8 @@ export function knownLocations(
 function readLocations(json: unknown): readonly KnownLocation[] {
   const parsed = locationsSchema.safeParse(json);
   if (parsed.success) return parsed.data;
-  const message = 'SERVICE_URL names no Vedette service: its list of private locations is none';
+  const message =
+    'SERVICE_URL names no Vedette service: its list of private locations is not valid';
   throw new VedetteError('environment', 'SERVICE_FAILED', message);
 }
 
@@ -54,8 +55,8 @@ function isPlaced({ locations, privateLocations }: Check): boolean {
 }
 
 /**
- * The checks, each with a location: its own, else the given one, else the only private location
- * that there is.
+ * The checks, each with a location: its own, else the given one, else the only private location of
+ * the account.
  *
  * @param given the slug of --location; null where there is none
  * @throws VedetteError of kind `usage` where there is no such location, or none can be chosen
@@ -65,16 +66,16 @@ export async function placed(
   given: string | null,
   known: () => Promise<readonly KnownLocation[]>,
 ): Promise<readonly Check[]> {
-  const homeless = checks.find((check) => !isPlaced(check));
-  if (homeless === undefined && given === null) return checks;
+  const unplaced = checks.find((check) => !isPlaced(check));
+  if (unplaced === undefined && given === null) return checks;
   const slugs = (await known()).map(({ slug }) => slug);
-  const slug = given === null ? onlyOne(slugs, homeless?.id ?? '') : existing(given, slugs);
+  const slug = given === null ? onlyOne(slugs, unplaced?.id ?? '') : existing(given, slugs);
   return checks.map((check) => (isPlaced(check) ? check : { ...check, privateLocations: [slug] }));
 }
 
 /**
- * The checks for a service that knows only the given locations: a check runs in those of its
- * private locations that there are, and in `home` where there is none of them.
+ * The checks for a service with only the given locations: a check runs in those of its private
+ * locations that exist, else in `home`.
  */
 export function placedAmong(
   checks: readonly Check[],
@@ -87,7 +88,7 @@ export function placedAmong(
   });
 }
 
-/** The checks that the service will refuse, because it has not all of their private locations. */
+/** The checks that the service will refuse because some of their private locations do not exist. */
 export function refusedByLocation(
   steps: readonly Step[],
   known: readonly KnownLocation[],
@@ -109,7 +110,7 @@ function existing(given: string, slugs: readonly string[]): string {
   if (slugs.includes(given)) return given;
   const nearest = nearestName(given, slugs);
   const hint = nearest === null ? thereAre(slugs) : `did you mean ${nearest}?`;
-  throw unplaced(`no private location has the slug ${JSON.stringify(given)}; ${hint}`);
+  throw noLocation(`no private location has the slug ${JSON.stringify(given)}; ${hint}`);
 }
 
 function onlyOne(slugs: readonly string[], id: string): string {
@@ -120,7 +121,7 @@ function onlyOne(slugs: readonly string[], id: string): string {
     slugs.length === 0
       ? 'make one with POST /v1/private-locations, or name public ones in the file'
       : 'choose one with --location, or name some in the file';
-  throw unplaced(`${what}; ${thereAre(slugs)}: ${todo}`);
+  throw noLocation(`${what}; ${thereAre(slugs)}: ${todo}`);
 }
 
 function thereAre(slugs: readonly string[]): string {
@@ -129,6 +130,6 @@ function thereAre(slugs: readonly string[]): string {
   return `the account has ${slugs.toSorted().slice(0, MAX_NAMED).join(', ')}${more}`;
 }
 
-function unplaced(message: string): VedetteError {
+function noLocation(message: string): VedetteError {
   return new VedetteError('usage', 'NO_LOCATION', message);
 }

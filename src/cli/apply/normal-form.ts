@@ -20,8 +20,8 @@ const DOUBLE_CHECK = retryStrategySchema.parse({
 const NO_RETRIES = retryStrategySchema.parse({ type: 'NO_RETRIES' });
 
 /**
- * Two checks with all defaults filled in, so that equal meanings compare as equal, and an update
- * overwrites every field that the service has. Where neither gives a retry strategy, `doubleCheck`
+ * Two checks with all defaults filled in, so that equivalent checks compare as equal, and an update
+ * overwrites every field of the service. Where neither gives a retry strategy, `doubleCheck`
  * alone decides about retries. Where the second names no alert channel, the subscriptions of the
  * first stay: the service creates them for every new check.
  */

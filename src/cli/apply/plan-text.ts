@@ -7,9 +7,9 @@ import { isOnlyAgain, type Plan, type Step } from './plan.ts';
 import type { VariableStep } from './variable-plan.ts';
 
 const MARKS = { create: '+', update: '~', delete: '-' } as const;
-const WHY_AGAIN = '  what is secret is never read back from the service, so it is written again';
+const WHY_AGAIN = '  the service never returns secrets, so they are written again';
 
-/** What an apply would do or does, for people. Ends with a line feed. */
+/** The steps of a plan, for people. Ends with a line feed. */
 export function planText(plan: Plan, palette: Palette): string {
   const { variables, steps, unchanged, others } = plan;
   const lines = [

@@ -35,7 +35,7 @@ export interface Plan {
   readonly others: number;
 }
 
-/** What becomes of a check of the account that is not in the file. */
+/** What to do with a check of the account that is not in the file. */
 export type Fate = 'keep' | 'delete' | 'deactivate';
 
 /** Whether the step only writes secret values again, which may be unchanged. */
@@ -106,7 +106,7 @@ function updateOf(known: Check | null, check: Check): Step | null {
   };
 }
 
-/** A check without its id, which is in the path, and without what it leaves to the service. */
+/** A check without its id, which is in the path, and without the fields that it leaves to the service. */
 export function bodyOf(check: Check): Readonly<Record<string, unknown>> {
   const { id: _, alertChannelSubscriptions, ...body } = check;
   return namesChannels(check) ? { ...body, alertChannelSubscriptions } : body;

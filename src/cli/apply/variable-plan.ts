@@ -5,7 +5,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 /** A variable of the account as the API returns it. */
 export interface KnownVariable {
   readonly key: string;
-  /** null where it is secret: no secret value is ever read back. */
+  /** null where it is secret: the service never returns secret values. */
   readonly value: string | null;
   readonly secret: boolean;
 }
@@ -26,7 +26,7 @@ export interface VariablePlan {
   readonly others: number;
 }
 
-/** What makes the account's variables have the values of the file's. */
+/** The steps that make the account's variables match those of the file. */
 export function variablePlanOf(
   variables: readonly OwnVariable[],
   known: readonly KnownVariable[],
@@ -65,6 +65,6 @@ const knownSchema = z.array(
 export function readKnownVariables(json: unknown): readonly KnownVariable[] {
   const parsed = knownSchema.safeParse(json);
   if (parsed.success) return parsed.data;
-  const message = 'SERVICE_URL names no Vedette service: its list of variables is none';
+  const message = 'SERVICE_URL names no Vedette service: its list of variables is not valid';
   throw new VedetteError('environment', 'SERVICE_FAILED', message);
 }

@@ -5,8 +5,8 @@ import { type KnownCheck, UNKNOWN_SECRET } from './normal-form.ts';
 import type { KnownVariable } from './variable-plan.ts';
 
 /**
- * What this process has written itself. The service never returns a secret value; without this,
- * `vedette up` would write all of them again with every change of its file.
+ * What this process has written. The service never returns secret values; without this, `vedette up`
+ * would write all of them again with every change of its file.
  */
 export interface Written {
   readonly checks: ReadonlyMap<string, Check>;

@@ -75,7 +75,7 @@ async function reportsFor(
   return createFaultReports({ clock, dataDir, version: VERSION, log });
 }
 
-/** What the agent itself is trusted with; a key may be replaced while it runs. */
+/** The agent's own secrets; a key may be replaced while it runs. */
 function keysOf({ work }: AgentConfig): readonly string[] {
   if (work.kind === 'file') return [];
   const { https, http } = work.proxies;
@@ -90,7 +90,7 @@ function linkFor(config: AgentConfig, printResults: boolean, { stdout }: Termina
     const lines = () => new NdjsonSink({ output: stdout, onDropped: metrics.dropped, log });
     if (work.kind === 'service') {
       const alsoTo = printResults ? lines() : null;
-      // A file's checks do not wait for what only a service needs.
+      // Loaded only for a service.
       loadOneByOne(import.meta.url, '../../agent/link/service-link.js');
       const { openServiceLink } = await import('../../agent/link/service-link.ts');
       return openServiceLink({ work, concurrency, alsoTo }, parts);

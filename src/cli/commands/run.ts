@@ -91,7 +91,7 @@ export async function runCommand(
   }
 }
 
-/** Of several with one key, the first. */
+/** A variable of `first` replaces those of the same key. */
 function withFirst(
   first: readonly OwnVariable[],
   others: readonly OwnVariable[],

@@ -13,7 +13,7 @@ const MIN_DESCRIPTORS = { embedded: 512, postgres: 128 };
 
 /**
  * The API, configured by the environment, until a signal ends it. Its log goes to stderr, as JSON
- * unless a person is looking.
+ * unless stderr is a terminal.
  *
  * @param onListening called once with the port of the API
  * @returns EXIT.ok, or EXIT.internal where an uncaught error came first

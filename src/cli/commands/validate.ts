@@ -11,8 +11,8 @@ const MAX_LINE_CHARS = 2000;
 const MAX_NAMED = 20;
 
 /**
- * Prints every problem of a check file, one a line, or that there is none. Then one line more names
- * the variables that templates use and that the file leaves to others, which is no problem.
+ * Prints every problem of a check file on a line of its own, or that there is none; then a note with
+ * the variables of templates that the file does not define.
  *
  * @throws VedetteError where the file cannot be read at all
  */

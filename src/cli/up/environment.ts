@@ -9,7 +9,7 @@ import { SUPERVISED } from './parent-watch.ts';
 
 /** Reachable only from this machine unless the user chooses another address. */
 const STANDARD_HOST = '127.0.0.1';
-/** People read the log among the results. */
+/** The log is printed among the results. */
 const STANDARD_LOG_LEVEL: LogLevel = 'warn';
 /** `up` gives the service each check of the file, and asks for a run of each, as fast as it can. */
 const STANDARD_RATE_LIMIT = '1000000';
@@ -66,13 +66,13 @@ export interface UpConfig {
   /** An IP address. */
   readonly host: string;
   readonly logLevel: LogLevel;
-  /** How long stopping may take, by what both processes allow themselves. */
+  /** How long stopping may take: the grace periods of both processes and a margin. */
   readonly graceMs: number;
   serviceEnvironment(apiKey: string, port: number | null): Environment;
   agentEnvironment(serviceUrl: URL, key: string, healthPort: number | null): Environment;
 }
 
-/** Beyond what the processes allow themselves: for what they do when it is over. */
+/** For the end of the processes after their grace periods. */
 const MORE_GRACE_MS = 30_000;
 const SOME_API_KEY = `vk_${'0'.repeat(32)}`;
 const SOME_LOCATION_KEY = `pl_${'0'.repeat(32)}`;
@@ -128,7 +128,7 @@ function noProxyFor({ hostname }: URL, env: Environment): string {
   return [...given, hostname].join(',');
 }
 
-/** Where a process of this machine reaches what listens on the address. */
+/** The URL for a process of this machine. */
 export function urlOf(host: string, port: number): URL {
   const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   return new URL(`http://${reached.includes(':') ? `[${reached}]` : reached}:${port}/`);

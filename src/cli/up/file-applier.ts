@@ -21,7 +21,7 @@ export interface FileApplierOptions {
   readonly log: Logger;
   /** Ids of the checks that came from the file when it was last applied. */
   readonly fromFile: readonly string[];
-  /** Called with those of now. */
+  /** Called with the ids that are applied now. */
   readonly onApplied: (ids: readonly string[]) => Promise<void>;
   readonly printLine: (line: string) => void;
 }

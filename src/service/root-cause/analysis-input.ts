@@ -4,25 +4,25 @@ import type { Neighbour, OtherLocation, PassedRun } from './evidence.sql.ts';
 
 export type { Neighbour, OtherLocation, PassedRun } from './evidence.sql.ts';
 
-/** What happened around a failure, as far as it is stored. */
+/** What is stored about the time around a failure. */
 export interface Surroundings {
-  /** How far back was looked. */
+  /** The length of the searched period. */
   readonly lookedBackMs: number;
-  /** The latest runs in the same location that passed, the latest first. */
+  /** The latest runs in the same location that passed, newest first. */
   readonly passed: readonly PassedRun[];
   /** Failures in the same location since the last run that passed, this one included. */
   readonly failing: { readonly runs: number; readonly firstSlotMs: number | null };
   /** The nearest run of each other location. */
   readonly others: readonly OtherLocation[];
-  /** Other checks of the same host that ran about then. */
+  /** Other checks of the same host that ran around that time. */
   readonly neighbours: readonly Neighbour[];
 }
 
-/** All that an analysis is made from. */
+/** The input of an analysis. */
 export interface AnalysisInput {
   readonly accountId: string;
   readonly result: ReceivedResult;
-  /** As it is now, which need not be how it was then; null where it is gone. */
+  /** The current check, which may have changed since the failure; null where it was deleted. */
   readonly check: Check | null;
   readonly surroundings: Surroundings;
 }

@@ -11,7 +11,6 @@ import {
   releasePending,
   useModelOnce,
 } from './claims.sql.ts';
-import { analysisWithoutInput } from './last-resort.ts';
 import type { RootCauseProvider } from './provider.ts';
 import { readAnalysisInput } from './read-analysis-input.ts';
 import { RULES_MODEL, rulesProvider } from './rules/rules-provider.ts';
@@ -23,48 +22,48 @@ export interface MakerParts {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
-  /** Who is asked beside the rules; null for nobody. */
+  /** Null for only the rules. */
   readonly model: RootCauseProvider | null;
-  /** How long one call of it may take, retries included. */
+  /** For one call of the model, including retries. */
   readonly modelLimitMs: number;
-  /** Of the model, for each account and day (UTC). */
+  /** Analyses by the model for each account and day (UTC). */
   readonly dailyLimit: number;
 }
 
-/** Makes the analyses that are pending. Any number of these may work at once, here and elsewhere. */
+/** Makes pending analyses. Several may run at once, also in other replicas. */
 export interface AnalysisMaker {
-  /** A few by the rules. @returns how many */
+  /** Makes a batch by the rules. @returns how many */
   byRules(signal: AbortSignal): Promise<number>;
-  /** One by the model. @returns how many */
+  /** Makes one by the model. @returns how many */
   byModel(signal: AbortSignal): Promise<number>;
 }
 
-const RULES_AT_ONCE = 25;
-/** The rules wait for nothing. */
+const RULES_BATCH = 25;
+/** The rules make no requests. */
 const NEVER = new AbortController().signal;
 const RULES_LEASE_MS = 60_000;
-/** Beside the time that the model may take: for the database. */
+/** For the database, in addition to the time of the model. */
 const MODEL_LEASE_MS = 60_000;
-/** Whoever had it so often was ended by something each time: then it is made in the simplest way. */
+/** After so many claims that did not complete it, it gets a fixed text. */
 const MAX_CLAIMS = 3;
-const TRY_AGAIN_MS = 15_000;
-/** Of the automatic ones of a check by the model; the rules have a bound of their own. */
+const RETRY_MS = 15_000;
+/** Automatic analyses of a check by the model; the rules have their own bound. */
 const MAX_MODEL_A_DAY = 50;
 
 export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
   const { store, clock, log, ids, model, modelLimitMs, dailyLimit } = parts;
-  let limitToldOf: string | null = null;
+  let limitLoggedFor: string | null = null;
 
   const tookMs = (startedMs: number): number =>
     Math.round((clock.monotonicMs() - startedMs) * 1000) / 1000;
 
-  /** Completes it by the rules; without a case, in the simplest way. */
+  /** Completes it by the rules; without input, by a fixed text. */
   async function finishByRules(claimed: ClaimedAnalysis, startedMs: number): Promise<void> {
-    const file = await caseOf(claimed);
+    const input = await inputOf(claimed);
     const analysis =
-      file === null || file === 'fault'
-        ? analysisWithoutInput(file === null ? 'result-gone' : 'fault')
-        : await ruled(claimed, file);
+      input === null || input === 'fault'
+        ? analysisWithoutInput(input === null ? 'result-gone' : 'fault')
+        : await analysisByRules(claimed, input);
     const made: MadeAnalysis = {
       provider: 'rules',
       model: RULES_MODEL,
@@ -74,7 +73,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
     await store.transaction(async (tx) => {
       const isMine = await completeAnalysis(tx, claimed, made);
       const isNext = claimed.origin === 'automatic' && claimed.askedProvider === 'rules';
-      if (!isMine || !isNext || model === null || file === null || file === 'fault') return;
+      if (!isMine || !isNext || model === null || input === null || input === 'fault') return;
       await insertPending(tx, {
         accountId: claimed.accountId,
         analyses: [{ ...claimed, id: ids() }],
@@ -86,7 +85,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
     });
   }
 
-  async function caseOf(claimed: ClaimedAnalysis): Promise<AnalysisInput | null | 'fault'> {
+  async function inputOf(claimed: ClaimedAnalysis): Promise<AnalysisInput | null | 'fault'> {
     try {
       return await readAnalysisInput(store, claimed.accountId, claimed);
     } catch (error) {
@@ -96,9 +95,9 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
     }
   }
 
-  async function ruled({ id }: ClaimedAnalysis, file: AnalysisInput): Promise<Analysis> {
+  async function analysisByRules({ id }: ClaimedAnalysis, input: AnalysisInput): Promise<Analysis> {
     try {
-      const answer = await rulesProvider.analyse(file, NEVER);
+      const answer = await rulesProvider.analyse(input, NEVER);
       if (answer.ok) return answer.analysis;
     } catch (error) {
       log.error({ err: error, analysisId: id }, 'the rules failed: a fault of the service');
@@ -106,15 +105,15 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
     return analysisWithoutInput('fault');
   }
 
-  /** The rules' analysis of a group stands already, where nobody asked for this one. */
+  /** An automatic one is dropped: the rules' analysis of the group exists already. */
   async function fallBack(claimed: ClaimedAnalysis, startedMs: number): Promise<void> {
     if (claimed.origin === 'automatic') await dropPending(store, claimed);
     else await finishByRules(claimed, startedMs);
   }
 
-  function tellLimit(day: string): void {
-    if (limitToldOf === day) return;
-    limitToldOf = day;
+  function logLimit(day: string): void {
+    if (limitLoggedFor === day) return;
+    limitLoggedFor = day;
     log.warn(
       `an account had its ${dailyLimit} analyses of the model today (RCA_DAILY_LIMIT): until tomorrow (UTC) the rules alone make them`,
     );
@@ -127,15 +126,15 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
   ): Promise<void> {
     const startedMs = clock.monotonicMs();
     const { accountId, id: analysisId } = claimed;
-    const file =
+    const input =
       claimed.claim > MAX_CLAIMS ? null : await readAnalysisInput(store, accountId, claimed);
-    if (file === null) return fallBack(claimed, startedMs);
+    if (input === null) return fallBack(claimed, startedMs);
     const day = new Date(clock.wallMs()).toISOString().slice(0, 10);
     if (!(await useModelOnce(store, { accountId, day, limit: dailyLimit }))) {
-      tellLimit(day);
+      logLimit(day);
       return fallBack(claimed, startedMs);
     }
-    const answer = await asked.analyse(file, signal);
+    const answer = await asked.analyse(input, signal);
     if (!answer.ok) {
       if (signal.aborted) return releasePending(store, claimed, 0);
       log.warn({ analysisId }, `the rules' analysis stands: ${answer.problem}`);
@@ -149,12 +148,12 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
     });
   }
 
-  /** What fails is somebody's again after a while, and the caller's to tell. */
+  /** Releases a failed one for a later retry, and rethrows. */
   async function guarded(claimed: ClaimedAnalysis, work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
-      await releasePending(store, claimed, TRY_AGAIN_MS * claimed.claim);
+      await releasePending(store, claimed, RETRY_MS * claimed.claim);
       throw error;
     }
   }
@@ -164,9 +163,9 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
       const claim = (askedProvider: 'rules' | 'openai', limit: number) =>
         claimPending(store, { askedProvider, leaseMs: RULES_LEASE_MS, limit });
       const claimed = [
-        ...(await claim('rules', RULES_AT_ONCE)),
-        // Left behind by a service that had a model.
-        ...(model === null ? await claim('openai', RULES_AT_ONCE) : []),
+        ...(await claim('rules', RULES_BATCH)),
+        // From a time when the service had a model.
+        ...(model === null ? await claim('openai', RULES_BATCH) : []),
       ];
       const faults: unknown[] = [];
       for (const one of claimed) {
@@ -177,7 +176,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
         const startedMs = clock.monotonicMs();
         const work =
           one.askedProvider === 'openai' ? fallBack(one, startedMs) : finishByRules(one, startedMs);
-        // One that cannot be made keeps no other from being made.
+        // One failure does not stop the others.
         await guarded(one, work).catch((error: unknown) => faults.push(error));
       }
       if (faults.length > 0) throw faults[0];
@@ -191,5 +190,22 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
       for (const one of claimed) await guarded(one, askModel(model, one, signal));
       return claimed.length;
     },
+  };
+}
+
+/** The analysis where no failed result is stored, or an internal error prevented one. */
+function analysisWithoutInput(why: 'result-gone' | 'fault'): Analysis {
+  const isGone = why === 'result-gone';
+  return {
+    classification: 'UNKNOWN',
+    userImpact: 'Not known.',
+    rootCause: isGone
+      ? 'The failed result is not stored any more, so nothing can be concluded from it.'
+      : 'The analysis could not be made, because of a fault of this service that its log tells.',
+    codeFix: isGone
+      ? 'Ask for the analysis of a failure that is still stored, or keep results longer (RETENTION_DAYS).'
+      : 'Look into the log of this service, and ask for the analysis again.',
+    evidence: [],
+    referenceLinks: [],
   };
 }

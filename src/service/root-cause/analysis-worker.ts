@@ -9,58 +9,58 @@ import type { AnalysisMaker } from './analysis-maker.ts';
 import { deleteModelDaysBefore } from './claims.sql.ts';
 import { deleteAnalysesBefore } from './sql.ts';
 
-export interface KeeperParts {
+export interface WorkerParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   readonly maker: AnalysisMaker;
   readonly retentionDays: number;
-  /** How many analyses of the model are made at once; 0 for none. */
+  /** Concurrent analyses by the model; 0 for none. */
   readonly modelWorkers: number;
 }
 
 export interface AnalysisWorker {
-  /** Something may be pending. */
-  readonly ring: () => void;
-  /** Makes what is pending and removes what is old, until the signal aborts. Logs what fails. */
+  /** To be called when an analysis may be pending. */
+  readonly wake: () => void;
+  /** Makes pending analyses and removes old ones, until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-const LOOK_EVERY_MS = 1000;
-const MAX_BACK_OFF_MS = 30_000;
+const POLL_EVERY_MS = 1000;
+const MAX_BACKOFF_MS = 30_000;
 const DAY_MS = 86_400_000;
 /** So that no statement takes long. */
-const ROWS_AT_ONCE = 1_000;
+const ROWS_PER_STATEMENT = 1_000;
 
-export function createAnalysisKeeper(parts: KeeperParts): AnalysisWorker {
+export function createAnalysisWorker(parts: WorkerParts): AnalysisWorker {
   const { store, clock, log, maker, modelWorkers } = parts;
   const rules = new WakeSignal();
   const models = Array.from({ length: modelWorkers }, () => new WakeSignal());
-  const ring = (): void => {
-    for (const bell of [rules, ...models]) bell.ring();
+  const wake = (): void => {
+    for (const each of [rules, ...models]) each.ring();
   };
 
-  /** Works while there is work, and looks for more each second or so. */
+  /** Works while something is pending, and polls about once a second. */
   async function work(
-    bell: WakeSignal,
+    wakeSignal: WakeSignal,
     make: (signal: AbortSignal) => Promise<number>,
     signal: AbortSignal,
   ): Promise<void> {
     const options = {
-      everyMs: LOOK_EVERY_MS,
-      maxMs: MAX_BACK_OFF_MS,
+      everyMs: POLL_EVERY_MS,
+      maxMs: MAX_BACKOFF_MS,
       failure: 'root cause analyses could not be made',
       kindOf: storeFaultKind,
       log,
-      wake: bell,
+      wake: wakeSignal,
     };
     await runEvery(
       clock,
       options,
       async () => {
         const made = await make(signal);
-        // The model may have work to do on what the rules made.
-        if (made > 0) for (const other of models) if (other !== bell) other.ring();
+        // The rules may have added analyses for the model.
+        if (made > 0) for (const other of models) if (other !== wakeSignal) other.ring();
         return made > 0;
       },
       signal,
@@ -70,7 +70,7 @@ export function createAnalysisKeeper(parts: KeeperParts): AnalysisWorker {
   async function removeOld(signal: AbortSignal): Promise<void> {
     await removePastRetention(
       parts,
-      ROWS_AT_ONCE,
+      ROWS_PER_STATEMENT,
       (old) => deleteAnalysesBefore(store, old),
       signal,
     );
@@ -80,7 +80,7 @@ export function createAnalysisKeeper(parts: KeeperParts): AnalysisWorker {
     );
   }
 
-  async function keepClean(signal: AbortSignal): Promise<void> {
+  async function clean(signal: AbortSignal): Promise<void> {
     await everyHour(
       parts,
       'root cause analyses past their retention stayed',
@@ -90,12 +90,12 @@ export function createAnalysisKeeper(parts: KeeperParts): AnalysisWorker {
   }
 
   return {
-    ring,
+    wake,
     async maintain(signal) {
       await Promise.all([
         work(rules, maker.byRules, signal),
-        ...models.map((bell) => work(bell, maker.byModel, signal)),
-        keepClean(signal),
+        ...models.map((each) => work(each, maker.byModel, signal)),
+        clean(signal),
       ]);
     },
   };

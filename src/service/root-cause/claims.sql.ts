@@ -3,22 +3,11 @@ import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 import type { ClaimedAnalysis, MadeAnalysis } from './sql.ts';
 
-type ClaimedRow = {
-  readonly accountId: string;
-  readonly id: string;
-  readonly checkId: string;
-  readonly checkType: string;
-  readonly errorGroupId: string | null;
-  readonly resultId: string;
-  readonly slot: Date;
-  readonly origin: ClaimedAnalysis['origin'];
-  readonly askedProvider: AnalysisProvider;
-  readonly claim: number;
-};
+type ClaimedRow = Omit<ClaimedAnalysis, 'slotMs'> & { readonly slot: Date };
 
 /**
- * Takes pending analyses that nobody makes right now: those that somebody asked for first, then the
- * oldest. They are the caller's until the lease ends, or somebody else could have them, too.
+ * Claims pending analyses without a lease: requested ones first, then the oldest. The claim is
+ * exclusive until the lease ends.
  */
 export async function claimPending(
   sql: Sql,
@@ -44,25 +33,14 @@ export async function claimPending(
        a.origin, a.asked_provider, a.claim`,
     [askedProvider, leaseMs, limit],
   );
-  return rows.map((row) => ({
-    accountId: row.accountId,
-    id: row.id,
-    checkId: row.checkId,
-    checkType: row.checkType,
-    errorGroupId: row.errorGroupId,
-    resultId: row.resultId,
-    slotMs: row.slot.getTime(),
-    origin: row.origin,
-    askedProvider: row.askedProvider,
-    claim: row.claim,
-  }));
+  return rows.map(({ slot, ...row }) => ({ ...row, slotMs: slot.getTime() }));
 }
 
 type Claim = Pick<ClaimedAnalysis, 'accountId' | 'id' | 'claim'>;
 
 const IS_MINE = `account_id = $1 and id = $2 and claim = $3::integer and state = 'PENDING'`;
 
-/** @returns false where somebody else has it meanwhile, or it is gone */
+/** @returns false where another claim has it meanwhile, or it is gone */
 export async function completeAnalysis(
   sql: Sql,
   { accountId, id, claim }: Claim,
@@ -77,12 +55,12 @@ export async function completeAnalysis(
   return rows.length > 0;
 }
 
-/** Gives it up for good: another analysis of the same failure stands. */
+/** Deletes it: the same failure has another analysis. */
 export async function dropPending(sql: Sql, { accountId, id, claim }: Claim): Promise<void> {
   await sql.query(`delete from root_cause_analyses where ${IS_MINE}`, [accountId, id, claim]);
 }
 
-/** Lets others have it again, `afterMs` from now. */
+/** Lets it be claimed again, `afterMs` from now. */
 export async function releasePending(
   sql: Sql,
   { accountId, id, claim }: Claim,
@@ -96,10 +74,10 @@ export async function releasePending(
 }
 
 /**
- * Counts one analysis of the model for the account.
+ * Counts one analysis by the model for the account.
  *
- * @param day of UTC, `2026-01-31`
- * @returns false where the day has so many already
+ * @param day in UTC, `2026-01-31`
+ * @returns false where the limit of the day is reached
  */
 export async function useModelOnce(
   sql: Sql,
@@ -120,7 +98,7 @@ export async function useModelOnce(
   return rows.length > 0;
 }
 
-/** @param day of UTC: those before it are forgotten */
+/** @param day in UTC: earlier ones are deleted */
 export async function deleteModelDaysBefore(sql: Sql, day: string): Promise<void> {
   await sql.query('delete from root_cause_model_days where day < $1::date', [day]);
 }

@@ -12,7 +12,7 @@ export interface ConfiguredParts extends Omit<RootCauseParts, 'model'> {
   readonly secretsOf: NonNullable<OpenAiParts['secretsOf']>;
 }
 
-/** With the model that the configuration names, or the rules alone. */
+/** With the configured model, or only the rules. */
 export function createConfiguredAnalyses(parts: ConfiguredParts): RootCauseAnalyses {
   const config = parts.rootCause.model;
   if (config === null) return createRootCauseAnalyses(parts);

@@ -13,14 +13,14 @@ export interface RunLocation extends OfCheck {
 }
 
 const DAY_MS = 86_400_000;
-/** A retry that was handed over, or a spool: results are made some time after their slot. */
+/** Results may arrive long after their slot: from a retry in another location, or a spool. */
 const LATE_MS = DAY_MS;
 
 /**
  * The latest FINAL that failed.
  *
- * @param errorGroupId of that group alone; null for any
- * @param newest how many of the latest failures are looked at for the group
+ * @param errorGroupId only of that group; null for any
+ * @param newest how many of the latest failures are searched for the group
  */
 export async function latestFailure(
   sql: Sql,
@@ -50,11 +50,11 @@ export async function latestFailure(
   return row?.body ?? null;
 }
 
-/** A run that passed, as far as a failure is compared with it. */
+/** The parts of a run that passed that are compared with a failure. */
 export interface PassedRun {
   readonly slotMs: number;
   readonly responseTimeMs: number;
-  /** As the result has them. */
+  /** As in the result. */
   readonly phases: unknown;
   readonly address: string | null;
   readonly status: string | null;
@@ -63,21 +63,18 @@ export interface PassedRun {
   readonly issuer: string | null;
 }
 
-/** The latest runs before this one that passed, in the same location; the latest first. */
+/** The latest runs before this one that passed, in the same location, newest first. */
 export async function passedBefore(
   sql: Sql,
   { accountId, checkId, location, slotMs }: RunLocation,
   { withinMs, limit }: { readonly withinMs: number; readonly limit: number },
 ): Promise<readonly PassedRun[]> {
-  const rows = await sql.query<{
-    slot: Date;
-    responseTime: number | null;
-    phases: unknown;
-    address: string | null;
-    status: string | null;
-    fingerprint: string | null;
-    issuer: string | null;
-  }>(
+  const rows = await sql.query<
+    Omit<PassedRun, 'slotMs' | 'responseTimeMs'> & {
+      readonly slot: Date;
+      readonly responseTime: number | null;
+    }
+  >(
     `select slot, response_time,
        coalesce(body #> '{apiCheckResult,response,timingPhases}',
          body #> '{tcpCheckResult,timingPhases}', body #> '{dnsCheckResult,timingPhases}',
@@ -104,14 +101,10 @@ export async function passedBefore(
       limit,
     ],
   );
-  return rows.map((row) => ({
-    slotMs: row.slot.getTime(),
-    responseTimeMs: row.responseTime ?? 0,
-    phases: row.phases,
-    address: row.address,
-    status: row.status,
-    fingerprint: row.fingerprint,
-    issuer: row.issuer,
+  return rows.map(({ slot, responseTime, ...row }) => ({
+    ...row,
+    slotMs: slot.getTime(),
+    responseTimeMs: responseTime ?? 0,
   }));
 }
 
@@ -132,7 +125,7 @@ export async function failuresSince(
   return { runs: row?.runs ?? 0, firstSlotMs: row?.first?.getTime() ?? null };
 }
 
-/** How the check did in another location about the same time. */
+/** A run of the check in another location around the same time. */
 export interface OtherLocation {
   readonly location: string;
   readonly slotMs: number;
@@ -141,20 +134,15 @@ export interface OtherLocation {
   readonly status: string | null;
 }
 
-/** The run of each other location that is nearest to this one, as far as there is one near it. */
+/** The run of each other location that is nearest in time, if any is near. */
 export async function otherLocations(
   sql: Sql,
   { accountId, checkId, location, slotMs }: RunLocation,
   { withinMs, limit }: { readonly withinMs: number; readonly limit: number },
 ): Promise<readonly OtherLocation[]> {
-  const rows = await sql.query<{
-    runLocation: string;
-    slot: Date;
-    hasFailures: boolean;
-    code: string | null;
-    status: string | null;
-  }>(
-    `select distinct on (run_location) run_location, slot, has_failures,
+  const rows = await sql.query<Omit<OtherLocation, 'slotMs'> & { readonly slot: Date }>(
+    `select distinct on (run_location) run_location as location, slot,
+       not has_failures as passed,
        coalesce(body #>> '{apiCheckResult,requestErrorCode}',
          body #>> '{tcpCheckResult,requestErrorCode}',
          body #>> '{dnsCheckResult,requestErrorCode}',
@@ -178,28 +166,21 @@ export async function otherLocations(
       limit,
     ],
   );
-  return rows.map((row) => ({
-    location: row.runLocation,
-    slotMs: row.slot.getTime(),
-    passed: !row.hasFailures,
-    code: row.code,
-    status: row.status,
-  }));
+  return rows.map(({ slot, ...row }) => ({ ...row, slotMs: slot.getTime() }));
 }
 
-/** Another check of the same host, and how it does. */
+/** Another check of the same host. */
 export interface Neighbour {
   readonly id: string;
   readonly name: string;
   readonly checkType: string;
   readonly failing: boolean;
-  /** Of the run that says so. */
+  /** Of its last run. */
   readonly slotMs: number;
 }
 
 /**
- * Other activated checks of the host that the check is about which last ran in the span; failing
- * ones first.
+ * Other activated checks of the same host that last ran in the period, failing ones first.
  */
 export async function neighboursOf(
   sql: Sql,
@@ -210,14 +191,8 @@ export async function neighboursOf(
     limit,
   }: { readonly fromMs: number; readonly toMs: number; readonly limit: number },
 ): Promise<readonly Neighbour[]> {
-  const rows = await sql.query<{
-    id: string;
-    name: string;
-    checkType: string;
-    hasFailures: boolean;
-    lastSlot: Date;
-  }>(
-    `select c.id, c.name, c.check_type, s.has_failures, s.last_slot
+  const rows = await sql.query<Omit<Neighbour, 'slotMs'> & { readonly slot: Date }>(
+    `select c.id, c.name, c.check_type, s.has_failures as failing, s.last_slot as slot
      from checks c join check_statuses s on s.account_id = c.account_id and s.check_id = c.id
      left join check_groups g on g.id = c.group_id
      where c.account_id = $1 and c.id <> $2 and not s.has_errors
@@ -229,11 +204,5 @@ export async function neighboursOf(
      limit $4::bigint`,
     [accountId, checkId, new Date(fromMs), limit, new Date(toMs)],
   );
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    checkType: row.checkType,
-    failing: row.hasFailures,
-    slotMs: row.lastSlot.getTime(),
-  }));
+  return rows.map(({ slot, ...row }) => ({ ...row, slotMs: slot.getTime() }));
 }

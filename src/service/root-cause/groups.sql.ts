@@ -1,6 +1,6 @@
 import type { Sql } from '../database/port.ts';
 
-/** A failure that was seen just now. */
+/** A new failure. */
 export interface SeenFailure {
   readonly errorGroupId: string;
   /** Epoch milliseconds: when its run began. */
@@ -8,18 +8,16 @@ export interface SeenFailure {
 }
 
 /**
- * Which of the failures are of a group that is to be analysed: none was begun yet by itself, or the
- * group was archived and comes again by this failure. To be asked before the groups are told of the
- * failures.
+ * The failures whose group needs an analysis: it has no automatic one yet, or it was archived and
+ * recurs with this failure. Must run before the groups record the failures.
  *
- * @returns their numbers in the list
+ * @returns indices of the list
  */
 export async function groupsToAnalyse(
   sql: Sql,
   { accountId, seen }: { readonly accountId: string; readonly seen: readonly SeenFailure[] },
 ): Promise<readonly number[]> {
-  // The lateral parts with a limit are looked up for each by the index, whatever the planner
-  // believes of the tables.
+  // `lateral` with a limit forces index look-ups, regardless of the planner's statistics.
   const rows = await sql.query<{ number: number }>(
     `select (given.number - 1)::int as number
      from unnest($2::text[], $3::timestamptz[]) with ordinality as given (id, started_at, number)
@@ -41,15 +39,15 @@ export async function groupsToAnalyse(
   return rows.map(({ number }) => number);
 }
 
-/** What a list of error groups tells of an analysis. */
-export interface AnalysisSummary {
+/** An analysis in a list of error groups. */
+export type AnalysisSummary = {
   readonly id: string;
   readonly provider: string;
   readonly model: string;
   readonly classification: string;
   readonly rootCause: string;
   readonly createdAt: Date;
-}
+};
 
 /** The newest completed ones of each group, newest first. */
 export async function summariesOfGroups(
@@ -65,15 +63,7 @@ export async function summariesOfGroups(
   },
 ): Promise<readonly (AnalysisSummary & { readonly groupId: string })[]> {
   if (groupIds.length === 0) return [];
-  const rows = await sql.query<{
-    groupId: string;
-    id: string;
-    provider: string;
-    model: string;
-    classification: string;
-    rootCause: string;
-    createdAt: Date;
-  }>(
+  return sql.query<AnalysisSummary & { readonly groupId: string }>(
     `select given.group_id, a.*
      from unnest($2::text[]) as given (group_id)
        cross join lateral (
@@ -85,13 +75,4 @@ export async function summariesOfGroups(
      order by given.group_id, a.created_at desc, a.id`,
     [accountId, groupIds, limitEach],
   );
-  return rows.map((row) => ({
-    groupId: row.groupId,
-    id: row.id,
-    provider: row.provider,
-    model: row.model,
-    classification: row.classification,
-    rootCause: row.rootCause,
-    createdAt: row.createdAt,
-  }));
 }

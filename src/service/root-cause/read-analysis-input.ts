@@ -11,15 +11,15 @@ import type { AnalysisSubject } from './sql.ts';
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 const LOOK_BACK_MS = 7 * DAY_MS;
-/** Of which the medians are made. */
+/** For the medians. */
 const PASSED_RUNS = 15;
 const MAX_LOCATIONS = 20;
 const MAX_NEIGHBOURS = 20;
-/** Runs that are no further apart tell of the same time. */
+/** Runs within this time are compared. */
 const NEAR_MS = 5 * MINUTE_MS;
 const NEIGHBOUR_MS = 60 * MINUTE_MS;
 
-/** All that is stored about a failure; null where its result is there no more. */
+/** Null where the result was removed. */
 export async function readAnalysisInput(
   sql: Sql,
   accountId: string,
@@ -33,7 +33,7 @@ export async function readAnalysisInput(
   return { accountId, result, check, surroundings: await around(sql, accountId, result, check) };
 }
 
-/** A stored result was judged when it came in. */
+/** Without validation, which was done at intake. */
 export function resultIn(body: string): ReceivedResult {
   return JSON.parse(body);
 }
@@ -47,13 +47,13 @@ async function around(
   const run = { accountId, checkId, location, slotMs };
   const passed = await passedBefore(sql, run, { withinMs: LOOK_BACK_MS, limit: PASSED_RUNS });
   const lastMs = passed[0]?.slotMs ?? slotMs - LOOK_BACK_MS;
-  // One after the other: the embedded database has one thread, and the pool is for requests.
+  // One by one: the embedded database has one thread, and the pool is for requests.
   return {
     lookedBackMs: LOOK_BACK_MS,
     passed,
     failing: await failuresSince(sql, run, lastMs),
     others: await otherLocations(sql, run, {
-      withinMs: Math.max(NEAR_MS, 2 * turnMsOf(check)),
+      withinMs: Math.max(NEAR_MS, 2 * rotationMsOf(check)),
       limit: MAX_LOCATIONS,
     }),
     neighbours: await neighboursOf(sql, run, {
@@ -64,8 +64,8 @@ async function around(
   };
 }
 
-/** How long it takes until every location had a turn. */
-function turnMsOf(check: Check | null): number {
+/** The time of a rotation over all locations. */
+function rotationMsOf(check: Check | null): number {
   if (check === null) return 0;
   const { periodMs } = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
   const locations = (check.locations?.length ?? 0) + (check.privateLocations?.length ?? 0);

@@ -11,7 +11,7 @@ import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { findResult } from '../results/exports.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
 import { createAnalysisMaker } from './analysis-maker.ts';
-import { createAnalysisKeeper } from './analysis-worker.ts';
+import { createAnalysisWorker } from './analysis-worker.ts';
 import { latestFailure } from './evidence.sql.ts';
 import { groupsToAnalyse, summariesOfGroups } from './groups.sql.ts';
 import type { RootCauseProvider } from './provider.ts';
@@ -33,19 +33,19 @@ export interface RootCauseParts {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
-  /** Whole days, as of the results. */
+  /** Whole days, as for results. */
   readonly retentionDays: number;
-  /** Left out, nothing is limited. */
+  /** Default: unlimited. */
   readonly allowance?: Allowance;
-  /** Who is asked beside the rules; null for nobody. */
+  /** Null for only the rules. */
   readonly model?: RootCauseProvider | null;
-  /** How long one call of it may take, retries included. */
+  /** For one call of the model, including retries. */
   readonly modelLimitMs?: number;
-  /** Analyses of the model for each account and day (UTC). */
+  /** Analyses by the model for each account and day (UTC). */
   readonly dailyLimit?: number;
 }
 
-/** What an error group tells of an analysis. */
+/** An analysis in the answer of an error group. */
 export interface AnalysisSummary extends Readonly<Record<string, unknown>> {
   readonly id: string;
   readonly provider: string;
@@ -59,15 +59,14 @@ export interface AnalysisSummary extends Readonly<Record<string, unknown>> {
 /** Why checks fail: src/service/README.md, "Root cause analyses". */
 export interface RootCauseAnalyses {
   /**
-   * Notes an analysis that is to be made; one that is pending already for the same is that one.
+   * Adds a pending analysis, or returns the pending one for the same failure.
    *
-   * @throws ServiceError 402 where the plan has none on request, 404 for a check, a result or an
-   *   error group that does not exist, 409 where
-   *   there is no failure to look at, 400 for the model where none is configured, 429 where the
-   *   check had too many in a day
+   * @throws ServiceError 402 where the plan does not include it, 404 for a check, a result or an error
+   *   group that does not exist, 409 where there is no failure to analyse, 400 for the model where
+   *   none is configured, 429 where the check had too many in a day
    */
   create(accountId: string, asked: AnalysisRequest): Promise<StoredAnalysis>;
-  /** Pending ones too. @throws ServiceError 404 */
+  /** Also a pending one. @throws ServiceError 404 */
   read(accountId: string, id: string): Promise<StoredAnalysis>;
   /** Completed ones, newest first. */
   list(
@@ -80,23 +79,23 @@ export interface RootCauseAnalyses {
     groupIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly AnalysisSummary[]>>;
   /**
-   * Notes an analysis for each error group that is new or comes again. To be told of failures
-   * before the error groups are.
+   * Adds a pending analysis for each error group that is new or recurs. Must run before the error
+   * groups record the failures.
    */
   readonly follow: FinalFollower;
-  /** Makes what is pending, until nothing is left that can be made now. */
+  /** Makes all analyses that are pending now. */
   makePending(signal: AbortSignal): Promise<void>;
-  /** Makes what is pending and removes what is old, until the signal aborts. Logs what fails. */
+  /** Makes pending analyses and removes old ones, until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
-/** Of the automatic ones of a check by the rules. */
+/** Automatic analyses of a check by the rules. */
 const MAX_AUTOMATIC_A_DAY = 50;
 const MAX_REQUESTED_A_DAY = 200;
-/** An error group has so many of its own at most in an answer. */
+/** The most analyses of an error group in an answer. */
 const MAX_OF_GROUP = 10;
-/** Failures of a check among which the latest of a group is looked for. */
+/** How many failures of a check are searched for the latest one of a group. */
 const NEWEST_FAILURES = 2000;
 const MODEL_WORKERS = 2;
 const NO_LIMIT_MS = 60_000;
@@ -106,7 +105,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
   const { modelLimitMs = NO_LIMIT_MS, dailyLimit = 0 } = parts;
   const maker = createAnalysisMaker({ ...parts, model, modelLimitMs, dailyLimit });
   const modelWorkers = model === null ? 0 : MODEL_WORKERS;
-  const worker = createAnalysisKeeper({ ...parts, maker, modelWorkers });
+  const worker = createAnalysisWorker({ ...parts, maker, modelWorkers });
 
   function providerOf({ provider }: AnalysisRequest): AnalysisProvider {
     if (provider === 'openai' && model === null) {
@@ -168,7 +167,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
         maxADay: MAX_REQUESTED_A_DAY,
       });
       if (inserted === 0) throw tooMany();
-      worker.ring();
+      worker.wake();
       return { ...subject, id, createdAt: new Date(createdAtMs), made: null };
     },
 
@@ -196,7 +195,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
 
     async follow(tx, { accountId, finals, atMs }) {
       const failed = latestOfEach(finals);
-      if (failed.length > 0) await noteGroups(tx, { accountId, failed, atMs, ids });
+      if (failed.length > 0) await insertForGroups(tx, { accountId, failed, atMs, ids });
     },
 
     async makePending(signal) {
@@ -239,7 +238,7 @@ function latestOfEach(finals: readonly ReceivedResult[]): readonly GroupFailure[
   return [...latest].map(([errorGroupId, result]) => ({ errorGroupId, result }));
 }
 
-async function noteGroups(
+async function insertForGroups(
   tx: Sql,
   {
     accountId,
@@ -255,7 +254,7 @@ async function noteGroups(
 ): Promise<void> {
   const seen = failed.map(({ errorGroupId, result }) => ({
     errorGroupId,
-    // As the error groups have it: no failure is later than when it came.
+    // As in error groups: no failure is later than its arrival.
     startedMs: Math.min(Date.parse(result.startedAt), atMs),
   }));
   const wanted = new Set(await groupsToAnalyse(tx, { accountId, seen }));

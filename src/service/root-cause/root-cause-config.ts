@@ -3,21 +3,21 @@ import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 
-/** A model that speaks the chat completions of OpenAI. */
+/** A model with an OpenAI-compatible API for chat completions. */
 export interface ModelConfig {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** null where it wants none. */
+  /** null where it needs none. */
   readonly apiKey: string | null;
   readonly model: string;
-  /** Of one request. */
+  /** For one request. */
   readonly timeoutMs: number;
   /** Analyses for each account and day (UTC). */
   readonly dailyLimit: number;
 }
 
-/** Who makes root cause analyses beside the rules. */
 export interface RootCauseConfig {
+  /** null for only the rules. */
   readonly model: ModelConfig | null;
 }
 
@@ -79,9 +79,7 @@ export const ROOT_CAUSE_VARIABLES = {
 } as const;
 
 /**
- * Reads who makes root cause analyses.
- *
- * @throws VedetteError of kind `config` and code CONFIG_INVALID: a value that is off, an address
+ * @throws VedetteError of kind `config` and code CONFIG_INVALID: an invalid value, an address
  *   without a model, or settings of a model without an address
  */
 export function readRootCauseConfig(env: Environment): RootCauseConfig {

@@ -2,7 +2,7 @@ import type { Analysis, AnalysisProvider } from '../../model/result/root-cause-a
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
-/** A failure that is to be looked at. */
+/** The failure that an analysis is about. */
 export interface AnalysisSubject {
   readonly checkId: string;
   readonly checkType: string;
@@ -14,9 +14,9 @@ export interface AnalysisSubject {
 
 export type AnalysisOrigin = 'automatic' | 'requested';
 
-/** What came of an analysis. */
+/** A completed analysis. */
 export interface MadeAnalysis {
-  /** Whoever made it, which need not be whoever was asked. */
+  /** May differ from `askedProvider`. */
   readonly provider: AnalysisProvider;
   readonly model: string;
   readonly durationMs: number;
@@ -30,26 +30,18 @@ export interface StoredAnalysis extends AnalysisSubject {
   readonly made: MadeAnalysis | null;
 }
 
-/** A pending analysis that somebody makes right now. */
+/** A pending analysis with a lease. */
 export interface ClaimedAnalysis extends AnalysisSubject {
   readonly accountId: string;
   readonly id: string;
   readonly origin: AnalysisOrigin;
   readonly askedProvider: AnalysisProvider;
-  /** Which time it is claimed, from 1. */
+  /** How often it was claimed, this time included. */
   readonly claim: number;
 }
 
-type SubjectRow = {
-  readonly id: string;
-  readonly checkId: string;
-  readonly checkType: string;
-  readonly errorGroupId: string | null;
-  readonly resultId: string;
+type AnalysisRow = Omit<StoredAnalysis, 'slotMs' | 'made'> & {
   readonly slot: Date;
-};
-type AnalysisRow = SubjectRow & {
-  readonly createdAt: Date;
   readonly provider: AnalysisProvider | null;
   readonly model: string | null;
   readonly durationMs: number | null;
@@ -59,25 +51,11 @@ type AnalysisRow = SubjectRow & {
 const SUBJECT = 'id, check_id, check_type, error_group_id, result_id, slot';
 const COLUMNS = `${SUBJECT}, created_at, provider, model, duration_ms, analysis`;
 
-function subjectOf(row: SubjectRow): AnalysisSubject & { readonly id: string } {
-  return {
-    id: row.id,
-    checkId: row.checkId,
-    checkType: row.checkType,
-    errorGroupId: row.errorGroupId,
-    resultId: row.resultId,
-    slotMs: row.slot.getTime(),
-  };
-}
-
 function analysisOf(row: AnalysisRow): StoredAnalysis {
-  const { provider, model, durationMs, analysis } = row;
+  const { slot, provider, model, durationMs, analysis, ...others } = row;
   const isMade = provider !== null && model !== null && durationMs !== null && analysis !== null;
-  return {
-    ...subjectOf(row),
-    createdAt: row.createdAt,
-    made: isMade ? { provider, model, durationMs, analysis } : null,
-  };
+  const made = isMade ? { provider, model, durationMs, analysis } : null;
+  return { ...others, slotMs: slot.getTime(), made };
 }
 
 export interface NewAnalysis extends AnalysisSubject {
@@ -85,11 +63,11 @@ export interface NewAnalysis extends AnalysisSubject {
 }
 
 /**
- * Notes analyses that are to be made.
+ * Inserts pending analyses.
  *
- * @param maxADay of those of the same origin and provider that a check had in the last 24 hours,
- *   with these; one that is over it is not noted
- * @returns how many were noted
+ * @param maxADay the limit of a check for its origin and provider in the last 24 hours, including
+ *   these; those above it are not inserted
+ * @returns how many were inserted
  */
 export async function insertPending(
   sql: Sql,
@@ -133,7 +111,7 @@ export async function insertPending(
   return inserted.length;
 }
 
-/** A pending one of the same failure by the same provider that was asked for; null for none. */
+/** The pending requested analysis of the same failure by the same provider; null for none. */
 export async function findPendingRequest(
   sql: Sql,
   {
@@ -197,7 +175,7 @@ export async function listAnalyses(
   return rows.map(analysisOf);
 }
 
-/** Removes analyses, pending ones too, that are older than the instant, as many as the limit. */
+/** Removes analyses older than the instant, also pending ones, up to the limit. */
 export async function deleteAnalysesBefore(
   sql: Sql,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },

@@ -10,7 +10,7 @@ import { checkOf } from '../../support/samples/checks.ts';
 import { TEST_CHECK_VARIABLES } from '../../support/service/service-features.ts';
 import { useAccounts, useRunningService } from '../../support/service/service-harness.ts';
 
-const WHY = '  what is secret is never read back from the service, so it is written again\n';
+const WHY = '  the service never returns secrets, so they are written again\n';
 const REQUEST = {
   url: 'https://user:s3cret-1@shop.test/',
   headers: [{ key: 'authorization', value: 'Bearer s3cret-2' }],
@@ -82,7 +82,7 @@ ${WHY}
     expect(await told()).toMatchObject(REQUEST);
   });
 
-  it('are those of the file after a change, and none is shown', async () => {
+  it('are updated from a changed file, and never printed', async () => {
     const file = fileOf(REQUEST);
     const texts = [(await file.apply()).stdout];
     const changed = {

@@ -22,7 +22,7 @@ interface Content {
 }
 
 const CHECK = { id: 'shop', checkType: 'TCP', request: { hostname: 'a.example', port: 80 } };
-const WHY = '  what is secret is never read back from the service, so it is written again\n';
+const WHY = '  the service never returns secrets, so they are written again\n';
 const UNCHANGED = '  1 check unchanged\n';
 
 /** A check file, one entry a line from line 2, that can be written again. */
@@ -128,7 +128,7 @@ describe('the variables of a file', () => {
     expect(dry.stdout + first.stdout + second.stdout).not.toContain('s3cret');
   });
 
-  it('are changed only where they differ, and those of others stay', async () => {
+  it('are changed only where they differ, and other variables stay', async () => {
     const { mine } = service();
     await mine.post('/v1/variables', { key: 'OTHER', value: 'x' });
     await mine.post('/v1/variables', { key: 'LOCKED', value: 'x', locked: true });

@@ -124,7 +124,7 @@ describe('vedette apply', () => {
     expect((await service().mine.get('/v1/checks/old')).status).toBe(404);
   });
 
-  it('goes on after a refused check, and names each with its line', async () => {
+  it('continues after a refused check, and names each with its line', async () => {
     const file = checkFile({ id: 'swapped', ...TCP });
     await runHere(['apply', file.path], env);
     file.write(
@@ -260,7 +260,7 @@ describe('vedette apply with a service that is not well', () => {
   }
   const placed = { id: 'shop', ...TCP, privateLocations: ['office'] };
 
-  it('waits as long as it is asked to', async () => {
+  it('waits as long as Retry-After asks', async () => {
     let refusals = 0;
     const env = await stub((request, response) => {
       response.setHeader('content-type', 'application/json');
@@ -278,7 +278,7 @@ describe('vedette apply with a service that is not well', () => {
     expect(stdout()).toContain('1 created');
   });
 
-  it('ends with one line where it is none, or answers nothing that can be read', async () => {
+  it('ends with one line where SERVICE_URL names no service, or the answer is unreadable', async () => {
     const page = await stub((_, response) => response.end('<html>'));
     const { code, stderr } = await runHere(['apply', checkFile(placed).path], page);
     expect(code).toBe(2);

@@ -51,7 +51,7 @@ describe('vedette agent', () => {
     }
   });
 
-  it('says on stderr what is wrong with a changed file, and goes on', async () => {
+  it('reports an invalid changed file on stderr, and keeps running', async () => {
     const file = checkFile();
     const request = { url: await target() };
     file.write({ id: 'daily', checkType: 'URL', frequency: 1440, request });
@@ -77,7 +77,7 @@ describe('vedette agent', () => {
     expect((await cli.ended).code).toBe(0);
   });
 
-  it('says in one line that its port is taken', async () => {
+  it('reports on one line that its port is in use', async () => {
     const file = checkFile();
     const url = await target();
     file.write({ id: 'a', checkType: 'URL', request: { url } });

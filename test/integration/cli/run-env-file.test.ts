@@ -77,7 +77,7 @@ describe('vedette run --env-file', () => {
     ]);
   });
 
-  it('fails a check whose variable nobody has, and sends nothing', async () => {
+  it('fails a check with an undefined variable, and sends nothing', async () => {
     const { url, asked } = await echo();
     const check = { id: 'a', checkType: 'URL', request: { url: `${url}/{{TOKEN}}` } };
     const file = write('checks.yaml', JSON.stringify({ checks: [check] }));
@@ -88,7 +88,7 @@ describe('vedette run --env-file', () => {
     expect(asked).toEqual([]);
   });
 
-  it('says what is wrong with the file, and nothing of what it holds', async () => {
+  it('reports an invalid file without its content', async () => {
     const { url, asked } = await echo();
     const check = { id: 'a', checkType: 'URL', request: { url } };
     const file = write('checks.yaml', JSON.stringify({ checks: [check] }));

@@ -106,7 +106,7 @@ describe('vedette run --report', () => {
     expect(session.updated_at).not.toBeNull();
   });
 
-  it('says on one line that the key is not enough, and keeps what the run ended with', async () => {
+  it('reports a refused key on one line, and keeps the exit code of the run', async () => {
     const { features, mine } = service();
     const { key } = await features.apiKeys.create(mine.accountId, { name: 'r', role: 'read' });
     const reader = { ...env, API_KEY: key };
@@ -177,7 +177,7 @@ describe('vedette run --report with a service that is not well', () => {
     expect(sent[1]).toEqual(sent[0]);
   });
 
-  it('waits as long as it is asked to', async () => {
+  it('waits as long as Retry-After asks', async () => {
     let refusals = 0;
     const busy = await servedBy((request, response) => {
       request.resume();
@@ -193,7 +193,7 @@ describe('vedette run --report with a service that is not well', () => {
     expect(refusals).toBe(2);
   });
 
-  it('says what the service does not take', async () => {
+  it('prints why the service refuses the report', async () => {
     const strict = await servedBy((request, response) => {
       request.resume();
       const body = '{"statusCode":400,"error":"Bad Request","message":"no \\u001b[2J"}';

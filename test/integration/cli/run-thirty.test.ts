@@ -219,7 +219,7 @@ describe('vedette run on thirty checks of all five types', () => {
     for (const result of results) expectWellFormed(result);
   });
 
-  it('exits with 1 where one of them fails, and the others are told as before', async () => {
+  it('exits with 1 where one of them fails, and prints the others', async () => {
     const [first, ...others] = thirty();
     const wrong = [is('STATUS_CODE', 'EQUALS', '418')];
     const failing = { ...first, request: { ...(first?.request as Json), assertions: wrong } };

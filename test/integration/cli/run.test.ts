@@ -153,7 +153,7 @@ describe('vedette run', () => {
     expect(objects(named.stdout)).toHaveLength(2);
   });
 
-  it('colours only where it is told to, as it is no terminal', async () => {
+  it('colours a pipe only where FORCE_COLOR is set', async () => {
     const file = fileOf(url('one', await servedBy(answering)));
     expect((await runHere(['run', file])).stdout).not.toContain('\u001b[');
     expect((await runHere(['run', file], { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mPASS');

@@ -114,7 +114,7 @@ describe('what is wrong on the command line', () => {
 });
 
 describe('the program as it is shipped', () => {
-  it('starts, and tells an error in one line and its exit code', async () => {
+  it('starts, and reports an error by one line and its exit code', async () => {
     const { code, stdout, stderr } = await runCli(['run', '/no/such/file'], { LOG_LEVEL: 'info' });
     expect({ code, stdout, stderr }).toEqual({
       code: 2,

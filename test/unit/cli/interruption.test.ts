@@ -53,7 +53,7 @@ describe('an interruption', () => {
     interruption.dispose();
   });
 
-  it('is also an error that nobody caught, a fault of our own', async () => {
+  it('also reacts to an uncaught error, with the exit code of a bug', async () => {
     const { interruption, signals, clock, exits } = watching();
     signals.emit('uncaughtException', new TypeError('no'));
     expect(interruption.signal.aborted).toBe(true);

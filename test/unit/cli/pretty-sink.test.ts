@@ -44,7 +44,7 @@ describe('PrettySink', () => {
     );
   });
 
-  it('holds only so much for a reader that does not read, and tells what it left out', async () => {
+  it('buffers a bounded amount for a slow reader, and prints how many results it dropped', async () => {
     const stdout = new PassThrough();
     const { sink, dropped } = sinkTo(stdout);
     const long = resultOf({ name: 'x'.repeat(400) });

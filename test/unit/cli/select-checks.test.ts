@@ -10,13 +10,13 @@ const CHECKS = [
 const ids = (checks: readonly { readonly id: string }[]) => checks.map(({ id }) => id);
 
 describe('selectChecks', () => {
-  it('takes what is activated, and names the rest', () => {
+  it('selects activated checks, and names the others', () => {
     const { selected, skipped } = selectChecks(CHECKS, []);
     expect(ids(selected)).toEqual(['shop', 'name']);
     expect(ids(skipped)).toEqual(['door']);
   });
 
-  it('takes what is named, activated or not, once and in the order of the file', () => {
+  it('selects the named checks, activated or not, once and in the order of the file', () => {
     const { selected, skipped } = selectChecks(CHECKS, ['name', 'door', 'name']);
     expect(ids(selected)).toEqual(['door', 'name']);
     expect(skipped).toEqual([]);

@@ -13,8 +13,8 @@ const COMPARED_FIELDS: readonly (readonly PropertyKey[])[] = [
   ['source', 'property', 'comparison', 'target', 'regex'],
 ];
 
-/** With more of them, nobody needs those of rules, and finding them would take long. */
-const MAX_ISSUES = 200;
+/** With more of them, unknown keys included, finding those of rules would take long. */
+const MAX_ISSUES = 50;
 /** A stand-in for a mapping lacks fields of its own. */
 const MAX_STAND_INS = 3;
 
@@ -29,11 +29,13 @@ export function withRuleIssues(
   value: unknown,
   issues: readonly Issue[],
 ): readonly Issue[] {
-  if (issues.length > MAX_ISSUES) return issues;
+  if (countOf(issues) > MAX_ISSUES) return issues;
+  // Copying and parsing a list of any length again would take long.
+  const maxStandIns = issues.some(isLongList) ? 0 : MAX_STAND_INS;
   const invalid = issues.filter(({ code }) => code !== 'unrecognized_keys').map(({ path }) => path);
   let mended = value;
   let found = issues;
-  for (let pass = 0; pass < MAX_STAND_INS && found.length > 0; pass += 1) {
+  for (let pass = 0; pass < maxStandIns && found.length > 0; pass += 1) {
     mended = withStandIns(mended, found);
     found = schema.safeParse(mended).error?.issues ?? [];
   }
@@ -44,6 +46,17 @@ export function withRuleIssues(
   return [...issues, ...byRules].filter(
     ({ code, path }) => code !== 'custom' || !isComparedWith(path, bySchema),
   );
+}
+
+function countOf(issues: readonly Issue[]): number {
+  return issues.reduce(
+    (count, issue) => count + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1),
+    0,
+  );
+}
+
+function isLongList(issue: Issue): boolean {
+  return issue.code === 'too_big' && issue.origin === 'array';
 }
 
 function isComparedWith(path: Path, invalid: readonly Path[]): boolean {

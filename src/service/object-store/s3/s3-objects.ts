@@ -74,7 +74,7 @@ export async function readObject(
   }
 }
 
-/** Null where there is none. For small objects of our own. */
+/** Null where there is none. Only for small objects. */
 export async function readText(
   { client, bucket }: S3Bucket,
   key: string,
@@ -113,7 +113,7 @@ export async function putTextUnlessThere(
   }
 }
 
-/** Copies within the bucket, with the content type. Whether the source was there. */
+/** Copies within the bucket, with the content type. Returns whether there was a source. */
 export async function copyObject(
   { client, bucket }: S3Bucket,
   from: string,
@@ -134,7 +134,7 @@ export async function copyObject(
   }
 }
 
-/** Harmless where there is none. */
+/** Idempotent. */
 export async function deleteObject(
   { client, bucket }: S3Bucket,
   key: string,

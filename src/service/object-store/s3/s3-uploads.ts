@@ -21,7 +21,7 @@ import {
   type S3Bucket,
 } from './s3-objects.ts';
 
-/** What S3 does not tell of a multipart upload, as an object beside it. */
+/** The facts about a multipart upload that S3 does not return, in an object of their own. */
 const UPLOAD_STATE = z.object({
   contentType: z.string(),
   partBytes: z.int().positive(),
@@ -33,7 +33,7 @@ export type UploadState = z.infer<typeof UPLOAD_STATE>;
 
 export interface UploadProgress {
   readonly state: UploadState;
-  /** Null: all of them are joined in the staging object, which waits to be checked. */
+  /** Null: they are joined in the staging object, which is not yet checked. */
   readonly parts: readonly S3Part[] | null;
 }
 
@@ -51,7 +51,7 @@ export async function readState(
   throw new ArtifactError('ARTIFACT_DAMAGED', message);
 }
 
-/** Null where there is no such upload, or the object store ended it (a lifecycle rule may). */
+/** Null where there is no such upload, or the object store ended it (by a lifecycle rule). */
 export async function readProgress(
   s3: S3Bucket,
   layout: S3Layout,
@@ -73,7 +73,7 @@ async function progressOf(
   return staged === null ? null : { state, parts: null };
 }
 
-/** Opens a multipart upload, or finds the one that somebody else opened meanwhile. */
+/** Opens a multipart upload, or returns the one that another process opened meanwhile. */
 export async function openUpload(
   s3: S3Bucket,
   layout: S3Layout,
@@ -86,7 +86,7 @@ export async function openUpload(
   if (before !== null) {
     const progress = await progressOf(s3, before, signal);
     if (progress !== null) return progress;
-    // The state of an upload that the object store ended would stand in the way of a new one.
+    // The object store ended the upload: its state would block a new one.
     await deleteObject(s3, layout.state(key), signal);
   }
   const { contentType } = description;
@@ -108,7 +108,7 @@ export function missingParts(key: UploadKey, progress: UploadProgress): readonly
   return plan.filter(({ n, bytes }) => bytesOf.get(n) !== bytes);
 }
 
-/** Closes an upload by taking its state away, then frees what it holds. Whether there was one. */
+/** Deletes the state of an upload, then its parts and objects. Returns whether there was one. */
 export async function dropUpload(
   s3: S3Bucket,
   layout: S3Layout,
@@ -136,7 +136,7 @@ export async function dropUpload(
   return found;
 }
 
-/** Open uploads that stand still, and what crashes left of uploads that nobody can find any more. */
+/** Open uploads without progress, and leftovers of uploads whose state is gone. */
 export async function* abandonedUploads(
   s3: S3Bucket,
   layout: S3Layout,

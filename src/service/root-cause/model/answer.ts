@@ -6,14 +6,14 @@ import {
   MAX_EVIDENCE,
 } from '../../../model/result/root-cause-analysis.ts';
 
-/** As much of a chat completion as is read. */
+/** The part of a chat completion that is used. */
 const completionSchema = z.object({
   choices: z.array(z.object({ message: z.object({ content: z.string() }) })).min(1),
 });
 
 const { classification, userImpact, rootCause, codeFix, referenceLinks } = analysisSchema.shape;
 
-/** The analysis as a model gives it: what it says beside is left out. */
+/** The analysis of a model; other fields are dropped. */
 const answerSchema = z.object({
   classification,
   userImpact,
@@ -37,7 +37,7 @@ export type ReadAnswer =
 /**
  * The analysis in a chat completion, or why there is none.
  *
- * @param artifacts what their names stand for; others are left out
+ * @param artifacts by alias; unknown aliases are dropped
  */
 export function readAnswer(
   bytes: Buffer,

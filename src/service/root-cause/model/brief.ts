@@ -9,7 +9,7 @@ import { type detailOf, type HttpAnswer, subjectOf } from '../rules/subject.ts';
 import { shortened } from '../rules/words.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 
-/** What a model is told of a failure. */
+/** A failure as it is sent to a model. */
 export interface Brief {
   readonly check: {
     readonly type: string;
@@ -23,7 +23,7 @@ export interface Brief {
     readonly target: string;
     readonly actual: string | null;
   }[];
-  /** How the answer begins. */
+  /** The start of the answer. */
   readonly answerStart: string | null;
   readonly evidence: readonly {
     readonly description: string;
@@ -38,13 +38,13 @@ export interface Brief {
 
 export interface Briefing {
   readonly brief: Brief;
-  /** What the brief's names of artifacts stand for, which say more than a model needs. */
+  /** By their alias in the brief, which hides the real names from the model. */
   readonly artifacts: ReadonlyMap<string, EvidenceArtifact>;
 }
 
-/** Of what a target sent. */
+/** Of the target's answer. */
 const MAX_ANSWER_BYTES = 2048;
-/** A secret that was cut off in the middle can not be known: it is no longer than this. */
+/** A secret that was cut in the middle is not recognised; no secret is longer than this. */
 const CUT_MARGIN = 4096;
 const MAX_SOURCE = 10_240;
 const MAX_ASSERTIONS = 10;
@@ -56,18 +56,18 @@ const MAX_RECORD_CHARS = 1000;
 
 type Detail = NonNullable<ReturnType<typeof detailOf>>;
 
-/** What is told: as little as an analysis needs, and none of it with a secret. */
+/** Contains as little as an analysis needs, and no secrets. */
 export function briefOf(given: AnalysisInput, scrubber: Scrubber): Briefing {
-  const file = scrubbedFile(given, scrubber);
-  const { check, result } = file;
-  const byRules = analyseByRules(file);
+  const input = scrubbedInput(given, scrubber);
+  const { check, result } = input;
+  const byRules = analyseByRules(input);
   const artifacts = aliasesOf(byRules);
   const aliasOf = new Map([...artifacts].map(([alias, { name }]) => [name, alias]));
   const { classification, userImpact, rootCause, codeFix } = byRules;
   const brief: Brief = {
     check: {
       type: result.checkType,
-      target: subjectOf(file).target,
+      target: subjectOf(input).target,
       shouldFail: check?.shouldFail ?? null,
     },
     failedAssertions: failedAssertions(result)
@@ -97,14 +97,14 @@ function aliasesOf({ evidence }: Analysis): ReadonlyMap<string, EvidenceArtifact
   return new Map([...byName.values()].map((one, index) => [`artifact-${index + 1}`, one]));
 }
 
-/** Scrubbed before the rules cut anything short, or half a secret could stay. */
-function scrubbedFile(
+/** Scrubbed before the rules cut texts: half a secret would not be recognised. */
+function scrubbedInput(
   { result, surroundings, ...rest }: AnalysisInput,
   scrubber: Scrubber,
 ): AnalysisInput {
   const lean = withoutBulk(result);
   const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = lean;
-  const detail = <T extends Kept | null>(one: T): T => {
+  const detail = <T extends ArtifactNames | null>(one: T): T => {
     if (one === null) return one;
     const { jobAssets, pcapDataUrl } = one;
     return { ...scrubber.deep(one), jobAssets, pcapDataUrl };
@@ -120,13 +120,13 @@ function scrubbedFile(
   return { ...rest, result: scrubbed, surroundings: scrubber.deep(surroundings) };
 }
 
-/** They only name what is stored, and are not told. */
-interface Kept {
+/** Names of artifacts, which are not sent and so not scrubbed. */
+interface ArtifactNames {
   readonly jobAssets: readonly string[];
   readonly pcapDataUrl: string | null;
 }
 
-/** Without what no rule reads: it need not be told, and would take long to scrub. */
+/** Without the parts that no rule reads, which would take long to scrub. */
 function withoutBulk(result: ReceivedResult): ReceivedResult {
   const { apiCheckResult: http, tcpCheckResult: tcp, dnsCheckResult: dns } = result;
   return {
@@ -183,7 +183,7 @@ function leanAnswer(response: HttpAnswer): HttpAnswer {
   });
   return {
     ...response,
-    // Whether there was one is told with where it is stored.
+    // Only whether there is one matters.
     body: response.body === null ? null : '…',
     headers: Object.fromEntries(headers),
     url: originOf(response.url),
@@ -191,7 +191,7 @@ function leanAnswer(response: HttpAnswer): HttpAnswer {
   };
 }
 
-/** A long path goes whole: cut in two, a secret in it could not be known. */
+/** Drops a long path: a secret that is cut in two would not be recognised. */
 function withoutQuery(url: string): string {
   if (!URL.canParse(url)) return '';
   const { origin, pathname } = new URL(url);

@@ -9,11 +9,11 @@ import type { ModelConfig } from '../root-cause-config.ts';
 
 export type ChatAnswer =
   | { readonly ok: true; readonly bytes: Buffer }
-  /** `problem` goes on a sentence that starts with the model. */
+  /** `problem` continues a sentence that starts with "the model". */
   | { readonly ok: false; readonly problem: string };
 
 export interface ChatClient {
-  /** Sends JSON and reads what comes back; tries again where that may help. Never rejects. */
+  /** Sends JSON and returns the answer; retries where that may help. Never rejects. */
   send(body: string, signal: AbortSignal): Promise<ChatAnswer>;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export function createChatClient(
   const agent = new Agent({
     connections: CONNECTIONS,
     connect: { timeout: CONNECT_TIMEOUT_MS },
-    // Each request has a time limit of its own.
+    // `attempt` limits the time.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -124,13 +124,13 @@ export function createChatClient(
   };
 }
 
-/** null where there is more; the rest is not read. */
+/** null where the body is longer than MAX_ANSWER_BYTES. */
 async function readBounded(body: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    // To leave the loop ends the connection, too.
+    // Leaving the loop destroys the connection.
     if (bytes > MAX_ANSWER_BYTES) return null;
     chunks.push(chunk);
   }

@@ -3,13 +3,13 @@ import type { Classification, ReferenceLink } from '../../../model/result/root-c
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { Subject } from './subject.ts';
 
-/** Why something failed, in general: a row of a table. */
+/** A general cause of failures: a row of a table. */
 export interface CauseRow {
   readonly classification: Classification;
-  /** What is known, and then what is likely. Whole sentences. */
-  readonly cause: (subject: Subject, file: AnalysisInput) => string;
+  /** What is known, then what is likely. Whole sentences. */
+  readonly cause: (subject: Subject, input: AnalysisInput) => string;
   /** What to do. Whole sentences. */
-  readonly fix: (subject: Subject, file: AnalysisInput) => string;
+  readonly fix: (subject: Subject, input: AnalysisInput) => string;
   readonly links: readonly ReferenceLink[];
 }
 

@@ -5,7 +5,7 @@ import { listText, shortened, spanText, timeText } from './words.ts';
 
 const SOON_DAYS = 14;
 
-/** The names that a certificate is for, without the kind that goes before each. */
+/** The names of a certificate, without their type prefix. */
 export function namesOf({ subjectAltNames }: Certificate): readonly string[] {
   return subjectAltNames.map((name) => name.replace(/^(?:DNS|IP(?: Address)?):\s*/i, ''));
 }
@@ -15,7 +15,7 @@ export function certificateText({ subject, issuer }: Certificate): string {
   return `${shortened(subject, 200)}, issued by ${shortened(issuer, 200)}`;
 }
 
-/** How long ago, before the run, an instant of the certificate was; null for what is none. */
+/** The time from an instant of the certificate to the run; null where it is no date. */
 export function sinceText(isoTime: string, { startedAtMs }: Subject): string | null {
   const ms = Date.parse(isoTime);
   if (Number.isNaN(ms)) return null;
@@ -27,7 +27,7 @@ export function isExpired({ validTo }: Certificate, { startedAtMs }: Subject): b
   return Date.parse(validTo) < startedAtMs;
 }
 
-/** What is known of the certificate of the server, in sentences. */
+/** Sentences about the server's certificate. */
 export function certificateSentences(
   certificate: Certificate,
   subject: Subject,

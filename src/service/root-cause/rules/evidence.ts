@@ -1,11 +1,12 @@
+import { artifactIdOf } from '../../../model/ids.ts';
 import {
   type Evidence,
   type EvidenceArtifact,
   MAX_EVIDENCE,
 } from '../../../model/result/root-cause-analysis.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
-import { storedEvidenceOf } from './artifacts.ts';
 import { assertionText, failedAssertions } from './causes/assertion-causes.ts';
 import { certificateSentences } from './certificate.ts';
 import { responseSentences } from './response-facts.ts';
@@ -18,11 +19,27 @@ const MAX_ASSERTIONS = 10;
 const MAX_LOG_LINES = 5;
 const MAX_LINE = 500;
 
-/** All that the rest is concluded from: each with where it is stored. */
-export function evidenceOf(subject: Subject, file: AnalysisInput): readonly Evidence[] {
-  const { result } = file;
+/** Names of artifacts that agents upload for a failed attempt. */
+const BODY_ARTIFACTS = ['response-body'];
+const CAPTURE_ARTIFACTS = ['capture.pcap'];
+const ROUTE_ARTIFACTS = ['traceroute.json', 'traceroute'];
+
+/** The stored artifacts of a failure by kind. */
+interface StoredEvidence {
+  readonly result: EvidenceArtifact;
+  readonly body: readonly EvidenceArtifact[];
+  readonly capture: readonly EvidenceArtifact[];
+  readonly route: readonly EvidenceArtifact[];
+  readonly log: readonly EvidenceArtifact[];
+  /** Other files that the agent uploaded. */
+  readonly assets: readonly EvidenceArtifact[];
+}
+
+/** The observations that an analysis is based on, with their artifacts. */
+export function evidenceOf(subject: Subject, input: AnalysisInput): readonly Evidence[] {
+  const { result } = input;
   const stored = storedEvidenceOf(result);
-  const told = (
+  const observed = (
     sentences: readonly string[],
     ...artifacts: readonly (readonly EvidenceArtifact[])[]
   ): readonly Evidence[] =>
@@ -31,14 +48,14 @@ export function evidenceOf(subject: Subject, file: AnalysisInput): readonly Evid
   const route = routeOf(result);
   const certificate = subject.tls?.certificate ?? null;
   return bounded([
-    ...told(whatFailed(subject, file), [stored.result]),
-    ...told(assertionSentences(file), [stored.result]),
-    ...told(certificate === null ? [] : certificateSentences(certificate, subject, file), [
+    ...observed(whatFailed(subject, input), [stored.result]),
+    ...observed(assertionSentences(input), [stored.result]),
+    ...observed(certificate === null ? [] : certificateSentences(certificate, subject, input), [
       stored.result,
     ]),
-    ...told(responseSentences(result), [stored.result], stored.body),
-    ...told(phaseSentence(subject), [stored.result]),
-    ...told(
+    ...observed(responseSentences(result), [stored.result], stored.body),
+    ...observed(phaseSentence(subject), [stored.result]),
+    ...observed(
       route !== null
         ? routeSentences(route)
         : stored.route.length === 0
@@ -46,25 +63,25 @@ export function evidenceOf(subject: Subject, file: AnalysisInput): readonly Evid
           : ['The way to the target was traced.'],
       stored.route,
     ),
-    ...told(
+    ...observed(
       stored.capture.length === 0 ? [] : ['The packets of a repeated attempt were captured.'],
       stored.capture,
     ),
-    ...told(surroundingSentences(subject, file)),
-    ...told(
+    ...observed(surroundingSentences(subject, input)),
+    ...observed(
       stored.assets.length === 0 ? [] : ['The agent kept further files of the run.'],
       stored.assets.slice(0, 20),
     ),
-    ...told(logSentences(file), stored.log),
+    ...observed(logSentences(input), stored.log),
   ]);
 }
 
-/** What is most telling comes first, and what is left out is said. */
+/** The most important come first; the last one counts those that are left out. */
 function bounded(all: readonly Evidence[]): readonly Evidence[] {
   if (all.length <= MAX_EVIDENCE) return all;
-  const kept = all.slice(0, MAX_EVIDENCE - 1);
-  const description = `${countText(all.length - kept.length, 'further observation is', 'further observations are')} left out here.`;
-  return [...kept, { artifacts: [], description }];
+  const shown = all.slice(0, MAX_EVIDENCE - 1);
+  const description = `${countText(all.length - shown.length, 'further observation is', 'further observations are')} left out here.`;
+  return [...shown, { artifacts: [], description }];
 }
 
 function whatFailed(subject: Subject, { result }: AnalysisInput): readonly string[] {
@@ -109,4 +126,40 @@ function logSentences({ result }: AnalysisInput): readonly string[] {
     .filter(({ level }) => level !== 'info')
     .slice(0, MAX_LOG_LINES)
     .map(({ msg }) => `The log of the run says: ${sentenceOf(shortened(msg, MAX_LINE))}`);
+}
+
+function storedEvidenceOf(result: ReceivedResult): StoredEvidence {
+  const detail = detailOf(result);
+  const path = `/v1/check-results/${result.checkId}/${result.id}`;
+  const of = (field: string, type: string): readonly EvidenceArtifact[] => [
+    { name: `${path}#${field}`, type },
+  ];
+  const assets = (detail?.jobAssets ?? []).filter((asset) => asset !== '');
+  const named = (names: readonly string[]): readonly string[] => {
+    const urls = names.map((name) => `/v1/artifacts/${artifactIdOf(result.id, name)}`);
+    return assets.filter((asset) => urls.includes(asset));
+  };
+  const typed = (urls: Iterable<string>, type: string): readonly EvidenceArtifact[] =>
+    [...urls].map((name) => ({ name, type }));
+  const hasBody = result.apiCheckResult?.response?.body != null;
+  const pcap = detail?.pcapDataUrl ?? '';
+  const bodies = named(BODY_ARTIFACTS);
+  const captures = new Set([...(pcap === '' ? [] : [pcap]), ...named(CAPTURE_ARTIFACTS)]);
+  const traces = named(ROUTE_ARTIFACTS);
+  const hasRoute = (detail?.traceroute ?? null) !== null;
+  const known = new Set([...bodies, ...captures, ...traces]);
+  return {
+    result: { name: path, type: 'check-result' },
+    body: [
+      ...(hasBody ? of('apiCheckResult.response.body', 'response-body') : []),
+      ...typed(bodies, 'response-body'),
+    ],
+    capture: typed(captures, 'packet-capture'),
+    route: [...(hasRoute ? of('traceroute', 'traceroute') : []), ...typed(traces, 'traceroute')],
+    log: (detail?.jobLog.length ?? 0) > 0 ? of('jobLog', 'job-log') : [],
+    assets: typed(
+      assets.filter((asset) => !known.has(asset)),
+      'job-asset',
+    ),
+  };
 }

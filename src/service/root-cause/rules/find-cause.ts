@@ -1,50 +1,76 @@
+import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { CauseRow } from './cause.ts';
+import { AGENT_CAUSES, ICMP_CAUSES, REQUEST_CAUSES } from './causes/agent-causes.ts';
 import { causeOfAssertions, failedAssertions } from './causes/assertion-causes.ts';
-import { CODE_CAUSES, causeOfCode } from './causes/code-causes.ts';
-import { causeOfResponseCode } from './causes/dns-causes.ts';
+import { CONNECT_CAUSES, PROXY_CAUSES } from './causes/connect-causes.ts';
+import { causeOfResponseCode, DNS_CAUSES } from './causes/dns-causes.ts';
 import { LOSS_CAUSE, SUCCESS_CAUSE, UNKNOWN_CAUSE } from './causes/other-causes.ts';
+import { RESPONSE_CAUSES } from './causes/response-causes.ts';
 import { SLOW_CAUSE } from './causes/slow-causes.ts';
 import { causeOfStatus } from './causes/status-causes.ts';
+import { TLS_CAUSES } from './causes/tls-causes.ts';
 import { detailOf } from './subject.ts';
 
-/** These fail a check that should fail, too: nothing was learnt of the target. */
-const OF_OURS: ReadonlySet<string> = new Set(
+/** What each error code means. */
+const CODE_CAUSES: Readonly<Record<ErrorCode, CauseRow>> = {
+  ...REQUEST_CAUSES,
+  ...DNS_CAUSES,
+  ...PROXY_CAUSES,
+  ...CONNECT_CAUSES,
+  ...TLS_CAUSES,
+  ...RESPONSE_CAUSES,
+  ...ICMP_CAUSES,
+  ...AGENT_CAUSES,
+};
+
+const BY_CODE: ReadonlyMap<string, CauseRow> = new Map(Object.entries(CODE_CAUSES));
+
+const NEWER: CauseRow = {
+  classification: 'UNKNOWN',
+  cause: ({ target, code, message }) =>
+    `The run against ${target} ended with ${code ?? 'an error'}, a code that this release of the service does not know. The agent says: ${message ?? 'nothing more'}`,
+  fix: () => 'Update the service to the release of the agent, and ask for the analysis again.',
+  links: [],
+};
+
+/** Codes that say nothing about the target, so they also fail a check that should fail. */
+const NOT_OF_TARGET: ReadonlySet<string> = new Set(
   Object.entries(CODE_CAUSES).flatMap(([code, { classification }]) =>
     classification === 'CHECK_CONFIGURATION' || classification === 'AGENT_PROBLEM' ? [code] : [],
   ),
 );
 
 /**
- * The cause that the rest follows from: what ended the attempt, else the target's own word for it
- * (a status, a code, loss), else an assertion, and last the time it took.
+ * The first cause of a failure: the error code of the attempt, else the answer of the target (a
+ * status, a response code, loss), else an assertion, else the time it took.
  */
-export function findCause(file: AnalysisInput): CauseRow {
-  const { result, check } = file;
+export function findCause(input: AnalysisInput): CauseRow {
+  const { result, check } = input;
   const wantsFailure = check?.shouldFail === true;
   const code = detailOf(result)?.requestErrorCode ?? null;
-  if (code !== null && (!wantsFailure || OF_OURS.has(code))) return causeOfCode(code);
-  const byTarget = wantsFailure ? null : causeByTarget(file);
+  if (code !== null && (!wantsFailure || NOT_OF_TARGET.has(code))) return causeOfCode(code);
+  const byTarget = wantsFailure ? null : causeByTarget(input);
   if (byTarget !== null) return byTarget;
   const [first, ...others] = failedAssertions(result);
-  if (wantsFailure && isAnswered(file)) return SUCCESS_CAUSE;
+  if (wantsFailure && isAnswered(input)) return SUCCESS_CAUSE;
   if (first !== undefined) return causeOfAssertions([first, ...others]);
   if (result.overMaxResponseTime) return SLOW_CAUSE;
   if (result.isDegraded && !result.hasFailures) {
     return result.icmpCheckResult === null ? SLOW_CAUSE : LOSS_CAUSE;
   }
-  // The check may be another now, or be gone: what else is there wanted it to fail.
-  return isAnswered(file) ? SUCCESS_CAUSE : UNKNOWN_CAUSE;
+  // The check may have changed since, or be deleted: it should have failed.
+  return isAnswered(input) ? SUCCESS_CAUSE : UNKNOWN_CAUSE;
 }
 
-/** What the target itself says is wrong. */
+/** A failure that the target itself reported. */
 function causeByTarget({ result, check }: AnalysisInput): CauseRow | null {
   const { apiCheckResult: http, dnsCheckResult: dns, icmpCheckResult: icmp } = result;
   const status = http?.response?.status ?? 0;
   if (status >= 400) return causeOfStatus(status);
   if (dns?.response) {
     const { responseCode } = dns.response;
-    // Such an assertion stands in the place of the criterion.
+    // Such an assertion replaces the criterion.
     const isDecided = dns.assertions.some(({ source }) => source === 'RESPONSE_CODE');
     return responseCode === 'NOERROR' || isDecided ? null : causeOfResponseCode(responseCode);
   }
@@ -54,7 +80,7 @@ function causeByTarget({ result, check }: AnalysisInput): CauseRow | null {
   return packetLoss > 0 && packetLoss >= limit ? LOSS_CAUSE : null;
 }
 
-/** What a check that should fail does not want. */
+/** Whether the target answered without a failure. */
 function isAnswered({ result, check }: AnalysisInput): boolean {
   const {
     apiCheckResult: http,
@@ -67,4 +93,9 @@ function isAnswered({ result, check }: AnalysisInput): boolean {
   const limit = check?.checkType === 'ICMP' ? check.maxPacketLossThreshold : 100;
   const loss = icmpCheckResult?.response?.packetLoss;
   return tcp?.response != null || (loss !== undefined && loss < limit);
+}
+
+/** Also of a code that only a newer agent knows. */
+function causeOfCode(code: string): CauseRow {
+  return BY_CODE.get(code) ?? NEWER;
 }

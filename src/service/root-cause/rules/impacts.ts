@@ -49,7 +49,7 @@ const IMPACTS: Readonly<Record<Classification, ImpactOf>> = {
     `Not known: what is stored does not tell what users of ${target} notice.`,
 };
 
-/** What users likely notice, and where. */
+/** With the locations. */
 export function impactOf(
   classification: Classification,
   subject: Subject,

@@ -3,7 +3,7 @@ import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { HttpAnswer } from './subject.ts';
 import { durationText, listText, quoted, shortened } from './words.ts';
 
-/** Headers that tell who answered and why, and never hold a secret. */
+/** Headers that identify the server and never contain a secret. */
 export const TELLING_HEADERS = [
   'server',
   'via',
@@ -19,7 +19,7 @@ export const TELLING_HEADERS = [
 
 const MAX_REDIRECTS = 10;
 
-/** What the answer tells, in sentences. */
+/** Sentences about the answer. */
 export function responseSentences(result: ReceivedResult): readonly string[] {
   const {
     apiCheckResult: http,
@@ -69,7 +69,7 @@ function httpSentences(response: HttpAnswer): readonly string[] {
   return sentences;
 }
 
-/** Addresses without query and fragment, which may hold secrets. */
+/** URLs without query and fragment, which may contain secrets. */
 function redirectSentence(redirects: HttpAnswer['redirects']): string {
   const hops = redirects
     .slice(0, MAX_REDIRECTS)

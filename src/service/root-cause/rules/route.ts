@@ -8,12 +8,12 @@ import { durationText, shortened } from './words.ts';
 const JUMP_MS = 50;
 const LOSS_PERCENT = 20;
 
-/** The trace to the target, or where that has no address to its name server; null for none. */
+/** The trace to the target or, where that has no address, to its name server; null for none. */
 export function routeOf(result: ReceivedResult): Traceroute | null {
   return detailOf(result)?.traceroute ?? null;
 }
 
-/** What the trace tells, in sentences. */
+/** Sentences about the trace. */
 export function routeSentences(route: Traceroute): readonly string[] {
   const answering = route.hops.filter(({ address }) => address !== null);
   const last = answering.at(-1);
@@ -54,7 +54,7 @@ function hopText({ hop, address, host }: TracerouteHop): string {
   return `hop ${hop} (${name}${address})`;
 }
 
-/** Routers may answer less than they pass on: only loss that goes on to the end is loss. */
+/** Routers may limit their own answers: only loss that continues to the last hop counts. */
 function lossFrom(hops: readonly TracerouteHop[]): TracerouteHop | null {
   const firstOfTail = hops.findLastIndex(({ lossPercent }) => lossPercent < LOSS_PERCENT) + 1;
   return hops[firstOfTail] ?? null;

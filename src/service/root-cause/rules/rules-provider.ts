@@ -8,10 +8,10 @@ import { scopeSentence } from './scope.ts';
 import { subjectOf } from './subject.ts';
 import { shortened } from './words.ts';
 
-/** Goes up with each release whose rules say something else. */
+/** Increases with each release that changes the rules. */
 export const RULES_MODEL = 'rules-1';
 const MAX_CHARS = 4000;
-/** Where it happens says nothing of these. */
+/** For these, the locations of a failure say nothing. */
 const SCOPELESS: ReadonlySet<string> = new Set([
   'AGENT_PROBLEM',
   'CHECK_CONFIGURATION',
@@ -19,19 +19,19 @@ const SCOPELESS: ReadonlySet<string> = new Set([
   'UNKNOWN',
 ]);
 
-/** Says why something failed, from what is stored alone: the same of the same, always. */
-export function analyseByRules(file: AnalysisInput): Analysis {
-  const subject = subjectOf(file);
-  const cause = findCause(file);
-  const scope = SCOPELESS.has(cause.classification) ? null : scopeSentence(subject, file);
-  const rootCause = [cause.cause(subject, file), scope].filter((text) => text !== null).join(' ');
+/** A pure function of the stored input. */
+export function analyseByRules(input: AnalysisInput): Analysis {
+  const subject = subjectOf(input);
+  const cause = findCause(input);
+  const scope = SCOPELESS.has(cause.classification) ? null : scopeSentence(subject, input);
+  const rootCause = [cause.cause(subject, input), scope].filter((text) => text !== null).join(' ');
   const links: readonly ReferenceLink[] = cause.links;
   return {
     classification: cause.classification,
-    userImpact: cut(impactOf(cause.classification, subject, file)),
+    userImpact: cut(impactOf(cause.classification, subject, input)),
     rootCause: cut(rootCause),
-    codeFix: cut(cause.fix(subject, file)),
-    evidence: evidenceOf(subject, file).map(({ artifacts, description }) => ({
+    codeFix: cut(cause.fix(subject, input)),
+    evidence: evidenceOf(subject, input).map(({ artifacts, description }) => ({
       artifacts: [...artifacts],
       description: cut(description),
     })),
@@ -45,6 +45,6 @@ function cut(text: string): string {
 
 export const rulesProvider: RootCauseProvider = {
   name: 'rules',
-  analyse: async (file) => ({ ok: true, model: RULES_MODEL, analysis: analyseByRules(file) }),
+  analyse: async (input) => ({ ok: true, model: RULES_MODEL, analysis: analyseByRules(input) }),
   close: async () => {},
 };

@@ -4,11 +4,11 @@ import { phaseChanges, phaseText } from './causes/slow-causes.ts';
 import type { Subject } from './subject.ts';
 import { durationText, listText, quoted, spanText, timeText } from './words.ts';
 
-/** A phase that grew by less than this, or less than twofold, is as ever. */
+/** A phase that grew by less than this, or less than twofold, counts as unchanged. */
 const GREW_MS = 20;
 const MAX_LISTED = 8;
 
-/** What else points at the cause: one sentence for the cause itself, or null. */
+/** One sentence about where else it failed, for the cause; or null. */
 export function scopeSentence(subject: Subject, { surroundings }: AnalysisInput): string | null {
   const { others, neighbours } = surroundings;
   const passing = others.filter(({ passed }) => passed);
@@ -28,12 +28,12 @@ export function scopeSentence(subject: Subject, { surroundings }: AnalysisInput)
 const placeOf = ({ location }: OtherLocation): string => location;
 
 /** What happened around the failure, in sentences. */
-export function surroundingSentences(subject: Subject, file: AnalysisInput): readonly string[] {
+export function surroundingSentences(subject: Subject, input: AnalysisInput): readonly string[] {
   return [
-    ...history(subject, file),
-    ...changesSince(subject, file),
-    ...elsewhere(file),
-    ...nextDoor(file),
+    ...history(subject, input),
+    ...changesSince(subject, input),
+    ...elsewhere(input),
+    ...nextDoor(input),
   ];
 }
 
@@ -61,8 +61,8 @@ function history(subject: Subject, { result, surroundings }: AnalysisInput): rea
   return sentences;
 }
 
-function changesSince(subject: Subject, file: AnalysisInput): readonly string[] {
-  const { passed } = file.surroundings;
+function changesSince(subject: Subject, input: AnalysisInput): readonly string[] {
+  const { passed } = input.surroundings;
   const [last] = passed;
   if (last === undefined) return [];
   const sentences: string[] = [];
@@ -71,7 +71,7 @@ function changesSince(subject: Subject, file: AnalysisInput): readonly string[] 
       `The run went to ${subject.address}, the last one that passed to ${last.address}: the address has changed, or there are several.`,
     );
   }
-  for (const { name, ms, usualMs } of phaseChanges(subject, file)) {
+  for (const { name, ms, usualMs } of phaseChanges(subject, input)) {
     if (usualMs === null || ms - usualMs < GREW_MS || ms < usualMs * 2) continue;
     sentences.push(
       `${capital(phaseText(name))} took ${durationText(ms)}; the median of the last ${countText(passed.length, 'run')} that passed is ${durationText(usualMs)}.`,

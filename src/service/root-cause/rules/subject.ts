@@ -12,18 +12,18 @@ export interface Phase {
   readonly ms: number;
 }
 
-/** A failed result, as rules speak of it. */
+/** A failed result in the terms of the rules. */
 export interface Subject {
   readonly kind: 'http' | 'tcp' | 'dns' | 'icmp' | 'unknown';
-  /** The name that users know: a host, or of a DNS check the name that is asked for. */
+  /** A host; for a DNS check the queried name. */
   readonly host: string;
   readonly port: number | null;
   /** Names the target in a sentence, without path and query, which may hold secrets. */
   readonly target: string;
   readonly location: string;
-  /** Names whoever is asked for names. */
+  /** The DNS server in a sentence. */
   readonly resolver: string;
-  /** The kind of record that is needed: A, AAAA, MX … */
+  /** The record type: A, AAAA, MX … */
   readonly recordType: string;
   readonly ipFamily: string;
   readonly isTls: boolean;
@@ -31,7 +31,7 @@ export interface Subject {
   /** The agent's sentence about the failure. */
   readonly message: string | null;
   readonly tls: Tls | null;
-  /** Where it was connected to; null where that did not come about, or is not told. */
+  /** The connected address; null where there was no connection, or it is unknown. */
   readonly address: string | null;
   readonly phases: readonly Phase[];
   readonly startedAtMs: number;
@@ -135,10 +135,10 @@ export function subjectOf({ result, check }: AnalysisInput): Subject {
   };
 }
 
-/** In the order in which they come; the database keeps another. */
+/** In chronological order; the database stores another order. */
 const PHASE_ORDER = ['wait', 'dns', 'tcp', 'connection', 'tls', 'firstByte', 'data', 'download'];
 
-/** Those that took any time, in the order in which they came. */
+/** Phases longer than 0 in chronological order. */
 export function phasesOf(phases: unknown): readonly Phase[] {
   if (typeof phases !== 'object' || phases === null) return [];
   const found = new Map<string, unknown>(Object.entries(phases));

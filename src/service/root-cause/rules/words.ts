@@ -1,5 +1,5 @@
 import { countText } from '../../../runtime/text/count-text.ts';
-/** How sentences say things. */
+/** Texts for sentences. */
 
 /** `0.4 ms`, `12 ms`, `1.53 s`. */
 export function durationText(ms: number): string {
@@ -31,7 +31,7 @@ export function listText(items: readonly string[], max = 10): string {
   return items.length > max ? `${shown} and ${items.length - max} more` : shown;
 }
 
-/** In quotes and on one line, not longer than so many characters of it. */
+/** In quotes, on one line, cut at the given length. */
 export function quoted(text: string, maxChars = 200): string {
   return JSON.stringify(shortened(text, maxChars));
 }

@@ -1,6 +1,6 @@
 import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.ts';
 
-/** Where a value stands in a text. */
+/** The position of a value in a text. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -8,10 +8,10 @@ export interface Span {
 
 const SENSITIVE_END =
   /(?:pass|passwd|password|passphrase|pwd|secret|token|apikey|key|credentials?|auth|signature|sig|jwt|pin|otp|dsn|sid|cookie)$/;
-/** Their values go on to the end of the line. */
+/** Their values end with the line. */
 const WHOLE_LINE = /^(?:proxy-)?authorization$|cookie/i;
 
-/** Whether a field, a header or a parameter of that name mostly holds a secret. */
+/** Whether a field, a header or a parameter of that name usually contains a secret. */
 export function isSensitiveName(name: string): boolean {
   const word = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   return SENSITIVE_END.test(word) || isSensitiveHeader(name);
@@ -57,7 +57,7 @@ function endOfQuoted(text: string, from: number, quote: string): number | null {
   return null;
 }
 
-/** The values themselves: secrets that a request holds. */
+/** The values of `sensitiveSpans`. */
 export function sensitiveValues(text: string): readonly string[] {
   return sensitiveSpans(text).map(({ from, to }) => text.slice(from, to));
 }

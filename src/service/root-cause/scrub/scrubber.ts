@@ -6,17 +6,17 @@ import {
 } from '../../../scrub/scrubber.ts';
 import { maskPatterns } from './secret-patterns.ts';
 
-/** Takes secrets out of texts. */
+/** Masks secrets in texts. */
 export interface Scrubber {
   text(text: string): string;
-  /** All texts inside of a value. The names of fields stay. */
+  /** Masks all texts inside of a value, but not the names of fields. */
   deep<T>(value: T): T;
-  /** Whether a text still holds one of the secrets that are known. */
+  /** Whether a text contains one of the known secrets. */
   holdsKnown(text: string): boolean;
 }
 
 /**
- * At once, so for few secrets.
+ * Builds at once, so only for few secrets.
  *
  * @param secrets values that are to be masked in every form; those that are no secrets by
  *   themselves (too short, `http://`) are left out
@@ -25,7 +25,7 @@ export function createScrubber(secrets: readonly string[]): Scrubber {
   return withPatterns(createKnown(secrets));
 }
 
-/** The same for any number of them, with turns of the event loop in between. */
+/** The same for any number of secrets; yields to the event loop. */
 export async function buildScrubber(secrets: readonly string[]): Promise<Scrubber> {
   return withPatterns(await prepareKnown(secrets, () => nextTurn()));
 }

@@ -1,7 +1,7 @@
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { sensitiveSpans } from './named-values.ts';
 
-/** What looks like a secret, whoever it belongs to. */
+/** Patterns of texts that look like a secret. */
 
 type Step = (text: string) => string;
 
@@ -13,21 +13,21 @@ const replacing =
 const hasAllKinds = (token: string): boolean =>
   /[a-z]/.test(token) && /[A-Z]/.test(token) && /\d/.test(token);
 
-/** In this order: what comes later may stand inside of what came before. */
+/** The order matters: later patterns may match inside of earlier ones. */
 const STEPS: readonly Step[] = [
-  // Private keys, also cut off, and with line breaks in any form.
+  // Private keys, also truncated, and with line breaks in any form.
   replacing(
     /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[^-]{0,10}-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}-----|$)/g,
     MASK,
   ),
-  // Credentials in addresses, their slashes escaped or not.
+  // Credentials in URLs, with or without escaped slashes.
   replacing(/([A-Za-z][A-Za-z0-9+.-]{0,20}:(?:\\{0,15}\/){2})[^\s/?#"'<>\\]*@/g, `$1${MASK}@`),
-  // The query and the fragment of an address.
+  // The query and the fragment of a URL.
   replacing(
     /([A-Za-z][A-Za-z0-9+.-]{0,20}:(?:\\{0,15}\/){2}[^\s"'<>?#]*)[?#][^\s"'<>]*/g,
     `$1?${MASK}`,
   ),
-  // An address inside of an address.
+  // A URL inside of a URL.
   replacing(
     /[A-Za-z][A-Za-z0-9+.-]{0,20}%(?:25)*3[Aa]%(?:25)*2[Ff]%(?:25)*2[Ff][^\s"'<>&]*/g,
     MASK,
@@ -35,14 +35,14 @@ const STEPS: readonly Step[] = [
   replacing(/([?&;][\w.[\]%~-]{1,100}=)[^\s&"'<>#;]+/g, `$1${MASK}`),
   // RFC 9110 11.4, RFC 6750.
   replacing(/\b(Bearer|Digest|Negotiate)(\s+)[\w.~+/=:"-]{4,}/gi, `$1$2${MASK}`),
-  // These are words of everyday, too.
+  // These are also ordinary words.
   masking(/\b(?:Basic|Token|ApiKey)\s+[\w.~+/=:"-]{4,}/gi, (text) =>
     /\d|\s\S*[a-z]\S*[A-Z]|\s\S*[A-Z]\S*[a-z]|\s\S{16}/.test(text),
   ),
   maskNamed,
   // RFC 7519, with or without a signature.
   replacing(/\beyJ[\w-]{5,}(?:\.[\w-]*){1,4}/g, MASK),
-  // Keys by the prefixes that their makers give them.
+  // Keys by the prefixes of their issuers.
   replacing(/\b(?:vk|pl)_[0-9A-Fa-f]{8,}/g, MASK),
   replacing(/\b(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA|ANVA|ABIA|ACCA)[A-Z0-9]{12,}/g, MASK),
   replacing(

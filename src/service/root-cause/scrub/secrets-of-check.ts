@@ -3,7 +3,7 @@ import { afterScheme, percentDecoded } from '../../../model/credentials/credenti
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { isSensitiveName, sensitiveValues } from './named-values.ts';
 
-/** So long, and of letters and digits, a value is no word of everyday. */
+/** A value of this length with letters and digits is no ordinary word. */
 const KEY_LIKE = /^(?=.*\d)(?=.*[A-Za-z])\S{8,}$/;
 
 interface Pair {
@@ -13,8 +13,8 @@ interface Pair {
 }
 
 /**
- * What a check itself holds in clear that nobody else is to know: an answer may repeat it in any form.
- * Credentials that are encrypted beside it are not among them.
+ * The secrets that a check contains in clear, which an answer may repeat in any form. Without
+ * credentials, which are encrypted separately.
  */
 export function secretsOfCheck(check: Check | null): readonly string[] {
   return valuesIn(check).filter((value) => value !== MASK);

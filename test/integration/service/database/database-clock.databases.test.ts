@@ -22,7 +22,7 @@ describe.each(databases)('on %s', (kind) => {
       };
     };
 
-    it('is that of the machine until it is set, and then tells the time of the database', async () => {
+    it('is the clock of the machine until it is set, and then that of the database', async () => {
       const machine = new FakeClock();
       const { shared, records } = clockOf(machine);
       expect(shared.wallMs()).toBe(machine.wallMs());
@@ -36,7 +36,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(records().map(({ level }) => level)).toEqual(['warn']);
     });
 
-    it('goes on by the time that passes, and does not jump with the clock of the machine', async () => {
+    it('advances by elapsed time, and does not jump with the clock of the machine', async () => {
       const machine = new FakeClock();
       const { shared } = clockOf(machine);
       await shared.set();
@@ -50,7 +50,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(shared.wallMs()).toBe(setMs + HOUR + 4 * SECOND);
     });
 
-    it('is set again by and by, until it is told to stop', async () => {
+    it('is synchronised repeatedly until the signal aborts', async () => {
       const machine = new FakeClock();
       const { shared } = clockOf(machine);
       await shared.set();

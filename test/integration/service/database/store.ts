@@ -112,7 +112,7 @@ export function storeSuite(
       expect(await evaluate(sql, [param])).toEqual(value);
     });
 
-    it('takes many rows at once as JSON', async () => {
+    it('inserts many rows at once from JSON', async () => {
       const rows = Array.from({ length: 1000 }, (_, n) => ({ n, text: `row ${n}` }));
       const back = await store.query(
         'select n, text from jsonb_to_recordset($1::jsonb) as r (n int, text text)',

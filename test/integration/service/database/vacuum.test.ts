@@ -7,7 +7,7 @@ import { captureLog } from '../../../support/log-capture.ts';
 describe('the embedded database', () => {
   const storeOf = useEmptyStore('pglite');
 
-  it('knows an hour later how much it holds', async () => {
+  it('has current statistics an hour later', async () => {
     const store = storeOf();
     const clock = new FakeClock();
     const { log, records } = captureLog();

@@ -82,7 +82,7 @@ describe('a key', () => {
     expect(await answer).toMatch(/\r\nconnection: close\r\n/i);
   });
 
-  it('is good for the account of x-service-account or for none', async () => {
+  it('is valid only for the account in x-service-account, if there is one', async () => {
     const { ask } = await start();
     const as = (account: string) =>
       ask('/v1/things', { headers: { 'x-service-account': account } });
@@ -91,7 +91,7 @@ describe('a key', () => {
     expect([other.status, other.text.includes(ACCOUNT)]).toEqual([403, false]);
   });
 
-  it('takes the scheme in any case', async () => {
+  it('accepts the scheme in any case', async () => {
     const { ask } = await start();
     const headers = { authorization: `bearer ${KEYS.read}` };
     expect((await ask('/v1/things', { key: null, headers })).status).toBe(200);
@@ -178,7 +178,7 @@ describe('looking keys up', () => {
 });
 
 describe('the rate limit', () => {
-  it('counts for each key, and tells what is left and when to come again', async () => {
+  it('counts for each key, and answers with what is left and when to retry', async () => {
     const { ask } = await start({ config: { rateLimitPerMinute: 2, trustedProxies: [] } });
     const first = await ask('/v1/things', { key: KEYS.read });
     expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' });

@@ -75,7 +75,7 @@ describe('agents over HTTP', () => {
     );
   });
 
-  it('are told what is wrong by its reason', async () => {
+  it('are answered with the reason', async () => {
     const lab = labOf();
     lab.startAssigner();
     const [old, restarted] = ['first', 'second'].map((instanceId) =>

@@ -27,7 +27,7 @@ describe.each(['/openapi.json', '/docs', '/docs/alerts', '/docs/api'])('%s', (pa
     return response;
   };
 
-  it('is packed for who takes gzip', async () => {
+  it('is compressed for clients that accept gzip', async () => {
     const { text } = await service.ask(path, { key: null });
     const packed = await get({ 'accept-encoding': 'br, gzip' });
     expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });

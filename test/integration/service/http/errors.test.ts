@@ -34,7 +34,7 @@ describe('an error', () => {
     );
   });
 
-  it('of our own tells nothing of our inside, and the log tells all with the request id', async () => {
+  it('of an internal fault reveals nothing, and the log has all with the request id', async () => {
     const reply = await service.ask('/v1/things/fault', { headers: { 'x-request-id': 'trace-1' } });
     expect(reply.json).toEqual(
       errorForm(500, 'Internal Server Error', expect.any(String), { requestId: 'trace-1' }),
@@ -284,7 +284,7 @@ describe('an answer', () => {
     expect((await service.ask('/v1/leak')).json).toEqual({ shown: 'a' });
   });
 
-  it('is kept by nobody, guessed by nobody and framed by nobody', async () => {
+  it('forbids caching, content sniffing and framing', async () => {
     for (const path of ['/v1/things', '/v1/nothing', '/v1/things/missing']) {
       expect((await service.ask(path)).headers).toMatchObject({
         'cache-control': 'no-store',

@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 describe('health', () => {
-  it('is told to anybody while all is well', async () => {
+  it('is answered without a key while all is well', async () => {
     service = await startServiceApp([]);
     const { ask } = service;
     expect(await ask('/-/readiness', { key: null })).toMatchObject({
@@ -46,7 +46,7 @@ describe('health', () => {
     expect((await service.ask('/health', { key: null })).json.database).toBe('silent');
   });
 
-  it('is not readiness where the database takes no results', async () => {
+  it('reports not ready where the database refuses results', async () => {
     service = await startServiceApp([], { takesResults: async () => false });
     expect(await service.ask('/-/readiness', { key: null })).toMatchObject({
       status: 503,

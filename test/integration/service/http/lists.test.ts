@@ -108,7 +108,7 @@ describe('a list', () => {
     expect((await ask('/v1/items')).status).toBe(200);
   });
 
-  it('is made item by item, and others go on in between', async () => {
+  it('is made item by item, and yields to other requests in between', async () => {
     const { items, order } = watchedItems(3);
     const { ask } = await start(items, { clock: SLOW_CLOCK });
     expect((await ask('/v1/items')).json).toHaveLength(3);
@@ -203,7 +203,7 @@ describe('a list that is read as it is sent', () => {
     expect(await ask('/v1/sliced', { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
   });
 
-  it('is read no further than the client takes it', async () => {
+  it('is read only as far as the client receives it', async () => {
     const { seen, routes } = sliced(200, 'x'.repeat(1_000_000));
     const app = await startSliced(routes);
     const response = await begun(app);
@@ -232,7 +232,7 @@ describe('a list that is read as it is sent', () => {
     expect((await ask('/v1/sliced')).status).toBe(503);
   });
 
-  it('is broken off where it fails later, so that nobody takes it for whole', async () => {
+  it('is aborted where it fails later, so that no client takes it for complete', async () => {
     const { routes } = sliced(5, 'x'.repeat(1_000_000), 4);
     const app = await startSliced(routes);
     await expect(buffer(await begun(app))).rejects.toThrow('aborted');

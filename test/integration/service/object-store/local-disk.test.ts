@@ -67,7 +67,7 @@ describe('a local disk', () => {
     return folder.file(join('artifacts', accountId, sha256.slice(0, 2), sha256));
   }
 
-  it('goes on after kill -9 at any byte of a part', async () => {
+  it('recovers from kill -9 at any byte of a part', async () => {
     const content = newContent(MIN_PART_BYTES + MIB);
     const upload = await beginUpload(store, content);
     const first = content.bytes.subarray(0, MIN_PART_BYTES);
@@ -154,7 +154,7 @@ describe('a local disk', () => {
     expect(Buffer.concat(chunks).equals(content.bytes)).toBe(true);
   });
 
-  it('tells a file that has become shorter from a whole one', async () => {
+  it('reports a truncated file as damaged', async () => {
     const content = newContent(1000);
     await uploadWhole(store, content);
     await truncate(join(artifactFolder(content), 'content'), 999);
@@ -164,7 +164,7 @@ describe('a local disk', () => {
     });
   });
 
-  it('tells a damaged description', async () => {
+  it('reports a damaged description', async () => {
     const content = newContent(1000);
     await uploadWhole(store, content);
     const about = join(artifactFolder(content), 'about.json');

@@ -30,7 +30,7 @@ describe('fieldChanges', () => {
     ]);
   });
 
-  it('takes for the same what means the same', () => {
+  it('treats equivalent checks as equal', () => {
     expect(changesOf({}, { alertSettings: { reminders: {} }, triggerIncident: null })).toEqual([]);
     expect(changesOf({ retryStrategy: null }, { retryStrategy: { type: 'NO_RETRIES' } })).toEqual(
       [],
@@ -70,7 +70,7 @@ describe('fieldChanges', () => {
     }
   });
 
-  it('masks what may be a secret, wherever it stands', () => {
+  it('masks possible secrets in every field', () => {
     const secret = 'hunter2';
     const request = {
       url: `http://u:${secret}@h/?t=${secret}`,

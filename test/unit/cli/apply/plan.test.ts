@@ -26,7 +26,7 @@ it.each([{}, { value: null }])('keeps the secrets of a check that is switched of
   expect(steps[0]?.kind === 'update' && Object.keys(steps[0].body)).toEqual(['activated']);
 });
 
-it('takes no value of a file for the same as one that nobody can see', () => {
+it('treats no value of a file as equal to a hidden one', () => {
   const known = knownWithSecret({ value: null });
   for (const value of ['', 'null', '********', 'x']) {
     const check = checkOf('TCP', { id: 'tcp', variables: [{ key: 'A', value, secret: true }] });

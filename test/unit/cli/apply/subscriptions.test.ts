@@ -21,7 +21,7 @@ function stepsFor(file: Check, known: Check | null) {
 }
 
 describe('the alert channels of a check of a file', () => {
-  it('stay as the service has them where the file names none', () => {
+  it('stay unchanged where the file names none', () => {
     expect(stepsFor(checkWith([]), checkWith(SUBSCRIBED))).toEqual([]);
     const [renamed] = stepsFor({ ...checkWith([]), name: 'B' }, checkWith(SUBSCRIBED));
     expect(renamed).toMatchObject({ kind: 'update', body: { name: 'B' } });

@@ -20,7 +20,7 @@ describe('wantsColour', () => {
 });
 
 describe('paletteFor', () => {
-  it('paints, or leaves the text as it is', () => {
+  it('colours a text, or returns it unchanged', () => {
     expect(paletteFor(true).bad('x')).toBe('\u001b[31mx\u001b[39m');
     expect(paletteFor(false).bad('x')).toBe('x');
   });

@@ -296,7 +296,7 @@ describe('a result', () => {
 });
 
 describe('what has no result', () => {
-  it('is told with its name, its slot and the reason', () => {
+  it('is printed with its name, its slot and the reason', () => {
     const slot = new Date(2026, 0, 31, 8, 39, 4).getTime();
     const missed = { checkId: 'shop', slot, lastSlot: slot, count: 1 };
     const check = checkOf('URL', { id: 'shop', name: 'The shop' });

@@ -88,7 +88,7 @@ describe('readEnvFile', () => {
     ]);
   });
 
-  it('names the lines that are wrong, and none of what they hold', async () => {
+  it('names the invalid lines without their content', async () => {
     const path = envFile(`A=1\n${'s3cret\n'.repeat(25)}`);
     const rest = Array.from({ length: 20 }, (_, n) => n + 3).join(', ');
     await expect(readEnvFile(path)).rejects.toMatchObject({
@@ -102,7 +102,7 @@ describe('readEnvFile', () => {
     });
   });
 
-  it('takes 2000 values and no more', async () => {
+  it('accepts 2000 values at most', async () => {
     const lines = Array.from({ length: 2000 }, (_, n) => `V${n}=x\n`).join('');
     expect(await readEnvFile(envFile(lines))).toHaveLength(2000);
     const path = envFile(`${lines}W=x`);

@@ -17,7 +17,7 @@ it('puts lines together however the chunks are cut, also within a character', ()
   }
 });
 
-it('leaves out a line that is too long, and goes on with the next', () => {
+it('skips a line that is too long, and continues with the next', () => {
   const long = Buffer.from('x'.repeat(8));
   expect(linesOf(10, long, long, Buffer.from('\nshort\n1234567890\n'))).toEqual([
     'short',

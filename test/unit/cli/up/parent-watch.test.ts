@@ -20,7 +20,7 @@ function supervised(env: Readonly<Record<string, string>> = { VEDETTE_SUPERVISED
 }
 
 describe('watchParent', () => {
-  it('tells the port', () => {
+  it('sends the port to its supervisor', () => {
     const { watch, told } = supervised();
     watch.listening(8080);
     expect(told).toEqual([{ listening: 8080 }]);
@@ -46,7 +46,7 @@ describe('watchParent', () => {
     expect(exits).toEqual([143]);
   });
 
-  it('does nothing where nobody supervises', () => {
+  it('does nothing in a process without a supervisor', () => {
     const { watch, told, channel } = supervised({});
     watch.listening(8080);
     expect(told).toEqual([]);

@@ -54,7 +54,7 @@ function supervised() {
 }
 
 describe('Supervisor', () => {
-  it('tells of an end before all is up, and starts nothing again', async () => {
+  it('reports a process that ended before all was up, and restarts nothing', async () => {
     const { clock, supervisor, children, restarts, endNewest } = supervised();
     const end: ChildEnd = { code: 2, signal: null, lastWords: 'port 1 is taken' };
     await endNewest(end);

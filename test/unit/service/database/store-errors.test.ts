@@ -33,7 +33,7 @@ describe('judge', () => {
     expect(judged.broken).toBe(broken);
   });
 
-  it('tells a check that failed from a row that has no partition', () => {
+  it('distinguishes a violated check from a row without a partition', () => {
     expect(judge(fromServer('23514', 'size_check')).error).toMatchObject({
       kind: 'invalid',
       code: 'STORE_CHECK',
@@ -53,7 +53,7 @@ describe('judge', () => {
     expect(judged.broken).toBe(true);
   });
 
-  it('takes a wrong use of a driver as our own fault', () => {
+  it('treats a wrong use of a driver as an internal error', () => {
     expect(judge(new TypeError('not a function')).error).toMatchObject({ kind: 'internal' });
   });
 

@@ -2,7 +2,7 @@ import type { CauseRow, CodesOf } from '../cause.ts';
 import { LINKS } from '../links.ts';
 import { routeOf } from '../route.ts';
 
-/** Why no echo came back. */
+/** Why no echo reply came. */
 export const ICMP_CAUSES: Readonly<Record<CodesOf<'icmp'>, CauseRow>> = {
   ICMP_NO_REPLY: {
     classification: 'PACKET_LOSS',
@@ -35,7 +35,7 @@ export const ICMP_CAUSES: Readonly<Record<CodesOf<'icmp'>, CauseRow>> = {
   },
 };
 
-/** Why the agent itself made no result. */
+/** Why the agent itself failed. */
 export const AGENT_CAUSES: Readonly<Record<CodesOf<'agent'>, CauseRow>> = {
   CANCELLED: {
     classification: 'AGENT_PROBLEM',
@@ -52,5 +52,41 @@ export const AGENT_CAUSES: Readonly<Record<CodesOf<'agent'>, CauseRow>> = {
     fix: () =>
       'If its message names a limit of the machine (open files, ports, memory), raise it. Else look into the log of the agent at the time of the run.',
     links: [],
+  },
+};
+
+/** Why the agent sent no request. */
+export const REQUEST_CAUSES: Readonly<Record<CodesOf<'request'>, CauseRow>> = {
+  VARIABLE_UNKNOWN: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location }) =>
+      `A template in the request names a variable that neither the check nor the account has, nor the agent in ${location}; the agent's message names it. Nothing was sent.`,
+    fix: ({ location }) =>
+      `Correct the name in the template, or give the variable to the check or to the account. If its value is to stay in the network of ${location}, put it into VARIABLES_DIR or VARIABLES_FROM_ENV of every agent there. If it exists and is secret, the service may not be able to decrypt it: its log says so; then set its value anew.`,
+    links: [],
+  },
+  CREDENTIAL_NOT_READABLE: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ target }) =>
+      `The service cannot decrypt a credential or a secret variable of the check, or a credential of the proxy of its location, as none of the keys in its ENCRYPTION_KEY is the one that encrypted it; the message says where it stands. ${target} was not asked.`,
+    fix: () =>
+      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give it to the check or the location again.',
+    links: [],
+  },
+  VARIABLE_DENIED: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location }) =>
+      `The request would send a variable that only the agent in ${location} has to a target that the agent's VARIABLE_TARGETS does not allow; its message names both. It was not sent.`,
+    fix: ({ location }) =>
+      `Correct the target of the check, or the redirect that leads away from it. If the target is to get the value, have the operator of ${location} add it to VARIABLE_TARGETS of every agent there.`,
+    links: [],
+  },
+  REQUEST_INVALID: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location }) =>
+      `With the values of its variables filled in, the request is none that the agent in ${location} could send: the message says which part of it is wrong. Nothing was sent.`,
+    fix: () =>
+      'Look at the values of the variables that this part of the request uses: a URL needs its scheme and host, and a header takes no line break. In a URL, {{NAME}} encodes the value and {{{NAME}}} puts it in as it is.',
+    links: [LINKS.uriSyntax, LINKS.headerFields],
   },
 };

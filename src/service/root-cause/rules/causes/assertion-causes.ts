@@ -10,7 +10,7 @@ export type FailedAssertion = NonNullable<ReturnType<typeof detailOf>>['assertio
   readonly error: string;
 };
 
-/** Those that did not hold, in their order. */
+/** In the order of the check. */
 export function failedAssertions(result: ReceivedResult): readonly FailedAssertion[] {
   return (detailOf(result)?.assertions ?? []).flatMap((assertion) =>
     assertion.error === null ? [] : [{ ...assertion, error: assertion.error }],
@@ -107,7 +107,7 @@ export const SOURCE_CAUSES: Readonly<Record<AssertionSource, SourceRow>> = {
 
 const MAX_SHOWN = 500;
 
-/** Why assertions failed: by the first of them, as the others often follow from it. */
+/** The cause of failed assertions: that of the first one, which often causes the others. */
 export function causeOfAssertions(
   failed: readonly [FailedAssertion, ...FailedAssertion[]],
 ): CauseRow {

@@ -78,7 +78,7 @@ const UNNAMED: CauseRow = {
   links: [LINKS.dnsErrors, LINKS.dnsMessage],
 };
 
-/** What the code of an answer means to a DNS check, which gets any answer as a response. */
+/** Response codes of DNS checks, for which every answer is a response. */
 export function causeOfResponseCode(responseCode: string): CauseRow {
   switch (responseCode) {
     case 'NXDOMAIN':

@@ -2,7 +2,7 @@ import type { CauseRow } from '../cause.ts';
 import { LINKS } from '../links.ts';
 import { routeOf } from '../route.ts';
 
-/** Some echoes came back, and too few. */
+/** Too few echo replies. */
 export const LOSS_CAUSE: CauseRow = {
   classification: 'PACKET_LOSS',
   cause({ target }, { result, check }) {
@@ -24,7 +24,7 @@ export const LOSS_CAUSE: CauseRow = {
   links: [LINKS.ping],
 };
 
-/** shouldFail, and it did not. */
+/** shouldFail, and the target did not fail. */
 export const SUCCESS_CAUSE: CauseRow = {
   classification: 'UNEXPECTED_SUCCESS',
   cause({ target, kind }, { result }) {
@@ -42,7 +42,7 @@ export const SUCCESS_CAUSE: CauseRow = {
   links: [],
 };
 
-/** An agent or a rule of before, whose reason is not among what is stored. */
+/** The stored result does not contain the reason. */
 export const UNKNOWN_CAUSE: CauseRow = {
   classification: 'UNKNOWN',
   cause: ({ target }) =>

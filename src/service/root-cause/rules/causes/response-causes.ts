@@ -1,7 +1,7 @@
 import type { CauseRow, CodesOf } from '../cause.ts';
 import { LINKS } from '../links.ts';
 
-/** Why no whole response came over a connection that was there. */
+/** Why no complete response came over an established connection. */
 export const RESPONSE_CAUSES: Readonly<Record<CodesOf<'response' | 'body'>, CauseRow>> = {
   RESPONSE_TIMEOUT: {
     classification: 'TIMEOUT',

@@ -24,7 +24,7 @@ const CONNECTING: PhaseRow = {
   fix: 'Look for loss on the way with a trace (mtr), and at the load of the host and its queue of new connections.',
 };
 
-/** What it means that a phase takes long. */
+/** What a long phase means. */
 const PHASES: Readonly<Record<string, PhaseRow>> = {
   wait: {
     what: 'waiting in the agent before the request was sent',
@@ -64,13 +64,13 @@ const PHASES: Readonly<Record<string, PhaseRow>> = {
   },
 };
 
-/** How a phase compares with what it takes as a rule. */
+/** A phase and its usual length. */
 export interface PhaseChange extends Phase {
-  /** The median of the latest runs that passed; null where there are none. */
+  /** The median of the latest runs that passed; null without such runs. */
   readonly usualMs: number | null;
 }
 
-/** The phases of the failure beside the medians of the runs before it that passed. */
+/** The phases of the failure with the medians of earlier runs that passed. */
 export function phaseChanges(
   subject: Subject,
   { surroundings }: AnalysisInput,
@@ -104,17 +104,17 @@ export function phaseText(name: string): string {
   return (PHASES[name] ?? NO_ROW).what;
 }
 
-/** Why a run that was answered took too long. */
+/** Why a run with an answer took too long. */
 export const SLOW_CAUSE: CauseRow = {
   classification: 'SLOW_RESPONSE',
-  cause(subject, file) {
-    const { result, check } = file;
-    const slowest = slowestOf(phaseChanges(subject, file));
+  cause(subject, input) {
+    const { result, check } = input;
+    const slowest = slowestOf(phaseChanges(subject, input));
     const limitMs = limitOf(check, result.overMaxResponseTime);
     const over =
       limitMs === null ? 'more than the check allows' : `over its limit of ${limitMs} ms`;
     const took = `${subject.target} answered after ${durationText(result.responseTime)}, ${over}.`;
-    // A DNS check has one phase, which is the whole.
+    // The single phase of a DNS check is the whole time.
     if (slowest === null) {
       return subject.kind === 'dns'
         ? `${took} Likely ${subject.resolver} had to ask others first, or did not answer the first question.`
@@ -125,8 +125,8 @@ export const SLOW_CAUSE: CauseRow = {
     const row = PHASES[slowest.name] ?? NO_ROW;
     return `${took} Most of what it was too slow by went into ${row.what}: ${durationText(slowest.ms)}${usual}. ${row.likely}`;
   },
-  fix(subject, file) {
-    const slowest = slowestOf(phaseChanges(subject, file));
+  fix(subject, input) {
+    const slowest = slowestOf(phaseChanges(subject, input));
     const row = slowest === null ? NO_ROW : (PHASES[slowest.name] ?? NO_ROW);
     return `${row.fix} If so much time is normal, raise the thresholds of the check.`;
   },

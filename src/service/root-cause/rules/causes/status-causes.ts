@@ -7,7 +7,7 @@ const answered = ({ target }: Subject, status: number): string =>
 
 interface StatusRow {
   readonly classification: CauseRow['classification'];
-  /** After the sentence that says what was answered. */
+  /** Follows the sentence with the status. */
   readonly cause: (subject: Subject) => string;
   readonly fix: (subject: Subject) => string;
   readonly links: CauseRow['links'];
@@ -16,7 +16,7 @@ interface StatusRow {
 const BEHIND =
   "look at the server behind the proxy: whether it runs, is healthy by the proxy's own check, and answers within its time limit";
 
-/** What single status codes mean. */
+/** By status code. */
 const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
   [
     400,
@@ -178,7 +178,7 @@ function rowOf(status: number): StatusRow {
   return STATUSES.get(status) ?? (status >= 500 ? OTHER_5XX : OTHER_4XX);
 }
 
-/** Why a status of 400 or more was answered. */
+/** The cause of a status of 400 or more. */
 export function causeOfStatus(status: number): CauseRow {
   const { classification, cause, fix, links } = rowOf(status);
   return {

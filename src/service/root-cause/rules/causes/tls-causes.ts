@@ -6,7 +6,7 @@ import { listText, shortened } from '../words.ts';
 
 const certificateOf = ({ tls }: Subject): Certificate | null => tls?.certificate ?? null;
 
-/** Why no TLS connection came about. */
+/** Why the TLS handshake failed. */
 export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
   TLS_CERT_EXPIRED: {
     classification: 'CERTIFICATE_PROBLEM',

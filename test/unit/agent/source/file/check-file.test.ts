@@ -147,7 +147,7 @@ describe('the text', () => {
 });
 
 describe('the checks', () => {
-  it('are each told of a key given twice', async () => {
+  it('each report a key that is given twice', async () => {
     const problems = await problemsOf(`checks:\n  - { a: 1, a: 2 }\n  - { a: 1, a: 2 }`);
     expect(problems.filter((problem) => problem.endsWith('twice'))).toEqual([
       '2:13: the key "a" is given twice',
@@ -155,7 +155,7 @@ describe('the checks', () => {
     ]);
   });
 
-  it('are told once of what is wrong in a value that they share by an alias', async () => {
+  it('report a problem of a value that they share by an alias once', async () => {
     const problems = await problemsOf(
       [
         'checks:',
@@ -168,7 +168,7 @@ describe('the checks', () => {
     ]);
   });
 
-  it('are each told of what is wrong where all else is as in another check', async () => {
+  it('each report their own problem where the rest equals another check', async () => {
     const problems = await problemsOf(
       [
         'checks:',
@@ -368,7 +368,7 @@ describe('the checks', () => {
     expect(await problemsOfCheck(check)).toEqual([expect.stringContaining(`].${name} of check`)]);
   });
 
-  it('still have the rules between fields told beside other problems', async () => {
+  it('report broken rules between fields beside other problems', async () => {
     const check =
       '{ id: a, checkType: URL, degradedResponseTime: 20, maxResponseTime: 10, tags: [""], request: { url: "http://h" } }';
     expect((await problemsOfCheck(check)).join()).toMatch(/must not be over maxResponseTime.*tags/);
