@@ -631,7 +631,7 @@ describe.each(databases)('on %s', (kind) => {
           checks: 1,
           locations: 1,
           msg: expect.stringMatching(
-            /^credentials and secret values of 1 check, 1 proxy cannot be decrypted, as no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY/,
+            /^credentials and secret values of 1 check, 1 proxy cannot be decrypted because none of the keys decrypts them: put the key that encrypted them behind the others in ENCRYPTION_KEY/,
           ),
         },
       ]);
@@ -676,7 +676,7 @@ describe.each(databases)('on %s', (kind) => {
           checks: 1,
           locations: 1,
           variables: 2,
-          msg: `credentials and secret values of 1 check, 1 proxy, 2 variables cannot be decrypted, as ${NO_KEY[kind]} and start the service again; or give them again`,
+          msg: `credentials and secret values of 1 check, 1 proxy, 2 variables cannot be decrypted because ${NO_KEY[kind]} and restart the service; or send them again`,
         },
       ]);
       const withKey = sealing(box(OLD));
@@ -693,7 +693,7 @@ describe.each(databases)('on %s', (kind) => {
       await service.start();
       expect(service.logs.records()).toMatchObject([
         { level: 'info', changed: 1 },
-        { level: 'error', unreadable: 1, msg: expect.stringContaining('or give them again') },
+        { level: 'error', unreadable: 1, msg: expect.stringContaining('or send them again') },
       ]);
     });
 
@@ -810,11 +810,11 @@ describe.each(databases)('on %s', (kind) => {
         kind: 'environment',
         code: 'SECRET_UNREADABLE',
         message: expect.stringMatching(
-          /^credentials of 1 check or location cannot be decrypted, as no key that is here opens them: [^\n]* and run vedette service decrypt again$/,
+          /^credentials of 1 check or location cannot be decrypted because none of the keys decrypts them: [^\n]* and run vedette service decrypt again$/,
         ),
       });
       await expect(decryptCredentials({ ...parts, secrets: null })).rejects.toMatchObject({
-        message: `credentials of 1 check or location cannot be decrypted, as ${NO_KEY[kind]} and run vedette service decrypt again`,
+        message: `credentials of 1 check or location cannot be decrypted because ${NO_KEY[kind]} and run vedette service decrypt again`,
       });
     });
   });

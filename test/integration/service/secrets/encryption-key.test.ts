@@ -29,7 +29,7 @@ it('a key file that is none stops the start, and is left as it is', async () => 
   const file = join(dataDir, 'encryption-key');
   writeFileSync(file, 'half of a k');
   await expect(openSecretBox({ keys: null, dataDir, isEmbedded: true })).rejects.toThrow(
-    `${file} must hold 64 hex digits`,
+    `${file} does not contain 64 hex digits`,
   );
   expect(readFileSync(file, 'utf8')).toBe('half of a k');
 });
