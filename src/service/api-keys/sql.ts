@@ -78,7 +78,7 @@ export async function hasOtherAdminKey(
   return rows.length > 0;
 }
 
-/** The first revocation stands. */
+/** A later revocation does not change the time of the first. */
 export async function revokeApiKey(
   sql: Sql,
   key: { readonly accountId: string; readonly id: string; readonly revokedAtMs: number },

@@ -419,8 +419,8 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    describe('are kept', () => {
-      it('for as long as results may come of them', async () => {
+    describe('are maintained', () => {
+      it('and deleted once their results are no longer accepted', async () => {
         const clock = new FakeClock();
         const stop = new AbortController();
         const { store } = service();
@@ -445,7 +445,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await get(open.id)).state).toBe('waiting');
       });
 
-      it('up about every second', async () => {
+      it('about every second', async () => {
         const clock = new FakeClock();
         const stop = new AbortController();
         const { store } = service();
@@ -462,7 +462,7 @@ describe.each(databases)('on %s', (kind) => {
     });
   });
 
-  it('runs beside the plan: one line says that they are not kept up', async () => {
+  it('logs once that expired runs could not be removed, and backs off', async () => {
     const clock = new FakeClock();
     const logs = captureLog();
     const store = await openTestStore(kind);
