@@ -1,3 +1,4 @@
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import type { Role } from '../http/access/authenticator.ts';
 import { findActiveKeysByHash, KEY_COLUMNS, type StoredKey } from './keys.sql.ts';
@@ -52,11 +53,7 @@ export function findActiveApiKeysByHash(
 /** Oldest first. */
 export function listApiKeys(
   sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, limit, offset }: AccountRange,
 ): Promise<readonly ApiKey[]> {
   return sql.query<ApiKey>(
     `select ${COLUMNS} from api_keys where account_id = $1
