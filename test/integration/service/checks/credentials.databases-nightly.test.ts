@@ -667,7 +667,7 @@ describe.each(databases)('on %s', (kind) => {
          where id = $1`,
         [accountId, box(OLD).seal('its-secret', [])],
       );
-      const service = sealing(null);
+      const service = sealing(null, store());
       await service.start();
       expect(service.logs.records()).toMatchObject([
         { level: 'warn', msg: expect.stringContaining('are stored in clear') },
@@ -814,7 +814,7 @@ describe.each(databases)('on %s', (kind) => {
         ),
       });
       await expect(decryptCredentials({ ...parts, secrets: null })).rejects.toMatchObject({
-        message: `credentials of 1 check or location cannot be decrypted because ${NO_KEY[kind]} and run vedette service decrypt again`,
+        message: `credentials of 1 check or location cannot be decrypted because ${NO_KEY.pglite} and run vedette service decrypt again`,
       });
     });
   });
