@@ -5,7 +5,6 @@ import { staticIpv6sRoutes } from './accounts/static-ipv6s.routes.ts';
 import { agentErrorsRoutes } from './agent-errors/report.routes.ts';
 import { locationAgentErrorsRoutes } from './agent-errors/routes.ts';
 import { pollRoutes } from './agents/poll.routes.ts';
-import { releaseRoutes } from './agents/release.routes.ts';
 import { locationAgentsRoutes } from './agents/routes.ts';
 import { alertChannelsRoutes } from './alerts/channels/routes.ts';
 import { alertDeliveriesRoutes } from './alerts/delivery/routes.ts';
@@ -85,7 +84,6 @@ export function apiRoutes(
     agentResultsRoutes(features),
     agentArtifactsRoutes(features),
     handoversRoutes(features),
-    releaseRoutes(features),
     agentErrorsRoutes(features),
   ];
 }

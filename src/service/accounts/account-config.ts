@@ -8,14 +8,14 @@ import { messageOf, VedetteError } from '../../runtime/errors.ts';
 
 const MAX_ADDRESSES = 10_000;
 
-/** What accounts may have, and what they are told of the service's own place in the network. */
+/** The plans of accounts, and the addresses of the service that the API shows them. */
 export const ACCOUNT_VARIABLES = {
   publicUrl: {
     name: 'PUBLIC_URL',
     default: null,
     whenUnset: null,
     meaning:
-      'Where jobs reach the service, as the `pingUrl` of heartbeats tells it; unset, where whoever reads it has reached it.',
+      'The URL at which jobs reach the service, for the `pingUrl` of heartbeats. Unset, `pingUrl` has the address that the request for it was sent to.',
     allowed:
       'a URL of http or https without user, query and fragment, for example https://status.example.org',
     secret: false,
@@ -26,7 +26,7 @@ export const ACCOUNT_VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'Plans that limit what accounts may have, and which account has which; unset, nothing is limited.',
+      'The plans that limit accounts, and the plan of each account. Unset, nothing is limited.',
     allowed: 'the path of a YAML or JSON file',
     secret: false,
     parse: filePath,
@@ -35,8 +35,8 @@ export const ACCOUNT_VARIABLES = {
     name: 'STATIC_IPV6S',
     default: null,
     whenUnset: [] as readonly string[],
-    meaning: 'Where checks of the public locations come from, as `/v1/static-ipv6s.txt` tells it.',
-    allowed: `a list of at most ${MAX_ADDRESSES} IPv6 addresses or networks, apart by commas or spaces`,
+    meaning: 'The source addresses of checks of the public locations, for `/v1/static-ipv6s.txt`.',
+    allowed: `a list of at most ${MAX_ADDRESSES} IPv6 addresses or networks, separated by commas or spaces`,
     secret: false,
     parse: listOf(ipv6Network, MAX_ADDRESSES),
   } satisfies Variable<readonly string[]>,
@@ -51,15 +51,15 @@ function ipv6Network(text: string): Parsed<string> {
 /**
  * The plans that accounts can have.
  *
- * @throws VedetteError `config` CONFIG_INVALID that names the file and what is wrong in it
+ * @throws VedetteError `config` CONFIG_INVALID that names the file and the problem
  */
 export async function loadPlans(file: string | null): Promise<Plans> {
   if (file === null) return UNLIMITED;
   const parsed = plansSchema.safeParse(await readYaml(file));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const place = issue === undefined || issue.path.length === 0 ? 'the file' : issue.path.join('.');
-  throw refused(file, `${place}: ${issue?.message ?? 'is not right'}`);
+  const path = issue === undefined || issue.path.length === 0 ? 'the file' : issue.path.join('.');
+  throw refused(file, `${path}: ${issue?.message ?? 'is invalid'}`);
 }
 
 async function readYaml(file: string): Promise<unknown> {

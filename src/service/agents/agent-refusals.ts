@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import type { AgentLimits } from './agent-limits.ts';
-import type { AgentOfLocation } from './share.sql.ts';
+import type { AgentOfLocation } from './sql.ts';
 
 /** Why a poll is refused though its key is right. Agents go by it: see poll-faults.ts of the agent. */
 export const REFUSAL_REASONS = ['too_many_agents', 'ended'] as const;

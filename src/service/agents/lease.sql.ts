@@ -1,10 +1,9 @@
 import type { Capabilities } from '../../wire/v1/poll.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
-import { HAS_AGENT_SLOT, type KnownAgent } from './sql.ts';
+import { HAS_AGENT_SLOT, type KnownAgent, type OfLocation } from './sql.ts';
 
-export interface AgentKey {
-  readonly locationId: string;
+export interface AgentKey extends OfLocation {
   readonly id: string;
 }
 
@@ -216,10 +215,7 @@ export async function allowAgent(sql: Sql, { locationId, id }: AgentKey): Promis
  *
  * @returns the agents whose leases ended
  */
-export async function reapAgents(
-  sql: Sql,
-  { locationId }: { readonly locationId: string },
-): Promise<readonly string[]> {
+export async function reapAgents(sql: Sql, { locationId }: OfLocation): Promise<readonly string[]> {
   const rows = await sql.query<{ id: string }>(
     `update agents set lease_until = null where location_id = $1 and lease_until < now()
      returning id`,

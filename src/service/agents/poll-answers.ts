@@ -20,7 +20,8 @@ import {
   type PageMarker,
   type SentChecks,
 } from './sent-checks.ts';
-import { type AgentOfLocation, type AgentPosition, readPositions } from './share.sql.ts';
+import { type AgentPosition, readPositions } from './share.sql.ts';
+import type { AgentOfLocation } from './sql.ts';
 
 export interface PollAnswersParts {
   readonly store: Store;

@@ -4,7 +4,8 @@ import { id } from '../../wire/v1/fields.ts';
 import { MAX_ASSIGNMENTS, MAX_REMOVALS } from '../../wire/v1/limits.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
 import type { Sql } from '../database/port.ts';
-import { type AgentOfLocation, listLost, readShare, type SharedCheck } from './share.sql.ts';
+import { listLost, readShare, type SharedCheck } from './share.sql.ts';
+import type { AgentOfLocation } from './sql.ts';
 
 /** The checks in an answer. */
 export interface SentChecks {

@@ -1,13 +1,9 @@
 import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
 import { MAY_BEGIN } from '../check-runs/exports.ts';
 import type { Sql } from '../database/port.ts';
+import type { AgentOfLocation } from './sql.ts';
 
 /** What the answer to a poll says of the agent, of its location, and of its checks. */
-
-export interface AgentOfLocation {
-  readonly locationId: string;
-  readonly agentId: string;
-}
 
 /** An agent and its location, as far as the answer to a poll depends on them. */
 export type AgentPosition = {

@@ -1,6 +1,14 @@
 import type { Capabilities } from '../../wire/v1/poll.ts';
 import type { Sql } from '../database/port.ts';
 
+export interface OfLocation {
+  readonly locationId: string;
+}
+
+export interface AgentOfLocation extends OfLocation {
+  readonly agentId: string;
+}
+
 /** A stored agent of a location, as its last poll reported it. */
 export type KnownAgent = {
   readonly id: string;
@@ -33,10 +41,7 @@ export const HAS_AGENT_SLOT = `(ended_at is null
   and (lease_until is not null or last_seen_at > now() - interval '5 minutes'))`;
 
 /** How many agents of the location count towards its limit. */
-export async function countAgentSlots(
-  sql: Sql,
-  { locationId }: { readonly locationId: string },
-): Promise<number> {
+export async function countAgentSlots(sql: Sql, { locationId }: OfLocation): Promise<number> {
   const [row] = await sql.query<{ agents: number }>(
     `select count(*) as agents from agents where location_id = $1 and ${HAS_AGENT_SLOT}`,
     [locationId],
@@ -50,7 +55,7 @@ export async function countAgentSlots(
  */
 export async function deleteOldestAgents(
   sql: Sql,
-  { locationId, max }: { readonly locationId: string; readonly max: number },
+  { locationId, max }: OfLocation & { readonly max: number },
 ): Promise<void> {
   await sql.query(
     `delete from agents where location_id = $1 and id in (
@@ -64,7 +69,7 @@ export async function deleteOldestAgents(
 
 export async function isKnownAgent(
   sql: Sql,
-  { locationId, id }: { readonly locationId: string; readonly id: string },
+  { locationId, id }: OfLocation & { readonly id: string },
 ): Promise<boolean> {
   const rows = await sql.query('select from agents where location_id = $1 and id = $2', [
     locationId,
@@ -73,15 +78,10 @@ export async function isKnownAgent(
   return rows.length > 0;
 }
 
-interface OneAgent {
-  readonly locationId: string;
-  readonly agentId: string;
-}
-
 /** `clockAheadMs` of the agent; null also for an unknown agent. */
 export async function findClockAhead(
   sql: Sql,
-  { locationId, agentId }: OneAgent,
+  { locationId, agentId }: AgentOfLocation,
 ): Promise<number | null> {
   const [row] = await sql.query<{ clockAheadMs: number | null }>(
     'select clock_ahead_ms from agents where location_id = $1 and id = $2',
@@ -93,7 +93,7 @@ export async function findClockAhead(
 /** Stores that the agent's clock is ahead by at least this: agents of older releases do not report it. */
 export async function raiseClockAhead(
   sql: Sql,
-  { locationId, agentId, aheadMs }: OneAgent & { readonly aheadMs: number },
+  { locationId, agentId, aheadMs }: AgentOfLocation & { readonly aheadMs: number },
 ): Promise<void> {
   await sql.query(
     `update agents set clock_ahead_ms = greatest(clock_ahead_ms, $3::bigint)
@@ -113,7 +113,7 @@ export type LiveAgent = {
 /** Agents whose leases are held; right after `reapAgents` these are the live ones. */
 export function listLiveAgents(
   sql: Sql,
-  { locationId }: { readonly locationId: string },
+  { locationId }: OfLocation,
 ): Promise<readonly LiveAgent[]> {
   return sql.query<LiveAgent>(
     `select id, epoch, concurrency, capabilities from agents

@@ -1,3 +1,4 @@
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import type { Role } from '../http/access/authenticator.ts';
 import { findActiveKeysByHash, KEY_COLUMNS, type StoredKey } from './keys.sql.ts';
@@ -52,11 +53,7 @@ export function findActiveApiKeysByHash(
 /** Oldest first. */
 export function listApiKeys(
   sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, limit, offset }: AccountRange,
 ): Promise<readonly ApiKey[]> {
   return sql.query<ApiKey>(
     `select ${COLUMNS} from api_keys where account_id = $1
@@ -78,7 +75,7 @@ export async function hasOtherAdminKey(
   return rows.length > 0;
 }
 
-/** The first revocation stands. */
+/** A later revocation does not change the time of the first. */
 export async function revokeApiKey(
   sql: Sql,
   key: { readonly accountId: string; readonly id: string; readonly revokedAtMs: number },

@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { invalid, notFound } from '../errors.ts';
-import { givenFields } from '../http/resources/given-fields.ts';
+import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { changeLocations } from '../private-locations/require-locations.ts';
@@ -27,15 +27,13 @@ export interface CheckGroupsParts {
   readonly allowance?: Allowance;
 }
 
-export type GroupInput = Readonly<Record<string, unknown>>;
-
 export interface CheckGroups {
-  create(accountId: string, input: GroupInput): Promise<StoredGroup>;
+  create(accountId: string, input: Input): Promise<StoredGroup>;
   read(accountId: string, id: number): Promise<StoredGroup>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredGroup[]>;
   /** Replaces the given fields, each as a whole. */
-  update(accountId: string, id: number, input: GroupInput): Promise<StoredGroup>;
+  update(accountId: string, id: number, input: Input): Promise<StoredGroup>;
   /** The group's checks stay, without a group. */
   remove(accountId: string, id: number): Promise<void>;
 }
@@ -105,7 +103,7 @@ export function createCheckGroups({
   };
 }
 
-function wholeGroup(fields: GroupInput): CheckGroup {
+function wholeGroup(fields: Input): CheckGroup {
   const parsed = parseBody(checkGroupSchema, fields);
   if (!parsed.ok) throw invalid(parsed.problems);
   return parsed.value;

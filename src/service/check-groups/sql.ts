@@ -1,4 +1,5 @@
 import type { CheckGroup } from '../../model/check/check-group.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { jsonText } from '../database/values.ts';
@@ -115,11 +116,7 @@ async function readGroup(
 /** Oldest first. */
 export async function listGroups(
   sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, limit, offset }: AccountRange,
 ): Promise<readonly StoredGroup[]> {
   const rows = await sql.query<GroupRow>(
     `select ${COLUMNS} from check_groups where account_id = $1

@@ -13,7 +13,7 @@ import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { givenFields } from '../http/resources/given-fields.ts';
+import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { boxOf, opened, readKept } from '../secrets/secret-store.ts';
@@ -43,16 +43,14 @@ export interface ClientCertificatesParts {
   readonly secrets: SecretBox | null;
 }
 
-export type CertificateInput = Readonly<Record<string, unknown>>;
-
 /** Certificates that checks present to hosts. Responses never contain a private key. */
 export interface ClientCertificates {
-  create(accountId: string, input: CertificateInput): Promise<StoredCertificate>;
+  create(accountId: string, input: Input): Promise<StoredCertificate>;
   read(accountId: string, id: string): Promise<StoredCertificate>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredCertificate[]>;
   /** Replaces the given fields. Without a new private key the stored one is kept. */
-  update(accountId: string, id: string, input: CertificateInput): Promise<StoredCertificate>;
+  update(accountId: string, id: string, input: Input): Promise<StoredCertificate>;
   remove(accountId: string, id: string): Promise<void>;
   /** The account's certificates with their private keys, except those that cannot be decrypted. */
   forAgents(sql: Sql, accountId: string): Promise<ClientCertificate[]>;
@@ -178,7 +176,7 @@ function sealingContextOf(accountId: string, id: string): readonly string[] {
   return ['client_certificates', accountId, id];
 }
 
-function wholeCertificate(input: CertificateInput): ClientCertificateBody {
+function wholeCertificate(input: Input): ClientCertificateBody {
   const parsed = parseBody(clientCertificateSchema, input);
   if (!parsed.ok) throw invalid(parsed.problems);
   const problems = certificateProblems(parsed.value);

@@ -1,3 +1,4 @@
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 
@@ -94,11 +95,7 @@ async function readCertificate(
 /** Oldest first. */
 export function listCertificates(
   sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, limit, offset }: AccountRange,
 ): Promise<readonly StoredCertificate[]> {
   return sql.query<StoredCertificate>(
     `select ${COLUMNS} from client_certificates where account_id = $1

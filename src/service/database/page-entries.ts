@@ -5,6 +5,13 @@ export type PageEntry<Id> = {
   readonly bytes: number;
 };
 
+/** A range of an account's rows. */
+export interface AccountRange {
+  readonly accountId: string;
+  readonly limit: number;
+  readonly offset: number;
+}
+
 /** pglz packs to a ninetieth at best, lz4 to a 255th. */
 const MAX_COMPRESSION = 256;
 

@@ -65,7 +65,7 @@ export function findActiveLocationKeysByHash(
 }
 
 /**
- * The first revocation stands.
+ * A later revocation does not change the time of the first.
  *
  * @returns false where the location has no such key
  */

@@ -10,7 +10,7 @@ import { groupsNamingLocation } from '../check-groups/exports.ts';
 import { checksNamingLocation } from '../checks/exports.ts';
 import type { Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { givenFields } from '../http/resources/given-fields.ts';
+import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { bodyProblem, parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { ProxyPasswords } from './proxy-passwords.ts';
@@ -36,10 +36,8 @@ export interface PrivateLocationsParts {
   readonly allowance?: Allowance;
 }
 
-export type LocationInput = Readonly<Record<string, unknown>>;
-
 export interface PrivateLocations {
-  create(accountId: string, input: LocationInput): Promise<PrivateLocation>;
+  create(accountId: string, input: Input): Promise<PrivateLocation>;
   read(accountId: string, id: string): Promise<PrivateLocation>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly PrivateLocation[]>;
@@ -47,7 +45,7 @@ export interface PrivateLocations {
    * Replaces the given fields. The slug does not change; a mask in `proxyUrl` stands for the stored
    * password.
    */
-  update(accountId: string, id: string, input: LocationInput): Promise<PrivateLocation>;
+  update(accountId: string, id: string, input: Input): Promise<PrivateLocation>;
   /**
    * Deletes the location and its keys.
    *
@@ -148,7 +146,7 @@ function keptProxy(given: unknown, before: string | null): unknown {
   return proxyUrl;
 }
 
-function wholeLocation(fields: LocationInput): PrivateLocationBody {
+function wholeLocation(fields: Input): PrivateLocationBody {
   const parsed = parseBody(privateLocationSchema, fields);
   if (!parsed.ok) throw invalid(parsed.problems);
   return parsed.value;

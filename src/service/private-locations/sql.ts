@@ -1,3 +1,4 @@
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 
 export type PrivateLocation = {
@@ -86,11 +87,7 @@ async function readLocation(
 /** Oldest first. */
 export function listPrivateLocations(
   sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, limit, offset }: AccountRange,
 ): Promise<readonly PrivateLocation[]> {
   return sql.query<PrivateLocation>(
     `select ${COLUMNS} from private_locations where account_id = $1

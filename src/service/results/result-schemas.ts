@@ -4,7 +4,7 @@ import { checkResultSchema } from '../../wire/v1/check-result.ts';
 const { apiCheckResult, agenticCheckResult: _, ...fields } = checkResultSchema.shape;
 const api = apiCheckResult.unwrap();
 
-/** A result as the API shows it: fields that the specification (2.4) does not allow to be null are optional. */
+/** A result as the API shows it: fields that must not be null (specification, 2.4) are optional. */
 export const shownResult = z.object({
   ...fields,
   apiCheckResult: z

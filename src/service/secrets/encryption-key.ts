@@ -18,8 +18,8 @@ export const ENCRYPTION_KEY_VARIABLE: Variable<Keys | null> = {
   default: null,
   whenUnset: null,
   meaning:
-    'The key that encrypts private keys, secret values and credentials in the database. Several apart by commas: the first encrypts, all decrypt. Unset, the embedded database has one in DATA_DIR/encryption-key; with PostgreSQL no secret can be stored, and the credentials of checks and proxies are in clear.',
-  allowed: `64 hex digits, for example what: openssl rand -hex 32 prints; up to ${MAX_KEYS}, apart by commas`,
+    'The key that encrypts private keys, secret values and credentials in the database. With several keys, separated by commas, the first encrypts and all decrypt. Unset, the embedded database has one in DATA_DIR/encryption-key; with PostgreSQL no secret can be stored, and the credentials of checks and proxies are stored in clear.',
+  allowed: `64 hex digits, for example the output of: openssl rand -hex 32; up to ${MAX_KEYS} keys, separated by commas`,
   secret: true,
   parse: parseKeys,
 };
@@ -35,13 +35,13 @@ function parseKeys(text: string): Parsed<Keys> {
 }
 
 /**
- * What encrypts the secrets of this service. Without a key of its own, the embedded database, which
- * no other replica shares, gets one in a file beside it that is made the first time. Where it has
- * one of its own later, the file goes on to decrypt what it encrypted before.
+ * Opens the box that encrypts the secrets of this service. Without ENCRYPTION_KEY, the embedded database
+ * gets a key in a file beside it, created the first time. Once ENCRYPTION_KEY is set, the key in the file
+ * still decrypts what it encrypted before.
  *
- * @param makesKey whether the file is made where it is missing: not by what only decrypts
- * @returns null where there is no key: no secret can be stored, and credentials are stored in clear
- * @throws VedetteError where the file cannot be read, or does not hold a key
+ * @param makesKey whether a missing file is created: not by commands that only decrypt
+ * @returns null without a key: no secret can be stored, and credentials are stored in clear
+ * @throws VedetteError where the file cannot be read, or does not contain a key
  */
 export async function openSecretBox({
   keys,
@@ -55,7 +55,7 @@ export async function openSecretBox({
   readonly makesKey?: boolean;
 }): Promise<SecretBox | null> {
   if (!isEmbedded) return keys === null ? null : createSecretBox(keys);
-  // The data is gone with the process, and so may be its key.
+  // The data lasts only as long as the process: so may its key.
   if (dataDir === null) return createSecretBox(keys ?? [randomBytes(KEY_BYTES)]);
   const file = join(dataDir, FILE_NAME);
   const own = await keysIn(file);
@@ -64,7 +64,7 @@ export async function openSecretBox({
   return createSecretBox([...keys, ...(own ?? [])]);
 }
 
-/** Only for whoever has the folder's lock. */
+/** The caller has the lock of the folder. */
 async function makeKey(file: string): Promise<Buffer> {
   const made = randomBytes(KEY_BYTES);
   await replaceFile(file, `${made.toString('hex')}\n`, { durable: true });
@@ -77,9 +77,9 @@ async function keysIn(file: string): Promise<Keys | null> {
   if (text === null) return null;
   const parsed = parseKeys(text.trim());
   if (parsed.ok) return parsed.value;
-  // A new key in its place would leave all that was encrypted unreadable for good.
+  // A new key would make everything that was encrypted unreadable for good.
   throw unusable(
-    `${file} must hold 64 hex digits and does not: put the file back as it was, or remove it to give up all stored secrets`,
+    `${file} does not contain 64 hex digits: restore the file, or remove it to give up all stored secrets`,
   );
 }
 

@@ -4,20 +4,19 @@ import { mapDeepTexts } from '../../scrub/deep-texts.ts';
 import { type ResultDetails, scrubResult } from '../../scrub/result-fields.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 
-/** Of a result, scrubbed without a turn: some milliseconds, whatever the text. Most have less. */
+/** Scrubbed without yielding: some milliseconds at most, whatever the text. Most results have less. */
 const AT_ONCE_CHARS = 16_384;
 
 /**
- * Like `scrubResult`, with turns of the event loop in between. One result can bring as much as a
- * whole batch may (256 lines of log of 8 KiB, say), which at once would hold up everybody else for
- * seconds where it is made for that.
+ * `scrubResult` that yields to the event loop. One result can be as large as a whole batch (256 log lines
+ * of 8 KiB, for example); scrubbing a hostile one at once would block the process for seconds.
  *
- * @param turn called after each text: lets others go on, where it is time for that
+ * @param yieldWhenDue called after each text
  */
 export async function scrubYielding<Result extends ResultDetails>(
   result: Result,
   scrubber: Scrubber,
-  turn: YieldWhenDue,
+  yieldWhenDue: YieldWhenDue,
 ): Promise<Result> {
   const known = new Map<string, string>();
   for (;;) {
@@ -35,10 +34,10 @@ export async function scrubYielding<Result extends ResultDetails>(
       mapDeepTexts(value, text, keep, MASK);
     const scrubbed = scrubResult(result, { ...scrubber, text, deep });
     if (left.length === 0) return scrubbed;
-    // The next round looks them up, and so has nothing left.
+    // The next round finds them in the map, and so finishes.
     for (const one of left) {
       known.set(one, await scrubbedText(one, scrubber));
-      await turn();
+      await yieldWhenDue();
     }
   }
 }

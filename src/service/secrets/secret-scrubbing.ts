@@ -16,25 +16,25 @@ export interface SecretScrubbingParts {
   readonly checkVariables: Pick<CheckVariables, 'readableSecrets'>;
 }
 
-/** What of an account's secrets holds now, as far as somebody read it. */
+/** The state of an account's secrets when it was read. */
 export interface SecretsState {
   /** Of the account: see `secretsRevisionOf`. */
   readonly revision: number;
-  /** By check id, of those that have secret variables of their own: what changes with them. */
+  /** A hash of the own secret variables of each check that has some, by check id. */
   readonly ownSecrets: ReadonlyMap<string, string>;
 }
 
 /**
- * Takes the secrets of accounts out of what is to be stored (src/scrub/README.md, "What is masked,
- * and where").
+ * Masks the secrets of accounts in what is about to be stored (src/scrub/README.md, "What is masked, and
+ * where").
  */
 export interface SecretScrubbing {
-  /** Of the account, as they are now. */
+  /** For the account's current secrets. */
   scrubberOf(sql: Sql, accountId: string): Promise<Scrubber>;
   /**
-   * Results of the account, as they may be stored. It lets the event loop turn now and then.
+   * Masks the account's secrets in results. Yields to the event loop.
    *
-   * @param state read before; left out, the checks' own secrets do not count
+   * @param state read before; left out, the checks' own secrets are not masked
    */
   results(
     sql: Sql,
@@ -49,18 +49,13 @@ interface OfAccount {
   readonly secrets: readonly string[];
   readonly scrubber: Scrubber;
 }
-interface OwnSecretsAsked {
-  readonly account: OfAccount;
-  readonly ownSecrets: string;
-  readonly turn: YieldWhenDue;
-}
 interface OfCheck {
   readonly revision: number;
   readonly ownSecrets: string;
   readonly scrubber: Scrubber;
 }
 
-/** Of the secrets' bytes, each of which takes 14 of memory, and of what each entry takes beside. */
+/** In bytes of secrets, each of which takes 14 bytes of memory. */
 const MAX_WEIGHT = 4 * 1024 * 1024;
 const ENTRY_WEIGHT = 1024;
 
@@ -72,12 +67,12 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
   const checks = new LruCache<OfCheck>(MAX_WEIGHT);
 
   async function ofAccount(sql: Sql, accountId: string, revision: number): Promise<OfAccount> {
-    // It never had a secret, like most.
+    // Like most accounts, it never had a secret.
     if (revision === 0) return EMPTY;
-    const kept = accounts.get(accountId);
-    // What another read later holds, too.
-    if (kept !== undefined && kept.revision >= revision) return kept;
-    // Of now, and so at least as new as the revision. What agents are not told they do not tell.
+    const cached = accounts.get(accountId);
+    // A newer entry of a concurrent call is valid, too.
+    if (cached !== undefined && cached.revision >= revision) return cached;
+    // At least as new as the revision. Agents cannot reveal secrets that they do not get.
     const all = await variables.forAgents(sql, accountId);
     const secrets = all.flatMap(({ secret, value }) => (secret ? [value] : []));
     const scrubber = await buildScrubber(secrets, yieldToEventLoop);
@@ -86,23 +81,31 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
     return made;
   }
 
-  /** What masks the check's own secrets, before those of its account are. */
+  /** Masks the check's own secrets, before the account's are masked. */
   async function ofCheck(
     sql: Sql,
     key: CheckKey,
-    { account, ownSecrets, turn }: OwnSecretsAsked,
+    {
+      account,
+      ownSecrets,
+      yieldWhenDue,
+    }: {
+      readonly account: OfAccount;
+      readonly ownSecrets: string;
+      readonly yieldWhenDue: YieldWhenDue;
+    },
   ): Promise<Scrubber> {
     const name = JSON.stringify([key.accountId, key.id]);
     const { revision } = account;
-    const kept = checks.get(name);
-    if (kept?.ownSecrets === ownSecrets && kept.revision === revision) return kept.scrubber;
+    const cached = checks.get(name);
+    if (cached?.ownSecrets === ownSecrets && cached.revision === revision) return cached.scrubber;
     const sealed = await sealedVariablesOf(sql, key);
     const own = sealed === null ? [] : checkVariables.readableSecrets(key, sealed);
-    // One that is a part of another would leave the rest of it, if it were masked first.
+    // Masking a secret that is a part of another one first would reveal the rest of that.
     const related: string[] = [];
     for (const secret of account.secrets) {
       if (own.some((one) => one.includes(secret) || secret.includes(one))) related.push(secret);
-      await turn();
+      await yieldWhenDue();
     }
     const secrets = [...own, ...related];
     const scrubber = await buildScrubber(secrets, yieldToEventLoop);
@@ -124,15 +127,17 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
       };
       const account = await ofAccount(sql, accountId, revision);
       const scrubbed: ReceivedResult[] = [];
-      const turn = createYielder(clock);
+      const yieldWhenDue = createYielder(clock);
       for (const result of results) {
-        const own = ownSecrets.get(result.checkId);
         const key = { accountId, id: result.checkId };
-        const first =
-          own === undefined ? null : await ofCheck(sql, key, { account, ownSecrets: own, turn });
-        const masked = first === null ? result : await scrubYielding(result, first, turn);
-        scrubbed.push(await scrubYielding(masked, account.scrubber, turn));
-        await turn();
+        const own = ownSecrets.get(result.checkId);
+        let masked = result;
+        if (own !== undefined) {
+          const first = await ofCheck(sql, key, { account, ownSecrets: own, yieldWhenDue });
+          masked = await scrubYielding(result, first, yieldWhenDue);
+        }
+        scrubbed.push(await scrubYielding(masked, account.scrubber, yieldWhenDue));
+        await yieldWhenDue();
       }
       return scrubbed;
     },

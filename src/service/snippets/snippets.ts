@@ -4,7 +4,7 @@ import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
 import type { Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { givenFields } from '../http/resources/given-fields.ts';
+import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import {
@@ -26,15 +26,13 @@ export interface SnippetsParts {
   readonly allowance: Allowance;
 }
 
-export type SnippetInput = Readonly<Record<string, unknown>>;
-
 export interface Snippets {
-  create(accountId: string, input: SnippetInput): Promise<StoredSnippet>;
+  create(accountId: string, input: Input): Promise<StoredSnippet>;
   read(accountId: string, id: number): Promise<StoredSnippet>;
   /** Oldest first, a few at a time. */
   list(accountId: string, page: Page): AsyncIterable<readonly StoredSnippet[]>;
   /** Replaces the given fields. */
-  update(accountId: string, id: number, input: SnippetInput): Promise<StoredSnippet>;
+  update(accountId: string, id: number, input: Input): Promise<StoredSnippet>;
   remove(accountId: string, id: number): Promise<void>;
 }
 
@@ -87,7 +85,7 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
   };
 }
 
-function wholeSnippet(input: SnippetInput): Snippet {
+function wholeSnippet(input: Input): Snippet {
   const parsed = parseBody(snippetSchema, input);
   if (!parsed.ok) throw invalid(parsed.problems);
   return parsed.value;

@@ -1,5 +1,5 @@
 import type { Snippet } from '../../model/account/snippet.ts';
-import type { PageEntry } from '../database/page-entries.ts';
+import type { AccountRange, PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 
 export interface StoredSnippet {
@@ -81,11 +81,7 @@ async function readSnippet(
 /** The ids of a page of snippets, oldest first. */
 export async function listSnippetEntries(
   sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, limit, offset }: AccountRange,
 ): Promise<readonly PageEntry<number>[]> {
   return sql.query<PageEntry<number>>(
     `select id, octet_length(script) as bytes from snippets where account_id = $1

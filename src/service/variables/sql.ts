@@ -1,3 +1,4 @@
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 
@@ -90,11 +91,7 @@ async function readVariable(
 /** In the byte order of their keys. */
 export function listVariables(
   sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, limit, offset }: AccountRange,
 ): Promise<readonly StoredVariable[]> {
   return sql.query<StoredVariable>(
     `select ${COLUMNS} from variables where account_id = $1

@@ -12,7 +12,7 @@ import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
 import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
-import { givenFields } from '../http/resources/given-fields.ts';
+import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { bodyProblem, MASK_GIVEN, parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { opened, readKept, sealedAgain, unreadableSecrets } from '../secrets/secret-store.ts';
@@ -39,16 +39,14 @@ export interface VariablesParts {
   readonly secrets: SecretBox | null;
 }
 
-export type VariableInput = Readonly<Record<string, unknown>>;
-
 /** An account's values for templates in checks (src/model/README.md, "Variables and secrets"). */
 export interface Variables {
-  create(accountId: string, input: VariableInput): Promise<StoredVariable>;
+  create(accountId: string, input: Input): Promise<StoredVariable>;
   read(accountId: string, key: string): Promise<StoredVariable>;
   /** By their keys. */
   list(accountId: string, page: Page): Promise<readonly StoredVariable[]>;
   /** Replaces the given fields. The key does not change. */
-  update(accountId: string, key: string, input: VariableInput): Promise<StoredVariable>;
+  update(accountId: string, key: string, input: Input): Promise<StoredVariable>;
   remove(accountId: string, key: string): Promise<void>;
   /**
    * The values to mask.
@@ -182,7 +180,7 @@ function sealingContextOf(accountId: string, key: VariableKey['key']): readonly 
 }
 
 /** @param given the value in the request; undefined keeps the stored one */
-function wholeVariable(input: VariableInput, given: unknown): AccountVariable {
+function wholeVariable(input: Input, given: unknown): AccountVariable {
   const parsed = parseBody(accountVariableSchema, input);
   if (!parsed.ok) throw invalid(parsed.problems);
   if (parsed.value.secret && typeof given === 'string' && holdsMask(given)) {

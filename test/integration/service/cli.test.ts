@@ -80,7 +80,7 @@ describe('vedette service', () => {
       code: 2,
       stdout: '',
       stderr:
-        'vedette: credentials of 1 check or location cannot be decrypted, as no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
+        'vedette: credentials of 1 check or location cannot be decrypted because none of the keys decrypts them: put the key that encrypted them behind the others in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
       hasFile: true,
     });
   }, 60_000);
@@ -90,7 +90,7 @@ describe('vedette service', () => {
       code: 2,
       stdout: '',
       stderr:
-        'vedette: credentials of 1 check or location cannot be decrypted, as DATA_DIR/encryption-key is missing: put the file back, or set ENCRYPTION_KEY to the key that encrypted them and run vedette service decrypt again\n',
+        'vedette: credentials of 1 check or location cannot be decrypted because DATA_DIR/encryption-key is missing: put the file back, or set ENCRYPTION_KEY to the key that encrypted them and run vedette service decrypt again\n',
       hasFile: false,
     });
   }, 60_000);

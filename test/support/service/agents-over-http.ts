@@ -4,7 +4,6 @@ import { createAgentErrors } from '../../../src/service/agent-errors/agent-error
 import { agentErrorsRoutes } from '../../../src/service/agent-errors/report.routes.ts';
 import { locationAgentErrorsRoutes } from '../../../src/service/agent-errors/routes.ts';
 import { pollRoutes } from '../../../src/service/agents/poll.routes.ts';
-import { releaseRoutes } from '../../../src/service/agents/release.routes.ts';
 import { locationAgentsRoutes } from '../../../src/service/agents/routes.ts';
 import { createApiKeys } from '../../../src/service/api-keys/api-keys.ts';
 import type { Store } from '../../../src/service/database/port.ts';
@@ -56,7 +55,6 @@ async function start(store: Store, lab: AgentLab): Promise<AgentsOverHttp> {
   const app = await startServiceApp(
     [
       pollRoutes({ agents, stopping: AbortSignal.abort() }),
-      releaseRoutes({ agents }),
       locationAgentsRoutes({ agents }),
       agentErrorsRoutes({ agentErrors }),
       locationAgentErrorsRoutes({ agentErrors }),

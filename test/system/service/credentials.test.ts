@@ -229,7 +229,7 @@ describe('credentials in a database that several replicas share', () => {
     const keyless = await runCli(['service', 'decrypt'], { DATABASE_URL: databaseUrl });
     expect(keyless).toMatchObject({ code: 2, stdout: '' });
     expect(keyless.stderr).toMatch(
-      /^vedette: credentials of 1 check or location cannot be decrypted, as ENCRYPTION_KEY is not set: [^\n]*\n$/m,
+      /^vedette: credentials of 1 check or location cannot be decrypted because ENCRYPTION_KEY is not set: [^\n]*\n$/m,
     );
     expect(await runCli(['service', 'decrypt'], env)).toMatchObject({
       code: 0,

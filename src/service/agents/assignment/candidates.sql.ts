@@ -1,7 +1,7 @@
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import type { Frequency, IpFamily, RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { Sql } from '../../database/port.ts';
-import type { OfLocation } from './lock.sql.ts';
+import type { OfLocation } from '../sql.ts';
 import type { Assignment } from './sql.ts';
 
 /** Which checks the assigner has to assign, read within a transaction of `lockAssignments`. */

@@ -1,4 +1,5 @@
 import type { Sql } from '../../database/port.ts';
+import type { AgentOfLocation, OfLocation } from '../sql.ts';
 
 /** Notified without a payload whenever a row of location_changes is written. */
 export const CHANGES_CHANNEL = 'vedette_changes';
@@ -19,18 +20,12 @@ export type LocationChanges = {
 };
 
 /** Records that an agent came or changed: all checks of the location are assigned again. */
-export function noteAgentChange(
-  sql: Sql,
-  { locationId }: { readonly locationId: string },
-): Promise<void> {
+export function noteAgentChange(sql: Sql, { locationId }: OfLocation): Promise<void> {
   return noteChange(sql, locationId, null);
 }
 
 /** Records that an agent is gone: its checks are assigned to others. */
-export function noteGoneAgent(
-  sql: Sql,
-  { locationId, agentId }: { readonly locationId: string; readonly agentId: string },
-): Promise<void> {
+export function noteGoneAgent(sql: Sql, { locationId, agentId }: AgentOfLocation): Promise<void> {
   return noteChange(sql, locationId, agentId);
 }
 
@@ -50,7 +45,7 @@ async function noteChange(sql: Sql, locationId: string, goneAgent: string | null
  */
 export async function claimLocationChanges(
   sql: Sql,
-  { locationId, maxChecks }: { readonly locationId: string; readonly maxChecks: number },
+  { locationId, maxChecks }: OfLocation & { readonly maxChecks: number },
 ): Promise<LocationChanges> {
   const [changes] = await sql.query<LocationChanges>(
     `with taken as (
@@ -92,10 +87,7 @@ export async function locationsToAssign(
  *
  * @returns whether there were any
  */
-export async function purgeTombstones(
-  sql: Sql,
-  { locationId }: { readonly locationId: string },
-): Promise<boolean> {
+export async function purgeTombstones(sql: Sql, { locationId }: OfLocation): Promise<boolean> {
   const rows = await sql.query(
     `with purged as (
        delete from assignment_tombstones
@@ -112,9 +104,6 @@ export async function purgeTombstones(
 }
 
 /** Wakes the held polls of the location's agents, in every replica, when the transaction ends. */
-export async function notifyLocation(
-  sql: Sql,
-  { locationId }: { readonly locationId: string },
-): Promise<void> {
+export async function notifyLocation(sql: Sql, { locationId }: OfLocation): Promise<void> {
   await sql.query('select pg_notify($1, $2)::text', [ASSIGNMENTS_CHANNEL, locationId]);
 }

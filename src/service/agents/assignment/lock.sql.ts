@@ -1,8 +1,5 @@
 import type { Sql } from '../../database/port.ts';
-
-export interface OfLocation {
-  readonly locationId: string;
-}
+import type { OfLocation } from '../sql.ts';
 
 export interface LockedLocation {
   readonly accountId: string;

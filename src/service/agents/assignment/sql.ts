@@ -1,6 +1,6 @@
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import type { Sql } from '../../database/port.ts';
-import type { OfLocation } from './lock.sql.ts';
+import type { OfLocation } from '../sql.ts';
 
 /**
  * What the assigner writes, within a transaction that has locked the location with `lockAssignments`.

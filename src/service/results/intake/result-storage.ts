@@ -29,7 +29,7 @@ export class ResultStorage {
     this.#parts = parts;
   }
 
-  /** Passes the outcome of storing results on, and learns from a failure. A success may have written nothing. */
+  /** Returns the outcome of storing results, and learns from failures: a success may have written nothing. */
   async watch<T>(storing: Promise<T>): Promise<T> {
     try {
       return await storing;

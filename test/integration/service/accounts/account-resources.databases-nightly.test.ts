@@ -26,7 +26,7 @@ describe.each(databases)('on %s', (kind) => {
       return JSON.stringify(rows);
     };
 
-    it('snippets are kept as they came, and named once', async () => {
+    it('stores snippets unchanged, each under a unique name', async () => {
       const { mine, theirs, clock } = service();
       const created = await mine.post('/v1/snippets', { name: 'login', script: HOSTILE });
       expect(created.status).toBe(201);
@@ -54,7 +54,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(at)).status).toBe(404);
     });
 
-    it('variables are listed by their keys, and changed by field', async () => {
+    it('lists variables by their keys, and changes single fields', async () => {
       const { mine, theirs } = service();
       await mine.post('/v1/variables', { key: 'b', value: '2' });
       const created = await mine.post('/v1/variables', { key: 'A_1', value: HOSTILE });
@@ -87,7 +87,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(problemsIn(refused).join()).toContain(path);
     });
 
-    it('a secret value is never given back, and is nowhere in the database', async () => {
+    it('shows a secret value in no response, and stores it nowhere in clear', async () => {
       const { mine, features, store } = service();
       const secret = 'correct-horse-battery';
       const made = await mine.post('/v1/variables', { key: 'TOKEN', value: secret, secret: true });
@@ -108,7 +108,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await values()).toEqual([]);
     });
 
-    it('without a key, no secret is stored in clear', async () => {
+    it('refuses secrets without an encryption key', async () => {
       const { store, clock, mine } = service();
       const allowance = createAllowance(LIMITED);
       const parts = { store, clock, log: silentLog(), allowance, secrets: null };
@@ -121,7 +121,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get('/v1/variables')).json).toEqual([]);
     });
 
-    it('a plan that is used up is 402, however many ask at once', async () => {
+    it('answers 402 over the limit of a plan, also to concurrent requests', async () => {
       const { store, clock, mine, theirs } = service();
       const snippets = createSnippets({ store, clock, allowance: createAllowance(LIMITED) });
       const create = (n: number) =>
@@ -142,7 +142,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await theirs.post('/v1/snippets', { name: 'x', script: '' })).status).toBe(201);
     });
 
-    it('snippets are as many as an account has room for', async () => {
+    it('refuses snippets over the limit of an account', async () => {
       const { mine, store } = service();
       const fill = `insert into snippets (account_id, name, script)
         select $1, 'n' || n, '' from generate_series(1, 999) n`;
@@ -152,7 +152,7 @@ describe.each(databases)('on %s', (kind) => {
       expect([refused.status, refused.json.attributes]).toEqual([409, { limit: 1000 }]);
     });
 
-    it('a check and a group from a larger plan can be changed, and get no more', async () => {
+    it('a check and a group from a larger plan can be changed, but get nothing new', async () => {
       const { store, clock, mine } = service();
       const locations = ['us-east-1', 'us-west-1'];
       const request = { url: 'https://shop.example/' };
@@ -178,7 +178,7 @@ describe.each(databases)('on %s', (kind) => {
 
     // The embedded database has one connection, on which nothing comes meanwhile.
     if (kind === 'postgres')
-      it('a locked account keeps nobody waiting who refers to it', async () => {
+      it('a locked account does not block rows that refer to it', async () => {
         const { store, mine } = service();
         const [locked, inserted] = [new AbortController(), new AbortController()];
         const holding = store.transaction(async (tx) => {
@@ -197,7 +197,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await mine.get('/v1/snippets')).json).toHaveLength(1);
       });
 
-    it('every limit of a plan can be counted', async () => {
+    it('counts the resource of every limit of a plan', async () => {
       const { store, mine } = service();
       const none = Object.keys(LIMITED.plans.none?.limits ?? {});
       expect(none).toHaveLength(10);
@@ -208,7 +208,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('a plan without analyses on request has none', async () => {
+    it('refuses requested analyses in a plan without them', async () => {
       const { store, clock, mine } = service();
       const none = await testFeatures(store, clock, { plans: { ...LIMITED, default: 'none' } });
       try {
@@ -223,7 +223,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('a key tells which account it is of, and no other', async () => {
+    it('lists only the account of the key', async () => {
       const { mine, clock } = service();
       const created_at = new Date(clock.wallMs()).toISOString();
       const reader = await service().clientWith('read');
@@ -232,7 +232,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('entitlements are those of the own account', async () => {
+    it('shows entitlements only for the own account', async () => {
       const { mine, theirs } = service();
       const { status, json } = await mine.get(`/v1/accounts/${mine.accountId}/entitlements`);
       expect(status).toBe(200);
@@ -240,7 +240,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await theirs.get(`/v1/accounts/${mine.accountId}/entitlements`)).status).toBe(404);
     });
 
-    it('addresses come one a line, as text', async () => {
+    it('lists addresses as text, one on each line', async () => {
       const { text, headers } = await service().mine.get('/v1/static-ipv6s.txt');
       expect(text).toBe('2001:db8:1::/48\n2001:db8::7\n');
       expect(headers['content-type']).toBe('text/plain; charset=utf-8');

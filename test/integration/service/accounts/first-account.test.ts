@@ -15,7 +15,7 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
     const store = useMigratedStore(kind);
     const parts = () => ({ store: store(), clock: systemClock, ids: randomUUID });
 
-    it('is made once with its key, which may do everything', async () => {
+    it('is created once with its key, which has the role admin', async () => {
       expect(await makeFirstAccount(parts(), KEY)).toBe('made');
       expect(await makeFirstAccount(parts(), KEY)).toBe('known');
       const keys = createApiKeys(parts());
@@ -23,13 +23,13 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
       expect(await store().query('select name from accounts')).toEqual([{ name: 'Main' }]);
     });
 
-    it('opens no door where an account is there already', async () => {
+    it('is not created where an account exists already', async () => {
       await makeFirstAccount(parts(), KEY);
       expect(await makeFirstAccount(parts(), OTHER)).toBe('unused');
       expect(await createApiKeys(parts()).authenticate(hashOfKey(OTHER))).toBeNull();
     });
 
-    it('is one, whoever starts at once', async () => {
+    it('is created once by replicas that start at the same time', async () => {
       const made = await Promise.all(
         [KEY, KEY, OTHER].map((key) => makeFirstAccount(parts(), key)),
       );

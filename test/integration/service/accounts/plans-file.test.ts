@@ -40,6 +40,6 @@ it.each([
   await expect(loading).rejects.not.toThrow(/\n/);
 });
 
-it('that is not there stops the start', async () => {
+it('that does not exist stops the start', async () => {
   await expect(loadPlans('/nowhere/plans.yaml')).rejects.toThrow(/ENOENT/);
 });

@@ -8,7 +8,7 @@ const FULL = { status: 409, attributes: { reason: 'too_many_agents', limit: 3 } 
 
 /** How many agents a location may have, and how far they are believed. */
 describe.each(databases)('on %s', (kind) => {
-  describe('a private location with a bound of agents', () => {
+  describe('a private location with a limit of agents', () => {
     const store = useMigratedStore(kind);
     const labOf = useAgentLab(store, LIMITS);
     const httpOf = useAgentsOverHttp(store, labOf);
@@ -17,7 +17,7 @@ describe.each(databases)('on %s', (kind) => {
       for (const id of ids) await httpOf().agent(labOf().cellar, id).look();
     };
 
-    it('refuses every newcomer past it, counts and logs that, and keeps those that came before (trust model AN18)', async () => {
+    it('refuses, counts and logs every new agent over the limit, and keeps the others (trust model AN18)', async () => {
       const { cellar, logs } = labOf();
       const { app, agent, listed } = httpOf();
       await poll('agent-a', 'agent-b', 'agent-c');
@@ -43,7 +43,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('logs refusals again after ten minutes, with how many there were', async () => {
+    it('logs refusals again after ten minutes, with their number', async () => {
       const { cellar, logs, clock } = labOf();
       await poll('agent-a', 'agent-b', 'agent-c');
       const refused = () => expect(poll('invented')).rejects.toMatchObject(FULL);
@@ -59,7 +59,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await httpOf().listed(cellar)).toHaveLength(3);
     });
 
-    it('keeps the place of an agent that restarts, however it ended', async () => {
+    it('keeps the slot of an agent that restarts, however it stopped', async () => {
       const { cellar, assigner, silence } = labOf();
       const { agent } = httpOf();
       const stopped = agent(cellar, 'agent-a');
@@ -74,7 +74,7 @@ describe.each(databases)('on %s', (kind) => {
       await expect(poll('invented')).rejects.toMatchObject(FULL);
     });
 
-    it('gives the place of an agent away that was gone for more than five minutes', async () => {
+    it('frees the slot of an agent that was gone for more than five minutes', async () => {
       const { cellar, store: database } = labOf();
       const stopped = httpOf().agent(cellar, 'agent-a');
       await stopped.look();
@@ -87,7 +87,7 @@ describe.each(databases)('on %s', (kind) => {
       await expect(stopped.look()).rejects.toMatchObject(FULL);
     });
 
-    it('keeps all agents that it had where the bound is lower now', async () => {
+    it('keeps all its agents when the limit is lowered', async () => {
       const { cellar, store: database, accountId } = labOf();
       const { agent } = httpOf();
       await poll('agent-a');
@@ -104,7 +104,7 @@ describe.each(databases)('on %s', (kind) => {
       await expect(poll('agent-b')).rejects.toMatchObject(FULL);
     });
 
-    it('takes an agent that says it does any number of runs at once for one of the bound (trust model AN18)', async () => {
+    it('counts the concurrency that an agent reports only up to the limit (trust model AN18)', async () => {
       const { addChecks, assigner, cellar } = labOf();
       const { agent, listed } = httpOf();
       await addChecks('check', 100);

@@ -79,7 +79,7 @@ describe.each(databases)('on %s', (kind) => {
       };
     };
 
-    it('do each location once between them', async () => {
+    it('handle each location once', async () => {
       const lab = labOf();
       const other = await second(lab);
       for (let n = 0; n < 20; n += 1) await lab.addLocation(`location-${n}`);
@@ -89,7 +89,7 @@ describe.each(databases)('on %s', (kind) => {
       await other.wake.close();
     });
 
-    it('give every check to one agent, whatever changes and wherever it is asked', async () => {
+    it('assign every check to exactly one agent, whatever changes and whichever replica answers', async () => {
       const lab = labOf();
       const { accountId, checks, store } = lab;
       const other = await second(lab);
@@ -130,7 +130,7 @@ describe.each(databases)('on %s', (kind) => {
       await other.wake.close();
     });
 
-    it('go on with the other locations where one fails, and say so once', async () => {
+    it('continue with the other locations when one fails, and log that once', async () => {
       const lab = labOf();
       const other = await second(lab);
       const attic = await lab.addLocation('attic');
@@ -161,13 +161,13 @@ describe.each(databases)('on %s', (kind) => {
 
     // The embedded database does one thing after the other.
     if (kind !== 'postgres') return;
-    it('hear of a check that is deleted while its group comes to run in their location', async () => {
+    it('handle a check that is deleted while its group gets their location', async () => {
       const { store, accountId, groups, checks, cellar, addCheck, addLocation } = labOf();
       const { id: groupId } = await groups.create(accountId, { name: 'group' });
       await addLocation('attic');
       await addCheck('check', { groupId, privateLocations: ['attic'] });
       const events = new EventEmitter();
-      const [held, goOn] = [once(events, 'held'), once(events, 'go on')];
+      const [held, goOn] = [once(events, 'held'), once(events, 'continue')];
       const changing = store.transaction(async (tx) => {
         await tx.query(
           `update check_groups set private_locations = '["cellar"]' where id = $1::bigint`,
@@ -184,7 +184,7 @@ describe.each(databases)('on %s', (kind) => {
       const waits = async (): Promise<boolean> =>
         (await store.query('select from pg_locks where not granted')).length > 0;
       while (!isRemoved && !(await waits()));
-      events.emit('go on');
+      events.emit('continue');
       await Promise.all([changing, removing]);
       const told = await store.query<{ checkId: string }>(
         'select check_id from location_changes where location_id = $1 and check_id is not null',

@@ -68,7 +68,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('is told that it has no checks, and then refused, whichever process it is (trust model AN19)', async () => {
+    it('gets an answer without checks and is then refused, whichever process polls (trust model AN19)', async () => {
       await end();
       // An agent of the release before would run its checks on at an error.
       expect(await one.look()).toMatchObject({ full: true, upsert: [], epoch: 0, revision: 0 });
@@ -85,7 +85,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(lab.logs.records()).toMatchObject([{ reason: 'ended', agentId: 'agent-a' }]);
     });
 
-    it('learns of it by the poll that is held', async () => {
+    it('gets the end as the answer to its held poll', async () => {
       const held = lab.agent('agent-c');
       await http.ask(`${path}/agent-b`, 'DELETE');
       await held.look();
@@ -99,7 +99,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(held.ids).toEqual([]);
     });
 
-    it('is not told anything in the middle of its pages, which would add to them', async () => {
+    it('gets no answer between two pages, which would add to them', async () => {
       await end();
       const marker = Buffer.from(
         JSON.stringify({ revision: 1, epoch: one.epoch, after: 'check-1' }),
@@ -108,7 +108,7 @@ describe.each(databases)('on %s', (kind) => {
       expect([answer.status, answer.json.attributes.reason]).toEqual([409, 'ended']);
     });
 
-    it('gives its place to another one, and gets one back where it is allowed again', async () => {
+    it('frees its slot for another agent, and gets one again when it is allowed', async () => {
       const newcomer = http.agent(lab.cellar, 'agent-c');
       await expect(newcomer.look()).rejects.toMatchObject({ status: 409 });
       await end();
@@ -125,14 +125,14 @@ describe.each(databases)('on %s', (kind) => {
       expect((await http.ask(`${path}/agent-a/allow`, 'POST')).status).toBe(204);
     });
 
-    it('stays as it was where it is ended again', async () => {
+    it('does not change when it is ended again', async () => {
       await end();
       const [before] = await http.listed(lab.cellar);
       await end();
       expect((await http.listed(lab.cellar))[0]).toEqual(before);
     });
 
-    it('loses the lease that a replica of the release before gave it', async () => {
+    it('loses the lease that a replica of the previous release gave it', async () => {
       await end();
       await store().query(
         `update agents set lease_until = now() + interval '1 hour', epoch = epoch + 1
@@ -146,7 +146,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await http.listed(lab.cellar))[0]).toMatchObject({ live: false, lease_until: null });
     });
 
-    it('is not forgotten after a month, as it would come back as a new one', async () => {
+    it('is not deleted after a month, since it could poll again as a new one', async () => {
       await end();
       await store().query(
         `update agents set last_seen_at = now() - interval '31 days' where id = 'agent-a'`,
@@ -156,7 +156,7 @@ describe.each(databases)('on %s', (kind) => {
       await expect(one.ask({ epoch: 0 })).rejects.toMatchObject(ENDED);
     });
 
-    it('is ended and allowed by whoever may write in its own account', async () => {
+    it('is ended and allowed only with write access to its account', async () => {
       const stranger = randomUUID();
       await insertAccount(store(), { id: stranger, name: 'theirs', createdAtMs: 0 });
       const keys = createApiKeys({ store: store(), clock: lab.clock, ids: randomUUID });
@@ -180,7 +180,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('the results of an agent that was ended', () => {
     const worldOf = useResultsWorld(useRunningService(kind));
 
-    it('are taken in all the same (trust model AC15)', async () => {
+    it('are stored (trust model AC15)', async () => {
       const { berlin, deliver, mine, running } = worldOf();
       const { features, app } = running;
       const polled = await features.agents.poll(

@@ -41,7 +41,7 @@ describe.each(databases)('on %s', (kind) => {
       attic = await lab.addLocation('attic');
     });
 
-    it('shows no problems of checks that its agents were never given (trust model AN15)', async () => {
+    it('shows no problems of checks that its agents never had (trust model AN15)', async () => {
       const { cellar } = lab;
       await lab.addCheck('of-cellar');
       await lab.addCheck('of-attic', { privateLocations: ['attic'] });
@@ -67,7 +67,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await http.listed(cellar)).toEqual([]);
     });
 
-    it('shows the problem of a run that its agent was given', async () => {
+    it('shows the problem of a run that its agent got', async () => {
       await lab.addCheck('asked-for', { activated: false });
       await lab.checkRuns.request(lab.accountId, 'asked-for', { location: 'cellar' });
       const asked = http.agent(lab.cellar, 'agent-a');
@@ -79,7 +79,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await http.listed(lab.cellar))[0].refused).toEqual(asked.refused);
     });
 
-    it('closes no runs of another one, neither by a poll nor by a release (trust model AN15)', async () => {
+    it('closes no runs of another location, neither by a poll nor by a release (trust model AN15)', async () => {
       await lab.addCheck('of-cellar');
       const { id: runId } = await lab.checkRuns.request(lab.accountId, 'of-cellar', {
         location: 'cellar',
@@ -97,7 +97,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await runs()).toEqual([runId]);
     });
 
-    it('gives back no lease of another one (trust model AN15)', async () => {
+    it('releases no lease of another location (trust model AN15)', async () => {
       await lab.addCheck('of-cellar');
       const holder = http.agent(lab.cellar, 'agent-a');
       await holder.look();
@@ -125,7 +125,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await errors(lab.cellar)).toMatchObject([{ agentId: 'agent-a' }]);
     });
 
-    it('pushes the errors of no agent out by those of another (trust model AN16)', async () => {
+    it('does not evict the errors of one agent by those of another (trust model AN16)', async () => {
       await http.agent(lab.cellar, 'agent-a').look();
       await http.agent(lab.cellar, 'agent-b').look();
       await http.send(lab.cellar, '/agent/v1/errors', report('agent-a'));
@@ -143,7 +143,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('pushes the errors of no agent out by those of many that it invented (trust model AN16)', async () => {
+    it('does not evict the errors of an agent by those of many invented agents (trust model AN16)', async () => {
       await http.agent(lab.cellar, 'honest').look();
       const own = Array.from({ length: 60 }, () => ERROR);
       await http.send(lab.cellar, '/agent/v1/errors', report('honest', own));

@@ -29,7 +29,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
     const store = useMigratedStore(kind);
     const labOf = useAgentLab(store);
 
-    it('has short and long bodies told as they are, no more of them at once than fit', async () => {
+    it('sends short and long bodies unchanged, as many at once as fit', async () => {
       const lab = labOf();
       const a = lab.agent('agent-a');
       await a.look();
@@ -62,7 +62,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       );
     });
 
-    it('is told whole and exactly, in pages, also while it changes', {
+    it('is sent completely and exactly in pages, also while it changes', {
       timeout: 120_000,
     }, async () => {
       const lab = labOf();

@@ -4,7 +4,7 @@ import type { AgentLab } from '../../../support/service/agent-lab.ts';
 /** Whose the lease of an agent is. */
 export function leaseSuite(labOf: () => AgentLab): void {
   describe("an agent's lease", () => {
-    it('goes to the newer of two processes; the older is told, also while its poll is held (trust model AC10)', async () => {
+    it('goes to the newer of two processes, and ends the held poll of the older one (trust model AC10)', async () => {
       const lab = labOf();
       await lab.addChecks('check', 5);
       lab.startAssigner();
@@ -31,7 +31,7 @@ export function leaseSuite(labOf: () => AgentLab): void {
       expect(restarted.ids).toHaveLength(5);
     });
 
-    it('stays with a process that never got the answer to its first poll', async () => {
+    it('stays with a process that did not get the answer to its first poll', async () => {
       const lab = labOf();
       await lab.addChecks('check', 3);
       const a = lab.agent('agent-a');
@@ -43,7 +43,7 @@ export function leaseSuite(labOf: () => AgentLab): void {
       expect(a.ids).toHaveLength(3);
     });
 
-    it('that was begun anew in an answer that got lost is told the whole set', async () => {
+    it('whose first answer was lost gets the whole set again', async () => {
       const lab = labOf();
       await lab.addChecks('check', 3);
       const a = lab.agent('agent-a');
@@ -61,7 +61,7 @@ export function leaseSuite(labOf: () => AgentLab): void {
       expect(a.ids).toEqual(['check-0', 'check-2']);
     });
 
-    it('goes on where it ended and nobody noticed, with nothing told anew', async () => {
+    it('continues after its end if no replica noticed it, without sending anything again', async () => {
       const lab = labOf();
       await lab.addChecks('check', 3);
       const a = lab.agent('agent-a');
@@ -74,7 +74,7 @@ export function leaseSuite(labOf: () => AgentLab): void {
       expect(await lab.assigner.pass()).toBe(0);
     });
 
-    it('that came again keeps its checks without their being moved', async () => {
+    it('that is acquired again keeps its checks without moving them', async () => {
       const lab = labOf();
       await lab.addChecks('check', 10);
       const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
@@ -101,7 +101,7 @@ export function leaseSuite(labOf: () => AgentLab): void {
       ]);
     });
 
-    it('is told of a revision that the service does not know with the whole set', async () => {
+    it('with a revision that the service does not know gets the whole set', async () => {
       const lab = labOf();
       await lab.addChecks('check', 2);
       const a = lab.agent('agent-a');
@@ -115,7 +115,7 @@ export function leaseSuite(labOf: () => AgentLab): void {
       expect(a.revision).toBeLessThan(1_000);
     });
 
-    it('is noted of a thousand agents of a location, those that are gone make way', async () => {
+    it('is stored for at most a thousand agents of a location; those that are gone are deleted', async () => {
       const lab = labOf();
       const { store, cellar, accountId } = lab;
       const fill = (lease: string): Promise<unknown> =>
@@ -141,7 +141,7 @@ export function leaseSuite(labOf: () => AgentLab): void {
   });
 
   describe('the list of the agents of a location', () => {
-    it('has what they said of themselves, and who is gone', async () => {
+    it('shows what they reported, and which are gone', async () => {
       const lab = labOf();
       await lab.addChecks('check', 10);
       const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b', { concurrency: 50 })];

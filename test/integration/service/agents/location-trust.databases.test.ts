@@ -127,7 +127,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual([]);
     });
 
-    it('is no result under the run of another location: what that one brings is stored (trust model AN2)', async () => {
+    it('is no result under the run of another location, whose own result is stored (trust model AN2)', async () => {
       await theirs();
       const real = { slot: minutesAgo(2), checkId: 'theirs', runLocation: 'oslo' };
       const fail = resultOfRun({ ...real, hasFailures: true });
@@ -165,7 +165,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await resultsOf('theirs')).toHaveLength(1);
     });
 
-    it('is no result of a slot of the location that it takes turns with (trust model AN4)', async () => {
+    it('is no result of a slot of another location in the rotation (trust model AN4)', async () => {
       await theirs();
       const periods = slotAgo(1) / PERIOD_MS;
       await assign('berlin', { stride: 2, index: periods % 2 });
@@ -173,7 +173,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await codesFor(own(slotAgo(1)), own(slotAgo(2)))).toEqual(['foreign_location']);
     });
 
-    it('are results by the rule before, which an agent out of contact goes on with', async () => {
+    it('are results by the previous rule, which an offline agent still uses', async () => {
       await theirs();
       await assign('berlin');
       await assign('berlin', { phaseMs: MINUTE_MS });
@@ -184,7 +184,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are results of the time in which it had the check, however late they come (trust model AC3)', async () => {
+    it('are results of the time in which it had the check, however late they arrive (trust model AC3)', async () => {
       await theirs();
       await assign('berlin');
       await take('berlin');
@@ -223,7 +223,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('is no future: what is ahead is not stored, not refused, and taken in its time (trust model AN6)', async () => {
+    it('is no future result: it is deferred, and stored when its time has come (trust model AN6)', async () => {
       const { berlin, send, clock, running, mine } = world();
       const caller = { accountId: mine.accountId, locationId: berlin.id };
       await running.store.query(
@@ -263,7 +263,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(reply.json).toMatchObject({ accepted: [], rejected: [], deferred: [{ index: 0 }] });
     });
 
-    it('is history where it comes late: neither the status nor an alert (trust model AC3, AN7)', async () => {
+    it('is only history when it arrives late: it changes neither the status nor an alert (trust model AC3, AN7)', async () => {
       await world().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
       await world().deliver(world().berlin, {
         results: [resultOfRun({ slot: minutesAgo(40), responseTime: 5 })],
@@ -287,7 +287,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await resultsOf('shop')).toHaveLength(7);
     });
 
-    it('is the present where the clock of its agent is known to be behind (trust model AC4)', async () => {
+    it('is a current result if the clock of its agent is known to be behind (trust model AC4)', async () => {
       const { berlin, running, mine, deliver } = world();
       await running.store.query(
         `insert into agents (account_id, location_id, id, version, instance_id, capabilities,

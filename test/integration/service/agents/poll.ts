@@ -31,7 +31,7 @@ async function heldPoll(
 /** What a poll is told, and when. */
 export function pollSuite(labOf: () => AgentLab): void {
   describe('a poll', () => {
-    it('that is the first of an agent waits until its checks are given to it', async () => {
+    it('that is the first of an agent waits until its checks are assigned', async () => {
       const lab = labOf();
       await lab.addChecks('check', 3);
       const a = lab.agent('agent-a');
@@ -58,7 +58,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       expect(a.revision).toBeGreaterThan(0);
     });
 
-    it('that ends before they are leaves an agent what it ran before, until it asks again', async () => {
+    it('that ends before its checks are assigned keeps what the agent ran before', async () => {
       const lab = labOf();
       await lab.addChecks('check', 3);
       const a = lab.agent('agent-a');
@@ -106,7 +106,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       });
     });
 
-    it('tells the check as it is now, and what came and went while nobody asked', async () => {
+    it('returns the current check, and what was added and removed between polls', async () => {
       const lab = labOf();
       const { accountId, checks } = lab;
       await lab.addChecks('check', 3);
@@ -125,7 +125,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       expect(a.checks.get('check-0')?.slots).toMatchObject({ periodMs: 300_000, phaseMs: 6_000 });
     });
 
-    it('tells a check that was deleted and made again under the same id', async () => {
+    it('returns a check that was deleted and created again under the same id', async () => {
       const lab = labOf();
       await lab.addCheck('check-0');
       await lab.addCheck('check-1');
@@ -141,7 +141,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       ]);
     });
 
-    it('ends after a third of the lease where nothing changes, with the revision of then', async () => {
+    it('ends after a third of the lease without changes, with the current revision', async () => {
       const lab = labOf();
       const a = await settledAgent(lab, 1);
       const attic = await lab.addLocation('attic');
@@ -166,7 +166,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       });
     });
 
-    it('of an agent without any check is held as well', async () => {
+    it('of an agent without any check is held, too', async () => {
       const lab = labOf();
       lab.startAssigner();
       const a = lab.agent('agent-a');
@@ -177,7 +177,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       expect(await answer).toMatchObject({ full: false, upsert: [], remove: [] });
     });
 
-    it('ends at once when nobody waits for it any more, and leaves nothing behind', async () => {
+    it('ends at once when the client is gone, and leaves nothing behind', async () => {
       const lab = labOf();
       await lab.addCheck('check');
       const a = lab.agent('agent-a');
@@ -192,7 +192,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       expect(lab.clock.pendingTimers).toBe(0);
     });
 
-    it('tells at once of a new proxy of the location', async () => {
+    it('returns a new proxy of the location at once', async () => {
       const lab = labOf();
       const a = await settledAgent(lab, 1);
       const { answer } = await heldPoll(lab, a);
@@ -208,7 +208,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       expect(await idle).toMatchObject({ location: { settings: null } });
     });
 
-    it('ends when its location is deleted, as any of its keys would', async () => {
+    it('ends when its location is deleted, with the answer to an invalid key', async () => {
       const lab = labOf();
       const attic = await lab.addLocation('attic');
       const a = new PollingAgent(lab.agents, attic.caller, 'agent-a');
@@ -223,7 +223,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       await expect(a.look()).rejects.toMatchObject({ status: 401 });
     });
 
-    it('brings a run that somebody asked for, once at once and then with the others', async () => {
+    it('ends at once for a requested run, which later answers repeat', async () => {
       const lab = labOf();
       const a = await settledAgent(lab, 1);
       const { answer } = await heldPoll(lab, a);
@@ -239,7 +239,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       expect((await a.look()).runs).toEqual([]);
     });
 
-    it('for a page that nobody gave is refused', async () => {
+    it('with an unknown page marker is refused', async () => {
       const a = labOf().agent('agent-a');
       await expect(a.ask({ page: 'bm9uZQ' })).rejects.toMatchObject({
         status: 400,
@@ -247,7 +247,7 @@ export function pollSuite(labOf: () => AgentLab): void {
       });
     });
 
-    it('with changes from longer ago than is remembered is told the whole set', async () => {
+    it('whose revision is older than the tombstones gets the whole set', async () => {
       const lab = labOf();
       await lab.addChecks('check', 4);
       const a = lab.agent('agent-a');

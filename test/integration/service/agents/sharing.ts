@@ -34,7 +34,7 @@ function answeredUntil(agent: PollingAgent): number | null | undefined {
 /** How the checks of a location are shared out among its agents. */
 export function sharingSuite(labOf: () => AgentLab): void {
   describe('the checks of a location', () => {
-    it('are each run by exactly one of its agents, by what they can do at once', async () => {
+    it('are each run by exactly one of its agents, in proportion to concurrency', async () => {
       const lab = labOf();
       const ids = sorted(await lab.addChecks('check', 60));
       const [a, b] = [
@@ -54,7 +54,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(a.ids.length).toBeGreaterThan(0);
     });
 
-    it('move to an agent that joins as far as they are its share, and no others (trust model AC11)', async () => {
+    it('move to an agent that joins only as far as they are its share (trust model AC11)', async () => {
       const lab = labOf();
       await lab.addChecks('check', 60);
       const [a, b, c] = [lab.agent('agent-a'), lab.agent('agent-b'), lab.agent('agent-c')];
@@ -83,7 +83,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(all(a, b, c)).toEqual(sorted([...ofA, ...ofB]));
     });
 
-    it('move when the lease of a silent agent has ended, which then is told all anew', async () => {
+    it('move when the lease of a silent agent has ended, which then gets the whole set again', async () => {
       const lab = labOf();
       await lab.addChecks('check', 40);
       const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
@@ -111,7 +111,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(all(a, b)).toHaveLength(40);
     });
 
-    it('are looked after within a second or so of a lease that ended', async () => {
+    it('move within about a second of the end of a lease', async () => {
       const lab = labOf();
       await lab.addChecks('check', 4);
       const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
@@ -144,7 +144,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(await b.release()).toBe(false);
     });
 
-    it('move as they are, and with what was changed as their agent went', async () => {
+    it('move unchanged, or with the changes made while their agent left', async () => {
       const lab = labOf();
       const { accountId, checks } = lab;
       // In turn with another location, so that their slots are not those of their frequency.
@@ -176,7 +176,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(await lab.assigner.pass()).toBe(0);
     });
 
-    it('end with their agent where they were deleted after its location was looked at', async () => {
+    it('end with their agent if they were deleted after the scan of its location', async () => {
       const lab = labOf();
       const ids = await lab.addChecks('check', 3);
       const a = lab.agent('agent-a');
@@ -202,7 +202,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(await lab.assigner.pass()).toBe(0);
     });
 
-    it('are had by nobody where only the one that is gone could run them, and say why', async () => {
+    it('are unassigned with a reason if only the agent that is gone could run them', async () => {
       const lab = labOf();
       await lab.addCheck('ping', { checkType: 'ICMP', request: { hostname: 'host' } });
       await lab.addCheck('tcp');
@@ -235,7 +235,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(await lab.assigner.pass()).toBe(0);
     });
 
-    it('come with the time from which on an agent answers for them', async () => {
+    it('come with the time from which an agent answers for them', async () => {
       const lab = labOf();
       await lab.addCheck('ping');
       await lab.assigner.pass();
@@ -289,7 +289,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(answeredUntil(agent)).toBe(untilMs);
     });
 
-    it('are told to nobody while there is no agent, and say why', async () => {
+    it('are unassigned with a reason while there is no agent', async () => {
       const lab = labOf();
       await lab.addCheck('ping', {
         checkType: 'ICMP',
@@ -311,7 +311,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(a.epoch).toBe(epoch);
     });
 
-    it('take turns in the locations that they name, as their fields say', async () => {
+    it('rotate among the locations that they name, as their fields say', async () => {
       const lab = labOf();
       const attic = await lab.addLocation('attic');
       await lab.addCheck('turns', { frequency: 1, frequencyOffset: 2 });

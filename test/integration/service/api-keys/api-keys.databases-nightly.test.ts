@@ -17,7 +17,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('API keys', () => {
     const service = useAccounts(useRunningService(kind));
 
-    it('are shown once and kept as a hash', async () => {
+    it('are shown once and stored as a hash', async () => {
       const { mine, store, clock } = service();
       const made = await mine.post(PATH, { name: HOSTILE, role: 'run' });
       expect(made.status).toBe(201);
@@ -55,7 +55,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(PATH)).json).toHaveLength(1);
     });
 
-    it('are for admins alone', async () => {
+    it('need the role admin', async () => {
       const { mine, clientWith } = service();
       const { json: made } = await mine.post(PATH, { name: 'CI', role: 'read' });
       for (const role of ['read', 'run', 'write'] as const) {
@@ -68,7 +68,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('open nothing once they are revoked', async () => {
+    it('are refused once they are revoked', async () => {
       const { mine, clientOf, clock } = service();
       const { json: made } = await mine.post(PATH, { name: 'CI', role: 'read' });
       const client = clientOf(made.key);
@@ -84,7 +84,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${made.id}`)).json.revoked_at).toBe(revokedAt);
     });
 
-    it('go on, each as its own, while their address sends many wrong ones', async () => {
+    it('still work while their address sends many wrong keys', async () => {
       const { mine, clientOf } = service();
       const make = async (role: string) => (await mine.post(PATH, { name: role, role })).json.key;
       const [reader, writer] = [await make('read'), await make('write')];
@@ -103,7 +103,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(statuses).toEqual([429, 200, 403, 200, 429]);
     });
 
-    it('leave the account one that can make others', async () => {
+    it('leave the account one admin key', async () => {
       const { mine } = service();
       const [first] = (await mine.get(PATH)).json;
       expect((await mine.delete(`${PATH}/${first.id}`)).status).toBe(409);
@@ -124,7 +124,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${made.id}`)).json.revoked_at).toBeNull();
     });
 
-    it('are listed oldest first, in parts', async () => {
+    it('are listed oldest first, in pages', async () => {
       const { mine, clock } = service();
       for (const name of ['b', 'a']) {
         clock.spend(1000);

@@ -24,7 +24,7 @@ function blocks(bytes: number): Readable {
 describe('the largest artifact', () => {
   const service = useParties(useArtifactServer('pglite'));
 
-  it('comes and goes without being held in memory', async () => {
+  it('is uploaded and downloaded without buffering it in memory', async () => {
     const { mine, app } = service();
     const hash = createHash('sha256');
     for await (const chunk of blocks(MAX_ARTIFACT_BYTES)) hash.update(chunk);
@@ -82,7 +82,7 @@ describe('the largest artifact', () => {
     expect(peakBytes - startBytes).toBeLessThan(MAX_GROWN_BYTES);
   });
 
-  it('is given up where nobody reads on', async () => {
+  it('is closed when the client stops reading', async () => {
     const { mine, app } = service();
     const content = { bytes: Buffer.alloc(4_000_000, 1) };
     const sha256 = createHash('sha256').update(content.bytes).digest('hex');

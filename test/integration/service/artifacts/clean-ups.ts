@@ -22,7 +22,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
         [days],
       );
 
-    it('takes what is past the retention, with its content', async () => {
+    it('removes artifacts past the retention, with their contents', async () => {
       const { mine, artifacts, contents } = service();
       const { accountId } = mine;
       const [old, young] = [newContent(1000), newContent(1000)];
@@ -37,7 +37,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       expect(await artifacts.cleanUp(forever)).toMatchObject({ artifacts: 0 });
     });
 
-    it('takes what no result came for within a day, and counts it', async () => {
+    it('removes and counts artifacts whose result did not arrive within a day', async () => {
       const { mine, contents, store, withContents } = service();
       const { accountId } = mine;
       const liar = await mine.neighbour('aachen');
@@ -67,7 +67,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       expect((await mine.ask(shown[0].url)).status).toBe(200);
     });
 
-    it('takes any number of artifacts, also where they share a content', async () => {
+    it('removes any number of artifacts, also of one shared content', async () => {
       const { mine, artifacts, store } = service();
       const { accountId, checkId, slug } = mine;
       // More than a pass takes at once.
@@ -92,7 +92,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       expect(await listed(mine)).toHaveLength(600);
     });
 
-    it('leaves a content for as long as anything has it', async () => {
+    it('keeps a content that another artifact has', async () => {
       const { mine, artifacts, contents } = service();
       const content = newContent(1000);
       const key = { ...content.description, accountId: mine.accountId };
@@ -112,7 +112,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       expect(await contents.stat(key, forever)).toBeNull();
     });
 
-    it('takes uploads that stand still, also those that are whole and were never completed', async () => {
+    it('removes uploads without progress, also complete ones that were never published', async () => {
       const { mine, artifacts, contents, store } = service();
       const { accountId } = mine;
       const content = newContent(1000);
@@ -132,7 +132,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       expect((await mine.complete(upload)).json.complete).toBe(false);
     });
 
-    it('keeps the rows where the content cannot be removed, and takes them later', async () => {
+    it('keeps the rows if the content cannot be removed, and removes them later', async () => {
       const { mine, artifacts, folder, store } = service();
       await mine.upload(newContent(1000), { name: 'one' });
       await mine.upload(newContent(1000), { name: 'two' });
@@ -148,7 +148,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       expect(await readdir(join(folder, 'scratch'))).toEqual([]);
     });
 
-    it('goes on with the others where one content cannot be removed', async () => {
+    it('continues with the others if one content cannot be removed', async () => {
       const { mine, contents, withContents } = service();
       const [stuck, other] = [newContent(1000), newContent(1000)];
       await mine.upload(stuck, { name: 'stuck' });
@@ -166,7 +166,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       expect((await listed(mine)).map(({ name }) => name)).toEqual(['stuck']);
     });
 
-    it('that takes a content just before its row is there costs a new upload, and no more', async () => {
+    it('that removes a content just before its row exists costs only a new upload', async () => {
       const { mine, contents, withContents } = service();
       const content = newContent(1000);
       const key = { ...content.description, accountId: mine.accountId };

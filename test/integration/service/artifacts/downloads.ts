@@ -74,7 +74,7 @@ export function artifactDownloads(server: () => ArtifactServer): void {
       }
     });
 
-    it('can be asked about by HEAD, which has no ranges', async () => {
+    it('answer HEAD, which ignores ranges', async () => {
       const got = await ask({ range: 'bytes=0-1' }, 'HEAD');
       expect([got.status, got.body.length]).toEqual([200, 0]);
       expect(got.headers).toMatchObject({
@@ -85,7 +85,7 @@ export function artifactDownloads(server: () => ArtifactServer): void {
       });
     });
 
-    it('are 404 where the content is lost', async () => {
+    it('are answered with 404 if the content is lost', async () => {
       const { mine, contents } = service();
       const lost = newContent(BYTES);
       await mine.upload(lost, { name: 'lost' });

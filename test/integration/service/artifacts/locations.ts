@@ -42,7 +42,7 @@ export function artifactLocations(server: () => ArtifactServer): void {
       expect(got.body.equals(content.bytes)).toBe(true);
     });
 
-    it('are not shown as another location’s, for none of the results that are to come (trust model AN11)', async () => {
+    it('are not shown for any future result of another location (trust model AN11)', async () => {
       const { mine } = service();
       const liar = await mine.neighbour('aachen');
       const ids = Array.from({ length: 10 }, (_, slot) => comingResult(mine, slot * 10_000));
@@ -76,7 +76,7 @@ export function artifactLocations(server: () => ArtifactServer): void {
       },
     );
 
-    it('are refused where the result is stored as another location’s', async () => {
+    it('are refused if another location made the stored result', async () => {
       const { mine } = service();
       const liar = await mine.neighbour('aachen');
       const refused = await liar.begin(newContent(10), { name: NAME });
@@ -108,7 +108,7 @@ export function artifactLocations(server: () => ArtifactServer): void {
       expect(got.body.equals(content.bytes)).toBe(true);
     });
 
-    it('of the same content are uploaded apart, so none can spoil another’s parts', async () => {
+    it('of the same content are uploaded separately, so neither can corrupt the other’s parts', async () => {
       const { mine, app } = service();
       const liar = await mine.neighbour('aachen');
       const content = newContent(1000);
@@ -123,7 +123,7 @@ export function artifactLocations(server: () => ArtifactServer): void {
       expect(got.body.equals(content.bytes)).toBe(true);
     });
 
-    it('take no places at a result of another location', async () => {
+    it('do not count for a result of another location', async () => {
       const { mine } = service();
       const liar = await mine.neighbour('aachen');
       const resultId = comingResult(mine, 0);
@@ -134,7 +134,7 @@ export function artifactLocations(server: () => ArtifactServer): void {
       expect((await mine.begin(newContent(10), { resultId, name: NAME })).status).toBe(200);
     });
 
-    it('that a replica of the release before began are gone on with, by the location that has them first', async () => {
+    it('that a replica of the previous release began are continued by the first location that does so', async () => {
       const { mine, store, contents, app } = service();
       const { accountId, checkId } = mine;
       const content = newContent(1000);

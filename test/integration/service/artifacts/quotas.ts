@@ -18,7 +18,7 @@ const ROOM = MIB + 8192;
 
 /** How much artifacts may take. */
 export function artifactQuotas(server: () => ArtifactServer): void {
-  describe('the room for artifacts', () => {
+  describe('the quota of artifacts', () => {
     const service = useParties(server);
 
     /** A location's agent at a service with these limits. */
@@ -32,7 +32,7 @@ export function artifactQuotas(server: () => ArtifactServer): void {
       return { app, artifacts, begin };
     }
 
-    it('of a location ends with a refusal that is final for one artifact, and what is stored stays (trust model AN14)', async () => {
+    it('of a location refuses one artifact for good, and keeps what is stored (trust model AN14)', async () => {
       const { mine, store } = service();
       await mine.upload(newContent(MIB), { name: 'stored' });
       const { app, artifacts, begin } = await limited({ account: 100 * MIB, location: ROOM });
@@ -53,7 +53,7 @@ export function artifactQuotas(server: () => ArtifactServer): void {
       expect((await begin(mine, newContent(MIB), 'more')).status).toBe(200);
     });
 
-    it('of an account is for all of its locations together, and of no other account', async () => {
+    it('of an account counts all its locations, and no other account', async () => {
       const { mine, theirs } = service();
       const other = await mine.neighbour('aachen');
       const { begin } = await limited({ account: ROOM, location: ROOM });
@@ -66,7 +66,7 @@ export function artifactQuotas(server: () => ArtifactServer): void {
       expect((await begin(theirs, newContent(MIB), 'body')).status).toBe(200);
     });
 
-    it('is taken by open uploads, each once however often it is begun', async () => {
+    it('counts open uploads, each once however often it begins', async () => {
       const { mine } = service();
       const { begin } = await limited({ account: 100 * MIB, location: ROOM });
       const content = newContent(MIB);
@@ -78,7 +78,7 @@ export function artifactQuotas(server: () => ArtifactServer): void {
       expect((await begin(mine, newContent(10), 'more')).status).toBe(409);
     });
 
-    it('is not given twice to those who ask at once', async () => {
+    it('is not exceeded by concurrent uploads', async () => {
       const { mine } = service();
       const { begin } = await limited({ account: 100 * MIB, location: 3 * ROOM });
       const names = Array.from({ length: 12 }, (_, n) => `body-${n}`);
@@ -87,7 +87,7 @@ export function artifactQuotas(server: () => ArtifactServer): void {
       expect(begun.filter(({ status }) => status === 409)).toHaveLength(9);
     });
 
-    it('ends also where all that is uploaded has one byte', async () => {
+    it('limits also the number of one-byte artifacts', async () => {
       const { mine } = service();
       const { begin } = await limited({ account: 100 * MIB, location: 40_960 });
       const content = newContent(1);

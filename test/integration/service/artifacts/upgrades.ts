@@ -50,7 +50,7 @@ async function upgrade(store: Store): Promise<void> {
 
 /** What becomes of artifacts and uploads of the release before, and of what it goes on to do. */
 export function artifactUpgrades(kind: DatabaseKind): void {
-  describe('artifacts of the release before', () => {
+  describe('artifacts of the previous release', () => {
     const server = useArtifactServer(kind, openOfReleaseBefore);
     const service = useParties(server);
 
@@ -82,7 +82,7 @@ export function artifactUpgrades(kind: DatabaseKind): void {
     const digestsAt = async (party: Party, resultId: string): Promise<unknown> =>
       (await party.ask(LIST(party, resultId))).json.map(({ sha256 }: { sha256: string }) => sha256);
 
-    it('stay shown at their results, and their location’s, also those that come by an old replica', async () => {
+    it('are shown for the results of their location, also when an old replica stores them', async () => {
       const { mine, store, app, artifacts } = service();
       await store.query('select make_result_partitions(current_date - 3, current_date + 1)');
       const other = await mine.neighbour('aachen');

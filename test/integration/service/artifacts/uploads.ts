@@ -31,7 +31,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
   describe('artifacts', () => {
     const service = useParties(server);
 
-    it('come in parts, are listed at their result, and are downloaded as they were', async () => {
+    it('are uploaded in parts, listed for their result, and downloaded unchanged', async () => {
       const { mine, app } = service();
       const content = newContent(MIN_PART_BYTES + 1000);
       const begun = await mine.begin(content);
@@ -68,7 +68,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       });
     });
 
-    it('that are there already need neither parts nor a second completion', async () => {
+    it('that exist already need neither parts nor a second completion', async () => {
       const { mine } = service();
       const content = newContent(1000);
       const { json: upload } = await mine.begin(content);
@@ -86,7 +86,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       expect(await listed(mine)).toHaveLength(1);
     });
 
-    it('that were cut go on with the parts that are missing', async () => {
+    it('whose upload was interrupted continue with the missing parts', async () => {
       const { mine, app } = service();
       const content = newContent(MIN_PART_BYTES + 100_000);
       const { json: upload } = await mine.begin(content);
@@ -111,7 +111,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       expect(got.body.equals(content.bytes)).toBe(true);
     });
 
-    it('of another digest than announced are thrown away, and can be sent again', async () => {
+    it('with another digest than announced are discarded, and can be sent again', async () => {
       const { mine } = service();
       const content = newContent(1000);
       const { json: upload } = await mine.begin(content);
@@ -126,7 +126,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       expect(await listed(mine)).toHaveLength(1);
     });
 
-    it('are 413 from 150 MB and a byte on, with the limit', async () => {
+    it('over 150 MB are refused with 413 and the limit', async () => {
       const { mine } = service();
       const content = newContent(1);
       const most = await mine.begin(content, { bytes: MAX_ARTIFACT_BYTES });
@@ -138,7 +138,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       ]);
     });
 
-    it('take parts of their plan alone, each of its length', async () => {
+    it('accept only the announced parts, each of its length', async () => {
       const { mine } = service();
       const content = newContent(1000);
       const { json: upload } = await mine.begin(content);
@@ -164,7 +164,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       expect((await mine.complete(upload)).json.complete).toBe(true);
     });
 
-    it('of another account are nobody else’s: neither upload nor content', async () => {
+    it('share neither uploads nor contents with another account', async () => {
       const { mine, theirs, app } = service();
       const content = newContent(1000);
       const { json: upload } = await mine.begin(content);
@@ -183,7 +183,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       expect(got.body.equals(content.bytes)).toBe(true);
     });
 
-    it('are for results of checks of the account, made at the own location', async () => {
+    it('belong only to results of the account’s checks that the own location made', async () => {
       const { mine, theirs } = service();
       const content = newContent(10);
       expect((await mine.begin(content, { checkId: theirs.checkId })).status).toBe(404);
@@ -194,7 +194,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       expect((await mine.begin(content, { resultId: 'result-there' })).status).toBe(404);
     });
 
-    it('of one name at one result: the first that is complete stays', async () => {
+    it('of one name for one result: the first complete one stays', async () => {
       const { mine, app, store } = service();
       const [first, second] = [newContent(1000), newContent(2000)];
       const { json: slow } = await mine.begin(second);
@@ -214,7 +214,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       ).toBeNull();
     });
 
-    it('are as many at a result as it can name', async () => {
+    it('are limited to the number that a result can name', async () => {
       const { mine } = service();
       const content = newContent(10);
       for (let n = 0; n < MAX_ARTIFACTS_OF_RESULT; n += 1) {
@@ -229,7 +229,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       expect((await mine.begin(content, { resultId: 'result-2' })).status).toBe(200);
     });
 
-    it('are for users to read and for agents to send', async () => {
+    it('are read by users and sent by agents only', async () => {
       const { mine } = service();
       await mine.upload(newContent(10));
       const { url } = await only(mine);
@@ -247,7 +247,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       expect((await mine.ask(url, { method: 'DELETE' })).status).toBe(405);
     });
 
-    it('are never shown in place, whatever an agent says they are (trust model AC14, AN13)', async () => {
+    it('are never displayed inline, whatever type an agent claims (trust model AC14, AN13)', async () => {
       const { mine, app } = service();
       await mine.upload(newContent(100), {
         name: 'page.html',
@@ -262,7 +262,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       });
     });
 
-    it('go to an object store themselves, where it takes them, and without the key', async () => {
+    it('go directly to an object store that accepts them, without the key', async () => {
       const { mine, withContents } = service();
       const folder = makeTempFolder();
       const s3 = await startS3Server({ folder: folder.path });
@@ -310,7 +310,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       }
     });
 
-    it('that cannot be stored are 503, without a word about folders', async () => {
+    it('that cannot be stored are answered with 503, without naming folders', async () => {
       const { mine, folder } = service();
       await withBrokenDisk(folder, async () => {
         const refused = await mine.begin(newContent(10));

@@ -41,7 +41,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${created.json.id}`)).json).toEqual(created.json);
     });
 
-    it('give back every field as it came', async () => {
+    it('return every field as it was sent', async () => {
       const { mine } = service();
       await mine.post('/v1/private-locations', { slug: 'cellar', name: 'Cellar' });
       const fields = {
@@ -112,7 +112,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${group.id}`)).json).toMatchObject(changes);
     });
 
-    it('leave their checks behind when they are deleted', async () => {
+    it('keep their checks when they are deleted', async () => {
       const { mine } = service();
       const { json: group } = await mine.post(PATH, { name: 'Shop' });
       const put = await mine.put('/v1/checks/url/home', { ...CHECK, groupId: group.id });
@@ -125,7 +125,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.patch('/v1/checks/home', { muted: true })).status).toBe(200);
     });
 
-    it('are deleted or joined, but a check never names one that is gone', async () => {
+    it('are deleted or joined, but no check names a deleted one', async () => {
       const { mine } = service();
       for (let round = 0; round < 5; round += 1) {
         const { json: group } = await mine.post(PATH, { name: 'Shop' });
@@ -141,7 +141,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('are deleted while their checks change, and nobody waits for each other for ever', async () => {
+    it('are deleted while their checks change, without a deadlock', async () => {
       const { mine } = service();
       const { json: group } = await mine.post(PATH, { name: 'Shop' });
       const ids = ['a', 'b', 'c', 'd'];
@@ -161,7 +161,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('tell every location that their change concerns', async () => {
+    it('count a change for every location that it affects', async () => {
       const { mine, store } = service();
       const slugs = ['attic', 'cellar', 'yard'];
       for (const slug of slugs) await mine.post('/v1/private-locations', { slug, name: slug });
@@ -203,7 +203,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(path)).json).toEqual(group);
     });
 
-    it('are listed oldest first, in parts', async () => {
+    it('are listed oldest first, in pages', async () => {
       const { mine } = service();
       for (const name of ['a', 'b', 'c']) await mine.post(PATH, { name });
       const names = async (query: string): Promise<unknown> =>
@@ -224,7 +224,7 @@ describe.each(databases)('on %s', (kind) => {
       },
     );
 
-    it('are changed by writers alone', async () => {
+    it('are changed only with write access', async () => {
       const { mine, clientWith } = service();
       const { json: group } = await mine.post(PATH, { name: 'Shop' });
       const runner = await clientWith('run');

@@ -60,7 +60,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await mine.get('/v1/check-runs/1')).status).toBe(400);
       });
 
-      it('are made in the first location that has an agent for them', async () => {
+      it('run in the first location that has an agent for them', async () => {
         await world.join(cellar, 'old', { ...CAPABILITIES, types: ['URL'] });
         expect((await world.request('ssh')).location).toBe('cellar');
         const agent = await world.join(attic, 'a');
@@ -71,7 +71,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await world.request('ssh', attic)).location).toBe('attic');
       });
 
-      it('are made in the locations of the group, where that names any', async () => {
+      it('run in the locations of the group if that names any', async () => {
         const { mine, features } = service();
         const create = (privateLocations: readonly string[] | null) =>
           features.checkGroups.create(mine.accountId, { name: 'group', privateLocations });
@@ -102,7 +102,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(problemsIn(refused).join('\n')).toContain(problem);
       });
 
-      it('take any form of nothing for the location', async () => {
+      it('accept any form of an empty location', async () => {
         const { mine } = service();
         for (const body of [undefined, {}, { location: null }]) {
           expect((await mine.post('/v1/checks/ssh/run', body)).status).toBe(201);
@@ -117,7 +117,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(problemsIn(refused)[0]).toContain('body.location must be a private location');
       });
 
-      it('are for checks of the account, deactivated ones too, and for those who may', async () => {
+      it('run only checks of the account, including deactivated ones, and need the role run', async () => {
         const { mine, theirs, clientWith } = service();
         expect((await theirs.post('/v1/checks/ssh/run')).status).toBe(404);
         expect((await mine.post('/v1/checks/gone/run')).status).toBe(404);
@@ -126,7 +126,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await (await clientWith('run')).post('/v1/checks/ssh/run')).status).toBe(201);
       });
 
-      it('have slots of their own, which no run of the plan has', async () => {
+      it('have slots of their own, which no scheduled run has', async () => {
         const { clock } = service();
         const rule = slotRuleOf('ssh', 10, null);
         clock.stepWall(lastSlotAt(rule, clock.wallMs()) + rule.periodMs - clock.wallMs());
@@ -145,7 +145,7 @@ describe.each(databases)('on %s', (kind) => {
         }
       });
 
-      it('are bounded in each location', async () => {
+      it('are limited in each location', async () => {
         const { mine, store } = service();
         await store.query(
           `insert into one_off_runs (id, account_id, location_id, check_id, reason, slot,
@@ -167,7 +167,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     describe('given to agents', () => {
-      it('are told until they are closed, as the wire has them', async () => {
+      it('are sent until they are closed, in the format of the wire', async () => {
         const agent = await world.join(cellar, 'a');
         const run = await world.request('ssh');
         const [message, ...others] = await world.claim(agent);
@@ -196,7 +196,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await stateOf(run.id)).toBe('assigned');
       });
 
-      it('go to the agent that has the check, or to any where no live one has it', async () => {
+      it('go to the agent that has the check, or to any if no live agent has it', async () => {
         const has = await world.join(cellar, 'has');
         const other = await world.join(cellar, 'other');
         await world.assign('ssh', has);
@@ -207,7 +207,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(idsOf(await world.claim(other))).toEqual([run.id]);
       });
 
-      it('go on to the next agent with the same slot when the lease of the first ended', async () => {
+      it('move to the next agent with the same slot when the lease of the first has ended', async () => {
         const first = await world.join(cellar, 'first');
         const run = await world.request('ssh');
         const [told] = await world.claim(first);
@@ -222,7 +222,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await world.claim(second)).toEqual([told]);
       });
 
-      it('are told anew to the same agent with a new lease, which may close them', async () => {
+      it('are sent again to the same agent with a new lease, which may close them', async () => {
         const before = await world.join(cellar, 'a');
         const run = await world.request('ssh');
         const told = await world.claim(before);
@@ -257,7 +257,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await world.claim(there)).toEqual([]);
       });
 
-      it('are told in parts where the checks are large', async () => {
+      it('are sent in several answers if the checks are large', async () => {
         const { mine, store } = service();
         const agent = await world.join(cellar, 'a');
         await store.query(
@@ -272,7 +272,7 @@ describe.each(databases)('on %s', (kind) => {
         }
       });
 
-      it('go with their check', async () => {
+      it('are deleted with their check', async () => {
         const agent = await world.join(cellar, 'a');
         await world.request('ssh');
         expect(await world.claim(agent)).toHaveLength(1);
@@ -281,7 +281,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    describe('whose final result is in', () => {
+    describe('whose final result is stored', () => {
       it('are done, and name it', async () => {
         const { mine } = service();
         const agent = await world.join(cellar, 'a');
@@ -295,7 +295,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await stateOf(other.id)).toBe('assigned');
       });
 
-      it('are those of the same account alone', async () => {
+      it('belong to the same account only', async () => {
         const { theirs } = service();
         const theirWorld = new RunsWorld(running(), theirs.accountId);
         const theirCellar = await theirWorld.location('cellar');
@@ -307,7 +307,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await stateOf(run.id)).toBe('waiting');
       });
 
-      it('are done also when they were given up before', async () => {
+      it('are done also if they had expired before', async () => {
         const run = await world.request('ssh');
         await world.spend(run.id, 10 * MINUTE_MS + 1);
         await running().features.checkRuns.sweep();

@@ -63,7 +63,7 @@ describe.each(databases)('on %s', (kind) => {
     }
 
     describe('are given', () => {
-      it('to the next location, which is woken and told all of the run (trust model AC9)', async () => {
+      it('to the next location, which is woken and gets the whole run (trust model AC9)', async () => {
         const { clock, mine, store } = service();
         const slot = clock.wallMs();
         const notBefore = Date.now() + 10_000;
@@ -116,7 +116,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await to(0)).toBeNull();
       });
 
-      it('not where too many runs wait (trust model AC9)', async () => {
+      it('not to a location where too many runs wait (trust model AC9)', async () => {
         const { mine, store } = service();
         await store.query(
           `insert into one_off_runs (id, account_id, location_id, check_id, reason, slot,
@@ -128,7 +128,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await world.offer(places[0], agents[0], 'ssh')).json.location).toBe('c');
       });
 
-      it('once, however often it is asked', async () => {
+      it('once, however often the agent asks', async () => {
         const offers = await Promise.all(
           [1, 2, 3, 4].map(() => world.offer(places[0], agents[0], 'ssh')),
         );
@@ -155,7 +155,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await offer(after)).toEqual(NOBODY);
       });
 
-      it('to nobody for the runs of others (trust model AN17)', async () => {
+      it('to nobody for runs of other locations (trust model AN17)', async () => {
         const { clock, store } = service();
         const slot = clock.wallMs();
         const offer = async (checkId: string, changes: Readonly<Record<string, unknown>>) =>
@@ -173,7 +173,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await offer('ssh', {})).toEqual(NOBODY);
       });
 
-      it('to nobody for a slot that is not of now: others are not to run what nobody waits for (trust model AC9)', async () => {
+      it('to nobody for a slot that is not recent (trust model AC9)', async () => {
         const nowMs = running().clock.wallMs();
         await running().store.query(
           `update assigned_slots set since = to_timestamp(0), period_ms = null, phase_ms = null,
@@ -212,7 +212,7 @@ describe.each(databases)('on %s', (kind) => {
         },
       );
 
-      it('by doubleCheck, and the same again once the plan has changed', async () => {
+      it('by doubleCheck, and the same again after the check has changed', async () => {
         await planned({ doubleCheck: true });
         const offered = async () => (await world.offer(places[0], agents[0], 'planned')).json;
         const first = await offered();
@@ -223,7 +223,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await offered()).toEqual(NOBODY);
       });
 
-      it('within reasonable times, whatever the clock of the agent says', async () => {
+      it('with bounded times, whatever the clock of the agent says', async () => {
         const told = async (notBefore: number) => {
           service().clock.spend(1);
           await world.offer(places[0], agents[0], 'ssh', { notBefore });
@@ -252,7 +252,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(problemsIn(refused).join('\n')).toContain(problem);
       });
 
-      it('not to whoever has no key of a location', async () => {
+      it('not without the key of a location', async () => {
         const { mine } = service();
         expect((await mine.post('/agent/v1/handovers', {})).status).toBe(426);
         const key = `pl_${'0'.repeat(32)}`;
@@ -260,7 +260,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    describe('go on', () => {
+    describe('continue', () => {
       it('to a further location, and are all done with the one final result', async () => {
         const { clock } = service();
         const slot = clock.wallMs();
@@ -285,7 +285,7 @@ describe.each(databases)('on %s', (kind) => {
         expect([await stateOf(first), await stateOf(second)]).toEqual(['done', 'done']);
       });
 
-      it('from a run that was asked for, which is done when its retry is', async () => {
+      it('from a requested run, which is done when its retry is', async () => {
         const run = await world.request('ssh', places[0]);
         await world.claim(agents[0]);
         const { json } = await world.offer(places[0], agents[0], 'ssh', {
@@ -303,8 +303,8 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    describe('that nobody makes in time', () => {
-      it('go back to their location once, and are then given up as missed', async () => {
+    describe('that no agent makes in time', () => {
+      it('return to their location once, and are then recorded as missed', async () => {
         const { clock, store } = service();
         const slot = clock.wallMs();
         const runId = await handedOver();
@@ -339,7 +339,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await world.offer(places[0], await joined(places[0]), 'ssh')).json).toEqual(NOBODY);
       });
 
-      it('go back also where an agent took them and is gone', async () => {
+      it('return also if an agent claimed them and is gone', async () => {
         const runId = await handedOver();
         await world.claim(agents[1]);
         await world.endLease(agents[1]);
@@ -348,7 +348,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(idsOf(await world.claim(agents[0]))).toEqual([runId]);
       });
 
-      it('stay with a live agent that is at it, until no run can take so long', async () => {
+      it('stay with a live agent until no run can take so long', async () => {
         const runId = await handedOver();
         await world.claim(agents[1]);
         await world.spend(runId, 70_001);
@@ -371,7 +371,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(idsOf(await world.claim(agents[0]))).toEqual([runId]);
       });
 
-      it('are no missed slot where somebody only asked for the run', async () => {
+      it('are no missed slot for a requested run', async () => {
         const run = await world.request('ssh', places[0]);
         await world.claim(agents[0]);
         const { json } = await world.offer(places[0], agents[0], 'ssh', {
@@ -391,7 +391,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await world.missed).toEqual([]);
       });
 
-      it('are no second missed slot where the slot is in a row already', async () => {
+      it('are no second missed slot if the slot is recorded already', async () => {
         const { clock, store } = service();
         const slot = clock.wallMs();
         const lose = async (): Promise<void> => {
@@ -419,8 +419,8 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    describe('are kept', () => {
-      it('for as long as results may come of them', async () => {
+    describe('are maintained', () => {
+      it('and deleted once their results are no longer accepted', async () => {
         const clock = new FakeClock();
         const stop = new AbortController();
         const { store } = service();
@@ -445,7 +445,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await get(open.id)).state).toBe('waiting');
       });
 
-      it('up every second or so', async () => {
+      it('about every second', async () => {
         const clock = new FakeClock();
         const stop = new AbortController();
         const { store } = service();
@@ -462,7 +462,7 @@ describe.each(databases)('on %s', (kind) => {
     });
   });
 
-  it('runs beside the plan: one line says that they are not kept up', async () => {
+  it('logs once that expired runs could not be removed, and backs off', async () => {
     const clock = new FakeClock();
     const logs = captureLog();
     const store = await openTestStore(kind);

@@ -192,7 +192,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('claims of runs', () => {
     const running = useRunsService(kind);
 
-    it('never give a run to two live agents, and give it on when a lease ended', async () => {
+    it('never assign a run to two live agents, and assign it again when a lease has ended', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(STEP, { minLength: 5, maxLength: 25 }), async (steps) => {
           const service = running();

@@ -62,7 +62,7 @@ describe.each(databases)('on %s', (kind) => {
       return TEST_CHECK_VARIABLES.secretValues(key, (await sealedOf(id)) ?? Buffer.alloc(0));
     };
 
-    it.each(TYPES)('of type %s: a secret value is told by no answer', async (type) => {
+    it.each(TYPES)('of type %s: no response contains a secret value', async (type) => {
       const { mine } = service();
       const created = await mine.post(`/v1/checks/${type}`, bodyOf(type, [OPEN, HIDDEN]));
       expect(created.status).toBe(201);
@@ -92,7 +92,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(stored).toContain('TOKEN');
     });
 
-    it('an update may leave out the values of those that are secret, and they stay', async () => {
+    it('an update may omit the values of secret variables, which are kept', async () => {
       const { mine } = service();
       const { json } = await create([OPEN, HIDDEN]);
       const at = `/v1/checks/url/${json.id}`;
@@ -156,7 +156,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(problemsIn(put).join()).toContain('body.variables[0].value');
     });
 
-    it('without a key no secret one is stored, and all else is', async () => {
+    it('without a key only secret variables are refused', async () => {
       const { store, clock, mine } = service();
       const checkVariables = createCheckVariables({ log: silentLog(), secrets: null });
       const checks = createChecks({ store, clock, ids: () => 'shop', checkVariables });
@@ -175,7 +175,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get('/v1/checks/shop')).json.variables).toEqual([OPEN]);
     });
 
-    it('a value that stays is encrypted by the newest key', async () => {
+    it('a kept value is encrypted with the newest key', async () => {
       const { store, clock, mine } = service();
       const [old, next] = [randomBytes(KEY_BYTES), randomBytes(KEY_BYTES)];
       const checksWith = (...keys: readonly [Buffer, ...Buffer[]]) => {
@@ -193,7 +193,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(checksWith(next).checkVariables.secretValues(key, sealed)).toEqual([SECRET]);
     });
 
-    it('one whose key is lost can be given a new value, and stays where nobody reads it', async () => {
+    it('one whose key is lost can get a new value, and is kept while no update reads it', async () => {
       const { store, clock, mine } = service();
       const { json } = await create([OPEN, HIDDEN]);
       const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
@@ -217,7 +217,7 @@ describe.each(databases)('on %s', (kind) => {
     });
   });
 
-  describe('variables of checks, as agents are sent them', () => {
+  describe('variables of checks, as agents get them', () => {
     const store = useMigratedStore(kind);
     const labOf = useAgentLab(store);
     const settled = async () => {
@@ -232,7 +232,7 @@ describe.each(databases)('on %s', (kind) => {
       return { lab, agent, variables };
     };
 
-    it('have their values, in assignments and in runs beside the plan', async () => {
+    it('have their values, in assignments and in unscheduled runs', async () => {
       const { lab, agent, variables } = await settled();
       expect(agent.checks.get('shop')?.check.variables).toEqual(variables);
       expect(agent.checks.get('other')?.check.variables).toEqual([]);
@@ -241,7 +241,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(runs.map(({ check }) => check.variables)).toEqual([variables]);
     });
 
-    it('come again when nothing but a secret value is another', async () => {
+    it('are sent again when only a secret value changed', async () => {
       const { lab, agent, variables } = await settled();
       const changed = variables.map((one) =>
         one.key === 'TOKEN' ? { ...one, value: 'another-value' } : one,
@@ -256,7 +256,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(agent.checks.get('shop')?.check.variables).toEqual(changed);
     });
 
-    it('are not told again where they are written again as they were', async () => {
+    it('are not sent again when an update changes nothing', async () => {
       const { lab, agent, variables } = await settled();
       await lab.checks.update(lab.accountId, 'shop', { variables });
       await lab.checks.update(lab.accountId, 'shop', {
@@ -267,7 +267,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(agent.checks.get('shop')?.check.variables).toEqual(variables);
     });
 
-    it('that cannot be decrypted are left out, and a line says so once', async () => {
+    it('that cannot be decrypted are omitted, which is logged once', async () => {
       const { lab, variables } = await settled();
       const logs = captureLog();
       const secrets = createSecretBox([randomBytes(KEY_BYTES)]);

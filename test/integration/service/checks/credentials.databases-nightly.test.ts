@@ -79,7 +79,7 @@ describe.each(databases)('on %s', (kind) => {
       return told.request as Record<string, unknown>;
     };
 
-    it('are shown to nobody, whatever is done', async () => {
+    it('are shown in no response', async () => {
       const { mine } = service();
       const created = await mine.post('/v1/checks/api', BODY);
       expect(created.json.request).toMatchObject(SHOWN);
@@ -278,7 +278,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.patch('/v1/variables/OWN', { locked: true })).status).toBe(200);
     });
 
-    it('of before that have a mask beside other text stay while other fields change', async () => {
+    it('of older releases with a mask beside other text are kept while other fields change', async () => {
       const { mine, store } = service();
       const id = await create();
       await store.query(
@@ -290,7 +290,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(renamed.status, renamed.text).toBe(200);
     });
 
-    it('stay only while a variable of the check in its host says the same', async () => {
+    it('are kept only while a variable of the check in its host does not change', async () => {
       const { mine } = service();
       const request = { ...REQUEST, url: 'https://{{HOST}}/a' };
       const variables = [{ key: 'HOST', value: 'shop.test' }];
@@ -381,7 +381,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await toldOf(id)).toMatchObject(request);
     });
 
-    it('name the Host header that is another', async () => {
+    it('name the changed Host header', async () => {
       const { mine } = service();
       const id = await create();
       const headers = [...SHOWN.headers, { key: 'Host', value: 'evil.test' }];
@@ -392,7 +392,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('that are templates are shown, and go to any host', async () => {
+    it('that are templates are shown, and are kept for any host', async () => {
       const { mine } = service();
       const request = {
         ...REQUEST,
@@ -423,7 +423,7 @@ describe.each(databases)('on %s', (kind) => {
       return TEST_PROXY_PASSWORDS.open({ accountId: mine.accountId, id }, stored);
     };
 
-    it('is shown without its password, which stays', async () => {
+    it('is shown without its password, which is kept', async () => {
       const { mine } = service();
       const created = await create(PROXY);
       const { id } = created.json;
@@ -462,7 +462,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await told(id)).toBe(before);
     });
 
-    it('is shown without a user that stands alone, which stays and is encrypted', async () => {
+    it('is shown without a user that has no password, which is kept and encrypted', async () => {
       const { mine, store } = service();
       const created = await create(`http://${SECRETS.proxy}@proxy.test:3128`);
       const { id } = created.json;
@@ -564,13 +564,13 @@ describe.each(databases)('on %s', (kind) => {
     };
     const ALL = { request: expect.objectContaining(REQUEST), proxyUrl: PROXY };
 
-    it('are encrypted where there is a key', async () => {
+    it('are encrypted if there is a key', async () => {
       const { locationId } = await stored(box(OLD));
       expect(await isClear()).toEqual([]);
       expect(await told(box(OLD), locationId)).toEqual(ALL);
     });
 
-    it('are in clear without a key, shown to nobody all the same, and the start warns', async () => {
+    it('are stored in clear without a key, shown in no response, and the start warns', async () => {
       const { checks, locations, locationId } = await stored(null);
       expect(await isClear()).toHaveLength(4);
       await checks.update(accountId, 'shop', { request: SHOWN });
@@ -585,7 +585,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await isClear()).toHaveLength(4);
     });
 
-    it('of before are encrypted when a service with a key first starts, once', async () => {
+    it('of older releases are encrypted once when a service with a key first starts', async () => {
       const { locationId } = await stored(null);
       const [before] = await store().query('select updated_at from checks');
       const [one, other] = [sealing(box(OLD)), sealing(box(OLD))];
@@ -606,7 +606,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await rows()).text).toBe(text);
     });
 
-    it('are encrypted by the newest key at the next start, with the secret variables', async () => {
+    it('are encrypted with the newest key at the next start, together with the secret variables', async () => {
       const { checks, locationId } = await stored(box(OLD));
       const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
       await checks.update(accountId, 'shop', { variables });
@@ -620,7 +620,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(values).toContain('own-secret');
     });
 
-    it('that no key opens stay, are told to nobody, and can be given anew', async () => {
+    it('that no key decrypts are kept, are sent to no agent, and can be replaced', async () => {
       const { locationId } = await stored(box(OLD));
       const { text } = await rows();
       const service = sealing(box(NEW));
@@ -631,7 +631,7 @@ describe.each(databases)('on %s', (kind) => {
           checks: 1,
           locations: 1,
           msg: expect.stringMatching(
-            /^credentials and secret values of 1 check, 1 proxy cannot be decrypted, as no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY/,
+            /^credentials and secret values of 1 check, 1 proxy cannot be decrypted because none of the keys decrypts them: put the key that encrypted them behind the others in ENCRYPTION_KEY/,
           ),
         },
       ]);
@@ -667,7 +667,7 @@ describe.each(databases)('on %s', (kind) => {
          where id = $1`,
         [accountId, box(OLD).seal('its-secret', [])],
       );
-      const service = sealing(null);
+      const service = sealing(null, store());
       await service.start();
       expect(service.logs.records()).toMatchObject([
         { level: 'warn', msg: expect.stringContaining('are stored in clear') },
@@ -676,7 +676,7 @@ describe.each(databases)('on %s', (kind) => {
           checks: 1,
           locations: 1,
           variables: 2,
-          msg: `credentials and secret values of 1 check, 1 proxy, 2 variables cannot be decrypted, as ${NO_KEY[kind]} and start the service again; or give them again`,
+          msg: `credentials and secret values of 1 check, 1 proxy, 2 variables cannot be decrypted because ${NO_KEY[kind]} and restart the service; or send them again`,
         },
       ]);
       const withKey = sealing(box(OLD));
@@ -684,7 +684,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(withKey.logs.records()).toEqual([]);
     });
 
-    it('that are damaged are told of by the walk, as the start goes by the names of keys', async () => {
+    it('that are damaged are logged by the rewrite, since the start compares only the names of keys', async () => {
       await stored(box(OLD));
       await store().query(
         'update checks set sealed_variables = substring(sealed_variables from 1 for 40)',
@@ -693,11 +693,11 @@ describe.each(databases)('on %s', (kind) => {
       await service.start();
       expect(service.logs.records()).toMatchObject([
         { level: 'info', changed: 1 },
-        { level: 'error', unreadable: 1, msg: expect.stringContaining('or give them again') },
+        { level: 'error', unreadable: 1, msg: expect.stringContaining('or send them again') },
       ]);
     });
 
-    it('are encrypted behind the open port: the start itself changes none, but new ones', async () => {
+    it('are encrypted after the port is open: before that only new ones are', async () => {
       await stored(null);
       const service = sealing(box(OLD));
       await service.begin();
@@ -729,7 +729,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(next.counts).toEqual({ queries: 5, transactions: 3 });
     });
 
-    it('that came in clear behind the first walk are encrypted by the second', async () => {
+    it('that were stored in clear after the first rewrite passed are encrypted by the second', async () => {
       await stored(box(OLD));
       let lists = 0;
       const { on } = watched((text) => {
@@ -759,7 +759,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(JSON.stringify(all)).not.toContain('correct-horse');
     });
 
-    it('go on to be encrypted after a walk that fails, which is made again', async () => {
+    it('are encrypted by another rewrite after one that failed', async () => {
       await stored(null);
       const failures = [new Error('the database is away')];
       const { on } = watched((text) => {
@@ -777,7 +777,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await isClear()).toEqual([]);
     });
 
-    it('wait for the next start where the service ends between two of them', async () => {
+    it('are encrypted at the next start if the service stops in between', async () => {
       await stored(null);
       const ending = new AbortController();
       const { on, counts } = watched();
@@ -794,7 +794,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await isClear()).toEqual(['proxy']);
     });
 
-    it('are in clear again for a return to the release before', async () => {
+    it('are stored in clear again for a return to the previous release', async () => {
       const { checks, locationId } = await stored(box(OLD));
       const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
       await checks.update(accountId, 'shop', { variables });
@@ -810,20 +810,20 @@ describe.each(databases)('on %s', (kind) => {
         kind: 'environment',
         code: 'SECRET_UNREADABLE',
         message: expect.stringMatching(
-          /^credentials of 1 check or location cannot be decrypted, as no key that is here opens them: [^\n]* and run vedette service decrypt again$/,
+          /^credentials of 1 check or location cannot be decrypted because none of the keys decrypts them: [^\n]* and run vedette service decrypt again$/,
         ),
       });
       await expect(decryptCredentials({ ...parts, secrets: null })).rejects.toMatchObject({
-        message: `credentials of 1 check or location cannot be decrypted, as ${NO_KEY[kind]} and run vedette service decrypt again`,
+        message: `credentials of 1 check or location cannot be decrypted because ${NO_KEY.pglite} and run vedette service decrypt again`,
       });
     });
   });
 
-  describe('credentials, as agents are sent them', () => {
+  describe('credentials, as agents get them', () => {
     const store = useMigratedStore(kind);
     const labOf = useAgentLab(store);
 
-    it('are those that were given, in assignments, in runs beside the plan and of the proxy', async () => {
+    it('are the original ones in assignments, in unscheduled runs and in the proxy', async () => {
       const lab = labOf();
       await lab.addCheck('shop', { checkType: 'API', request: REQUEST });
       await lab.locations.update(lab.accountId, lab.cellar.id, { proxyUrl: PROXY });
@@ -838,7 +838,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(location.proxyUrl).toBe(PROXY);
     });
 
-    it('come again when nothing but a credential is another, and not where none is', async () => {
+    it('are sent again when only a credential changed, and not when none did', async () => {
       const lab = labOf();
       await lab.addCheck('shop', { checkType: 'API', request: REQUEST });
       const agent = lab.agent('agent-a');

@@ -261,7 +261,7 @@ export function checkFieldsSuite(running: () => RunningService): void {
       expect((await mine.get(`/v1/checks/${id}`)).json).toEqual(created.json);
     });
 
-    it.each(TYPES)('a %s check can be made where all types are', async (type) => {
+    it.each(TYPES)('a %s check can be created by the route for all types', async (type) => {
       const { mine } = service();
       const body = bodyOf(type, { checkType: type.toUpperCase() });
       const created = await mine.post('/v1/checks', body);
@@ -269,7 +269,7 @@ export function checkFieldsSuite(running: () => RunningService): void {
       expect(created.json).toMatchObject({ ...COMMON, ...OWN[type] });
     });
 
-    it.each(TAKEN)('takes, keeps and tells, for %s: %j', async (type, fields) => {
+    it.each(TAKEN)('stores and returns, for %s: %j', async (type, fields) => {
       const { mine } = service();
       const created = await mine.post(`/v1/checks/${type}`, bodyOf(type, fields));
       expect(created.json).toMatchObject(fields);
@@ -288,7 +288,7 @@ export function checkFieldsSuite(running: () => RunningService): void {
       expect((await mine.get('/v1/checks?tag=refused')).json).toEqual([]);
     });
 
-    it('takes, keeps and tells the incident that a failure opens', async () => {
+    it('stores and returns the incident that a failure opens', async () => {
       const { mine } = service();
       const { json: shop } = await mine.post('/v1/status-pages/services', { name: 'Shop' });
       const triggerIncident = {

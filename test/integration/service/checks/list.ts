@@ -69,7 +69,7 @@ export function checkListSuite(running: () => RunningService): void {
       expect(idsIn(listed).join('')).toBe(ids);
     });
 
-    it('is of one type where one stands in the path', async () => {
+    it('contains one type if the path names one', async () => {
       const { mine } = service();
       expect(idsIn(await mine.get('/v1/checks/url?limit=2'))).toEqual(['e', 'c']);
       expect(idsIn(await mine.get('/v1/checks/dns'))).toEqual([]);
@@ -107,7 +107,7 @@ export function checkListSuite(running: () => RunningService): void {
       ...Array.from({ length: 4 }, (_, index) => String(index).repeat(1_000_000)),
     ];
 
-    it('is read a few at a time, as they are wanted', async () => {
+    it('is read a few at a time, on demand', async () => {
       const { mine, store, clock } = service();
       for (const [index, body] of bodies.entries()) {
         const request = { url: 'https://example.com/', method: 'POST', bodyType: 'RAW', body };

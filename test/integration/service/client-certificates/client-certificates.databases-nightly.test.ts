@@ -91,7 +91,9 @@ describe.each(databases)('on %s', (kind) => {
         .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'a' })
         .toString();
       expect(await problemsOf({ key })).toContain('body.passphrase is missing');
-      expect(await problemsOf({ key, passphrase: 'b' })).toContain('body.passphrase does not decrypt');
+      expect(await problemsOf({ key, passphrase: 'b' })).toContain(
+        'body.passphrase does not decrypt',
+      );
       expect((await mine.get(PATH)).json).toEqual([]);
     });
 

@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { pollRoutes } from '../../../../src/service/agents/poll.routes.ts';
-import { releaseRoutes } from '../../../../src/service/agents/release.routes.ts';
 import { locationAgentsRoutes } from '../../../../src/service/agents/routes.ts';
 import { createApiKeys } from '../../../../src/service/api-keys/api-keys.ts';
 import type { Role } from '../../../../src/service/http/access/authenticator.ts';
@@ -37,11 +36,7 @@ describe('agents over HTTP', () => {
     const stopping = new AbortController();
     app = {
       ...(await startServiceApp(
-        [
-          pollRoutes({ agents, stopping: stopping.signal }),
-          releaseRoutes({ agents }),
-          locationAgentsRoutes({ agents }),
-        ],
+        [pollRoutes({ agents, stopping: stopping.signal }), locationAgentsRoutes({ agents })],
         { authenticator: createApiKeys(parts), locationKeys },
       )),
       stopping,

@@ -33,7 +33,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${created.json.id}`)).json).toEqual(created.json);
     });
 
-    it('give back every field as it came', async () => {
+    it('return every field as it was sent', async () => {
       const { mine } = service();
       const fields = {
         slug: `0${'a-_9'.repeat(24)}xyz`,
@@ -70,7 +70,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(PATH)).json).toEqual([]);
     });
 
-    it('have a slug that is the only one of the account', async () => {
+    it('have a slug that is unique in the account', async () => {
       const { mine, theirs } = service();
       const replies = await Promise.all([mine.post(PATH, CELLAR), mine.post(PATH, CELLAR)]);
       expect(replies.map(({ status }) => status).sort()).toEqual([201, 409]);
@@ -112,7 +112,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${location.id}`)).json).toMatchObject(changes);
     });
 
-    it('stay while a check or a group names them', async () => {
+    it('cannot be deleted while a check or a group names them', async () => {
       const { mine } = service();
       const { json: location } = await mine.post(PATH, CELLAR);
       const path = `${PATH}/${location.id}`;
@@ -155,7 +155,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${path}/keys`)).json[0].revoked_at).toBeNull();
     });
 
-    it('are listed oldest first, in parts', async () => {
+    it('are listed oldest first, in pages', async () => {
       const { mine, clock } = service();
       for (const slug of ['c', 'b', 'a']) {
         await mine.post(PATH, { slug, name: slug });
@@ -168,7 +168,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}?page=0`)).status).toBe(400);
     });
 
-    it('are changed by writers, and their keys by admins', async () => {
+    it('are changed with the role write, and their keys with the role admin', async () => {
       const { mine, clientWith } = service();
       const { json: location } = await mine.post(PATH, CELLAR);
       const path = `${PATH}/${location.id}`;
@@ -184,7 +184,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     describe('their keys', () => {
-      it('are shown once and kept as a hash', async () => {
+      it('are shown once and stored as a hash', async () => {
         const { mine, store, clock } = service();
         const { json: location } = await mine.post(PATH, CELLAR);
         const made = await mine.post(`${PATH}/${location.id}/keys`);
@@ -204,7 +204,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(JSON.stringify(rows)).not.toContain(key.slice(10));
       });
 
-      it('are two at most, also when many are asked for at once', async () => {
+      it('are at most two, also for concurrent requests', async () => {
         const { mine } = service();
         const { json: location } = await mine.post(PATH, CELLAR);
         const keys = `${PATH}/${location.id}/keys`;
@@ -217,7 +217,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await mine.get(keys)).json).toHaveLength(3);
       });
 
-      it('let in the agents of their location until they are revoked (trust model AN20)', async () => {
+      it('authenticate the agents of their location until they are revoked (trust model AN20)', async () => {
         const { mine, features, clock } = service();
         const { json: location } = await mine.post(PATH, CELLAR);
         const keys = `${PATH}/${location.id}/keys`;
@@ -246,7 +246,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await mine.delete(`${keys}/${randomUUID()}`)).status).toBe(404);
       });
 
-      it('go with their location', async () => {
+      it('are deleted with their location', async () => {
         const { mine, features } = service();
         const { json: location } = await mine.post(PATH, CELLAR);
         const { json: made } = await mine.post(`${PATH}/${location.id}/keys`);

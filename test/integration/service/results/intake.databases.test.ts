@@ -22,7 +22,7 @@ import { useRunningService } from '../../../support/service/service-harness.ts';
 
 /** What agents bring, and what becomes of it. */
 describe.each(databases)('on %s', (kind) => {
-  describe('results that agents bring', () => {
+  describe('results that agents send', () => {
     const world = useResultsWorld(useRunningService(kind));
 
     const results = async (query = '', checkId = 'shop'): Promise<CheckResult[]> => {
@@ -33,7 +33,7 @@ describe.each(databases)('on %s', (kind) => {
     const status = async (checkId = 'shop') =>
       (await world().mine.get(`/v1/check-statuses/${checkId}`)).json;
 
-    it('are shown as they came, with the status of their check', async () => {
+    it('are shown as they were sent, with the status of their check', async () => {
       const { berlin, deliver, clock } = world();
       const text = (odd: string) => `a ${odd} 😀 \u2028 "quoted" \\ ${odd} é`;
       const result = resultOfRun({
@@ -69,7 +69,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('are stored once, however often they come', async () => {
+    it('are stored once, however often they are sent', async () => {
       const { berlin, deliver } = world();
       const attempt = resultOfRun({ slot: minutesAgo(1), resultType: 'ATTEMPT' });
       const final = resultOfRun({ slot: minutesAgo(1), attempts: 1 });
@@ -81,7 +81,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await status()).toMatchObject({ hasFailures: false });
     });
 
-    it('of one run have one FINAL, the first that came (trust model AC7)', async () => {
+    it('of one run have one FINAL, the first received (trust model AC7)', async () => {
       const { berlin, oslo, deliver, handOver } = world();
       const slot = minutesAgo(1);
       const handedOver = resultOfRun({ slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 });
@@ -111,7 +111,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(finals).toEqual([shownResult(final)]);
     });
 
-    it('that come late change what is older, and not the status', async () => {
+    it('that arrive late change the history, and not the status', async () => {
       const { berlin, deliver } = world();
       await deliver(berlin, { results: [resultOfRun({ slot: minutesAgo(1), responseTime: 5 })] });
       const late = resultOfRun({ slot: minutesAgo(2), hasFailures: true, responseTime: 9 });
@@ -176,7 +176,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await theirs.get('/v1/check-statuses/theirs')).json).toBeNull();
     });
 
-    it('are deferred where any time of theirs is more than a minute ahead, and taken later', async () => {
+    it('are deferred if any of their times is more than a minute ahead, and stored later', async () => {
       const { berlin, send, deliver, clock } = world();
       const isoOf = (ms: number): string => new Date(ms).toISOString();
       const at = isoOf(NOW);
@@ -208,7 +208,7 @@ describe.each(databases)('on %s', (kind) => {
       clock.stepWall(-120_000);
     });
 
-    it('that come later than two periods are listed, and say nothing of how the check does', async () => {
+    it('that arrive later than two periods are listed, but do not change the status', async () => {
       const { berlin, deliver, check, clock } = world();
       await check('shop', { frequency: 10 });
       await deliver(berlin, { results: [resultOfRun({ slot: minutesAgo(20) - 1 })] });
@@ -229,7 +229,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await results('&from=0&to=9999999999')).toHaveLength(3);
     });
 
-    describe('of runs that their location was not given', () => {
+    describe('of runs that their location did not get', () => {
       const codesFor = async (...sent: readonly CheckResult[]): Promise<readonly string[]> => {
         const { berlin, send } = world();
         const reply = await send(berlin, { results: sent });
@@ -245,7 +245,7 @@ describe.each(databases)('on %s', (kind) => {
           checkId,
         ]);
 
-      it('are refused, whenever they say that they began', async () => {
+      it('are refused, whenever they claim to have begun', async () => {
         await world().check('other', elsewhere);
         const run = { slot: minutesAgo(1), checkId: 'other' };
         const early = { startedAt: new Date(NOW - DAY_MS).toISOString() };
@@ -257,7 +257,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await status('other')).toBeNull();
       });
 
-      it('are refused though the check names it, where another has the slots', async () => {
+      it('are refused even if the check names it, if another has the slots', async () => {
         await world().check('other', { privateLocations: ['berlin'] });
         await neverGiven('other');
         const slot = minutesAgo(1);
@@ -266,7 +266,7 @@ describe.each(databases)('on %s', (kind) => {
         ]);
       });
 
-      it('are refused beside its turns, and when it did not have the check (trust model AC2, AN4)', async () => {
+      it('are refused for slots of others in the rotation, and when it did not have the check (trust model AC2, AN4)', async () => {
         const { berlin, store } = world();
         await world().check('other', elsewhere);
         const index = (minutesAgo(90) / 60_000) % 2;
@@ -286,7 +286,7 @@ describe.each(databases)('on %s', (kind) => {
         expect([await takes(minutesAgo(46)), await takes(minutesAgo(44))]).toEqual([true, false]);
       });
 
-      it('are taken where its agent was assigned the check, also when that is over', async () => {
+      it('are stored if its agent was assigned the check, also after the assignment', async () => {
         const { mine, check, store, clock, features, berlin } = world();
         const fields = { name: 'g', privateLocations: ['berlin'] };
         const group = (await mine.post('/v1/check-groups', fields)).json.id;
@@ -315,7 +315,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await codesFor(beside)).toEqual(['foreign_location']);
       });
 
-      it('are taken where the run was asked for there, and end it (trust model AN5)', async () => {
+      it('are stored if the run was requested there, and end it (trust model AN5)', async () => {
         const { running, mine, check, oslo, send } = world();
         const { checkRuns } = running.features;
         await check('other', { privateLocations: ['berlin'] });
@@ -335,7 +335,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await codesFor(other)).toEqual(['foreign_location']);
       });
 
-      it('are taken from the retry on that was handed over (trust model AC8, AN5)', async () => {
+      it('are stored from the handed over retry on (trust model AC8, AN5)', async () => {
         const { oslo, send, handOver } = world();
         const attempt = (attempts: number): CheckResult =>
           resultOfRun({
@@ -352,7 +352,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('are not taken for a location that is gone', async () => {
+    it('are refused for a location that is gone', async () => {
       const { running, berlin, mine } = world();
       const caller = { accountId: mine.accountId, locationId: 'gone', keyId: 'k' };
       const message = { agentId: 'a', epoch: 1, results: [], missed: [] };

@@ -52,7 +52,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await listed('?limit=100')).toEqual(minutes);
     });
 
-    it('takes any window: from is in it, to is not', async () => {
+    it('accepts any window, with from included and to excluded', async () => {
       const created = (ago: number) => Math.floor(minutesAgo(ago) / 1000);
       const at = (ago: number): Run => ({
         slot: minutesAgo(ago),
@@ -95,7 +95,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('refuses what it cannot mean', async () => {
+    it('refuses invalid parameters', async () => {
       const wrong = [
         'limit=0',
         'limit=101',
@@ -115,7 +115,7 @@ describe.each(databases)('on %s', (kind) => {
       for (const query of wrong) expect([query, await statusOf(`?${query}`)]).toEqual([query, 400]);
     });
 
-    it('is of checks of the account alone, that exist', async () => {
+    it('is only for existing checks of the account', async () => {
       const { mine, theirs } = world();
       await bring({ slot: minutesAgo(1) });
       const [result] = (await mine.get(PATH)).json;
@@ -144,7 +144,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/%00`)).status).toBe(400);
     });
 
-    it('has no page that is too large to be held', async () => {
+    it('refuses a page that is too large for memory', async () => {
       const { mine, store } = world();
       await bring({ slot: minutesAgo(1) });
       await store.query(
@@ -163,7 +163,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}?limit=10`)).json).toHaveLength(10);
     });
 
-    it('is given 60 times a minute to each key', async () => {
+    it('is limited to 60 requests a minute for each key', async () => {
       const { mine, clientWith } = world();
       const other = await clientWith('read');
       const statuses = new Set<number>();

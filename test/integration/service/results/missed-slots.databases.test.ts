@@ -91,7 +91,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are taken out by results that come late, from wherever', async () => {
+    it('are removed by late results, from any location', async () => {
       const { berlin, oslo, deliver, handOver } = world();
       await deliver(berlin, { missed: [range(10, 4), range(2, 2)] });
       await deliver(oslo, { missed: [range(10, 4)] });
@@ -116,7 +116,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are stored once where two agents tell of them, with the first reason', async () => {
+    it('are stored once if two agents report them, with the first reason', async () => {
       const { berlin, deliver } = world();
       await deliver(berlin, { missed: [range(10, 6), range(7, 4, { reason: 'clock_jump' })] });
       await deliver(berlin, { missed: [range(12, 2, { reason: 'agent_stopped' })] });
@@ -128,7 +128,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are not those of a maintenance window, also where the agent did not know of it', async () => {
+    it('exclude those of a maintenance window, also if the agent did not know it', async () => {
       const { berlin, deliver, check, mine } = world();
       const window = (from: number, to: number, fields: object) =>
         mine.post('/v1/maintenance-windows', {
@@ -157,7 +157,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await shown()).toHaveLength(4);
     });
 
-    it('of another frequency are those that are in neither', async () => {
+    it('of another frequency exclude those that are stored or have run', async () => {
       const { berlin, deliver } = world();
       await deliver(berlin, { missed: [range(10, 6, { count: 3 })] });
       await deliver(berlin, { missed: [range(10, 6)] });
@@ -181,7 +181,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(rows).toEqual([{ slots: minutes - 1, rows: 4 }]);
     });
 
-    it('that are a row each are stored in slices, and others go on between them', async () => {
+    it('that are a row each are stored in slices, between which others proceed', async () => {
       const { mine } = world();
       const { store } = service();
       const { accountId } = mine;
@@ -229,7 +229,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await shown()).toEqual(['berlin 3-3 agent_busy']);
     });
 
-    it('are deferred where they are ahead of the clock, and taken when it has come to them', async () => {
+    it('are deferred if they are ahead of the clock, and stored when their time has come', async () => {
       const { berlin, deliver, send, clock } = world();
       const aMinute = { missed: [range(3, 3), range(1, -1)] };
       await deliver(berlin, aMinute);
@@ -247,7 +247,7 @@ describe.each(databases)('on %s', (kind) => {
       clock.stepWall(-4 * MINUTE_MS);
     });
 
-    it('of a clock that was set forward by years are those that are kept', async () => {
+    it('of a clock that was set forward by years are cut to the retention', async () => {
       const { berlin, deliver, running, mine } = world();
       const years = { checkId: 'shop', slot: NOW % DAY_MS, lastSlot: NOW };
       const days = (years.lastSlot - years.slot) / DAY_MS;
@@ -261,7 +261,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(rows).toEqual([{ slots: RETENTION_DAYS + 1, first }]);
     });
 
-    it('are left for another batch where those before them took too long', async () => {
+    it('are left for another batch if earlier ones took too long', async () => {
       const { berlin, check, mine } = world();
       await check('other');
       const { store, clock, features } = service();
@@ -298,7 +298,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await shown('?from=0&to=9999999999')).toEqual(['berlin 1440-1 agent_stopped']);
     });
 
-    it('go when their time is up', async () => {
+    it('are deleted after the retention', async () => {
       const { berlin, deliver } = world();
       await deliver(berlin, { missed: [range(2, 1), range(60 * 48, 60 * 48)] });
       const { clock, features } = service();

@@ -10,7 +10,7 @@ const FULL = new StoreError('unavailable', 'STORE_RESOURCES', 'full', { sqlState
 
 /** How the database itself refuses what is to be stored, and takes it again. */
 describe.each(databases)('on %s', (kind) => {
-  describe('whether results are taken', () => {
+  describe('whether the database accepts results', () => {
     const storeOf = useMigratedStore(kind);
     const storageOn = (store: Pick<Store, 'transaction'>) => {
       const clock = new FakeClock();
@@ -18,7 +18,7 @@ describe.each(databases)('on %s', (kind) => {
       return { clock, records, storage: new ResultStorage({ store, clock, log }) };
     };
 
-    it('is tried by a write that leaves nothing', async () => {
+    it('is probed by a write that is rolled back', async () => {
       const tables = () => storeOf().query('select relname, relpages from pg_class order by oid');
       const before = await tables();
       const { storage } = storageOn(storeOf());
@@ -27,7 +27,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await tables()).toEqual(before);
     });
 
-    it('is tried also by a role that may make no table in the schema', async () => {
+    it('is probed also by a role that may not create tables in the schema', async () => {
       const transaction: Store['transaction'] = (work) =>
         storeOf().transaction(async (tx) => {
           // Taken back with what the probe writes.
@@ -42,7 +42,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(records().map(({ level }) => level)).toEqual(['error', 'warn']);
     });
 
-    it('is not so while the database is read-only, and again when it is not any more', async () => {
+    it('is false while the database is read-only, and true again afterwards', async () => {
       const store = storeOf();
       const { storage, clock, records } = storageOn(store);
       await setReadOnly(store, 'on');

@@ -32,8 +32,8 @@ function storageOn(store: Pick<Store, 'transaction'>) {
   return { clock, records, storage: new ResultStorage({ store, clock, log }) };
 }
 
-describe('whether results are taken', () => {
-  it('is so as long as nothing says otherwise, and nobody tries', async () => {
+describe('whether the database accepts results', () => {
+  it('is true without a probe until a refusal', async () => {
     const { store, made } = refusing(FULL);
     const { storage } = storageOn(store);
     await expect(storage.watch(Promise.reject(SOMETHING_ELSE))).rejects.toBe(SOMETHING_ELSE);
@@ -42,7 +42,7 @@ describe('whether results are taken', () => {
     expect(made.count).toBe(0);
   });
 
-  it('is tried once a second while they are refused, told once, and so again with the first write', async () => {
+  it('is probed once a second during refusals, logged once, and true again with the first write', async () => {
     const { store, made } = refusing(FULL, FULL, null);
     const { storage, clock, records } = storageOn(store);
     await expect(storage.watch(Promise.reject(FULL))).rejects.toBe(FULL);
@@ -63,13 +63,13 @@ describe('whether results are taken', () => {
     ]);
   });
 
-  it('is so where one batch is refused for something else, such as its size', async () => {
+  it('is true if one batch is refused for another reason, such as its size', async () => {
     const { storage } = storageOn(refusing(FULL).store);
     await expect(storage.watch(Promise.reject(OUT_OF_MEMORY))).rejects.toBe(OUT_OF_MEMORY);
     expect(await storage.takes()).toBe(true);
   });
 
-  it('is not known while the database cannot be tried', async () => {
+  it('is unknown while the database cannot be probed', async () => {
     const { store, made } = refusing(SHUT_DOWN, null);
     const { storage, clock } = storageOn(store);
     await expect(storage.watch(Promise.reject(FULL))).rejects.toBe(FULL);
@@ -78,7 +78,7 @@ describe('whether results are taken', () => {
     expect([await storage.takes(), made.count]).toEqual([true, 2]);
   });
 
-  it('is so where the try fails by itself, which is told', async () => {
+  it('is true if the probe itself fails, which is logged', async () => {
     const { storage, records } = storageOn(refusing(NO_RIGHT).store);
     await expect(storage.watch(Promise.reject(FULL))).rejects.toBe(FULL);
     expect(await storage.takes()).toBe(true);

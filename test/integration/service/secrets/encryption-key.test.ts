@@ -14,7 +14,7 @@ function folder(): string {
   return path;
 }
 
-it('the embedded database gets a key of its own, which stays', async () => {
+it('the embedded database gets a key of its own, which is kept', async () => {
   const dataDir = folder();
   const open = () => openSecretBox({ keys: null, dataDir, isEmbedded: true });
   const sealed = (await open())?.seal('text', PLACE) ?? Buffer.alloc(0);
@@ -24,22 +24,22 @@ it('the embedded database gets a key of its own, which stays', async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-it('a key file that is none stops the start, and is left as it is', async () => {
+it('an invalid key file stops the start, and is not changed', async () => {
   const dataDir = folder();
   const file = join(dataDir, 'encryption-key');
   writeFileSync(file, 'half of a k');
   await expect(openSecretBox({ keys: null, dataDir, isEmbedded: true })).rejects.toThrow(
-    `${file} must hold 64 hex digits`,
+    `${file} does not contain 64 hex digits`,
   );
   expect(readFileSync(file, 'utf8')).toBe('half of a k');
 });
 
-it('without a key, PostgreSQL gets none: another replica would have another one', async () => {
+it('without a key, none is created for PostgreSQL: another replica would have another one', async () => {
   const dataDir = folder();
   expect(await openSecretBox({ keys: null, dataDir, isEmbedded: false })).toBeNull();
 });
 
-it('a key that is set later encrypts from then on, and the file goes on to decrypt', async () => {
+it('a key that is set later encrypts from then on, and the file still decrypts', async () => {
   const dataDir = folder();
   const own = await openSecretBox({ keys: null, dataDir, isEmbedded: true });
   const before = own?.seal('before', PLACE) ?? Buffer.alloc(0);

@@ -61,7 +61,7 @@ function telling(minutes: number, secret: string, fields: object = {}) {
  * the service before storing").
  */
 describe.each(databases)('on %s', (kind) => {
-  describe('secrets in what agents and users bring', () => {
+  describe('secrets in what agents and users send', () => {
     const running = useRunningService(kind);
     const world = useResultsWorld(running);
 
@@ -82,7 +82,7 @@ describe.each(databases)('on %s', (kind) => {
       return JSON.stringify(texts);
     };
 
-    it('are masked in each text of a result, in its groups and what follows, and nowhere else', async () => {
+    it('are masked in each text of a result, its error groups and what follows from them, and nowhere else', async () => {
       const { berlin, deliver, mine } = world();
       await secretOfAccount('TOKEN', SECRET);
       const result = telling(1, SECRET);
@@ -103,7 +103,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(JSON.stringify(groups)).toContain(MASK);
     });
 
-    it('of an account that has none are no matter, and results stay as they came', async () => {
+    it('are not searched in an account without any, and results do not change', async () => {
       const { berlin, deliver, theirs } = world();
       await theirs.post('/v1/variables', { key: 'TOKEN', value: SECRET, secret: true });
       await world().mine.post('/v1/variables', { key: 'OPEN', value: SECRET });
@@ -113,7 +113,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(only).toEqual({ ...shownResult(result), errorGroupIds: only.errorGroupIds });
     });
 
-    it('count from the moment on that they are there, and as long as they are', async () => {
+    it('are masked from the moment that they exist, and as long as they do', async () => {
       const { berlin, deliver, mine } = world();
       const actuals = async (minutes: number, secret: string) => {
         await deliver(berlin, { results: [telling(minutes, secret)] });
@@ -132,7 +132,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await actuals(5, SECRET)).toBe(SECRET);
     });
 
-    it('of a check itself are masked in its own results alone', async () => {
+    it('of a check itself are masked only in its own results', async () => {
       const { berlin, deliver, check, mine } = world();
       const variables = [{ key: 'OWN', value: OWN, secret: true }];
       await check('other', { variables });
@@ -175,7 +175,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('make one group of failures that differ by them alone', async () => {
+    it('do not split groups of failures that differ only in them', async () => {
       const { berlin, deliver, mine } = world();
       await secretOfAccount('ONE', 'first-secret-value');
       await secretOfAccount('TWO', 'second-secret-value');
@@ -186,7 +186,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(groups).toHaveLength(1);
     });
 
-    it('are masked in what a run of a file brings', async () => {
+    it('are masked in the report of a run from a file', async () => {
       const { mine } = world();
       await secretOfAccount('TOKEN', SECRET);
       const brought = await mine.post('/v1/test-sessions', {
@@ -206,7 +206,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(brought.json.link)).status).toBe(200);
     });
 
-    it('are not told by parts to a key that may only run, whatever it sends', async () => {
+    it('cannot be guessed in parts with the role run', async () => {
       await secretOfAccount('TOKEN', SECRET);
       const attacker = await world().clientWith('run');
       const half = SECRET.slice(0, -1);
@@ -226,7 +226,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('are not told by parts by what a target sends to an agent, either', async () => {
+    it('cannot be guessed in parts by a target', async () => {
       const { berlin, deliver } = world();
       await secretOfAccount('TOKEN', SECRET);
       const guess = `${SECRET.slice(0, -1)}…`;
@@ -234,7 +234,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(JSON.stringify(await shown())).not.toContain(MASK);
     });
 
-    it('are masked in why an agent could not read a check', async () => {
+    it('are masked in the reason why an agent could not read a check', async () => {
       const { mine, berlin, features, store, clock } = world();
       await secretOfAccount('TOKEN', SECRET);
       const caller = { accountId: mine.accountId, locationId: berlin.id, keyId: 'key' };
@@ -250,7 +250,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(text).not.toContain(SECRET);
     });
 
-    it('are read again only when they changed', async () => {
+    it('are read again only after a change', async () => {
       const { store, clock, mine, features } = world();
       await secretOfAccount('TOKEN', SECRET);
       let read = 0;
@@ -279,7 +279,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(result?.apiCheckResult?.requestError).toContain(SECRET);
     });
 
-    it('the way to a target is kept and shown as it came', async () => {
+    it('the route to a target is stored and shown unchanged', async () => {
       const { berlin, deliver } = world();
       const traceroute: Traceroute = {
         hostname: 'shop.test',

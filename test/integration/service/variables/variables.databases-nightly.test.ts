@@ -61,7 +61,7 @@ describe.each(databases)('on %s', (kind) => {
       ...fields,
     });
 
-    it('are told with their values, and once (trust model AC12)', async () => {
+    it('are sent with their values, and once (trust model AC12)', async () => {
       const { mine } = service();
       await mine.post(PATH, variable('B', { secret: true, value: HOSTILE }));
       await mine.post(PATH, variable('A', { locked: true }));
@@ -71,7 +71,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(location).toMatchObject({ variables: null, settings: null });
     });
 
-    it('of another account are not', async () => {
+    it('of another account are not sent', async () => {
       const { theirs } = service();
       await theirs.post(PATH, variable('A'));
       const { told } = await settled();
@@ -93,7 +93,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('a change that is none to agents leaves the poll held', async () => {
+    it('a change that does not affect agents leaves the poll held', async () => {
       const { mine, clock } = service();
       await mine.post(PATH, variable('A'));
       const { agent } = await settled();
@@ -104,7 +104,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(told).toMatchObject({ variables: null, settings: null });
     });
 
-    it('a secret that is written again as it was is no change, to agents and to what masks it', async () => {
+    it('a secret that is sent again unchanged is no change for agents and for masking', async () => {
       const { mine, clock, store } = service();
       await mine.post(PATH, variable('A', { secret: true }));
       const { agent } = await settled();
@@ -120,7 +120,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(updated_at).not.toBeNull();
     });
 
-    it('a value that is written again is encrypted by the newest key', async () => {
+    it('a value that is sent again is encrypted with the newest key', async () => {
       const { mine, store, clock } = service();
       const [old, next] = [randomBytes(KEY_BYTES), randomBytes(KEY_BYTES)];
       const allowance = createAllowance(UNLIMITED);
@@ -145,7 +145,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('one that cannot be decrypted is left out, and a line says so once', async () => {
+    it('one that cannot be decrypted is omitted, which is logged once', async () => {
       const { mine, store, clock } = service();
       await mine.post(PATH, variable('A', { secret: true }));
       await mine.post(PATH, variable('B'));
@@ -168,7 +168,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(JSON.stringify(lines)).not.toContain('value of');
     });
 
-    it('take together what an answer has room for, and no more', async () => {
+    it('are limited in total to the size that fits into an answer', async () => {
       const { mine, features, store } = service();
       const long = 'é'.repeat(10_000);
       const count = Math.floor(MAX_BYTES / 20_002);
@@ -191,7 +191,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(Buffer.byteLength(JSON.stringify(values))).toBeLessThan(MAX_BYTES * 1.01);
     });
 
-    it('two that change at once wait for each other, and for nothing else', async () => {
+    it('two concurrent changes wait only for each other', async () => {
       const { mine } = service();
       await mine.post(PATH, variable('A'));
       const answers = await Promise.all([

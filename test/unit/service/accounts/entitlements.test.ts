@@ -24,7 +24,7 @@ const byKey = (accountId: string) =>
   new Map(entitlementsOf(PLANS, accountId).entitlements.map((each) => [each.key, each]));
 
 describe('what an account may have', () => {
-  it('is everything where nobody limits it', () => {
+  it('is everything without a limit', () => {
     const { plan, locations, entitlements, addons } = entitlementsOf(UNLIMITED, 'any');
     expect(plan).toBe('unlimited');
     expect(locations.all.map(({ id }) => id)).toEqual([...LOCATIONS]);
@@ -69,7 +69,7 @@ describe('a check', () => {
   const admit = (accountId: string, fields: Partial<typeof check>) => () =>
     createAllowance(PLANS).admitCheck(accountId, { ...check, ...fields }, null);
 
-  it('passes where its plan has all that it asks for', () => {
+  it('is admitted if its plan has all that it needs', () => {
     expect(admit('small', {})).not.toThrow();
     expect(admit('big', { frequency: 0, privateLocations: ['a', 'b', 'c'] })).not.toThrow();
   });
@@ -110,7 +110,7 @@ describe('a check from a larger plan', () => {
     expect(change(fields)).toThrow(message);
   });
 
-  it('that gave up what it had does not get it back', () => {
+  it('that gave something up does not get it back', () => {
     const slow = { ...before, frequency: 1, locations: [] };
     const { admitCheck } = createAllowance(PLANS);
     expect(() => admitCheck('small', { ...slow, frequency: 0 }, slow)).toThrow(/10, 20 or 30/);
@@ -119,7 +119,7 @@ describe('a check from a larger plan', () => {
 });
 
 describe('a file of plans', () => {
-  it('does not take what every object has for an account or a plan', () => {
+  it('does not mistake properties of every object for an account or a plan', () => {
     expect(planOf(PLANS, 'constructor').name).toBe('hobby');
     const plans = { small: { displayName: 'Small' } };
     expect(plansSchema.safeParse({ plans, default: 'toString' }).success).toBe(false);

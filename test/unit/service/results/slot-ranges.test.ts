@@ -28,7 +28,7 @@ const RANGE = fc
   .map(({ first, step, count }) => rangeOf(first * 1000, step * 1000, count));
 
 describe('a range of slots', () => {
-  it('less any others has just the slots that none of them has, in parts that are even', () => {
+  it('minus any others has exactly the slots that none of them has, in even parts', () => {
     fc.assert(
       fc.property(RANGE, fc.array(RANGE, { maxLength: 5 }), (range, others) => {
         const shared = sharedWith(range, others);
@@ -40,7 +40,7 @@ describe('a range of slots', () => {
     );
   });
 
-  it('less any of its slots has the others, and never more parts than gaps', () => {
+  it('minus any of its slots has the others, and at most one more part than gaps', () => {
     fc.assert(
       fc.property(RANGE, fc.uniqueArray(fc.nat(24)), (range, numbers) => {
         const taken = new Set(numbers);
@@ -57,7 +57,7 @@ describe('a range of slots', () => {
     );
   });
 
-  it('knows the numbers of its slots, and of no other instant', () => {
+  it('numbers its slots, and no other instant', () => {
     fc.assert(
       fc.property(RANGE, fc.nat(200_000), (range, instantMs) => {
         expect(numberOf(range, instantMs)).toBe(slotsOf(range).indexOf(instantMs));
@@ -68,7 +68,7 @@ describe('a range of slots', () => {
     );
   });
 
-  it('falls into parts of a day at most that have the same slots', () => {
+  it('splits into parts of at most a day with the same slots', () => {
     fc.assert(
       fc.property(
         fc.nat(DAY_MS),
@@ -88,7 +88,7 @@ describe('a range of slots', () => {
     );
   });
 
-  it('of years is cut at the first slot that is kept without counting to it', () => {
+  it('of years is cut at the first retained slot by binary search', () => {
     const years = rangeOf(0, 1000, 1_700_000_001);
     let asked = 0;
     const kept = fromFirst(years, (slotMs) => {

@@ -39,7 +39,7 @@ function longResult(): ReceivedResult {
 describe('the scrubbing of one result', () => {
   const scrubber = createScrubber([SECRET, 'another secret']);
 
-  it('gives what it gives at once, and a turn after each text that is too much', async () => {
+  it('gives the same as scrubbing at once, and yields after each text over the limit', async () => {
     const result = longResult();
     let turns = 0;
     const scrubbed = await scrubYielding(result, scrubber, async () => {
@@ -52,7 +52,7 @@ describe('the scrubbing of one result', () => {
     expect(turns).toBeGreaterThan(LINES);
   });
 
-  it('gives the same object where nothing is found, and takes no turn where it is short', async () => {
+  it('returns the same object if nothing is found, and does not yield for a short text', async () => {
     const unheard = createScrubber(['never said']);
     const clean = JSON.parse(JSON.stringify(longResult()).replaceAll('a=b', MASK));
     clean.apiCheckResult.response.headers['set-cookie'] = [MASK];
@@ -69,7 +69,7 @@ describe('the scrubbing of one result', () => {
     expect(apiCheckResult?.jobLog).toHaveLength(LINES);
   });
 
-  it('as it is brought to the service lets the event loop turn, be it the only one', async () => {
+  it('yields to the event loop in the service, even for a single result', async () => {
     // Each look at the clock takes as long as a slow text.
     let nowMs = 0;
     const clock = { ...systemClock, monotonicMs: () => (nowMs += 3) };

@@ -70,7 +70,7 @@ function first(agents: readonly AssignableAgent[]): AssignableAgent {
 }
 
 describe('the assignment of checks', () => {
-  it('is the same in whatever order checks and agents come', () => {
+  it('does not depend on the order of checks and agents', () => {
     const shuffled = fc
       .tuple(CHECKS, AGENTS)
       .chain(([checks, agents]) =>
@@ -95,7 +95,7 @@ describe('the assignment of checks', () => {
     expect(owners).toBe('bccccacbcacc');
   });
 
-  it('gives each check to one capable agent, or says why there is none', () => {
+  it('assigns each check to one capable agent, or gives the reason why there is none', () => {
     fc.assert(
       fc.property(CHECKS, AGENTS, (checks, agents) => {
         const { owners, unassigned } = assign(checks, agents);
@@ -125,7 +125,7 @@ describe('the assignment of checks', () => {
     );
   });
 
-  it('moves to an agent that joins only its share, and nothing between the others', () => {
+  it('moves only its share to an agent that joins, and nothing between the others', () => {
     fc.assert(
       fc.property(PEERS, fc.string(), (agents, salt) => {
         const joining = first(agents);
@@ -139,7 +139,7 @@ describe('the assignment of checks', () => {
     );
   });
 
-  it('moves from an agent that leaves only its own, spread over the others by weight', () => {
+  it('moves only the checks of an agent that leaves, spread over the others by weight', () => {
     fc.assert(
       fc.property(PEERS, fc.string(), (agents, salt) => {
         const leaving = first(agents);
@@ -159,7 +159,7 @@ describe('the assignment of checks', () => {
     );
   });
 
-  it('moves only the share that must where a concurrency changes', () => {
+  it('moves only the necessary share when a concurrency changes', () => {
     const agents = [agent('a'), agent('b'), agent('c')];
     const checks = urlChecks(MANY);
     const before = assign(checks, agents).owners;
@@ -183,7 +183,7 @@ describe('the assignment of checks', () => {
     );
   });
 
-  it('spreads also where agents and checks have ids that are much alike', () => {
+  it('spreads also agents and checks with similar ids', () => {
     const agents = Array.from({ length: 10 }, (_, n) => agent(`agent-${n}`));
     const owners = [...assign(urlChecks(MANY), agents).owners.values()];
     for (const { id } of agents) {
@@ -193,7 +193,7 @@ describe('the assignment of checks', () => {
     }
   });
 
-  it('takes a check as the model has it', () => {
+  it('accepts a check of the model', () => {
     expect(assignableCheckOf(checkOf('DNS', { id: 'names' }))).toEqual({
       id: 'names',
       checkType: 'DNS',

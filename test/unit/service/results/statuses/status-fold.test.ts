@@ -64,7 +64,7 @@ const OUTCOMES = fc.uniqueArray(
 );
 
 describe('the status of a check', () => {
-  it('is the same whatever the order of its FINALs, and however often each comes', () => {
+  it('does not depend on the order and repetition of its FINALs', () => {
     const orders = OUTCOMES.chain((outcomes) =>
       fc.tuple(
         fc.constant(outcomes),
@@ -78,7 +78,7 @@ describe('the status of a check', () => {
     );
   });
 
-  it('is that of the latest slot, and of its runs that of the worst', () => {
+  it('is that of the worst run of the latest slot', () => {
     expect(
       fold([
         { slot: 2, location: 'oslo' },
@@ -93,7 +93,7 @@ describe('the status of a check', () => {
     });
   });
 
-  it('has the longest and shortest run of those that judge the target', () => {
+  it('has the longest and shortest run of those without system errors', () => {
     const runs = [
       { slot: 1, location: 'oslo', responseTime: 20 },
       { slot: 2, location: 'oslo', responseTime: 10, hasFailures: true },
@@ -105,7 +105,7 @@ describe('the status of a check', () => {
     expect(fold(runs.slice(3))).toBeNull();
   });
 
-  it('keeps the days of the certificate where a later run saw none', () => {
+  it('keeps the days of the certificate when a later run saw none', () => {
     const runs = [
       { slot: 1, location: 'oslo', days: 30 },
       { slot: 2, location: 'oslo', days: 29 },
