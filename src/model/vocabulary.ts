@@ -1,6 +1,6 @@
 /**
  * The closed lists of the API: src/service/README.md, "Every endpoint", and src/model/README.md,
- * "The check file" where the spec leaves them open.
+ * "The check file".
  */
 
 export const CHECK_TYPES = [

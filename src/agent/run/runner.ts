@@ -68,9 +68,10 @@ export interface Run {
 }
 
 /**
- * One run: attempts until one passes, no further retry is due, or another location takes the next one.
- * Sends ATTEMPT results and one FINAL to the sink, or one missed slot with the reason why there is no
- * FINAL. A one-off run has no slot that could be missed: only the log reports that it did not run.
+ * One run: attempts until one passes, no further retry is due, or another location takes the next
+ * one. Sends ATTEMPT results and one FINAL to the sink, or one missed slot with the reason why
+ * there is no FINAL. A one-off run has no slot that could be missed: only the log reports that it
+ * did not run.
  */
 export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   const { check, slotMs } = run;
@@ -183,9 +184,9 @@ function passedWithAnswer(attempt: Attempt): boolean {
 
 /**
  * The starvation guard (src/agent/README.md, "How times are taken, and when a run is not judged"):
- * repeats an attempt whose verdict is uncertain because the agent was short of CPU, within the slot's
- * time, and one whose body did not fit in memory, when it fits. Otherwise returns why the run is
- * missed.
+ * repeats an attempt whose verdict is uncertain because the agent was short of CPU, within the
+ * slot's time, and one whose body did not fit in memory, when it fits. Otherwise returns why the
+ * run is missed.
  */
 async function attemptUnstarved(
   { check, slotMs, signal, permit }: Run,

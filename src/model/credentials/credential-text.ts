@@ -1,6 +1,8 @@
 import { compileTemplate } from '../check/template.ts';
 
-/** HTTP authentication schemes (IANA registry) and others in use: a word like these is no secret. */
+/**
+ * HTTP authentication schemes (IANA registry) and others in use: a word like these is no secret.
+ */
 const SCHEME =
   /^\s*(?:basic|bearer|digest|dpop|hoba|mutual|negotiate|ntlm|oauth|token|apikey|api-key|jwt|key|ssws|splunk)\s+$/i;
 /** Allowed between placeholders. */

@@ -3,11 +3,11 @@ import { jsonPathProblem } from '../../assertions/json-path.ts';
 import { patternProblem } from '../../assertions/pattern.ts';
 import type { DocumentPath } from './file-problem.ts';
 
-/** A pattern that can never match anything because it is not written right. */
+/** A pattern with a syntax error. */
 export interface PatternProblem {
-  /** From the list of assertions. */
+  /** Relative to the list of assertions. */
   readonly path: DocumentPath;
-  /** To stand after the path. */
+  /** Continues a sentence that starts with the path. */
   readonly message: string;
 }
 
@@ -19,7 +19,7 @@ const PROBLEM_OF: Readonly<Record<Expression, (text: string) => string | null>> 
 };
 const MAX_PROBLEM_CHARS = 200;
 
-/** The regular expressions and JSONPaths among the assertions that cannot be used. */
+/** The problems with regular expressions and JSONPaths of assertions. */
 export function patternProblems(assertions: readonly Assertion[]): readonly PatternProblem[] {
   return assertions.flatMap((assertion, index) => [
     ...problemOf(assertion.property, propertyExpression(assertion), [index, 'property']),
@@ -27,10 +27,7 @@ export function patternProblems(assertions: readonly Assertion[]): readonly Patt
   ]);
 }
 
-/**
- * What a property is, where it is an expression at all: src/model/README.md, "Assertions",
- * Assertions.
- */
+/** The kind of expression in a property: src/model/README.md, "Assertions". */
 function propertyExpression({ source, regex }: Assertion): Expression | null {
   switch (source) {
     case 'JSON_BODY':
@@ -54,5 +51,7 @@ function problemOf(
   if (text === null || text === '' || expression === null) return [];
   const problem = PROBLEM_OF[expression](text);
   if (problem === null) return [];
-  return [{ path, message: `is no valid ${expression} (${problem.slice(0, MAX_PROBLEM_CHARS)})` }];
+  return [
+    { path, message: `is not a valid ${expression} (${problem.slice(0, MAX_PROBLEM_CHARS)})` },
+  ];
 }

@@ -17,23 +17,23 @@ import type { ProblemReporter } from './problem-reporter.ts';
 import { issueText, shownValue, unknownKeyText } from './schema-issue.ts';
 import { reportVariableIssue } from './variable-entries.ts';
 
-/** Fields of a check that bound each other. */
+/** Fields of a check that limit each other. */
 const RULED_PAIRS: readonly (readonly string[])[] = [
   ['frequency', 'frequencyOffset'],
   ['degradedResponseTime', 'maxResponseTime'],
   ['degradedPacketLossThreshold', 'maxPacketLossThreshold'],
 ];
 
-/** What all checks of a file share while they are read. */
+/** Shared by all checks of a file while it is parsed. */
 export interface EntryContext {
   readonly report: ProblemReporter;
   readonly defaults: RawMapping;
-  /** Ids that came before, with the index of the check that has each. */
+  /** The ids so far, each with the index of its check. */
   readonly ids: Map<string, number>;
   readonly alike: SimilarCheckParser;
 }
 
-/** One entry of `checks`, with its defaults; null where something about it was reported. */
+/** One entry of `checks`, with its defaults; null if a problem was reported. */
 export function readCheck(raw: unknown, index: number, context: EntryContext): Check | null {
   const { report, defaults } = context;
   const entryPath = ['checks', index];
@@ -90,7 +90,7 @@ function readId(raw: RawMapping, index: number, { report, ids }: EntryContext): 
   return id;
 }
 
-/** A rule between two fields is meaningless where one of them is wrong by itself. */
+/** A rule between two fields is meaningless if one of them is invalid itself. */
 function withoutFalseOnes(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
   const fieldOf = ({ path }: z.core.$ZodIssue): unknown => (path.length === 1 ? path[0] : null);
   const wrong = issues.filter(({ code }) => code !== 'custom').map(fieldOf);

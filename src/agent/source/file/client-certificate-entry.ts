@@ -17,11 +17,11 @@ export interface CertificateContext {
   readonly report: ProblemReporter;
   /** Paths are relative to this file. */
   readonly checkFile: string;
-  /** Receives the path of every PEM file that the entries name, to be watched. */
+  /** Receives the path of every PEM file in the entries, to watch it. */
   readonly pemFiles: Set<string>;
 }
 
-/** One entry of `clientCertificates`; null where something about it was reported. */
+/** One entry of `clientCertificates`; null if a problem was reported. */
 export async function readClientCertificate(
   raw: unknown,
   index: number,
@@ -71,7 +71,7 @@ function readHost(
   return null;
 }
 
-/** undefined where it was reported. */
+/** undefined if a problem was reported. */
 function readPassphrase(
   passphrase: unknown,
   path: (string | number)[],
@@ -111,7 +111,7 @@ async function readPem(
   };
   try {
     const stats = await stat(file);
-    if (!stats.isFile()) return problem('is no regular file');
+    if (!stats.isFile()) return problem('is not a regular file');
     if (stats.size > MAX_PEM_BYTES) return problem(`is larger than ${MAX_PEM_BYTES} bytes`);
     const text = await readFile(file, 'utf8');
     if (!text.includes('-----BEGIN')) return problem(`holds no PEM text for ${field}`);
@@ -121,7 +121,7 @@ async function readPem(
   }
 }
 
-/** Reports now what would otherwise fail at the first handshake. */
+/** Reports problems that would otherwise appear at the first handshake. */
 function isUsable(
   { cert, key, ca, passphrase }: ClientCertificate,
   entryPath: (string | number)[],

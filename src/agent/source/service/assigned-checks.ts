@@ -17,9 +17,13 @@ import type { SavedAssignments, SavedSettings } from './assignment-store.ts';
 
 /** Of one agent. More are left out, and reported to the service. */
 export const MAX_CHECKS = 100_000;
-/** Of one agent, as JSON: 100,000 of the usual size have 80 MB. More are left out and reported, too. */
+/**
+ * Of one agent, as JSON: 100,000 of the usual size have 80 MB. More are left out and reported, too.
+ */
 export const MAX_CHECKS_MIB = 256;
-/** Yields to the event loop after this many: checks run meanwhile, and their times must be right. */
+/**
+ * Yields to the event loop after this many: checks run meanwhile, and their times must be right.
+ */
 const CHECKS_PER_YIELD = 100;
 const MAX_PROBLEM_CHARS = 600;
 const TOO_LARGE = `this agent takes ${MAX_CHECKS_MIB} MiB of checks at most: give its location fewer or shorter ones, or more agents`;
@@ -53,7 +57,10 @@ interface Draft {
   readonly refusals: Map<string, string>;
   /** By check id, of those that are new here: the instant after which nobody answered for them. */
   readonly unanswered: Map<string, number>;
-  /** By check id, of those that were taken from this agent meanwhile: up to which instant others answer. */
+  /**
+   * By check id, of those that were taken from this agent meanwhile: up to which instant others
+   * answer.
+   */
   readonly answered: Map<string, number>;
   changed: boolean;
   readonly full: boolean;
@@ -112,7 +119,10 @@ export class AssignedChecks {
     return this.#unanswered.size > 0;
   }
 
-  /** Whether the last answer changed a set from which checks were left out because of the byte limit. */
+  /**
+   * Whether the last answer changed a set from which checks were left out because of the byte
+   * limit.
+   */
   get hasMadeRoom(): boolean {
     return this.#hasMadeRoom;
   }
@@ -290,7 +300,9 @@ function whyNotTaken(
   return null;
 }
 
-/** What most checks need: it takes less memory than they would each by itself. Null for any other. */
+/**
+ * What most checks need: it takes less memory than they would each by itself. Null for any other.
+ */
 function readAlike(message: AssignmentMessage, alike: SimilarCheckParser): Read<Assignment> | null {
   const { checkId, check: body, slots, answeredUntil } = message;
   const type = RUNNABLE_CHECK_TYPES.find((each) => each === body.checkType);

@@ -88,8 +88,8 @@ export class AssignmentStore {
   }
 
   /**
-   * Writes what has changed without the usual delay, though once a second at most. Resolves when the
-   * file has it, when the disk refuses it, or when the signal aborts.
+   * Writes what has changed without the usual delay, though once a second at most. Resolves when
+   * the file has it, when the disk refuses it, or when the signal aborts.
    */
   async saved(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;

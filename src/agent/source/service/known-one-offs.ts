@@ -22,12 +22,16 @@ export interface TakenRuns {
  * the service names it again and others are done.
  */
 export class KnownOneOffs {
-  /** The runs that were passed on, until the service knows that they are done: bytes of JSON by id. */
+  /**
+   * The runs that were passed on, until the service knows that they are done: bytes of JSON by id.
+   */
   readonly #known = new Map<string, number>();
   #bytes = 0;
   readonly #done = new Set<string>();
 
-  /** Those of an answer that are new. What cannot be read is done: to name it again helps nobody. */
+  /**
+   * Those of an answer that are new. What cannot be read is done: to name it again helps nobody.
+   */
   take(messages: readonly OneOffMessage[]): TakenRuns {
     const runs: OneOff[] = [];
     const refused: Refusal[] = [];

@@ -24,7 +24,10 @@ export class LeaseWatch {
   #sent: Moment;
   /** By the last poll that was answered; null where there is no lease. */
   #answered: Lease | null = null;
-  /** The same lease, extended by the poll under way where that was sent in time: it is assumed to arrive. */
+  /**
+   * The same lease, extended by the poll under way where that was sent in time: it is assumed to
+   * arrive.
+   */
   #current: Lease | null = null;
   /** The lease that had ended when a poll was sent that was answered since. */
   #ended: Lease | null = null;

@@ -40,7 +40,9 @@ const TOO_MANY_PAGES = failed(`the service's answer to a poll has more than ${MA
 const TOO_MANY_CHANGES = failed(
   `the service's changes of checks have more than ${MAX_CHECKS_MIB} MiB: all checks are asked for anew`,
 );
-/** How many bytes the set of the process before this one has is not known, so none is added to it. */
+/**
+ * How many bytes the set of the process before this one has is not known, so none is added to it.
+ */
 const NOT_ALL = failed('the service sent changes of checks where all checks were asked for');
 
 export interface PollerOptions {
@@ -79,7 +81,10 @@ export class Poller {
   #revision = 0;
   #ended: Promise<void> = Promise.resolve();
   #leaseMs = DEFAULT_LEASE_MS;
-  /** Of the loop's present round: aborted by the end, and by `askAnew`, which wants a new poll at once. */
+  /**
+   * Of the loop's present round: aborted by the end, and by `askAnew`, which wants a new poll at
+   * once.
+   */
   #round = new AbortController();
   /** Called when the answer to a poll sent from the next round on is passed on. */
   readonly #asking: (() => void)[] = [];
@@ -92,7 +97,9 @@ export class Poller {
   #answerHas: 'all' | 'changes' = 'changes';
   /** Of the JSON of the pages so far that named runs. */
   #runPagesBytes = 0;
-  /** Of the JSON of the last whole set and all changes since; `#draftBytes` with the pages so far. */
+  /**
+   * Of the JSON of the last whole set and all changes since; `#draftBytes` with the pages so far.
+   */
   #checksBytes = 0;
   #draftBytes = 0;
   /** What the pages so far named. */
@@ -120,7 +127,10 @@ export class Poller {
     return this.#ended;
   }
 
-  /** How far this machine's clock is ahead of the service's, milliseconds; null before the first answer. */
+  /**
+   * How far this machine's clock is ahead of the service's, milliseconds; null before the first
+   * answer.
+   */
   get clockAheadMs(): number | null {
     return this.#serviceClock.ownAheadMs;
   }
@@ -137,12 +147,13 @@ export class Poller {
   }
 
   /**
-   * Polls at once for the current assignments where the lease ended after this moment: other agents may
-   * have the checks. null where the lease is valid, or had ended before: then the checks run on anyway.
+   * Polls at once for the current assignments where the lease ended after this moment: other agents
+   * may have the checks. null where the lease is valid, or had ended before: then the checks run on
+   * anyway.
    *
-   * @returns resolves when the answer is passed on to the listener, or the service refuses to answer. A
-   *   service that is away is polled again, so callers need a time limit. Never resolves once `run`
-   *   has ended: then no check is to run
+   * @returns resolves when the answer is passed on to the listener, or the service refuses to
+   *   answer. A service that is away is polled again, so callers need a time limit. Never resolves
+   *   once `run` has ended: then no check is to run
    */
   askAnew(since: Moment): Promise<void> | null {
     const change = this.#lease.since(since);
@@ -322,9 +333,9 @@ export class Poller {
   }
 
   /**
-   * Waits until the new checks are on disk. Once this agent is gone, the service takes the slots up to its
-   * last poll as answered, so after a restart it must know which checks it had by then. A disk that hangs
-   * does not cost the lease: polls go on after a third of it.
+   * Waits until the new checks are on disk. Once this agent is gone, the service takes the slots up
+   * to its last poll as answered, so after a restart it must know which checks it had by then. A
+   * disk that hangs does not cost the lease: polls go on after a third of it.
    */
   async #saveNewChecks(signal: AbortSignal): Promise<void> {
     const { clock, store, log } = this.#options;
@@ -359,7 +370,10 @@ export class Poller {
     return this.#faults.delayAfter({ ...fault, kind: 'ended' });
   }
 
-  /** Polls for all checks: the service answers that at once, even if it has not seen the lease expire. */
+  /**
+   * Polls for all checks: the service answers that at once, even if it has not seen the lease
+   * expire.
+   */
   #beginAnew(): void {
     this.#discardPages();
     this.#revision = 0;

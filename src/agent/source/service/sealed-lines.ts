@@ -49,7 +49,8 @@ export async function* seal(lines: Iterable<string>, box: SecretBox): AsyncGener
  * The lines of such a file. Whether some are missing at its end is for the caller to see.
  *
  * @throws VedetteError of code ASSIGNMENTS_OF_OTHER_KEY where another key sealed it, and
- *   ASSIGNMENTS_DAMAGED where it is not as it was written; the system's error where it cannot be read
+ *   ASSIGNMENTS_DAMAGED where it is not as it was written; the system's error where it cannot be
+ *   read
  */
 export async function* unseal(file: string, box: SecretBox): AsyncGenerator<string> {
   let number = -1;

@@ -26,13 +26,19 @@ export interface ServiceSource extends CheckSource {
   readonly epoch: number;
   /** Of the last answer that was taken whole; 0 before the first. */
   readonly revision: number;
-  /** How far this machine's clock is ahead of the service's, milliseconds; null before the first answer. */
+  /**
+   * How far this machine's clock is ahead of the service's, milliseconds; null before the first
+   * answer.
+   */
   readonly clockAheadMs: number | null;
-  /** What the process before this one left in DATA_DIR; null where nothing. `watch` passes it on first. */
+  /**
+   * What the process before this one left in DATA_DIR; null where nothing. `watch` passes it on
+   * first.
+   */
   readonly lastSet: CheckSet | null;
   /**
-   * See `Poller.askAnew`: null where the agent goes on with its checks; else none of their slots may
-   * begin before it resolves, within the caller's time limit.
+   * See `Poller.askAnew`: null where the agent goes on with its checks; else none of their slots
+   * may begin before it resolves, within the caller's time limit.
    */
   askAnew(since: Moment): Promise<void> | null;
   /** The location key has changed: the file on disk is sealed with the new key. */
@@ -40,11 +46,14 @@ export interface ServiceSource extends CheckSource {
   /** The run's result is safe, or it was missed: the service need not name it any more. */
   done(runId: string): void;
   /**
-   * Returns the lease, so that the checks move at once. To be called after the signal of `watch` has
-   * aborted; waits until `watch` has ended. Never rejects: a failure is logged, and the lease expires.
+   * Returns the lease, so that the checks move at once. To be called after the signal of `watch`
+   * has aborted; waits until `watch` has ended. Never rejects: a failure is logged, and the lease
+   * expires.
    */
   release(signal: AbortSignal): Promise<void>;
-  /** Resolves when `watch` has ended and the assignments are on disk; at once where it never began. */
+  /**
+   * Resolves when `watch` has ended and the assignments are on disk; at once where it never began.
+   */
   ended(): Promise<void>;
 }
 

@@ -212,7 +212,7 @@ describe('a check file that is watched', () => {
     rmSync(file);
     execFileSync('mkfifo', [file]);
     await watch.poll(3);
-    expect(watch.warnings().at(-1)).toContain('is no regular file');
+    expect(watch.warnings().at(-1)).toContain('is not a regular file');
     rmSync(file);
     mkdirSync(file);
     await watch.poll(3);
@@ -312,7 +312,7 @@ describe('the first load', () => {
     execFileSync('mkfifo', [pipe]);
     await expect(watching(pipe)).rejects.toMatchObject({
       kind: 'input',
-      message: `${pipe} is no regular file, so it cannot be watched for changes`,
+      message: `${pipe} is not a regular file, so it cannot be watched for changes`,
     });
   });
 });
