@@ -75,7 +75,7 @@ export class PollFaults {
       const effect =
         fault.kind === 'ended'
           ? 'this agent runs no checks, and asks for some every few minutes'
-          : 'the service cannot be asked for checks, those from before go on';
+          : 'the service cannot be polled for checks, so the previous checks continue';
       this.#log[level](details, `${effect}: ${fault.message}`);
     }
     this.#logged = fault.kind;

@@ -432,7 +432,7 @@ it('goes on after a restart while the service is away, as the same agent', async
   expect(again.logged('warn')).toEqual([
     expect.objectContaining({
       kind: 'offline',
-      msg: expect.stringContaining('those from before go on'),
+      msg: expect.stringContaining('so the previous checks continue'),
     }),
   ]);
 });
