@@ -158,7 +158,7 @@ it('accepts 256 MiB of checks, rejects the others by name, and continues (trust 
   };
   const refusal = {
     checkId: 'long',
-    problem: expect.stringContaining('256 MiB of checks at most'),
+    problem: expect.stringContaining('at most 256 MiB of checks'),
   };
   expect(await next(FITTING_PAGES + 1)).toMatchObject({ revision: 5, refused: [refusal] });
   expect(sets.at(0)?.slice(-3)).toEqual(['last-that-fits', 'x', 'y']);
@@ -187,7 +187,7 @@ it('ignores changes before it has all checks, so that restarts add none (trust m
   expect(warnings()).toEqual([
     expect.objectContaining({
       kind: 'failed',
-      msg: expect.stringContaining('sent changes of checks where all checks were asked for'),
+      msg: expect.stringContaining('sent changes of checks although all checks were requested'),
     }),
   ]);
   await clock.advance(clock.nextTimerInMs ?? 0);
@@ -239,7 +239,7 @@ it('requests all checks again after 256 MiB of changes, and ignores further ones
     await clock.advance(clock.nextTimerInMs ?? 0);
   }
   await polled(FITTING_PAGES + 3);
-  expect(warnings()[0]?.msg).toContain('all checks are asked for anew');
+  expect(warnings()[0]?.msg).toContain('all checks are requested again');
   expect(sets.map((set) => set.length)).toEqual([
     ...Array.from({ length: FITTING_PAGES }, (_, n) => n + 1),
     1,
