@@ -27,7 +27,7 @@ export interface RunQueueOptions {
   readonly clock: Clock;
   /** Runs at work at once, 1 or more. */
   readonly concurrency: number;
-  /** Runs that wait for their peers at once, beside those. */
+  /** Maximum runs that only wait for their peers, in addition to those. */
   readonly maxWaiting: number;
   readonly run: (run: Run) => Promise<void>;
   readonly onStarted: (check: Check, slotMs: number, lateMs: number, kind: RunKind) => void;

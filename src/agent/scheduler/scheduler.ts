@@ -37,7 +37,7 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   /** Runs at work at once, 1 or more (JOB_CONCURRENCY). */
   readonly concurrency: number;
-  /** Runs that wait for their peers at once, beside those. */
+  /** Maximum runs that only wait for their peers, in addition to those. */
   readonly maxWaiting: number;
   /** Its signal aborts when a drain's grace is over. A rejection is a fault of the agent. */
   readonly run: (run: Run) => Promise<void>;

@@ -16,7 +16,7 @@ export class SlotHeap<Item extends Slotted> {
     return this.#items.length;
   }
 
-  /** The item with the earliest next slot; null where there is none. */
+  /** The item with the earliest next slot; null if there is none. */
   top(): Item | null {
     return this.#items[0] ?? null;
   }

@@ -32,7 +32,7 @@ export const BASIC_FIELDS: Readonly<Record<SecretPart, CredentialField>> = {
   username: { id: 'request.basicAuth.username', path: ['basicAuth', 'username'] },
 };
 
-/** Which part of `basicAuth` is the credential; null where there is none. */
+/** Which part of `basicAuth` is the credential; null if there is none. */
 export function basicSecretPart({ username, password }: Fields): SecretPart | null {
   if (typeof password === 'string' && password !== '') return 'password';
   return typeof username === 'string' && username !== '' ? 'username' : null;

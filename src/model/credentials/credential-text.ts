@@ -25,7 +25,7 @@ export function isCredential(text: string): boolean {
 /** RFC 9110 11.4: a scheme, blanks, and the credentials. */
 const WITH_SCHEME = /^[A-Za-z][\w!#$%&'*+.^`|~-]*[ \t]+(\S.*)$/s;
 
-/** What follows the scheme in the value of a header: `Bearer …`; null where there is none. */
+/** What follows the scheme in the value of a header: `Bearer …`; null if there is none. */
 export function afterScheme(value: string): string | null {
   return WITH_SCHEME.exec(value)?.[1] ?? null;
 }

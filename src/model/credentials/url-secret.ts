@@ -22,7 +22,7 @@ export interface UrlSecret {
   readonly username: string;
 }
 
-/** The secret before the host of a URL; null where there is none. */
+/** The secret before the host of a URL; null if there is none. */
 export function urlSecretOf(text: string): UrlSecret | null {
   return partsOf(text)?.secret ?? null;
 }

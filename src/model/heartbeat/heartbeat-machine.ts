@@ -78,7 +78,7 @@ function stateOfPing(rhythm: Rhythm, standing: HeartbeatPosition, atMs: number):
 /**
  * Where a ping was expected within a pause, the period starts again at the end of the pause. A
  * pause that starts in the grace only extends it by its own length: a daily pause must not postpone
- * a failure for ever.
+ * a failure forever.
  *
  * @param pauses those that touch the time from when the ping was expected to the instant, in any
  *   order; those that start later do not count yet

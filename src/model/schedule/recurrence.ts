@@ -86,7 +86,7 @@ function numberAt(recurrence: Recurrence, instantMs: number): number {
   return startOf(recurrence, number) > instantMs ? number - 1 : number;
 }
 
-/** The index of the last occurrence; below 0 where there is none, Infinity where they never end. */
+/** The index of the last occurrence; below 0 if there is none, Infinity if they never end. */
 function lastNumber(recurrence: Recurrence): number {
   const { repeatInterval, repeatEndsAtMs } = recurrence;
   if (repeatInterval === null) return 0;
