@@ -4,8 +4,8 @@ import { hash } from 'node:crypto';
 export const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 
 /**
- * A name for the same parts that every agent and service computes alike: 128 bits of SHA-256 in
- * the form of a UUID of version 8 (RFC 9562 5.8).
+ * An id that every agent and service derives equally from the same parts: 128 bits of SHA-256 as a
+ * UUID of version 8 (RFC 9562 5.8).
  */
 export function stableId(...parts: readonly (string | number)[]): string {
   const hex = digest(parts);

@@ -3,13 +3,13 @@ import { z } from 'zod';
 const SPACED = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/;
 const isoDay = z.iso.date();
 const isoTime = z.iso.datetime({ offset: true });
-/** The end of the four-digit years, which databases and `Date` both support. */
+/** The last four-digit year, which databases and `Date` support. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * Epoch milliseconds of an instant as people write it: `2026-01-31` (its start, UTC), `2026-01-31
- * 13:00:00` (UTC, src/service/README.md, "Status pages and incidents") or ISO 8601 with an offset
- * or Z. null where it is none of them, or before 1970 or after 9999.
+ * Epoch milliseconds of an instant in one of these forms: `2026-01-31` (its start, UTC),
+ * `2026-01-31 13:00:00` (UTC, src/service/README.md, "Status pages and incidents") or ISO 8601 with
+ * an offset or Z. null for other texts, and before 1970 or after 9999.
  */
 export function instantMsOf(text: string): number | null {
   const iso = text.replace(SPACED, '$1T$2Z');
@@ -19,14 +19,14 @@ export function instantMsOf(text: string): number | null {
 }
 
 /**
- * `YYYY-MM-DD HH:MM:SS`, in UTC (src/service/README.md, "Status pages and incidents"). What is less
- * than a second is cut off.
+ * `YYYY-MM-DD HH:MM:SS` in UTC (src/service/README.md, "Status pages and incidents"), without
+ * fractions of a second.
  */
 export function spacedTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** An instant in a body. It stays the text that it is; `instantMsOf` reads it. */
+/** An instant in a body. It stays a text; `instantMsOf` parses it. */
 export const instantSchema = z
   .string()
   .max(40)

@@ -4,7 +4,8 @@ const MAX_DEPTH = 500;
 type Known = Map<object, unknown>;
 
 /**
- * The value with every text in it mapped, including field names; the same object if no text changes.
+ * The value with every text in it mapped, including field names; the same object if no text
+ * changes.
  *
  * @param text maps a text
  * @param exempt names of fields whose values stay unchanged

@@ -10,9 +10,9 @@ const SCHEME_ALONE = /^[a-z][a-z0-9+.-]{0,9}:\/\/$/i;
 const MIN_DIFFERENT_SIGNS = 3;
 
 /**
- * Whether a value is rare enough to mask every occurrence of it (src/scrub/README.md, "What is masked,
- * and where"): at least four characters, not a common word such as `true`, not the scheme of a URL, not
- * a run of one or two punctuation characters.
+ * Whether a value is rare enough to mask every occurrence of it (src/scrub/README.md, "What is
+ * masked, and where"): at least four characters, not a common word such as `true`, not the scheme
+ * of a URL, not a run of one or two punctuation characters.
  */
 export function isMaskable(value: string): boolean {
   // A character takes at most two UTF-16 units.

@@ -109,8 +109,8 @@ export async function maskBytes(
 }
 
 /**
- * The pieces with all secrets masked, including those that span several pieces. Delays at most as many
- * bytes as the longest form of a secret.
+ * The pieces with all secrets masked, including those that span several pieces. Delays at most as
+ * many bytes as the longest form of a secret.
  */
 export async function* maskPieces(
   automaton: Automaton,

@@ -3,9 +3,9 @@ import { containsNoSecret } from './contains-no-secret.ts';
 import { NO_SECRETS, type Scrubber } from './scrubber.ts';
 
 /**
- * Fields of a result that are not scrubbed: values of a closed list, values that the agent makes, and
- * identifiers of results, checks, locations and files. There, a word that is also a secret (`info`,
- * `IPv4`) is not one. Every other text is scrubbed.
+ * Fields of a result that are not scrubbed: values of a closed list, values that the agent makes,
+ * and identifiers of results, checks, locations and files. There, a word that is also a secret
+ * (`info`, `IPv4`) is not one. Every other text is scrubbed.
  *
  * Does not apply in headers and parameters of requests and responses: others chose their names.
  */
@@ -75,9 +75,9 @@ interface ResponsePart {
 
 /**
  * Masks the secrets in a result's details, and always the values of sensitive headers
- * (src/scrub/README.md, "What is masked, and where"). The name of the check stays, as the API shows it
- * anyway. A binary body that contains a secret is omitted: with a mask it would not be base64. Returns
- * the same object if there is nothing to mask.
+ * (src/scrub/README.md, "What is masked, and where"). The name of the check stays, as the API shows
+ * it anyway. A binary body that contains a secret is omitted: with a mask it would not be base64.
+ * Returns the same object if there is nothing to mask.
  */
 export function scrubResult<Result extends ResultDetails>(
   result: Result,

@@ -7,15 +7,15 @@ import { holdsSecret, maskBytes, maskPieces, maskText } from './masking.ts';
 export { isMaskable } from './maskable.ts';
 
 /**
- * Masks secrets (src/scrub/README.md, "What is masked, and where"): plain, escaped for JSON, a URL or
- * HTML, in base64, base64url and hexadecimal, and each of these inside another. Secrets that touch or
- * overlap get one mask. An escape is masked completely or not at all. Takes time in proportion to the
- * text, whatever the number of secrets.
+ * Masks secrets (src/scrub/README.md, "What is masked, and where"): plain, escaped for JSON, a URL
+ * or HTML, in base64, base64url and hexadecimal, and each of these inside another. Secrets that
+ * touch or overlap get one mask. An escape is masked completely or not at all. Takes time in
+ * proportion to the text, whatever the number of secrets.
  *
- * Masks only complete secrets, so texts must be scrubbed before they are cut. The author of a text (of
- * a check, a target or a test session) often sees the result: if parts were masked, the author could
- * guess a secret piece by piece (`sk_live_a…`, `sk_live_b…`). A mask of a complete secret confirms only
- * a complete guess. Parts are masked only in texts of a target: secret-parts.ts.
+ * Masks only complete secrets, so texts must be scrubbed before they are cut. The author of a text
+ * (of a check, a target or a test session) often sees the result: if parts were masked, the author
+ * could guess a secret piece by piece (`sk_live_a…`, `sk_live_b…`). A mask of a complete secret
+ * confirms only a complete guess. Parts are masked only in texts of a target: secret-parts.ts.
  */
 export interface Scrubber {
   /** True without secrets: everything stays unchanged. */
@@ -23,16 +23,16 @@ export interface Scrubber {
   /** Synchronous, for short texts: some 10 ns per byte, 100 ns if nearly all bytes are escapes. */
   text(text: string): string;
   /**
-   * Masks every text in a value, including field names; names that become equal are numbered. The same
-   * object if it contains no secret. Replaces objects with their own JSON form (a URL) by that form,
-   * and values that are more than 500 levels deep or contain themselves by a mask.
+   * Masks every text in a value, including field names; names that become equal are numbered. The
+   * same object if it contains no secret. Replaces objects with their own JSON form (a URL) by that
+   * form, and values that are more than 500 levels deep or contain themselves by a mask.
    *
    * @param exempt names of fields whose values stay unchanged
    */
   deep<T>(value: T, exempt?: ReadonlySet<string>): T;
   /**
-   * Masks a line of JSON, which stays JSON; unchanged if it contains no secret. Turns other text into a
-   * JSON string.
+   * Masks a line of JSON, which stays JSON; unchanged if it contains no secret. Turns other text
+   * into a JSON string.
    */
   json(line: string): string;
   holdsKnown(text: string): boolean;
@@ -77,8 +77,8 @@ export function createScrubber(
 }
 
 /**
- * The same in slices of about a millisecond, with a yield between them. Takes 14 bytes of memory per
- * byte of the secrets.
+ * The same in slices of about a millisecond, with a yield between them. Takes 14 bytes of memory
+ * per byte of the secrets.
  */
 export async function buildScrubber(
   secrets: readonly string[],

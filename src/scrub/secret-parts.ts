@@ -13,9 +13,9 @@ const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:([^/?#]*)@)?[^/?#]*(.*)$/is;
 /**
  * Masks parts of secrets, of at least MIN_PART_CHARS characters, anywhere in a text.
  *
- * A mask confirms that a part is right, so with guesses a secret could be found piece by piece. Therefore
- * this applies only to texts from a target, and only to secrets that the same attempt sent to it: a
- * target that did not receive a secret can only show guesses.
+ * A mask confirms that a part is right, so with guesses a secret could be found piece by piece.
+ * Therefore this applies only to texts from a target, and only to secrets that the same attempt
+ * sent to it: a target that did not receive a secret can only show guesses.
  */
 export interface PartMask {
   /** One mask for parts that touch or overlap. Returns the same text if there are none. */

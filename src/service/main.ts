@@ -141,7 +141,9 @@ async function openFirstAccount(
   );
   if (became === 'made') log.info('created the first account with the key of FIRST_API_KEY');
   if (became === 'unused') {
-    log.warn('FIRST_API_KEY is not used: the database has an account already, and no such key; unset it');
+    log.warn(
+      'FIRST_API_KEY is not used: the database has an account already, and no such key; unset it',
+    );
   }
 }
 

@@ -8,8 +8,8 @@ export type Predicate = (actual: unknown) => boolean;
 const SEARCH_CHARS = 65_536;
 
 /**
- * The comparisons of src/model/README.md, "Assertions". Values are JSON values; no match is null. Each
- * negative comparison (NOT_…) is the exact opposite of its positive one, also for null.
+ * The comparisons of src/model/README.md, "Assertions". Values are JSON values; no match is null.
+ * Each negative comparison (NOT_…) is the exact opposite of its positive one, also for null.
  */
 export function comparisonWith(comparison: Comparison, target: string): Predicate {
   switch (comparison) {
@@ -92,7 +92,9 @@ function hasValue(target: string): Predicate {
   };
 }
 
-/** A text contains the target, a list has it as an element, an object contains it in its JSON text. */
+/**
+ * A text contains the target, a list has it as an element, an object contains it in its JSON text.
+ */
 function containing(target: string): Predicate {
   const equals = equalTo(target);
   return (actual) => {

@@ -18,7 +18,9 @@ export interface Outcome {
 /** A message in two parts: the first depends on the check only, the second on the response. */
 export interface OutcomeError {
   readonly start: string;
-  /** `actual` in quotation marks or bare, with a note after it; or a text that quotes the response. */
+  /**
+   * `actual` in quotation marks or bare, with a note after it; or a text that quotes the response.
+   */
   readonly end:
     | { readonly kind: 'quoted' | 'bare'; readonly note: string }
     | { readonly kind: 'of-response'; readonly text: string }
@@ -26,8 +28,8 @@ export interface OutcomeError {
 }
 
 /**
- * The outcome as a result shows it. Masks only what depends on the response: the author of the check
- * wrote the rest, and a mask in it would confirm a guess at a secret.
+ * The outcome as a result shows it. Masks only what depends on the response: the author of the
+ * check wrote the rest, and a mask in it would confirm a guess at a secret.
  */
 export function shownOutcome(
   { actual, error }: Outcome,

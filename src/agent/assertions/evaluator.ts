@@ -37,8 +37,8 @@ export interface EvaluationHooks {
 
 export interface Evaluator {
   /**
-   * Returns one result per assertion; `error` is null if it passed. If the signal aborts, returns at
-   * once, and the errors of the remaining assertions say that they were not evaluated.
+   * Returns one result per assertion; `error` is null if it passed. If the signal aborts, returns
+   * at once, and the errors of the remaining assertions say that they were not evaluated.
    *
    * @throws VedetteError PATTERN_WORKER_BROKEN if the worker cannot run: a fault of the agent
    */
@@ -53,8 +53,8 @@ export interface Evaluator {
 }
 
 /**
- * Evaluates users' assertions without blocking the event loop: cheap expressions on the main thread,
- * those that could take long in workers that stop them at the limit.
+ * Evaluates users' assertions without blocking the event loop: cheap expressions on the main
+ * thread, those that could take long in workers that stop them at the limit.
  */
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const limitMs = options.limitMs ?? DEFAULT_LIMIT_MS;

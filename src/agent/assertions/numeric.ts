@@ -16,8 +16,8 @@ export function numberOf(text: string): number | null {
 export type NumericOrder = (actual: unknown) => number | null;
 
 /**
- * Compares values with the number in `target`; null if either is not a number. Compares integers given
- * as text exactly, beyond the precision of a double. Parses the target once for all values.
+ * Compares values with the number in `target`; null if either is not a number. Compares integers
+ * given as text exactly, beyond the precision of a double. Parses the target once for all values.
  */
 export function numericOrder(target: string): NumericOrder {
   const right = numberOf(target);

@@ -209,8 +209,8 @@ function isLarge({ text }: PoolStep): boolean {
 }
 
 /**
- * Identifies slow work: the expression, or the comparison if there is none, and the size of the text,
- * so that a slow large body does not count against the small bodies of other checks.
+ * Identifies slow work: the expression, or the comparison if there is none, and the size of the
+ * text, so that a slow large body does not count against the small bodies of other checks.
  */
 function keyOf({ kind, expression, text, assertion }: PoolStep): string {
   const size = Math.ceil(Math.log2(text.length + 1));

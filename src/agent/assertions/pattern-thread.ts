@@ -29,7 +29,9 @@ export interface ThreadOptions {
 /** Well above what the largest allowed document takes, together with 100 ms of work. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024, stackSizeMb: 16 };
 
-/** Between two checks of the main thread, in limits: the worker's own timeout usually comes first. */
+/**
+ * Between two checks of the main thread, in limits: the worker's own timeout usually comes first.
+ */
 const WATCH_LIMITS = 2;
 /** Starting and parsing the largest document take a few seconds on a slow machine. */
 const MAX_STEP_MS = 60_000;

@@ -1,6 +1,6 @@
 /**
- * The worker thread that runs users' expressions. V8 can interrupt a regular expression only inside a
- * `vm` script with a timeout, which also interrupts JSONPath.
+ * The worker thread that runs users' expressions. V8 can interrupt a regular expression only inside
+ * a `vm` script with a timeout, which also interrupts JSONPath.
  */
 import { createContext, Script } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -21,8 +21,8 @@ export function patternProblem(text: string): string | null {
 }
 
 /**
- * The first capture group of the first match, or the whole match if the pattern has no group; null if
- * nothing matches, or if the group did not participate in the match.
+ * The first capture group of the first match, or the whole match if the pattern has no group; null
+ * if nothing matches, or if the group did not participate in the match.
  */
 export function firstMatch(pattern: RegExp, text: string): string | null {
   const match = pattern.exec(text);

@@ -9,8 +9,8 @@ const MAX_PREVIEW_BYTES = MAX_ACTUAL_BYTES + MARGIN_CHARS;
 const MAX_DEPTH = 200;
 
 /**
- * A value as text: text unchanged, everything else as JSON, cut at 18 KB; null for null. The work is
- * bounded by the length of the preview, not by the size of the value.
+ * A value as text: text unchanged, everything else as JSON, cut at 18 KB; null for null. The work
+ * is bounded by the length of the preview, not by the size of the value.
  */
 export function previewOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;

@@ -322,7 +322,8 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
 
 /**
  * An expression can cut a secret, so parts of secrets are also masked before a message quotes them.
- * Complete secrets are masked first: masking only parts of an escaped secret would leave its escapes.
+ * Complete secrets are masked first: masking only parts of an escaped secret would leave its
+ * escapes.
  */
 function maskOf(scrubber: Scrubber, parts: PartMask): (text: string) => string {
   return (text) => parts.text(scrubber.text(text));

@@ -13,9 +13,9 @@ export interface ConnectivityTarget {
 /** Checks whether the agent itself has a network (src/agent/README.md, "Networks and proxies"). */
 export interface ConnectivityCheck {
   /**
-   * True if any target accepts a connection within 3 s, or if there are no targets. Concurrent callers
-   * share the answer, which is cached for a short time. Returns true at once if the signal aborts: there
-   * is no evidence of being offline. Never rejects.
+   * True if any target accepts a connection within 3 s, or if there are no targets. Concurrent
+   * callers share the answer, which is cached for a short time. Returns true at once if the signal
+   * aborts: there is no evidence of being offline. Never rejects.
    */
   isOnline(signal: AbortSignal): Promise<boolean>;
 }
@@ -28,8 +28,8 @@ export interface ConnectivityOptions {
 
 const TIME_LIMIT_MS = 3_000;
 /**
- * How long an answer is cached. "Online" only briefly: if the network was lost since then, all targets
- * would seem to be down.
+ * How long an answer is cached. "Online" only briefly: if the network was lost since then, all
+ * targets would seem to be down.
  */
 const ONLINE_CACHE_MS = 100;
 const OFFLINE_CACHE_MS = 2_000;

@@ -19,15 +19,15 @@ export interface RetryOffer {
 /** Offers retries to other locations. */
 export interface Handover {
   /**
-   * True: another location makes the retry and all later ones. False, also if the service did not answer
-   * in time: the agent makes it. Has its own time limit.
+   * True: another location makes the retry and all later ones. False, also if the service did not
+   * answer in time: the agent makes it. Has its own time limit.
    */
   offer(retry: RetryOffer, signal: AbortSignal): Promise<boolean>;
 }
 
 /**
- * Whether the check may run in more than one location. A group may have locations that the agent does
- * not know: the service decides.
+ * Whether the check may run in more than one location. A group may have locations that the agent
+ * does not know: the service decides.
  */
 export function mayRunElsewhere({
   locations,

@@ -68,9 +68,10 @@ export interface Run {
 }
 
 /**
- * One run: attempts until one passes, no further retry is due, or another location takes the next one.
- * Sends ATTEMPT results and one FINAL to the sink, or one missed slot with the reason why there is no
- * FINAL. A one-off run has no slot that could be missed: only the log reports that it did not run.
+ * One run: attempts until one passes, no further retry is due, or another location takes the next
+ * one. Sends ATTEMPT results and one FINAL to the sink, or one missed slot with the reason why
+ * there is no FINAL. A one-off run has no slot that could be missed: only the log reports that it
+ * did not run.
  */
 export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   const { check, slotMs } = run;

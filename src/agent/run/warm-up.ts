@@ -14,8 +14,8 @@ const LIMIT_MS = 1000;
 
 /**
  * Makes a few attempts against this process itself and drops their results. The first attempts of a
- * process take about 20 ms longer, to load and compile code and to read the root certificates, which
- * would distort the first response times.
+ * process take about 20 ms longer, to load and compile code and to read the root certificates,
+ * which would distort the first response times.
  */
 export async function warmUp(parts: AttemptParts, signal: AbortSignal): Promise<void> {
   const server = createServer((_request, response) => {

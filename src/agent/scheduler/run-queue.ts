@@ -27,7 +27,7 @@ export interface RunQueueOptions {
   readonly clock: Clock;
   /** Runs at work at once, 1 or more. */
   readonly concurrency: number;
-  /** Runs that wait for their peers at once, beside those. */
+  /** Maximum runs that only wait for their peers, in addition to those. */
   readonly maxWaiting: number;
   readonly run: (run: Run) => Promise<void>;
   readonly onStarted: (check: Check, slotMs: number, lateMs: number, kind: RunKind) => void;
@@ -54,12 +54,12 @@ interface Ticket {
 const EXPIRY_INTERVAL_MS = 1000;
 
 /**
- * Runs what is due: at most `concurrency` runs at work at once, and `maxWaiting` others that only wait
- * for their peers. The rest waits in order of arrival until its tolerance is over. Two runs of one
- * check never overlap, except one-off runs, which must not cost the check a slot.
+ * Runs what is due: at most `concurrency` runs at work at once, and `maxWaiting` others that only
+ * wait for their peers. The rest waits in order of arrival until its tolerance is over. Two runs of
+ * one check never overlap, except one-off runs, which must not cost the check a slot.
  *
- * Runs wait in a WaitingLine: in the permits' queue each would take 2 KB, and removing one early would
- * search the whole queue.
+ * Runs wait in a WaitingLine: in the permits' queue each would take 2 KB, and removing one early
+ * would search the whole queue.
  */
 export class RunQueue {
   readonly #options: RunQueueOptions;
@@ -159,8 +159,8 @@ export class RunQueue {
   }
 
   /**
-   * Drops the check's slots up to the instant (default: all). A waiting one is missed: another agent
-   * that has the check now answers only for later slots. An active run continues.
+   * Drops the check's slots up to the instant (default: all). A waiting one is missed: another
+   * agent that has the check now answers only for later slots. An active run continues.
    */
   withdraw(checkId: string, upToMs = Number.POSITIVE_INFINITY): void {
     const run = this.#runs.get(checkId);

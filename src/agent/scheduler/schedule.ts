@@ -59,9 +59,9 @@ export class Schedule {
   /**
    * Replaces the checks; ignores deactivated ones.
    *
-   * @param answered by check id, the instant (not after now) up to which another agent is responsible
-   *   for its slots: none of them is taken. They are still reported as missed, since the other agent may
-   *   not have run all of them; its report of a slot takes precedence
+   * @param answered by check id, the instant (not after now) up to which another agent is
+   *   responsible for its slots: none of them is taken. They are still reported as missed, since
+   *   the other agent may not have run all of them; its report of a slot takes precedence
    */
   replace(
     checks: readonly Check[],
@@ -105,8 +105,8 @@ export class Schedule {
   }
 
   /**
-   * Takes all slots in the stretch of the check with the earliest slot. Only the last of them is run, if
-   * it is not too late. null if no check has one.
+   * Takes all slots in the stretch of the check with the earliest slot. Only the last of them is
+   * run, if it is not too late. null if no check has one.
    */
   takeNext({ toMs, atMonotonicMs, reason }: ClockInterval): TakenSlots | null {
     const next = this.#heap.top();

@@ -64,8 +64,8 @@ export function isDueAlike(
 }
 
 /**
- * FNV-1a, 32 bits with a sign, since the engine boxes larger numbers: which of the checks that share a
- * slot starts first, whatever their order.
+ * FNV-1a, 32 bits with a sign, since the engine boxes larger numbers: which of the checks that
+ * share a slot starts first, whatever their order.
  */
 function spread(text: string): number {
   let hash = 0x811c9dc5 | 0;

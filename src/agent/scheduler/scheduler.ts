@@ -18,7 +18,10 @@ const MAX_WAIT_MS = 1000;
 const NO_ROTATIONS: ReadonlyMap<string, RotationRule> = new Map();
 /** After this long a tick yields to the event loop and continues afterwards. */
 const TICK_BUDGET_MS = 4;
-/** A gap between ticks that means a standstill: the process was stopped or starved, or the machine slept. */
+/**
+ * A gap between ticks that means a standstill: the process was stopped or starved, or the machine
+ * slept.
+ */
 const STOOD_STILL_MS = 2 * MAX_WAIT_MS;
 
 export interface SchedulerObserver {
@@ -34,7 +37,7 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   /** Runs at work at once, 1 or more (JOB_CONCURRENCY). */
   readonly concurrency: number;
-  /** Runs that wait for their peers at once, beside those. */
+  /** Maximum runs that only wait for their peers, in addition to those. */
   readonly maxWaiting: number;
   /** Its signal aborts when a drain's grace is over. A rejection is a fault of the agent. */
   readonly run: (run: Run) => Promise<void>;
@@ -177,17 +180,18 @@ export class Scheduler {
   }
 
   /**
-   * Replaces the checks; ignores deactivated ones. A check that is due at the same instants as before
-   * retains its next slot, one whose slots changed continues with its new ones, and a new one starts
-   * with its first slot after now. Due slots of a removed check that have not begun are missed:
-   * another agent may have the check from now on.
+   * Replaces the checks; ignores deactivated ones. A check that is due at the same instants as
+   * before retains its next slot, one whose slots changed continues with its new ones, and a new
+   * one starts with its first slot after now. Due slots of a removed check that have not begun are
+   * missed: another agent may have the check from now on.
    *
-   * A slot in a pause is neither run nor missed, even when it waits already; an active run continues.
+   * A slot in a pause is neither run nor missed, even when it waits already; an active run
+   * continues.
    *
    * @param rotations by check id, which of its slots are run here; default: all
    * @param pausing when slots are skipped
-   * @param answered by check id, up to which instant (epoch milliseconds) another agent answers for its
-   *   slots; due ones that have not begun are missed like those of a removed check
+   * @param answered by check id, up to which instant (epoch milliseconds) another agent answers for
+   *   its slots; due ones that have not begun are missed like those of a removed check
    */
   setChecks(
     checks: readonly Check[],
@@ -207,10 +211,10 @@ export class Scheduler {
   }
 
   /**
-   * Starts a one-off run of the service between `notBefore` and `notAfter`. It costs no slot, and has its
-   * own definition of the check and its own id. It also runs if the check is paused: a user requested
-   * it, or it continues a run. Ignores a known runId. Calls `onEnded` exactly once, possibly before
-   * this returns.
+   * Starts a one-off run of the service between `notBefore` and `notAfter`. It costs no slot, and
+   * has its own definition of the check and its own id. It also runs if the check is paused: a user
+   * requested it, or it continues a run. Ignores a known runId. Calls `onEnded` exactly once,
+   * possibly before this returns.
    */
   runOnce(run: OneOff, onEnded: (outcome: OneOffOutcome) => void): void {
     const ended = (outcome: OneOffOutcome): void => this.#guard(() => onEnded(outcome));
@@ -223,8 +227,8 @@ export class Scheduler {
   }
 
   /**
-   * Starts no more runs and reports waiting slots as missed (agent_stopped). Resolves when the active
-   * runs have ended; aborts them when `graceSignal` aborts.
+   * Starts no more runs and reports waiting slots as missed (agent_stopped). Resolves when the
+   * active runs have ended; aborts them when `graceSignal` aborts.
    */
   async drain(graceSignal: AbortSignal): Promise<void> {
     const wasRunning = this.#state === 'running';

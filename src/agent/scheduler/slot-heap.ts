@@ -6,8 +6,8 @@ export interface Slotted {
 }
 
 /**
- * A binary min-heap by next slot. Items are never removed one by one: the top's slot moves on, and a
- * new set replaces all, which costs less than one insertion each.
+ * A binary min-heap by next slot. Items are never removed one by one: the top's slot moves on, and
+ * a new set replaces all, which costs less than one insertion each.
  */
 export class SlotHeap<Item extends Slotted> {
   #items: Item[] = [];
@@ -16,7 +16,7 @@ export class SlotHeap<Item extends Slotted> {
     return this.#items.length;
   }
 
-  /** The item with the earliest next slot; null where there is none. */
+  /** The item with the earliest next slot; null if there is none. */
   top(): Item | null {
     return this.#items[0] ?? null;
   }

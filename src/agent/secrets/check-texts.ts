@@ -22,7 +22,9 @@ const DATA_TEXT: TextField = { kind: 'data', label: () => 'The data' };
 const USER_NAME: TextField = { kind: 'credential', label: () => 'The username of basicAuth' };
 const PASSWORD: TextField = { kind: 'credential', label: () => 'The password of basicAuth' };
 
-/** The check with each text that may contain templates replaced by `map`, always in the same order. */
+/**
+ * The check with each text that may contain templates replaced by `map`, always in the same order.
+ */
 export function mapTexts(check: Check, map: MapText): Check {
   switch (check.checkType) {
     case 'URL': {

@@ -34,8 +34,8 @@ export function shortenedReadable(
 }
 
 /**
- * The start of a text, at most `maxBytes` in UTF-8; the same text if it is short enough. A text to be
- * cut is scrubbed first, because half of a secret would not be masked.
+ * The start of a text, at most `maxBytes` in UTF-8; the same text if it is short enough. A text to
+ * be cut is scrubbed first, because half of a secret would not be masked.
  *
  * @param isWhole whether the text was not cut before
  */

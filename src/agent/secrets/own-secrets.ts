@@ -64,7 +64,9 @@ export class OwnSecrets {
     return `the redirect to ${this.#textOf(receiver)} is not followed: it would carry the variable ${name}, which VARIABLE_TARGETS of the agent allows for other targets only`;
   }
 
-  /** The variable whose value, or a part of it, a text contains in any form; null if there is none. */
+  /**
+   * The variable whose value, or a part of it, a text contains in any form; null if there is none.
+   */
   nameIn(text: string): string | null {
     return this.#secrets.find((secret) => this.#isIn(secret, text))?.name ?? null;
   }

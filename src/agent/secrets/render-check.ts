@@ -132,8 +132,8 @@ export function isInHost(check: Check, name: string): boolean {
 }
 
 /**
- * The part of a url that may become its host, whatever its variables contain: all of it if the end of
- * the host is unknown. The first slash after a character of the host ends it.
+ * The part of a url that may become its host, whatever its variables contain: all of it if the end
+ * of the host is unknown. The first slash after a character of the host ends it.
  */
 function hostIn(text: string): string {
   // URL parsers remove these everywhere.

@@ -10,10 +10,10 @@ const PART_OF_HOST = /^(?=.*[\d._-])[\p{L}\p{N}._-]+$/u;
 const MIN_FORM_CHARS = 8;
 
 /**
- * The forms in which a secret value may come back from a target, in addition to its encodings, which
- * the scrubber finds. URLs get a normal form (WHATWG URL: hosts in lower case and ASCII, no
- * credentials, no default port, no fragment, `/` for `\`); headers lose white space at their ends, and
- * their Latin-1 may be read as UTF-8.
+ * The forms in which a secret value may come back from a target, in addition to its encodings,
+ * which the scrubber finds. URLs get a normal form (WHATWG URL: hosts in lower case and ASCII, no
+ * credentials, no default port, no fragment, `/` for `\`); headers lose white space at their ends,
+ * and their Latin-1 may be read as UTF-8.
  */
 export function formsOf(value: string): readonly string[] {
   return [value, ...otherFormsOf(value)];
@@ -52,7 +52,9 @@ function ofHost(text: string): readonly string[] {
   return isIPv4(host) ? [small] : [small, host];
 }
 
-/** Headers are sent in Latin-1; a reader that expects UTF-8 replaces the characters beyond ASCII. */
+/**
+ * Headers are sent in Latin-1; a reader that expects UTF-8 replaces the characters beyond ASCII.
+ */
 function misread(text: string): readonly string[] {
   const isLatin1 = /^[\0-\xff]*$/.test(text);
   return isLatin1 ? [Buffer.from(text, 'latin1').toString('utf8')] : [];

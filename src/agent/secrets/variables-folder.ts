@@ -7,7 +7,9 @@ import { type Listing, listFolder, readValue } from './read-folder.ts';
 
 /** After this many scans, reads a folder that keeps changing. */
 const MAX_UNSETTLED_SCANS = 10;
-/** Retries failed reads: the stamp does not change when memory or descriptors are available again. */
+/**
+ * Retries failed reads: the stamp does not change when memory or descriptors are available again.
+ */
 const RETRY_MS = 60_000;
 /** Per reading. */
 const MAX_LINES_LOGGED = 20;
@@ -19,11 +21,11 @@ export interface FolderOptions {
 }
 
 /**
- * The values in a folder that is read again when it changes (VARIABLES_DIR). The folder is polled; a
- * change is read once two consecutive scans find the same state, as in createFileSource.
+ * The values in a folder that is read again when it changes (VARIABLES_DIR). The folder is polled;
+ * a change is read once two consecutive scans find the same state, as in createFileSource.
  *
- * If the folder or a file cannot be read, the last values stay in use, which is logged once. Log lines
- * contain no part of a value.
+ * If the folder or a file cannot be read, the last values stay in use, which is logged once. Log
+ * lines contain no part of a value.
  */
 export class VariablesFolder {
   readonly #options: FolderOptions;

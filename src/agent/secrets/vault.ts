@@ -72,7 +72,8 @@ export interface SecretsVault {
   render<C extends Check>(check: C): RenderedWithSecrets<C>;
   /**
    * The credentials in the request of an attempt that `scrubber` does not mask. They are secret in
-   * this attempt only: another check may use the same word (`dark`, in a cookie) for something else.
+   * this attempt only: another check may use the same word (`dark`, in a cookie) for something
+   * else.
    *
    * @param sent the rendered check, or the check itself if it could not be rendered
    */

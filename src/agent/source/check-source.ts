@@ -5,47 +5,47 @@ import type { Pause } from '../../model/schedule/pause.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 
-/** What is to be run from now on. */
+/** The checks to run from now on. */
 export interface CheckSet {
   readonly checks: readonly Check[];
   readonly clientCertificates: readonly ClientCertificate[];
-  /** By check id, which slots this location runs; every slot where there is no entry. */
+  /** By check id, which slots this location runs; without an entry, every slot. */
   readonly rotations: ReadonlyMap<string, RotationRule>;
   /** The `runLocation` of results. */
   readonly location: string;
   /**
-   * By check id, of those that came with this set: epoch milliseconds after which nobody answered
-   * for its slots.
+   * By check id, for checks that are new in this set: epoch milliseconds after which no agent was
+   * responsible for its slots.
    */
   readonly unanswered: ReadonlyMap<string, number>;
   /**
-   * By check id, of those that were in the set before and that the service had taken from this agent
-   * meanwhile: epoch milliseconds up to which others answer for their slots.
+   * By check id, for checks that the service had taken from this agent meanwhile: epoch
+   * milliseconds up to which other agents are responsible for their slots.
    */
   readonly answered?: ReadonlyMap<string, number>;
-  /** What templates of all the checks stand for, where a check has no variable of its own. */
+  /** Variables for all checks; a check's own variables take precedence. */
   readonly variables: readonly OwnVariable[];
-  /** What URL and API checks go through; null for the direct way. */
+  /** The proxy of URL and API checks; null if there is none. */
   readonly proxyUrl: string | null;
-  /** When which of the checks are not run. */
+  /** The pauses of checks. */
   readonly pauses: readonly Pause[];
-  /** By check id, the tags of its group, where it has any. Pauses go by them, too. */
+  /** By check id, the tags of its group, which pauses also refer to. */
   readonly groupTags: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Receives what to run. Never throws. */
+/** Receives the checks to run. Must not throw. */
 export interface CheckListener {
-  /** Every new valid set, the first one included. */
+  /** Called with every valid set, including the first. */
   onChecks(set: CheckSet): void;
-  /** A run beside the schedule; called once for each. */
+  /** Called once per one-off run. */
   onRun(run: OneOff): void;
 }
 
-/** Where checks come from: a file that is watched, or a service that is polled. */
+/** The source of checks: a file that is watched, or a service that is polled. */
 export interface CheckSource {
   /**
-   * Whether the check file could be used when it was last read: where not, the checks of an older
-   * one go on. null before it was first read, and where checks come from no file.
+   * Whether the check file was valid when it was last read; if not, the last valid set stays in
+   * use. null before the first reading, and if the source is not a file.
    */
   readonly checkFileUsable: boolean | null;
   /** Calls the listener until the signal aborts. */

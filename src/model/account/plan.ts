@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LOCATIONS } from '../vocabulary.ts';
 
-/** What a plan can limit the number of, with what people call it. */
+/** The limits of a plan, with their descriptions. */
 export const PLAN_LIMITS = {
   checks: 'Checks of all types that agents run',
   heartbeats: 'Heartbeat checks',
@@ -16,7 +16,7 @@ export const PLAN_LIMITS = {
 } as const;
 export type PlanLimit = keyof typeof PLAN_LIMITS;
 
-/** What a plan can have or not, with what people call it. */
+/** The features of a plan, with their descriptions. */
 export const PLAN_FEATURES = {
   subMinuteChecks: 'Checks that run every 10, 20 or 30 seconds',
   parallelRuns: 'Checks that run in all of their locations at once',
@@ -24,7 +24,7 @@ export const PLAN_FEATURES = {
 } as const;
 export type PlanFeature = keyof typeof PLAN_FEATURES;
 
-/** More than anybody gives a check, so that it limits nothing. */
+/** No check has more, so this is no limit. */
 export const MAX_LOCATIONS_PER_CHECK = 1_000;
 
 const optionalOf = <Name extends string, Schema extends z.ZodType>(
@@ -44,16 +44,16 @@ const NO_ADDON = { tier: 'none', tierDisplayName: 'None' };
 
 const planSchema = z.strictObject({
   displayName: name,
-  /** What is left out is not limited. */
+  /** Omitted: not limited. */
   limits: optionalOf(PLAN_LIMITS, z.int().min(0)).default({}),
-  /** What is left out, the plan has. */
+  /** Omitted: the plan has the feature. */
   features: optionalOf(PLAN_FEATURES, z.boolean()).default({}),
   maxLocationsPerCheck: z
     .int()
     .min(1)
     .max(MAX_LOCATIONS_PER_CHECK)
     .default(MAX_LOCATIONS_PER_CHECK),
-  /** Public locations that its checks may name; left out, all. */
+  /** Public locations that its checks may name; default: all. */
   locations: z.array(z.enum(LOCATIONS)).default([...LOCATIONS]),
   addons: z
     .strictObject({
@@ -64,19 +64,19 @@ const planSchema = z.strictObject({
 });
 export type Plan = z.output<typeof planSchema>;
 
-/** The plans of a service, the smallest first, and which accounts have which. */
+/** The plans of a service, the smallest first, and the plans of accounts. */
 export const plansSchema = z
   .strictObject({
     plans: z.record(name, planSchema),
-    /** Of accounts that are not named below. */
+    /** The plan of accounts that are not named below. */
     default: name,
     accounts: z.record(z.string(), name).default({}),
   })
   .superRefine(({ plans, default: standard, accounts }, context) => {
     const named = [['default', standard] as const, ...Object.entries(accounts)];
-    for (const [place, plan] of named) {
+    for (const [account, plan] of named) {
       if (Object.hasOwn(plans, plan)) continue;
-      const path = place === 'default' ? ['default'] : ['accounts', place];
+      const path = account === 'default' ? ['default'] : ['accounts', account];
       const message = `must be one of the plans: ${Object.keys(plans).join(', ')}`;
       context.addIssue({ code: 'custom', path, message });
     }
@@ -99,7 +99,7 @@ export const UNLIMITED: Plans = plansSchema.parse({
 
 /** An account's plan, and its name. */
 export function planOf(plans: Plans, accountId: string): Plan & { readonly name: string } {
-  // What every object has, such as `constructor`, is no account's.
+  // `accounts` inherits properties such as `constructor`.
   const named = Object.hasOwn(plans.accounts, accountId) ? plans.accounts[accountId] : undefined;
   const own = named ?? plans.default;
   const plan = plans.plans[own];

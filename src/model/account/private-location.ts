@@ -37,7 +37,7 @@ export const privateLocationSchema = z.strictObject({
 });
 export type PrivateLocationBody = z.infer<typeof privateLocationSchema>;
 
-/** What a `/` in a password that is not written as %2F makes of the rest is no path of a proxy. */
+/** A path is invalid: it may be the rest of a password with an unescaped slash. */
 function isProxyUrl(text: string): boolean {
   if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return false;
   return new URL(text).pathname === '/' && !/[?#]/.test(text);

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 
 /**
- * A piece of code to be used by others (src/service/README.md, "Snippets"). It is stored and
- * served; nothing here runs it.
+ * A piece of code (src/service/README.md, "Snippets"). It is stored and returned, but never run.
  */
 export const snippetSchema = z.strictObject({
   name: z.string().min(1).max(255).describe('The name of the snippet, unique in the account.'),

@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import type { AlertType } from './alert.ts';
 
-/**
- * Where notices go: src/service/README.md, "Notices", src/service/README.md, "Alerts"
- * (alertChannels).
- */
+/** Recipients of notices: src/service/README.md, "Notices", src/service/README.md, "Alerts". */
 export const ALERT_CHANNEL_TYPES = ['EMAIL', 'WEBHOOK', 'SLACK', 'SMS'] as const;
 
 export const WEBHOOK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
 
-/** Of UTF-8. */
+/** In UTF-8. */
 export const MAX_TEMPLATE_BYTES = 10 * 1024;
 const MAX_PAIRS = 50;
 const MAX_SUBSCRIPTIONS = 10_000;
@@ -18,9 +15,9 @@ const MAX_SECRET_CHARS = 1000;
 const EMAIL_ADDRESS = /^[^\s@"(),:;<>[\\\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
 const PHONE_NUMBER = /^\+[1-9][0-9]{4,14}$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** RFC 9110 5.5: no control characters in a value but the tab. */
+/** RFC 9110 5.5: no control characters in a value except the tab. */
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
-/** They belong to the connection or to the signature, not to the channel's owner. */
+/** Headers of the connection and of the signature, which users may not set. */
 const OWN_HEADERS =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|x-service-.*)$/i;
 
@@ -184,19 +181,19 @@ export type WebhookConfig = z.infer<typeof webhookConfig>;
 export type SlackConfig = z.infer<typeof slackConfig>;
 export type SmsConfig = z.infer<typeof smsConfig>;
 
-/** Where a channel's notices go. */
+/** The recipient of a channel's notices. */
 export type ChannelTarget =
   | { readonly type: 'EMAIL'; readonly config: EmailConfig }
   | { readonly type: 'WEBHOOK'; readonly config: WebhookConfig }
   | { readonly type: 'SLACK'; readonly config: SlackConfig }
   | { readonly type: 'SMS'; readonly config: SmsConfig };
 
-/** A webhook without its secrets: locked values are empty, and of the key only that there is one. */
+/** A webhook without its secrets: locked values are empty, the key is replaced by a flag. */
 export type OpenWebhookConfig = Omit<WebhookConfig, 'webhookSecret'> & {
   readonly hasWebhookSecret: boolean;
 };
 
-/** Where a channel's notices go, as anybody may see it. */
+/** The recipient of a channel's notices, without secrets. */
 export type OpenTarget =
   | Exclude<ChannelTarget, { type: 'WEBHOOK' }>
   | { readonly type: 'WEBHOOK'; readonly config: OpenWebhookConfig };
@@ -204,7 +201,7 @@ export type OpenTarget =
 /** A header or a query parameter of a webhook. */
 export type ChannelPair = z.infer<typeof pair>;
 
-/** What a channel wants to hear of. */
+/** The notices that a channel receives. */
 export type ChannelWishes = Readonly<
   Pick<
     AlertChannel,
@@ -228,8 +225,8 @@ const WISH_FOR: Readonly<
 };
 
 /**
- * Whether a channel wants a notice, by its type and, of a certificate, the whole days that it has
- * left: met at or under the channel's threshold.
+ * Whether a channel receives a notice, by its type. For a certificate, its remaining whole days
+ * must not exceed the channel's threshold.
  */
 export function wantsNotice(
   channel: ChannelWishes,
@@ -242,15 +239,15 @@ export function wantsNotice(
 }
 
 const DAY_MS = 86_400_000;
-/** Whole days are off by up to one at either end. */
+/** Whole days are inexact by up to one day at either end. */
 const SAME_END_MS = 2 * DAY_MS;
 
-/** Epoch milliseconds at which a certificate is over that had so many days left then: true to a day. */
+/** Epoch milliseconds at which a certificate expires, exact to a day. */
 export function certificateEndMs(atMs: number, daysRemaining: number): number {
   return atMs + daysRemaining * DAY_MS;
 }
 
-/** Whether two such ends are of the same certificate: no renewal moves it by so little. */
+/** Whether two expiry instants belong to the same certificate: a renewal moves it further. */
 export function isSameCertificateEnd(oneMs: number, otherMs: number): boolean {
   return Math.abs(oneMs - otherMs) <= SAME_END_MS;
 }

@@ -3,7 +3,8 @@ import { z } from 'zod';
 const MINUTE_MS = 60_000;
 
 /**
- * When trouble notifies, as checks, groups and accounts say it (src/service/README.md, "Alerts").
+ * When checks send alerts: the settings of checks, groups and accounts (src/service/README.md,
+ * "Alerts").
  */
 export const alertSettingsSchema = z.strictObject({
   escalationType: z

@@ -76,7 +76,7 @@ export function isBehind(
   return parallel === null && verdict.slotMs < newestOf(verdicts);
 }
 
-/** -Infinity where there is none. */
+/** -Infinity if there is none. */
 function newestOf(verdicts: readonly LocationVerdict[]): number {
   return Math.max(...verdicts.map(({ slotMs }) => slotMs));
 }
@@ -127,9 +127,9 @@ export function slotToCount(
   countedMs: number,
   parallel: ParallelLocations | null,
 ): number | null {
-  const anew = placesIn(verdicts, condition).filter(({ slotMs }) => slotMs > countedMs);
-  if (!isEnough(anew.length, parallel)) return null;
-  return Math.max(...anew.map(({ slotMs }) => slotMs));
+  const newer = placesIn(verdicts, condition).filter(({ slotMs }) => slotMs > countedMs);
+  if (!isEnough(newer.length, parallel)) return null;
+  return Math.max(...newer.map(({ slotMs }) => slotMs));
 }
 
 /** The verdicts that are this bad or worse. */

@@ -45,7 +45,7 @@ function assertionOf<const Sources extends readonly [string, ...string[]]>(sourc
       regex: z.string().max(2048).nullable().default(null),
     })
     .superRefine(({ source, property, comparison, target, regex }, context) => {
-      // As text, "800ms" would be more than 1200, and the assertion would pass for ever.
+      // Compared as text, "800ms" is greater than 1200, and the assertion would always pass.
       if (
         NUMBER_SOURCES.includes(source) &&
         NUMBER_COMPARISONS.includes(comparison) &&
@@ -105,9 +105,9 @@ export interface Assertion {
   readonly regex: string | null;
 }
 
-/** An assertion with what came of it. `error` is null where it passed. */
+/** An assertion with its outcome; `error` is null if it passed. */
 export interface AssertionResult extends Assertion {
-  /** What was compared, cut at 10 KB. */
+  /** The compared value, cut at 10 KB. */
   readonly actual: string | null;
   readonly error: string | null;
 }

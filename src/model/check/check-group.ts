@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commonFields } from './check.ts';
 
-/** The writable fields of a group. Those that a check has too are judged alike. */
+/** The writable fields of a group. Fields that checks also have follow the same rules. */
 export const checkGroupSchema = z.strictObject({
   name: commonFields.name.describe('The name of the group.'),
   activated: commonFields.activated.describe('Whether the checks of the group run.'),

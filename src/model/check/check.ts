@@ -84,7 +84,7 @@ export const commonFields = {
     .array(subscriptionSchema)
     .default([])
     .describe('The alert channels that are notified of the check.'),
-  /** Left out: `doubleCheck` decides. null: no retries. */
+  /** Omitted: `doubleCheck` decides. null: no retries. */
   retryStrategy: retryStrategySchema
     .nullable()
     .optional()
@@ -130,7 +130,7 @@ const DEGRADED_DEFAULTS = {
 
 const DEGRADED_BY_TYPE: ReadonlyMap<string, number> = new Map(Object.entries(DEGRADED_DEFAULTS));
 
-/** Milliseconds; null switches the threshold off (src/model/README.md, "Thresholds"). */
+/** Milliseconds; null disables a threshold (src/model/README.md, "Thresholds"). */
 function thresholds(checkType: keyof typeof DEGRADED_DEFAULTS, maxMs: number, limitMs: number) {
   return {
     degradedResponseTime: z
@@ -243,7 +243,9 @@ function crossFieldRules(check: CommonBody, context: z.RefinementCtx): void {
 /** The fields that differ between otherwise equal checks. */
 export const OWN_FIELDS = ['name', 'request'] as const;
 
-/** The rules between fields do not read OWN_FIELDS, so that otherwise equal checks share a result. */
+/**
+ * The rules between fields do not read OWN_FIELDS, so that otherwise equal checks share a result.
+ */
 type CommonBody = CommonOf<CheckBody>;
 type CommonOf<Body> = Body extends unknown ? Omit<Body, (typeof OWN_FIELDS)[number]> : never;
 

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 
-/**
- * A client certificate and the hosts it is shown to (src/model/README.md, "The check file", with
- * its private key).
- */
+/** A client certificate and the hosts it is sent to (src/model/README.md, "The check file"). */
 export interface ClientCertificate {
   /** A domain without scheme; `*.` at its start matches one label, as in certificates. */
   readonly host: string;
   /** PEM text, like the key and the CA. */
   readonly cert: string;
   readonly key: string;
-  /** Trusted in addition to the usual roots for this host; null where there is none. */
+  /** Trusted for this host in addition to the usual roots; null if there is none. */
   readonly ca: string | null;
   readonly passphrase: string | null;
 }
@@ -18,7 +15,7 @@ export interface ClientCertificate {
 const MAX_PEM_CHARS = 64_000;
 const MAX_HOST_CHARS = 255;
 const MAX_PASSPHRASE_CHARS = 1_000;
-/** A domain of RFC 1123 labels; underscores are no part of it, and yet of many names. */
+/** A domain of RFC 1123 labels, and underscores, which many names contain. */
 const HOST =
   /^(?:\*\.)?[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$/;
 
@@ -29,7 +26,7 @@ export function isEncryptedKey(key: string): boolean {
   return /^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(key);
 }
 
-/** A client certificate as the API takes it. Whether it is one, and its key the right one, is judged apart. */
+/** A client certificate in the API. Certificate and key are validated separately. */
 export const clientCertificateSchema = z.strictObject({
   host: z
     .string()

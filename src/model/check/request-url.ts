@@ -8,7 +8,7 @@ const PLAIN_MESSAGE = 'must be an http or https URL, for example https://example
 const TEMPLATE_MESSAGE =
   'must be an http or https URL once its variables are filled in, for example https://{{HOST}}/health; {{{NAME}}} puts a value in without encoding it';
 
-/** Whether a request can be sent there. */
+/** Whether a request can be sent to a URL. */
 export function isHttpUrl(text: string): boolean {
   return START.test(text) && URL.canParse(text);
 }
@@ -20,7 +20,7 @@ export function isHttpUrl(text: string): boolean {
 export const urlSchema = z
   .string()
   .min(1)
-  // Looking for values that make a URL of it takes time with the square of its length.
+  // `canBecomeHttpUrl` takes time in the square of the length.
   .max(2048, { abort: true })
   .superRefine((text, context) => {
     const template = compileTemplate(text);
@@ -32,7 +32,7 @@ export const urlSchema = z
     'An http or https URL. A password in it, or a user name without a password, is returned as ********. An update that sends ******** keeps the stored value; a URL without it removes the value.',
   );
 
-/** Whether there are values with which it is one. */
+/** Whether there are values that make it an http or https URL. */
 function canBecomeHttpUrl(template: Template): boolean {
   return beginnings(template).some((beginning) => {
     const filled = fillUrl(template, (_, before) => standIn(before, beginning));
@@ -41,7 +41,7 @@ function canBecomeHttpUrl(template: Template): boolean {
 }
 
 /**
- * Possible values of the first template, where the scheme is not written out before it:
+ * Possible values of the first template if the scheme before it is not complete:
  * `{{{SCHEME}}}://host` needs a part of it, `{{BASE}}/path` all of it and a host.
  */
 function beginnings(template: Template): readonly string[] {

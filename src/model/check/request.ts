@@ -4,10 +4,7 @@ import { IP_FAMILIES } from '../vocabulary.ts';
 import { ASSERTION_SOURCES, assertionsOf } from './assertion.ts';
 import { urlSchema as url } from './request-url.ts';
 
-/**
- * What each check type executes: src/model/README.md, "The check file", src/model/README.md,
- * "Fields of every check".
- */
+/** The requests of each check type: src/model/README.md, "The check file". */
 
 const ipFamily = z
   .enum(IP_FAMILIES)
@@ -58,7 +55,9 @@ const keyValue = z.strictObject({
     ),
 });
 
-/** RFC 9110 5.5: visible Latin-1 characters, spaces and tabs; no line breaks, no control characters. */
+/**
+ * RFC 9110 5.5: visible Latin-1 characters, spaces and tabs; no line breaks, no control characters.
+ */
 export function isHeaderValue(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   return !/[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/.test(text);
@@ -132,8 +131,8 @@ export const apiRequestSchema = z.strictObject({
 export type ApiRequest = z.infer<typeof apiRequestSchema>;
 
 /**
- * The same as an update takes it, before the stored credentials are put in. What is wrong with headers
- * is found afterwards.
+ * The request of an update, before stored credentials are filled in. Headers are validated
+ * afterwards.
  */
 export const changedApiRequestSchema = apiRequestSchema.extend({
   headers: z

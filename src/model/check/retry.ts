@@ -9,8 +9,8 @@ export const RETRY_TYPES = [
 ] as const;
 
 /**
- * `onlyOn` is for checks that have a status code, URL and API (src/model/README.md,
- * "`retryStrategy`", retryStrategy).
+ * `onlyOn` is for URL and API checks, which have a status code (src/model/README.md,
+ * "`retryStrategy`").
  */
 export const retryStrategySchema = z.strictObject({
   type: z
@@ -51,7 +51,7 @@ export const retryStrategySchema = z.strictObject({
 });
 export type RetryStrategy = z.infer<typeof retryStrategySchema>;
 
-/** How a run repeats failed attempts. All fields are settled; nothing is optional after this. */
+/** How a run retries failed attempts, with all defaults filled in. */
 export interface RetryPlan {
   readonly type: (typeof RETRY_TYPES)[number];
   readonly baseMs: number;
@@ -71,7 +71,7 @@ const NO_RETRIES: RetryPlan = {
   onlyOnNetworkError: false,
 };
 
-/** doubleCheck: one retry, no delay, in another location where there is one. */
+/** doubleCheck: one retry without delay, in another location if there is one. */
 const DOUBLE_CHECK: RetryPlan = {
   ...NO_RETRIES,
   type: 'SINGLE_RETRY',
@@ -101,7 +101,7 @@ export function retryPlanOf(
 
 /**
  * Milliseconds from the end of an attempt to retry `n` (1, 2, …): src/model/README.md,
- * "`retryStrategy`", retryStrategy.
+ * "`retryStrategy`".
  */
 export function retryDelayMs(plan: RetryPlan, n: number): number {
   switch (plan.type) {

@@ -12,14 +12,14 @@ const PLACEHOLDER = new RegExp(`\\{\\{\\{${NAME}\\}\\}\\}|\\{\\{${NAME}\\}\\}`, 
 
 export interface Placeholder {
   readonly name: string;
-  /** Of three braces. */
+  /** In three braces. */
   readonly isRaw: boolean;
 }
 
 /** A parsed text: its literal parts and its placeholders. */
 export type Template = readonly (string | Placeholder)[];
 
-/** null where the text has no placeholder. */
+/** null if the text has no placeholder. */
 export function compileTemplate(text: string): Template | null {
   if (!text.includes('{{')) return null;
   const parts: (string | Placeholder)[] = [];

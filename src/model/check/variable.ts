@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Of the name of a variable. */
+/** Of a variable's name. */
 export const MAX_KEY_CHARS = 255;
-/** Of any variable. */
+/** Of a variable's value. */
 export const MAX_VALUE_CHARS = 20_000;
 
 export const variableKeySchema = z
@@ -33,9 +33,7 @@ export const accountVariableSchema = z.strictObject({
 });
 export type AccountVariable = z.output<typeof accountVariableSchema>;
 
-/**
- * A variable of a check itself, or of a check file (src/model/README.md, "Variables and secrets").
- */
+/** A variable of a check or of a check file (src/model/README.md, "Variables and secrets"). */
 export const ownVariableSchema = z.strictObject({
   key: variableKeySchema,
   value: z.string().max(MAX_VALUE_CHARS).describe('The value that replaces the template.'),
@@ -49,7 +47,7 @@ export type OwnVariable = z.output<typeof ownVariableSchema>;
 /** Of one check. */
 export const MAX_OWN_VARIABLES = 100;
 
-/** So many of them at most, and each key once: the second would be for nothing. */
+/** At most `maxCount` variables with different keys. */
 export function ownVariablesSchema(maxCount: number) {
   return z.array(ownVariableSchema).max(maxCount).superRefine(refuseRepeatedKeys);
 }

@@ -32,19 +32,19 @@ export const BASIC_FIELDS: Readonly<Record<SecretPart, CredentialField>> = {
   username: { id: 'request.basicAuth.username', path: ['basicAuth', 'username'] },
 };
 
-/** Which part of `basicAuth` is the credential; null where there is none. */
+/** Which part of `basicAuth` is the credential; null if there is none. */
 export function basicSecretPart({ username, password }: Fields): SecretPart | null {
   if (typeof password === 'string' && password !== '') return 'password';
   return typeof username === 'string' && username !== '' ? 'username' : null;
 }
 
-/** Whether a stored secret is that of such a field, and not of a variable. */
+/** Whether the id of a stored secret belongs to such a field, not to a variable. */
 export function isCredentialId(id: string): boolean {
   return id.startsWith('request.');
 }
 
 /**
- * The request with other texts in these fields, also those that are empty or templates.
+ * The request with these fields mapped, including empty texts and templates.
  *
  * @param request of a check of any type, and of any form: bodies of other releases have others
  */
@@ -75,7 +75,7 @@ export function mapCredentials<R>(
   return mapped as R;
 }
 
-/** By their index, the headers whose values are credentials. */
+/** By index, the headers whose values are credentials. */
 export function headerFields(headers: readonly unknown[]): ReadonlyMap<number, CredentialField> {
   const counts = new Map<string, number>();
   const fields = new Map<number, CredentialField>();
@@ -101,7 +101,7 @@ export function credentialTexts(request: unknown): ReadonlyMap<string, string> {
   return texts;
 }
 
-/** As everybody is shown it. */
+/** The request as the API returns it. */
 export function hiddenRequest<R>(request: R): R {
   return mapCredentials(request, (text) => (isCredential(text) ? MASK : text));
 }

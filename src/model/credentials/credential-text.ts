@@ -1,6 +1,8 @@
 import { compileTemplate } from '../check/template.ts';
 
-/** HTTP authentication schemes (IANA registry) and others in use: a word like these is no secret. */
+/**
+ * HTTP authentication schemes (IANA registry) and others in use: a word like these is no secret.
+ */
 const SCHEME =
   /^\s*(?:basic|bearer|digest|dpop|hoba|mutual|negotiate|ntlm|oauth|token|apikey|api-key|jwt|key|ssws|splunk)\s+$/i;
 /** Allowed between placeholders. */
@@ -23,7 +25,7 @@ export function isCredential(text: string): boolean {
 /** RFC 9110 11.4: a scheme, blanks, and the credentials. */
 const WITH_SCHEME = /^[A-Za-z][\w!#$%&'*+.^`|~-]*[ \t]+(\S.*)$/s;
 
-/** What follows the scheme in the value of a header: `Bearer …`; null where there is none. */
+/** What follows the scheme in the value of a header: `Bearer …`; null if there is none. */
 export function afterScheme(value: string): string | null {
   return WITH_SCHEME.exec(value)?.[1] ?? null;
 }

@@ -43,9 +43,9 @@ export function maskProblems(request: unknown): readonly CredentialProblem[] {
 }
 
 /**
- * Fills in the stored credentials that the request of an update omits or sends back masked, provided
- * that the request goes to the same target. null removes one. A mask that is only a part of a text
- * is a problem: it would be stored literally.
+ * Fills in the stored credentials that the request of an update omits or sends back masked,
+ * provided that the request goes to the same target. null removes one. A mask that is only a part
+ * of a text is a problem: it would be stored literally.
  *
  * @param given undefined: the stored request stays as a whole
  * @param before as it is stored: a mask replaces an encrypted credential
@@ -162,7 +162,9 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === '';
 }
 
-/** Finds masks for user names beside passwords: such a name is shown, so nothing is hidden there. */
+/**
+ * Finds masks for user names beside passwords: such a name is shown, so nothing is hidden there.
+ */
 function maskedUserNames({ url, basicAuth }: Fields): readonly CredentialProblem[] {
   const problems: CredentialProblem[] = [];
   if (typeof url === 'string' && holdsMask(urlSecretOf(url)?.username ?? '')) {

@@ -25,7 +25,9 @@ const SENSITIVE_WORDS: ReadonlySet<string> = new Set([
 /** For names in one word: AccessToken, ClientSecret, XApiKey. */
 const SENSITIVE_ENDS = /(token|secret|password|(access|api|auth)key)$/;
 
-/** Together with one of these words, `key` is sensitive: X-API-Key, Access-Key, Subscription-Key. */
+/**
+ * Together with one of these words, `key` is sensitive: X-API-Key, Access-Key, Subscription-Key.
+ */
 const KEY_WORDS: ReadonlySet<string> = new Set([
   'access',
   'account',
@@ -45,9 +47,10 @@ const KEY_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a header's value is always masked: Authorization, Proxy-Authorization, Cookie, Set-Cookie,
- * X-API-Key and similar ones (src/scrub/README.md, "What is masked, and where"). Case-insensitive, word
- * by word: X-Auth-Token is sensitive; Sec-WebSocket-Key, Idempotency-Key and RateLimit-Tokens are not.
+ * Whether a header's value is always masked: Authorization, Proxy-Authorization, Cookie,
+ * Set-Cookie, X-API-Key and similar ones (src/scrub/README.md, "What is masked, and where").
+ * Case-insensitive, word by word: X-Auth-Token is sensitive; Sec-WebSocket-Key, Idempotency-Key and
+ * RateLimit-Tokens are not.
  */
 export function isSensitiveHeader(name: string): boolean {
   const cached = knownNames.get(name);
@@ -70,8 +73,8 @@ function isSensitiveName(name: string): boolean {
 }
 
 /**
- * The headers with all sensitive values masked, each of several values separately. The same object if
- * there is nothing to mask.
+ * The headers with all sensitive values masked, each of several values separately. The same object
+ * if there is nothing to mask.
  */
 export function maskHeaders<Headers extends Readonly<Record<string, string | readonly string[]>>>(
   headers: Headers,

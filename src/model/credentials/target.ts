@@ -4,12 +4,12 @@ import { isFields } from './credential-fields.ts';
 import { MASK } from './sensitive-headers.ts';
 import { mapUrlSecret } from './url-secret.ts';
 
-/** Where a request goes with its credentials. */
+/** The target that receives the credentials of a request. */
 export interface Target {
-  /** Scheme, host and port, and what may lead to another host. */
+  /** Scheme, host and port, and other text that may change the host. */
   readonly address: string;
   readonly hostHeaders: readonly string[];
-  /** The variables that it is made of. */
+  /** The variables in them. */
   readonly names: readonly string[];
 }
 
@@ -32,9 +32,9 @@ function unmasked(url: string, hidden: string | null): string {
 }
 
 /**
- * Scheme, host and port. A raw template before the host may contain a slash that ends the host there:
- * with any template before it, user and password count, too. Where a variable contains the scheme,
- * the whole URL counts, because the end of its host is unknown.
+ * Scheme, host and port. A raw template before the host may contain a slash that ends the host
+ * there: with any template before it, user and password count, too. Where a variable contains the
+ * scheme, the whole URL counts, because the end of its host is unknown.
  */
 function addressOf(url: string): string {
   if (compileTemplate(url) === null && URL.canParse(url)) return new URL(url).origin;
@@ -68,10 +68,11 @@ export type TargetChange =
   | { readonly what: 'variable'; readonly name: string };
 
 /**
- * The change that sends a request to another target, including a new value of one of the check's own
- * variables in the host. null where the target is the same.
+ * The change that sends a request to another target, including a new value of one of the check's
+ * own variables in the host. null where the target is the same.
  *
- * @param kept the keys of secret variables whose values stay, which neither list contains; null: all
+ * @param kept the keys of secret variables whose values stay, which neither list contains; null:
+ *   all
  */
 export function targetChange(
   before: { readonly target: Target; readonly variables: readonly OwnVariable[] },

@@ -5,13 +5,13 @@ const LEFT_OUT = /[\t\n\r]/g;
 
 /**
  * The part before the user of a URL, its user, its password, and the rest of the authority from the
- * `@` on. The scheme may be in a template: `{{BASE}}`, `{{SCHEME}}://`. The URL parser takes `\` for
- * `/`, and any number of them.
+ * `@` on. The scheme may be in a template: `{{BASE}}`, `{{SCHEME}}://`. The URL parser takes `\`
+ * for `/`, and any number of them.
  */
 const USERINFO =
   /^([^/?#\\@]*:[/\\]+|\{{2,3}[^{}]*\}{2,3})?([^/?#\\:]*)(?::([^/?#\\]*))?(@[^/?#\\]*)/;
 
-/** With a password, the user name is a word like `monitor`; alone it is a token. */
+/** Beside a password, the user name is a word like `monitor`; alone it is a token. */
 export type SecretPart = 'password' | 'username';
 
 export interface UrlSecret {
@@ -22,7 +22,7 @@ export interface UrlSecret {
   readonly username: string;
 }
 
-/** The secret before the host of a URL; null where there is none. */
+/** The secret before the host of a URL; null if there is none. */
 export function urlSecretOf(text: string): UrlSecret | null {
   return partsOf(text)?.secret ?? null;
 }
@@ -39,8 +39,8 @@ export function mapUrlSecret(
 }
 
 /**
- * The URL as it may be shown: user and password replaced by a mask, also where the URL parser cannot
- * find them because of templates.
+ * The URL as it may be shown: user and password replaced by a mask, also where the URL parser
+ * cannot find them because of templates.
  */
 export function maskUserinfo(text: string): string {
   if (!text.includes('@')) return text;

@@ -2,8 +2,8 @@ import type { Rhythm } from './heartbeat.ts';
 
 /**
  * The state of a heartbeat at an instant. Its period counts from the last ping, or from later where
- * something prevented pings: a pause (see `judge`), a deactivation, a downtime of the service itself
- * (service/heartbeats/sql.ts). Each limit belongs to the later of the two states.
+ * something prevented pings: a pause (see `judge`), a deactivation, a downtime of the service
+ * itself (service/heartbeats/sql.ts). Each limit belongs to the later of the two states.
  *
  * | state | when |
  * |---|---|
@@ -76,9 +76,9 @@ function stateOfPing(rhythm: Rhythm, standing: HeartbeatPosition, atMs: number):
 }
 
 /**
- * Where a ping was expected within a pause, the period starts again at the end of the pause. A pause
- * that starts in the grace only extends it by its own length: a daily pause must not postpone a
- * failure for ever.
+ * Where a ping was expected within a pause, the period starts again at the end of the pause. A
+ * pause that starts in the grace only extends it by its own length: a daily pause must not postpone
+ * a failure forever.
  *
  * @param pauses those that touch the time from when the ping was expected to the instant, in any
  *   order; those that start later do not count yet

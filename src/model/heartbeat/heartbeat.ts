@@ -16,7 +16,7 @@ const MIN_PERIOD_MS = 30_000;
 const MAX_MS = 365 * UNIT_MS.DAYS;
 const MAX_SECONDS = MAX_MS / UNIT_MS.SECONDS;
 
-/** The fields of `heartbeat`, before the rule that holds for an amount and its unit together. */
+/** The fields of `heartbeat`, without the rules for an amount and its unit together. */
 export const rhythmFields = {
   period: z
     .int()
@@ -30,7 +30,7 @@ export const rhythmFields = {
 
 type RhythmInput = z.output<z.ZodObject<typeof rhythmFields>>;
 
-/** What no unit allows is refused by the fields themselves. */
+/** Checks amounts with their units; the fields reject amounts that no unit allows. */
 function limits(given: RhythmInput, context: z.RefinementCtx): void {
   const { periodMs, graceMs } = rhythmOf(given);
   const { period, grace } = given;
@@ -44,7 +44,9 @@ function limits(given: RhythmInput, context: z.RefinementCtx): void {
   }
 }
 
-/** The writable fields of a heartbeat check. It is passive: nothing says where or how it runs. */
+/**
+ * The writable fields of a heartbeat check, which is passive: it has no locations and no schedule.
+ */
 export const heartbeatFields = {
   name: commonFields.name,
   activated: commonFields.activated.describe('Whether a missing ping makes the check fail.'),
@@ -74,7 +76,7 @@ export const heartbeatCheckSchema = z.strictObject({
 /** With its id and every default filled in. */
 export type HeartbeatCheck = z.output<typeof heartbeatCheckSchema> & { readonly id: string };
 
-/** Whatever an account can have under /v1/checks. */
+/** Any check under /v1/checks. */
 export type AnyCheck = Check | HeartbeatCheck;
 
 /** How often a heartbeat is expected, and how late it may be. Milliseconds. */

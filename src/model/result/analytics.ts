@@ -4,8 +4,8 @@ export const METRIC_UNITS = ['milliseconds', 'percentage', 'count'] as const;
 export type MetricUnit = (typeof METRIC_UNITS)[number];
 
 /**
- * The suffixes of src/service/README.md, "Analytics", and how a label says them. `median` and `p50`
- * are the same.
+ * The suffixes of src/service/README.md, "Analytics", with their labels. `median` and `p50` are the
+ * same.
  */
 export const AGGREGATIONS = {
   avg: 'average',
@@ -40,8 +40,8 @@ const HTTP_MEASURES = {
 };
 
 /**
- * What each run of a check is measured by: src/service/README.md, "Analytics", and for TCP the
- * phases of its results.
+ * The measures of each run of a check: src/service/README.md, "Analytics", and for TCP the phases
+ * of its results.
  */
 const MEASURES = {
   API: HTTP_MEASURES,
@@ -65,17 +65,17 @@ const MEASURES = {
 type KeysOf<T> = T extends unknown ? keyof T : never;
 export type Measure = KeysOf<(typeof MEASURES)[RunnableCheckType]>;
 
-/** What is told of runs: one of their measures, how many passed, or how often they were retried. */
+/** A metric of runs: one of their measures, the availability, or the number of retries. */
 export interface Metric extends MeasureFacts {
   readonly name: string;
   readonly of: Measure | 'availability' | 'retries';
-  /** Of several runs. */
+  /** Over several runs. */
   readonly aggregation: Aggregation;
   /** Whether the name has no suffix. */
   readonly isPlain: boolean;
 }
 
-/** Beside the measures, and without suffixed forms. */
+/** Metrics of every type, without suffixed forms. */
 const OF_EVERY_TYPE: readonly Metric[] = [
   {
     ...percent('Availability'),
@@ -123,7 +123,7 @@ export const METRICS: Readonly<Record<RunnableCheckType, ReadonlyMap<string, Met
   ICMP: metricsOf('ICMP'),
 };
 
-/** Where the analytics of the checks of a type are: the part of the path after `/v1/analytics/`. */
+/** The path of each type's analytics after `/v1/analytics/`. */
 export const ANALYTICS_PATHS: Readonly<Record<RunnableCheckType, string>> = {
   API: 'api-checks',
   URL: 'url',
@@ -132,7 +132,7 @@ export const ANALYTICS_PATHS: Readonly<Record<RunnableCheckType, string>> = {
   ICMP: 'icmp',
 };
 
-/** Windows by name: src/service/README.md, "Analytics". */
+/** Named windows: src/service/README.md, "Analytics". */
 export const QUICK_RANGES = [
   'last24Hours',
   'last7Days',
@@ -160,9 +160,9 @@ const DAY_MS = 24 * HOUR_MS;
 export const FIRST_MONDAY_MS = 4 * DAY_MS;
 
 /**
- * The window that a name means now: from is in it, to is not. In UTC, where weeks start on Monday.
- * `last…` with a number ends now, `this…` begins with the week or month and ends now, and lastWeek
- * and lastMonth are the whole ones before.
+ * The window of a name now; `toMs` is exclusive. In UTC; weeks start on Monday. `last…` with a
+ * number ends now, `this…` begins with the week or month and ends now, lastWeek and lastMonth are
+ * the complete previous ones.
  */
 export function quickRangeAt(
   range: QuickRange,

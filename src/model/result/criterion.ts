@@ -4,10 +4,10 @@ import type { CheckResult, DnsDetail, HttpDetail, IcmpDetail, TcpDetail } from '
 const TURNED = '(shouldFail)';
 
 /**
- * What came and what the check's type asks for (src/model/README.md, "What passes and what fails"),
- * where that is not the same; null where nothing came, or the criterion is met.
+ * The response and what the check requires (src/model/README.md, "What passes and what fails") if
+ * the criterion is not met; null if it is met, or if there was no response.
  *
- * @param check null where it is not known any more: then shouldFail is read off the result
+ * @param check null if it is no longer known: then shouldFail is derived from the result
  */
 export function unmetCriterion(result: CheckResult, check: Check | null): string | null {
   const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
@@ -35,7 +35,7 @@ function unmetAnswer(
   { request, response, assertions }: DnsDetail,
   shouldFail: boolean | null,
 ): string | null {
-  // Such an assertion stands in the place of the criterion.
+  // Such an assertion replaces the criterion.
   if (response === null || assertions.some(({ source }) => source === 'RESPONSE_CODE')) return null;
   const { responseCode, nameServer } = response;
   const host = nameServer.host.includes(':') ? `[${nameServer.host}]` : nameServer.host;

@@ -1,6 +1,6 @@
 /**
- * Every `requestErrorCode`: the phase in which the attempt ended, its meaning, and what to try first,
- * which the job log shows. A test compares the table of the README with this list.
+ * Every `requestErrorCode`: the phase in which the attempt ended, its meaning, and what to try
+ * first, which the job log shows. A test compares the table of the README with this list.
  */
 export const ERROR_CODES = {
   VARIABLE_UNKNOWN: {

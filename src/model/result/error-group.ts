@@ -3,24 +3,24 @@ import { stableId } from '../ids.ts';
 import { cleanErrorMessage, cutErrorMessage, errorHashOf } from './error-message.ts';
 import { type FailedResult, isFailure, rootMessageOf } from './failure-message.ts';
 
-/** What failed results are grouped by: src/service/README.md, "Error groups and test sessions". */
+/** The key of an error group: src/service/README.md, "Error groups and test sessions". */
 export interface ErrorFacts {
-  /** As it came, its first MAX_ERROR_MESSAGE_CHARS; null where the result says nothing of why. */
+  /** The original message, its first MAX_ERROR_MESSAGE_CHARS; null if the result has none. */
   readonly rawErrorMessage: string | null;
   readonly cleanedErrorMessage: string;
   /** Of the cleaned message. */
   readonly errorHash: string;
 }
 
-/** Stands for the message of failures of which nothing is said: they are one group, too. */
-const NOTHING_SAID = 'The run failed without a message';
+/** The message of failures without one, which form one group. */
+const NO_MESSAGE = 'The run failed without a message';
 
-/** null where the result did not fail, or was cancelled, or failed by a fault of our own. */
+/** null if the result did not fail, was cancelled, or failed by a fault of the agent. */
 export function errorFactsOf(result: FailedResult): ErrorFacts | null {
   if (!isFailure(result)) return null;
   const raw = rootMessageOf(result);
   const cleaned = raw === null ? '' : cleanErrorMessage(raw);
-  const cleanedErrorMessage = cleaned === '' ? NOTHING_SAID : cleaned;
+  const cleanedErrorMessage = cleaned === '' ? NO_MESSAGE : cleaned;
   return {
     rawErrorMessage: raw === null ? null : cutErrorMessage(raw),
     cleanedErrorMessage,
@@ -33,7 +33,7 @@ export function checkErrorGroupId(accountId: string, checkId: string, errorHash:
   return stableId('error-group', accountId, checkId, errorHash);
 }
 
-/** The same of test sessions: of a project, or of those that are of none. */
+/** The same for test sessions: of a project, or of all sessions without one. */
 export function testSessionErrorGroupId(
   accountId: string,
   projectId: string | null,
@@ -43,13 +43,13 @@ export function testSessionErrorGroupId(
 }
 
 /**
- * - `none`: it is among those to look at
- * - `until-next-event`: put away, and back as soon as a later run fails so again
- * - `for-ever`: put away until somebody takes it back
+ * - `none`: not archived
+ * - `until-next-event`: archived until a later run fails with the same error
+ * - `for-ever`: archived until somebody restores it
  */
 export type ErrorGroupArchive = 'none' | 'until-next-event' | 'for-ever';
 
-/** What a PATCH may say: src/service/README.md, "Error groups and test sessions". */
+/** The body of a PATCH: src/service/README.md, "Error groups and test sessions". */
 export const errorGroupChangesSchema = z.strictObject({
   archivedUntilNextEvent: z
     .boolean()

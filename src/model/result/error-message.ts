@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { AMOUNT, CLOCK, DAY, IPV4, IPV6, UNIT } from './error-patterns.ts';
 
-/** UTF-16 units of a message that are looked at, and of what is kept of it. */
+/** Maximum UTF-16 units of a message that are processed and saved. */
 export const MAX_ERROR_MESSAGE_CHARS = 10_240;
 
 interface Rule {
   /** The source of a regular expression without capture groups. */
   readonly pattern: string;
-  /** What stands in place of a match. */
+  /** Replaces a match. */
   readonly placeholder: string | ((found: string, before: string) => string);
 }
 
-/** Neither within a word nor behind it. */
+/** Not within a word or directly behind it. */
 const BEGIN = '(?<![0-9a-z])';
 const END = '(?![0-9a-z])';
 /** As BEGIN, and not within a version behind letters, as in TLSv1.3. */
@@ -20,21 +20,21 @@ const NUMBER_BEGIN = '(?<![0-9a-z]|[a-z]\\d{1,3}\\.)';
 const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
 
 /**
- * Assertions say what they look at and what they found (src/agent/assertions/evaluate-assertion.ts). The first is
- * the check's and tells one error from another; the second is the target's, whatever it looks like.
+ * Messages of assertions (src/agent/assertions/evaluate-assertion.ts) contain the expectation of
+ * the check, which identifies an error, and the value of the target, which does not.
  */
 const ASSERTION_RULES: readonly Rule[] = [
-  // RFC 9535 2.3.1: names such as user-id cannot be written otherwise.
+  // RFC 9535 2.3.1: the only notation for names such as user-id.
   {
     pattern: `(?<=[$\\w\\]*.])\\[(?:'[^'\\\\\\]]{1,100}'|"[^"\\\\\\]]{1,100}")\\]`,
-    placeholder: asItIs,
+    placeholder: unchanged,
   },
-  { pattern: `(?<=\\b(?:the match of|to have the key) )${QUOTED}`, placeholder: asItIs },
-  // Like a status, it is a name: NXDOMAIN is another error than SERVFAIL.
-  { pattern: '(?<=\\bthe response code .{0,60})"[0-9a-z]{1,20}"', placeholder: asItIs },
-  // Lists and objects have as many entries, and as much of the cut, as they happen to have.
+  { pattern: `(?<=\\b(?:the match of|to have the key) )${QUOTED}`, placeholder: unchanged },
+  // Like a status, a response code identifies an error: NXDOMAIN or SERVFAIL.
+  { pattern: '(?<=\\bthe response code .{0,60})"[0-9a-z]{1,20}"', placeholder: unchanged },
+  // Lists and objects differ in length, and in where they are cut.
   { pattern: '(?<=, but it was )[[{].*', placeholder: '<json>' },
-  // V8 quotes what surrounds the token, quotation marks and all.
+  // V8 quotes the text around the token with its quotation marks.
   {
     pattern: '\\bUnexpected token .{1,200}? is not valid JSON',
     placeholder: 'Unexpected token <value> is not valid JSON',
@@ -42,10 +42,9 @@ const ASSERTION_RULES: readonly Rule[] = [
 ];
 
 /**
- * What differs from one occurrence of an error to the next, in the order in which it is looked
- * for. Each pattern begins at few places, behind what it cannot begin within, and from there on
- * fails after a bounded number of steps or at a place that no other start passes again: so all of
- * them take time in proportion to the text, whatever it holds.
+ * What differs from one occurrence of an error to the next, in order of precedence. Each pattern
+ * can begin at few positions only, and then fails after a bounded number of steps, or at a position
+ * that no other start passes again. Therefore all patterns take time in proportion to the text.
  */
 const TEXT_RULES: readonly Rule[] = [
   ...ASSERTION_RULES,
@@ -53,7 +52,7 @@ const TEXT_RULES: readonly Rule[] = [
     pattern: '(?<![0-9a-z+.-])[a-z][a-z0-9+.-]{1,20}:\\/\\/[^\\s"\'`<>\\\\^{|}\\u201c\\u201d]+',
     placeholder: cleanUrl,
   },
-  // As JSON quotes. An escaped quotation mark begins nothing.
+  // Quoted as in JSON. An escaped quotation mark does not begin a quotation.
   { pattern: `(?<!\\\\)${QUOTED}`, placeholder: '"<value>"' },
   { pattern: "(?<![0-9a-z'])'[^']*'(?![0-9a-z])", placeholder: "'<value>'" },
   { pattern: '`[^`]*`', placeholder: '`<value>`' },
@@ -64,7 +63,7 @@ const TEXT_RULES: readonly Rule[] = [
   },
 ];
 
-/** Of words; also for the parts of a URL. */
+/** Rules for words, also in the parts of a URL. */
 const WORD_RULES: readonly Rule[] = [
   {
     pattern: `${BEGIN}[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}${END}`,
@@ -106,18 +105,17 @@ const ALL = compiled([...TEXT_RULES, ...WORD_RULES]);
 const OF_WORDS = compiled(WORD_RULES);
 
 /**
- * The message with a placeholder in place of everything that differs from one occurrence of the
+ * The message on one line, with placeholders for everything that differs from one occurrence of the
  * same error to the next (src/service/README.md, "Error groups and test sessions"): ids, hashes,
- * numbers, addresses and ports, times, durations, quoted values, the variable parts of URLs. Takes
- * time in proportion to the text, of which it looks at MAX_ERROR_MESSAGE_CHARS; what it gives is no
- * longer than these. On one line.
+ * numbers, addresses and ports, times, durations, quoted values, variable parts of URLs. Takes time
+ * in proportion to the text, and cuts text and result to MAX_ERROR_MESSAGE_CHARS.
  */
 export function cleanErrorMessage(raw: string): string {
   const text = cutTo(raw).replaceAll(TERMINAL_CODES, '').replaceAll(BLANKS, ' ').trim();
   return cutTo(replaced(text, ALL)).trim();
 }
 
-/** SHA-256 of the cleaned message, in 64 hex digits: the same error has the same one. */
+/** SHA-256 of the cleaned message in 64 hex digits, equal for the same error. */
 export function errorHashOf(cleanedErrorMessage: string): string {
   return createHash('sha256').update(cleanedErrorMessage).digest('hex');
 }
@@ -127,9 +125,9 @@ export function cutErrorMessage(raw: string): string {
   return cutTo(raw);
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals are steered by them
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control sequences of terminals
 const TERMINAL_CODES = /\u001b\[[0-9;]{0,32}[A-Za-z]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are no part of a message
+// biome-ignore lint/suspicious/noControlCharactersInRegex: removed from messages
 const BLANKS = /[\s\u0000-\u001f\u007f]+/g;
 
 function cutTo(text: string): string {
@@ -151,19 +149,19 @@ function replaced(text: string, { list, any }: Rules): string {
   });
 }
 
-function asItIs(found: string): string {
+function unchanged(found: string): string {
   return found;
 }
 
 /** As in `the status code to equal 200, but it was 503`. */
 const STATUS_REACH_CHARS = 48;
 
-/** An HTTP status is a name and no measurement: what answers 404 fails otherwise than with 503. */
+/** An HTTP status identifies an error: 404 is another error than 503. */
 function cleanNumber(found: string, before: string): string {
   return /^[1-5]\d\d$/.test(found) && /\bstatus\b/i.test(before) ? found : '<number>';
 }
 
-/** Letters and digits in one: ids that somebody made up, and not TLSv1, IPv4, SHA256 or HTTP2. */
+/** Words of letters and digits: ids, but not TLSv1, IPv4, SHA256 or HTTP2. */
 function cleanWord(found: string): string {
   const digits = found.replaceAll(/\D/g, '').length;
   if (digits === 0) return found;
@@ -171,12 +169,12 @@ function cleanWord(found: string): string {
   return found.length >= 8 && digits >= 2 ? '<id>' : found;
 }
 
-/** Keeps the parts that identify the service: scheme, host, and path segments that are words. */
+/** Retains the parts that identify the service: scheme, host, and path segments that are words. */
 function cleanUrl(found: string): string {
   const url = withoutEnd(found);
   const [, scheme = '', authority = '', path = '', query, fragment] =
     /^([^:]*:\/\/)([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/.exec(url) ?? [];
-  // Whoever else is named there must not be kept.
+  // Drops user and password.
   const host = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d{1,5}$/, ':<port>');
   const rest = found.slice(url.length);
   return [
@@ -189,7 +187,7 @@ function cleanUrl(found: string): string {
   ].join('');
 }
 
-/** Without what ends the sentence that it stands in. */
+/** Without the punctuation of the sentence around it. */
 function withoutEnd(url: string): string {
   let end = url.length;
   while (end > 0 && '.,;:!?)]'.includes(url.charAt(end - 1))) end -= 1;

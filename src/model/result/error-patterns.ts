@@ -1,4 +1,4 @@
-/** What the rules of error-message.ts are made of: sources of regular expressions, for any case. */
+/** Parts of the rules in error-message.ts: sources of case-insensitive regular expressions. */
 
 /** A time of day. */
 export const CLOCK =
@@ -10,12 +10,12 @@ export const DAY = [
   '\\d{4}[-/.]\\d{1,2}[-/.]\\d{1,2}',
   '\\d{1,2}[-/.]\\d{1,2}[-/.]\\d{4}',
   `(?:${WEEKDAY},? )?\\d{1,2}[ -]${MONTH}[ -]\\d{2,4}`,
-  // Of asctime the year stands behind the time.
+  // In asctime, the year follows the time.
   `(?:${WEEKDAY},? )?${MONTH} {1,2}\\d{1,2}(?:,? \\d{4}|(?= \\d{1,2}:\\d{2}))`,
 ].join('|');
 
 export const AMOUNT = '\\d+(?:[.,]\\d+)?';
-/** Of a duration. */
+/** Unit of a duration. */
 export const UNIT =
   '(?:(?:nano|micro|milli)?sec(?:ond)?s?|[nu\\u00b5\\u03bcm]?s|msecs?|m|mins?|minutes?|h|hrs?|hours?|d|days?)';
 

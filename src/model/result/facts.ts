@@ -4,7 +4,7 @@ type Detail = NonNullable<
   CheckResult['apiCheckResult' | 'tcpCheckResult' | 'dnsCheckResult' | 'icmpCheckResult']
 >;
 
-/** The detail of the check's type, of which a result has one. */
+/** The details of the check's type. */
 export function detailOf(result: CheckResult): Detail | null {
   return (
     result.apiCheckResult ??
@@ -14,7 +14,7 @@ export function detailOf(result: CheckResult): Detail | null {
   );
 }
 
-/** What the target answered, in a few words; null where it did not. */
+/** The response of the target in a few words; null if there was none. */
 export function answerOf(result: CheckResult): string | null {
   const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
   const http = apiCheckResult?.response;
@@ -27,11 +27,11 @@ export function answerOf(result: CheckResult): string | null {
   return icmp ? `${icmp.packetsReceived} of ${icmp.packetsSent} echoes` : null;
 }
 
-/** Less is 0.00 in print. */
+/** Shorter times would be shown as 0.00. */
 const SHORTEST_SHOWN_MS = 0.005;
 const PHASE_NAMES: Readonly<Record<string, string>> = { firstByte: 'first byte' };
 
-/** The phases that took any time to speak of, each with its milliseconds, in the order they came. */
+/** The phases with a duration of SHORTEST_SHOWN_MS or more, with their milliseconds, in order. */
 export function phasesOf(result: CheckResult): readonly (readonly [string, number])[] {
   const detail = detailOf(result);
   const phases = result.apiCheckResult

@@ -1,12 +1,12 @@
 import { runResultOf } from './run-result.ts';
 
-/** What the details of every check type say of a failure. */
+/** The fields about a failure in the details of every check type. */
 interface FailureDetail {
   readonly requestError: string | null;
   readonly assertions: readonly { readonly source: string; readonly error: string | null }[];
 }
 
-/** The part of a result that explains its failure; results of an agent and of a check file have it. */
+/** The part of a result that explains its failure. */
 export interface FailedResult {
   readonly hasFailures: boolean;
   readonly hasErrors: boolean;
@@ -25,7 +25,7 @@ export interface FailedResult {
     | null;
 }
 
-/** A run that was cut short or failed by our own fault proves nothing about the target. */
+/** False for cancelled runs and faults of the agent: they prove nothing about the target. */
 export function isFailure(
   result: Pick<FailedResult, 'hasFailures' | 'hasErrors' | 'isDegraded' | 'isCancelled'>,
 ): boolean {
@@ -33,11 +33,11 @@ export function isFailure(
 }
 
 /**
- * Why a failed result failed, in one sentence and as it came: its request's error, else the first
- * assertion that failed, else the criterion or the threshold that was not met (src/model/README.md,
- * "Results"). The result alone is asked, as the check may be another by now.
+ * Why a result failed, in one sentence: the error of its request, or the first failed assertion, or
+ * the criterion or threshold that was not met (src/model/README.md, "Results"). Uses only the
+ * result, as the check may have changed.
  *
- * @returns null where the result did not fail, or gives no reason
+ * @returns null if the result did not fail, or contains no reason
  */
 export function rootMessageOf(result: FailedResult): string | null {
   if (!isFailure(result)) return null;
@@ -54,15 +54,15 @@ export function rootMessageOf(result: FailedResult): string | null {
 const TOO_SLOW = 'The response time was over maxResponseTime';
 
 /**
- * What did not come up to the check's own criterion, with no error and no assertion that says so.
- * What meets the criterion and failed nevertheless was to fail (shouldFail).
+ * The criterion or threshold that was not met, without an error or a failed assertion. A result
+ * that failed although it meets the criterion is of a check with shouldFail.
  */
 function unmetOf(result: FailedResult): string | null {
   const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
   const tooSlow = result.overMaxResponseTime ? TOO_SLOW : null;
   const http = apiCheckResult?.response;
   if (http) {
-    // Where it took too long, nothing tells whether the check wants such a status.
+    // If it took too long, the status may be the expected one.
     if (http.status >= 400) return joined(`The answer had status ${http.status}`, tooSlow);
     return tooSlow ?? `The answer had status ${http.status}, where the check wants an error status`;
   }
@@ -71,7 +71,7 @@ function unmetOf(result: FailedResult): string | null {
   }
   const dns = dnsCheckResult?.response;
   if (dns) {
-    // Such an assertion stands in the place of the criterion, and no assertion failed here.
+    // Such an assertion replaces the criterion, and no assertion failed.
     const decided = dnsCheckResult?.assertions.some(({ source }) => source === 'RESPONSE_CODE');
     if (decided === true && tooSlow !== null) return tooSlow;
     const { responseCode } = dns;

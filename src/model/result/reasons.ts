@@ -7,7 +7,7 @@ import type { RunResult } from './run-result.ts';
 
 const MAX_ASSERTIONS = 10;
 
-/** These say already that it took too long. */
+/** These codes already say that it took too long. */
 const TIME_OUTS: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
   'DNS_TIMEOUT',
   'CONNECT_TIMEOUT',
@@ -17,9 +17,9 @@ const TIME_OUTS: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
 ]);
 
 /**
- * Why a run did not pass, a line each. Nothing in them is harmless yet.
+ * Why a run did not pass, one reason per line. The lines contain text of the target, unescaped.
  *
- * @param check as it is now, which need not be how it was when the run began; null where it is gone
+ * @param check the current definition, which may have changed since the run; null if it was deleted
  */
 export function reasonsOf(
   result: CheckResult,
@@ -32,11 +32,11 @@ export function reasonsOf(
   if (detail !== null && detail.requestError !== null) {
     reasons.push(`${detail.requestErrorCode ?? 'ERROR'}: ${detail.requestError}`);
   }
-  // Where nothing came, each assertion would only say so once more.
+  // Without a response, each assertion would only repeat that.
   const isSaid = reasons.length > 0 && answerOf(result) === null;
   const failed = isSaid ? [] : (detail?.assertions ?? []).filter(({ error }) => error !== null);
   const criterion = ended === 'failed' ? unmetCriterion(result, check) : null;
-  // An assertion on the same value tells what came, too.
+  // An assertion on the same value also contains it.
   const judgesIt = failed.some(({ source }) => source === 'STATUS_CODE');
   if (criterion !== null && !judgesIt) reasons.push(criterion);
   reasons.push(...failed.slice(0, MAX_ASSERTIONS).map(({ error }) => error ?? ''));
@@ -68,13 +68,13 @@ function tooSlow(
   field: 'maxResponseTime' | 'degradedResponseTime',
 ): string {
   const limitMs = check === null || check.checkType === 'ICMP' ? null : check[field];
-  // The check may have been changed while it ran.
+  // The check may have changed during the run.
   if (limitMs === null || responseTime <= limitMs) return `slower than its ${field}`;
   const ended = field === 'maxResponseTime' ? 'failed' : 'degraded';
   return `${roundedOver(responseTime, limitMs)} ms, over ${limitMs} ms: ${ended}`;
 }
 
-/** As few digits as show that the one is over the other. */
+/** With as many digits as needed to show that it is over the limit. */
 function roundedOver(durationMs: number, limitMs: number): string {
   const texts = [0, 1, 2, 3].map((digits) => durationMs.toFixed(digits));
   return texts.find((text) => Number(text) > limitMs) ?? String(durationMs);

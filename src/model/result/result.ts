@@ -4,9 +4,7 @@ import type { IpFamily, RunnableCheckType } from '../vocabulary.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { Traceroute } from './traceroute.ts';
 
-/**
- * Results as src/model/README.md, "Results" specifies them. All times are in milliseconds.
- */
+/** Results: src/model/README.md, "Results". All times in milliseconds. */
 
 /** Milliseconds since the attempt's start, cumulative; null where the phase was not reached. */
 export interface HttpTimings {
@@ -77,7 +75,7 @@ export interface CertificateFacts {
 }
 
 export interface TlsFacts {
-  /** TLSv1.2, TLSv1.3; null where no handshake came that far. */
+  /** TLSv1.2, TLSv1.3; null if no handshake got that far. */
   readonly protocol: string | null;
   readonly cipher: string | null;
   readonly alpnProtocol: string | null;
@@ -89,11 +87,11 @@ export interface TlsFacts {
 export interface StoredBody {
   readonly body: string | null;
   readonly bodyEncoding: 'text' | 'base64' | 'omitted';
-  /** Bytes after decoding, as far as they were read. */
+  /** Bytes that were read, after decoding. */
   readonly bodyBytes: number;
-  /** More was sent than the 25 MB that are read. */
+  /** The body was longer than the 25 MB that are read. */
   readonly bodyTruncated: boolean;
-  /** Present where `body` is only the first 10 KB of a longer text. */
+  /** Present if `body` is only the first 10 KB of a longer text. */
   readonly bodyCut?: true;
 }
 
@@ -149,7 +147,7 @@ export interface DnsResponse {
   /** NOERROR, NXDOMAIN, SERVFAIL, … */
   readonly responseCode: string;
   readonly answer: DnsAnswer;
-  /** The answer in the layout that dig prints. */
+  /** The answer in the format of dig. */
   readonly text: string;
   readonly nameServer: {
     readonly host: string;
@@ -168,7 +166,7 @@ export interface IcmpResponse {
   /** Percent. */
   readonly packetLoss: number;
   readonly dnsResolutionTime: number;
-  /** null where no reply came. */
+  /** null if no reply came. */
   readonly latency: Readonly<Record<'avg' | 'min' | 'max' | 'stdDev', number | null>>;
   readonly pingResults: readonly {
     readonly sequence: number;
@@ -186,33 +184,35 @@ export interface LogEntry {
 }
 
 /**
- * Who saw things happen: the agent's event loop, which is late where it gets no CPU; the kernel,
- * which is not; or the kernel some of them (connecting) and the event loop the rest.
+ * What measured the times: the agent's event loop, which is late if it gets no CPU; the kernel,
+ * which is not; or both, the kernel for connecting and the event loop for the rest.
  */
 export type TimingClock = 'event-loop' | 'kernel' | 'mixed';
 
 /** How exact the times of an attempt are. */
 export interface Timing {
-  /** By so much they may be too long, milliseconds; never too short, but for what follows a first byte. */
+  /**
+   * Milliseconds by which they may be too long. Only times after the first byte may be too short.
+   */
   readonly uncertaintyMs: number;
-  /** A TimingClock, or what newer agents may have. */
+  /** A TimingClock, or another value of a newer agent. */
   readonly clock: string;
 }
 
-/** What the agent's kernel says of the connection, as it was at the end. */
+/** The state of the connection in the agent's kernel, at its end. */
 export interface TcpFacts {
-  /** Whose connection it is: through a proxy it ends there. */
+  /** The end of the connection: through a proxy, the proxy. */
   readonly peer: 'target' | 'proxy';
-  /** Round trips: smoothed, and the shortest, null where the kernel does not tell it. */
+  /** Round-trip times: smoothed, and the minimum, null if unknown. */
   readonly rttMs: number;
   readonly minRttMs: number | null;
-  /** Segments that the agent's side sent again, the SYN among them. */
+  /** Segments that the agent retransmitted, including the SYN. */
   readonly retransmits: number;
-  /** Bytes of data that a segment to the peer carries at most. */
+  /** Maximum bytes of data in a segment to the peer. */
   readonly mss: number;
 }
 
-/** What all types' details have in common. */
+/** The fields common to the details of all types. */
 export interface CheckDetail<Request, Response> {
   readonly request: Request;
   readonly response: Response | null;
@@ -223,16 +223,21 @@ export interface CheckDetail<Request, Response> {
   readonly jobAssets: readonly string[];
   readonly pcapDataUrl: string | null;
   readonly traceroute: Traceroute | null;
-  /** Absent where an older agent made the result. */
+  /** Absent in results of older agents. */
   readonly timing?: Timing;
 }
 
-/** Beside the response where none came (src/model/README.md, "Results"). */
+/**
+ * Timings and TLS facts are in the response, or here if there was none (src/model/README.md,
+ * "Results").
+ */
 export interface HttpDetail extends CheckDetail<HttpRequestEcho, HttpResponse> {
   readonly timings?: HttpTimings;
   readonly timingPhases?: HttpTimingPhases;
   readonly tls?: TlsFacts | null;
-  /** Of the last hop, also where a response came; absent where an older agent made the result. */
+  /**
+   * The connection of the last hop, with or without a response; absent in results of older agents.
+   */
   readonly tcp?: TcpFacts | null;
 }
 
@@ -242,7 +247,7 @@ export type TcpDetail = CheckDetail<
 > & {
   readonly timings: TcpTimings;
   readonly timingPhases: TcpTimingPhases;
-  /** Absent where an older agent made the result. */
+  /** Absent in results of older agents. */
   readonly tcp?: TcpFacts | null;
 };
 

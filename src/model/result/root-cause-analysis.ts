@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { CHECK_ID } from '../ids.ts';
 
-/** What a root cause analysis may be classified as by the rules, and what it means. */
+/** The classifications of the rules, with their meanings. */
 export const CLASSIFICATIONS = {
   DNS_FAILURE: 'The name could not be resolved, or not to the expected records.',
   CONNECTION_FAILURE: 'The name was resolved, but no connection was established.',
@@ -29,7 +29,7 @@ export const CLASSIFICATIONS = {
 } as const satisfies Record<string, string>;
 export type Classification = keyof typeof CLASSIFICATIONS;
 
-/** Who makes analyses: the rules of this build, or a model behind an OpenAI-compatible address. */
+/** Who makes analyses: built-in rules, or a model with an OpenAI-compatible API. */
 export const ANALYSIS_PROVIDERS = ['rules', 'openai'] as const;
 export type AnalysisProvider = (typeof ANALYSIS_PROVIDERS)[number];
 
@@ -40,7 +40,7 @@ const MAX_LINKS = 10;
 
 const sentence = z.string().min(1).max(MAX_TEXT);
 
-/** src/service/README.md, "Root cause analyses", `analysis`. Whoever made it is held to it. */
+/** src/service/README.md, "Root cause analyses", `analysis`. Validates analyses of all providers. */
 export const analysisSchema = z.strictObject({
   classification: z.string().min(1).max(100).describe('The kind of failure, in one word.'),
   userImpact: sentence.describe('What users of the target notice.'),
@@ -81,7 +81,7 @@ export type Evidence = Analysis['evidence'][number];
 export type EvidenceArtifact = Evidence['artifacts'][number];
 export type ReferenceLink = Analysis['referenceLinks'][number];
 
-/** As ids of results and of error groups are. */
+/** The id of a result or an error group. */
 const anyId = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/);
 
 const provider = z
@@ -104,6 +104,6 @@ const ofErrorGroup = z.strictObject({
   provider,
 });
 
-/** What is asked for: the analysis of a check's failure, or of an error group's. */
+/** A request for the analysis of a check's failure, or of an error group's. */
 export const analysisRequestSchema = z.union([ofCheck, ofErrorGroup]);
 export type AnalysisRequest = z.infer<typeof analysisRequestSchema>;

@@ -4,7 +4,7 @@ import type { CheckResult } from './result.ts';
 export const RUN_RESULTS = ['passed', 'degraded', 'failed', 'error', 'cancelled'] as const;
 export type RunResult = (typeof RUN_RESULTS)[number];
 
-/** An own fault or a run cut short judges nothing, whatever else the result says. */
+/** A cancelled run or a fault of the agent is not a failure, whatever else the result says. */
 export function runResultOf(
   result: Pick<CheckResult, 'isCancelled' | 'hasErrors' | 'hasFailures' | 'isDegraded'>,
 ): RunResult {

@@ -1,17 +1,17 @@
 import { z } from 'zod';
 
-/** In one request. */
+/** Per request. */
 export const MAX_SESSION_REQUEST_RESULTS = 1_000;
-/** Of the JSON of one request, unpacked. */
+/** Length of the JSON of one request, decompressed. */
 export const MAX_SESSION_REQUEST_BYTES = 4 * 1024 * 1024;
-/** In all of a session. */
+/** Per session. */
 export const MAX_SESSION_RESULTS = 50_000;
-/** Runs that were not made, in all of a session. */
+/** Runs that were not made, per session. */
 export const MAX_SESSION_MISSED = 10_000;
 
 export const PROJECT_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 
-/** What a project is called in paths. */
+/** The id of a project in paths. */
 export const projectIdSchema = z
   .string()
   .regex(
@@ -23,7 +23,7 @@ export const projectIdSchema = z
 const fact = (maxChars: number, what: string) =>
   z.string().min(1).max(maxChars).nullable().default(null).describe(what);
 
-/** What somebody says of a session when it is first brought. */
+/** The facts about a session in its first request. */
 export const testSessionFactsSchema = z.strictObject({
   name: fact(255, 'The name of the session.'),
   projectId: projectIdSchema.nullable().default(null),

@@ -5,19 +5,19 @@
 export interface TracerouteHop {
   /** 1 for the first router. */
   readonly hop: number;
-  /** Who answered; null where nobody did. */
+  /** The address that replied; null if none did. */
   readonly address: string | null;
-  /** Its name; null where it has none, or none was found in time. */
+  /** Its name; null if it has none, or none was found in time. */
   readonly host: string | null;
   readonly sent: number;
   readonly received: number;
   readonly lossPercent: number;
-  /** null where nothing came back, like all after it. */
+  /** null without replies, like the following fields. */
   readonly lastMs: number | null;
   readonly avgMs: number | null;
   readonly bestMs: number | null;
   readonly worstMs: number | null;
-  /** Of the population. */
+  /** Standard deviation of the population. */
   readonly stdDevMs: number | null;
 }
 
@@ -27,9 +27,9 @@ export interface Traceroute {
   readonly resolvedIp: string;
   readonly hops: readonly TracerouteHop[];
   readonly destinationReached: boolean;
-  /** Why it ends before the target; null where it does not. */
+  /** Why it ends before the target; null if it does not. */
   readonly truncationReason: string | null;
 }
 
-/** More hops than any way on the internet has. */
+/** No route on the internet has more hops. */
 export const MAX_HOPS = 64;

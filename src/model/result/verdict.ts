@@ -1,7 +1,7 @@
 import type { Check } from '../check/check.ts';
 import { type Failure, isOwnFault } from './error-codes.ts';
 
-/** What an attempt showed, as far as a verdict needs it. */
+/** The facts of an attempt for its verdict. */
 export interface Observation {
   readonly failure: Failure | null;
   /** The value that thresholds are compared with. */
@@ -10,7 +10,7 @@ export interface Observation {
    * The check type's own criterion (src/model/README.md, "What passes and what fails"):
    * - `met`: status below 400, reachable, NOERROR, loss under the maximum
    * - `unmet`: the opposite, or no response
-   * - `decided`: an assertion of the user's stands in its place
+   * - `decided`: an assertion of the user replaces it
    */
   readonly criterion: 'met' | 'unmet' | 'decided';
   readonly answered: boolean;
@@ -34,8 +34,8 @@ const OWN_FAULT: Verdict = {
 };
 
 /**
- * Judges one attempt (src/model/README.md, "What passes and what fails"). An own fault is an error
- * and no failure: nothing is known of the target.
+ * The verdict on one attempt (src/model/README.md, "What passes and what fails"). A fault of the
+ * agent is an error, not a failure: nothing is known about the target.
  */
 export function verdictOf(check: Check, seen: Observation): Verdict {
   if (seen.failure !== null && isOwnFault(seen.failure.code)) return OWN_FAULT;
@@ -50,8 +50,9 @@ export function verdictOf(check: Check, seen: Observation): Verdict {
 }
 
 /**
- * What several verdicts on one attempt agree on; null where they do not. One that fails at all of
- * the times fails, and is only called too slow where it is so at the last, which is the shortest.
+ * The verdict that several verdicts on one attempt agree on; null if they do not. An attempt that
+ * fails for all of the times fails; it is too slow only if it is too slow for the last, which is
+ * the shortest.
  */
 export function commonVerdict(verdicts: readonly Verdict[]): Verdict | null {
   const last = verdicts.at(-1);
@@ -67,8 +68,8 @@ export function commonVerdict(verdicts: readonly Verdict[]): Verdict | null {
 }
 
 /**
- * Failures that say nothing of the target: the operator's own settings stopped the attempt. They
- * fail a check that should fail, too, or a forbidden target would look healthy.
+ * Failures that say nothing about the target: settings of the operator prevented the attempt. They
+ * also fail a check with shouldFail, which would otherwise show a forbidden target as healthy.
  */
 const SETTINGS_AT_FAULT: readonly string[] = [
   'VARIABLE_UNKNOWN',
@@ -88,8 +89,8 @@ function criterionFails(check: Check, seen: Observation): boolean {
 }
 
 /**
- * A check that should fail and got no response has got what it wants: the time that took is
- * nobody's response time.
+ * null for a check with shouldFail that got no response: it met its expectation, and its time is
+ * not a response time.
  */
 function thresholdLevel(check: Check, seen: Observation): 'over-max' | 'over-degraded' | null {
   if (check.checkType === 'ICMP') return null;
@@ -102,7 +103,7 @@ function thresholdLevel(check: Check, seen: Observation): 'over-max' | 'over-deg
   return null;
 }
 
-/** Loss is what an ICMP check that should fail wants, so it cannot degrade it. */
+/** An ICMP check with shouldFail expects loss, so loss cannot degrade it. */
 function degradedByLoss(check: Check, seen: Observation): boolean {
   if (check.checkType !== 'ICMP' || check.shouldFail || seen.packetLossPercent === null) {
     return false;

@@ -6,12 +6,12 @@ import { REPEAT_UNITS, type Recurrence } from './recurrence.ts';
 
 /** A day (its start in UTC) or a full timestamp. */
 const instant = instantSchema;
-/** More is no maintenance, and the times of months stay within what dates there are. */
+/** Keeps the dates of months within the range of `Date`. */
 const MAX_REPEAT_INTERVAL = 10_000;
 
 /**
- * The writable fields of a maintenance window: src/service/README.md, "Maintenance windows";
- * windowProblems has the rules between them.
+ * The writable fields of a maintenance window: src/service/README.md, "Maintenance windows". The
+ * rules between fields are in `windowProblems`.
  */
 export const maintenanceWindowSchema = z.strictObject({
   name: z.string().min(1).max(200).describe('The name of the window.'),
@@ -78,7 +78,7 @@ export function maintenanceWindowOf({
   };
 }
 
-/** The fields as a response has them: with full timestamps in UTC. */
+/** The fields as a response contains them, with full timestamps in UTC. */
 export function fieldsOfWindow({
   startsAtMs,
   endsAtMs,
@@ -112,7 +112,7 @@ export function windowProblems({
   return problems;
 }
 
-/** The pause sent to agents; null where it pauses nothing. */
+/** The pause for agents; null if it pauses nothing. */
 export function pauseOf(window: MaintenanceWindow): Pause | null {
   const { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs } = window;
   if (!window.pauseAllChecks && window.tags.length === 0) return null;
@@ -120,7 +120,7 @@ export function pauseOf(window: MaintenanceWindow): Pause | null {
   return { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs, tags };
 }
 
-/** When it silences the alerts of which checks, in the form of a pause; null where it silences none. */
+/** Which alerts it silences, as a pause; null if it silences none. */
 export function silenceOf(window: MaintenanceWindow): Pause | null {
   const { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs } = window;
   if (!window.silenceAllAlerts && window.silenceAlertsTags.length === 0) return null;

@@ -15,7 +15,7 @@ export interface Recurrence {
   readonly repeatEndsAtMs: number | null;
 }
 
-/** From `fromMs` up to, not including, `toMs` it is so; it may be so for longer. */
+/** A span from `fromMs` (inclusive) to `toMs` (exclusive); the state may last longer. */
 export interface Span {
   /** Whether the span is inside an occurrence. */
   readonly isInside: boolean;
@@ -28,7 +28,7 @@ const UNIT_DAYS = { DAY: 1, WEEK: 7 } as const;
 /** From a day of one month to the same of the next. */
 const LONGEST_MONTH_DAYS = 31;
 
-/** Whether the instant is inside an occurrence. By arithmetic: the first may have been in 1970. */
+/** Whether the instant is inside an occurrence. Constant time, however old the first one is. */
 export function isWithin(recurrence: Recurrence, instantMs: number): boolean {
   return spanAt(recurrence, instantMs).isInside;
 }
@@ -70,7 +70,9 @@ export function mergedRecurrence(recurrence: Recurrence): Recurrence {
   return { startsAtMs, endsAtMs: overAt(recurrence), repeatUnit, ...once };
 }
 
-/** The index of the last occurrence that started by the instant, from 0; below 0 before the first. */
+/**
+ * The index of the last occurrence that started by the instant, from 0; below 0 before the first.
+ */
 function numberAt(recurrence: Recurrence, instantMs: number): number {
   const { startsAtMs, repeatUnit, repeatInterval } = recurrence;
   if (instantMs < startsAtMs) return -1;
@@ -84,7 +86,7 @@ function numberAt(recurrence: Recurrence, instantMs: number): number {
   return startOf(recurrence, number) > instantMs ? number - 1 : number;
 }
 
-/** The index of the last occurrence; below 0 where there is none, Infinity where they never end. */
+/** The index of the last occurrence; below 0 if there is none, Infinity if they never end. */
 function lastNumber(recurrence: Recurrence): number {
   const { repeatInterval, repeatEndsAtMs } = recurrence;
   if (repeatInterval === null) return 0;

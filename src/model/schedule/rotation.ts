@@ -20,7 +20,7 @@ export interface RotationRule {
  * slots k with k mod n = i, as in `rotationIndexOf`.
  *
  * @param locations the check's locations in its own order; one that is named twice counts once
- * @returns null where the location is none of them
+ * @returns null if the location is not one of them
  */
 export function rotationRuleOf(
   slots: SlotRule,

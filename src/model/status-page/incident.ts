@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { instantMsOf, instantSchema } from '../instant.ts';
 
-/** An incident's updates are not more than these, by whomever they are made. */
+/** Maximum number of updates of one incident. */
 export const MAX_INCIDENT_UPDATES = 500;
 
 export const INCIDENT_STATUSES = ['INVESTIGATING', 'IDENTIFIED', 'MONITORING', 'RESOLVED'] as const;

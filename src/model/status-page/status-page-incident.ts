@@ -3,7 +3,7 @@ import { instantSchema } from '../instant.ts';
 import { incidentUpdateSchema, MAX_INCIDENT_UPDATES } from './incident.ts';
 import { serviceIdSchema } from './status-page.ts';
 
-/** From the worst. */
+/** Worst first. */
 export const INCIDENT_SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as const;
 export type IncidentSeverity = (typeof INCIDENT_SEVERITIES)[number];
 
@@ -46,7 +46,7 @@ export const pageIncidentSchema = pageIncidentChangesSchema.extend({
     .describe('The first updates, oldest first; at least one.'),
 });
 
-/** How a service is doing, by the open incidents that name it. From the best. */
+/** The state of a service by the open incidents that name it. Best first. */
 export const SERVICE_STATES = [
   'OPERATIONAL',
   'DEGRADED',
@@ -62,12 +62,12 @@ const STATE_OF: Readonly<Record<IncidentSeverity, ServiceState>> = {
   MINOR: 'DEGRADED',
 };
 
-/** The state of what the open incidents of these severities concern. */
+/** The state of a service with open incidents of these severities. */
 export function stateUnder(severities: readonly IncidentSeverity[]): ServiceState {
   return worstOf(severities.map((severity) => STATE_OF[severity]));
 }
 
-/** The worst of them, and OPERATIONAL for none. */
+/** The worst of the states; OPERATIONAL without any. */
 export function worstOf(states: readonly ServiceState[]): ServiceState {
   const worst = Math.max(0, ...states.map((state) => SERVICE_STATES.indexOf(state)));
   return SERVICE_STATES[worst] ?? 'OPERATIONAL';

@@ -2,15 +2,15 @@ import { z } from 'zod';
 
 const MAX_CARDS = 100;
 const MAX_CARD_SERVICES = 100;
-/** Over all the cards of a page: a list of pages shows them all. */
+/** On all cards of a page: a list of pages contains all of them. */
 const MAX_PAGE_SERVICES = 1000;
 
 const name = z.string().min(1).max(255);
 
-/** The id of a service of status pages, as it is named by cards and incidents. */
+/** The id of a service in cards and incidents. */
 export const serviceIdSchema = z.guid();
 
-/** The writable fields of a service: a part of what is watched, as readers of a page know it. */
+/** The writable fields of a service, a monitored component as readers of a page know it. */
 export const statusPageServiceSchema = z.strictObject({
   name: name.describe('The name of the service.'),
 });
@@ -100,7 +100,7 @@ function address(what: string) {
 /** A label of RFC 1035 2.3.1, which digits may begin (RFC 1123 2.1). */
 const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const SLUG = new RegExp(`^${LABEL}$`);
-/** Two labels or more, the last of which is no number: no address of a host is taken for a name. */
+/** Two or more labels; the last one is not a number, which excludes IP addresses. */
 const DOMAIN = new RegExp(`^(?:${LABEL}\\.)+(?![0-9]+$)${LABEL}$`);
 
 const url = z
@@ -125,7 +125,7 @@ const customDomain = z
   .default(null)
   .describe('A domain of your own for the page. No two pages have the same.');
 
-/** As a card has it in a response, of which the id alone counts. */
+/** A service as a response contains it; only the id is used. */
 const namedService = z.strictObject({
   id: serviceIdSchema,
   name: z.unknown().optional(),
@@ -214,7 +214,7 @@ const changedCard = z.strictObject({
   updated_at: z.unknown().optional().meta({ readOnly: true }),
 });
 
-/** The same for an update, which may name the cards that are there. */
+/** The same for an update, which may name existing cards. */
 export const changedStatusPageSchema = statusPageSchema.extend({
   cards: cardsOf(changedCard).describe('All cards of the page in display order.'),
 });

@@ -10,9 +10,9 @@ export const ROOT = 0;
 export const PART_BYTES = 8192;
 
 /**
- * An automaton that finds all patterns and reads each byte once (Aho and Corasick 1975). Its states are
- * the nodes of the tree of all patterns. The nodes of a pattern are stored consecutively: nearly all
- * nodes have only the next one as a child, and take 14 bytes.
+ * An automaton that finds all patterns and reads each byte once (Aho and Corasick 1975). Its states
+ * are the nodes of the tree of all patterns. The nodes of a pattern are stored consecutively:
+ * nearly all nodes have only the next one as a child, and take 14 bytes.
  */
 export class Automaton {
   /** The byte that leads to the next node, or NO_NEXT; plus HAS_BRANCHES. */

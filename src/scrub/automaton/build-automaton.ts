@@ -9,8 +9,8 @@ const MAX_MISREAD_CHARS = 8192;
 const encoder = new TextEncoder();
 
 /**
- * Builds the automaton of secrets in slices of about a millisecond, and yields between them. Takes time
- * and memory in proportion to the secrets.
+ * Builds the automaton of secrets in slices of about a millisecond, and yields between them. Takes
+ * time and memory in proportion to the secrets.
  *
  * @returns null if no secret is maskable
  */
@@ -123,8 +123,8 @@ function* link(automaton: Automaton, nodes: number): Generator<void, void> {
 }
 
 /**
- * Skips a fail node whose only byte is the one that did not fit: otherwise repetitive patterns would
- * take a step per repetition (Knuth, Morris and Pratt 1977).
+ * Skips a fail node whose only byte is the one that did not fit: otherwise repetitive patterns
+ * would take a step per repetition (Knuth, Morris and Pratt 1977).
  */
 function* shorten({ next, fails }: Automaton, queue: Int32Array): Generator<void, void> {
   for (let at = 1; at < queue.length; at += 1) {

@@ -5,8 +5,8 @@ const MIN_BITS = 12;
 const MAX_BITS = 22;
 
 /**
- * Excludes positions where no pattern begins, by the first four bytes of all patterns. No pattern is
- * shorter.
+ * Excludes positions where no pattern begins, by the first four bytes of all patterns. No pattern
+ * is shorter.
  */
 export class Prefilter {
   /** One bit per hash of the first four, three and two bytes. */

@@ -23,8 +23,8 @@ const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
 /**
- * Finds secrets in base64 and base64url (RFC 4648 4 and 5), at any offset. Digits may be escaped or in
- * lines. Decodes digits only if the bytes that end in a digit may be the first of a secret.
+ * Finds secrets in base64 and base64url (RFC 4648 4 and 5), at any offset. Digits may be escaped or
+ * in lines. Decodes digits only if the bytes that end in a digit may be the first of a secret.
  */
 export class Base64Search {
   /** The end of the digit that `digitAt` returned last. */
@@ -41,7 +41,9 @@ export class Base64Search {
   #last = 0;
   /** `#last` before the last digit. */
   #before = 0;
-  /** Which of the bytes that ended in the last digits are base64 digits, and which begin an escape. */
+  /**
+   * Which of the bytes that ended in the last digits are base64 digits, and which begin an escape.
+   */
   #base64 = 0;
   #markers = 0;
   /** The number of digits at the last line break. */
@@ -87,8 +89,8 @@ export class Base64Search {
   }
 
   /**
-   * Advances to a possible match, or to a byte that needs `#readOther`. Returns whether the last digit
-   * may complete a match.
+   * Advances to a possible match, or to a byte that needs `#readOther`. Returns whether the last
+   * digit may complete a match.
    */
   #readDigits(bytes: Uint8Array, limit: number): boolean {
     const { fours, shift, hasSpace } = this.#task.automaton.prefilter;

@@ -26,8 +26,8 @@ const ESCAPE_BYTES = 36;
 const PROBE_WORK = 40;
 
 /**
- * Checks digits that may contain a secret more closely, and searches them if they still may. All digits
- * of a run must be passed to `remember` first.
+ * Checks digits that may contain a secret more closely, and searches them if they still may. All
+ * digits of a run must be passed to `remember` first.
  */
 export class DigitProbe {
   /** Positions of the last digits, by their number in the run. */

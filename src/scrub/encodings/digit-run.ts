@@ -8,9 +8,9 @@ const BLOCK_DIGITS = 4096;
 const KEPT_DIGITS = 32;
 
 /**
- * A part of a run of digits of 4 or 6 bits. It is not known at which digits bytes begin: each possible
- * offset (a phase) is decoded and searched separately, while it may contain a match. Reports a match
- * as the digits that it touches.
+ * A part of a run of digits of 4 or 6 bits. It is not known at which digits bytes begin: each
+ * possible offset (a phase) is decoded and searched separately, while it may contain a match.
+ * Reports a match as the digits that it touches.
  */
 export class DigitRun {
   /** Whether anything is searched. */

@@ -13,11 +13,11 @@ const MARKERS = [BACKSLASH, PERCENT, AMPERSAND];
 export const HAS_PLUS = 64;
 
 /**
- * By two consecutive base64 digits, the kinds of the three bytes that end in the second one: whether
- * they are base64 digits themselves (the lowest three bits), and whether they are markers of escapes
- * (the next three). A byte that begins with the first bit of the first digit ends after two bits of
- * the second (bits 2 and 5), with the third bit after four (1 and 4), with the fifth bit after six (0
- * and 3).
+ * By two consecutive base64 digits, the kinds of the three bytes that end in the second one:
+ * whether they are base64 digits themselves (the lowest three bits), and whether they are markers
+ * of escapes (the next three). A byte that begins with the first bit of the first digit ends after
+ * two bits of the second (bits 2 and 5), with the third bit after four (1 and 4), with the fifth
+ * bit after six (0 and 3).
  */
 function kindsTable(hasPlus: boolean): Uint8Array {
   const kindOf = (byte: number): number =>

@@ -32,9 +32,9 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * All alternatives for the escape at a position: of JSON (and similar programming languages), a URL or
- * HTML, plain or nested. Which one is meant depends on the program that wrote the text, so a search
- * follows all of them.
+ * All alternatives for the escape at a position: of JSON (and similar programming languages), a URL
+ * or HTML, plain or nested. Which one is meant depends on the program that wrote the text, so a
+ * search follows all of them.
  */
 export class Escapes {
   /** The number of alternatives at the last position. */
@@ -64,7 +64,10 @@ export class Escapes {
     return this.count;
   }
 
-  /** The end of an escape that is not nested; -1 if there is none. For JSON only those of RFC 8259 7. */
+  /**
+   * The end of an escape that is not nested; -1 if there is none. For JSON only those of RFC 8259
+   * 7.
+   */
   endOfPlain(at: number): number {
     const first = this.#byteAt(at);
     if (first === BACKSLASH) {

@@ -13,8 +13,8 @@ const MAX_ROUNDS = 4;
 export const MAX_EXTENSION_BYTES = (MAX_ESCAPE_BYTES + 3) * MAX_ROUNDS;
 
 /**
- * Where a mask begins so that it does not cut an escape or a character: the rest would be invalid JSON
- * or UTF-8.
+ * Where a mask begins so that it does not cut an escape or a character: the rest would be invalid
+ * JSON or UTF-8.
  */
 export function wholeFrom(window: Window, escapes: Escapes, from: number): number {
   const { bytes } = window;

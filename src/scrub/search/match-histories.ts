@@ -3,8 +3,9 @@ export const PLAIN = 0;
 const START_SIZE = 64;
 
 /**
- * The escapes that each decoding of a text has passed, to map decoded positions back to the text. Decoded
- * positions continue from the position in the text where the first escape of a decoding began.
+ * The escapes that each decoding of a text has passed, to map decoded positions back to the text.
+ * Decoded positions continue from the position in the text where the first escape of a decoding
+ * began.
  */
 export class MatchHistories {
   #count = 1;
@@ -61,8 +62,8 @@ export class MatchHistories {
   }
 
   /**
-   * Makes capacity: compacts the histories to the escapes still needed, those of each history behind a
-   * decoded position.
+   * Makes capacity: compacts the histories to the escapes still needed, those of each history
+   * behind a decoded position.
    *
    * @returns by old history, the new one
    */

@@ -19,9 +19,9 @@ const BYTE_WORK = 1;
 const DECODING_WORK = 8;
 
 /**
- * Finds secrets in a text, plain or escaped. Skips positions where the prefilter excludes the beginning
- * of a secret, at the cost of one bit test per byte. Elsewhere, the automaton follows all decodings of
- * the escapes at once. Takes time in proportion to the text, for any text and secrets.
+ * Finds secrets in a text, plain or escaped. Skips positions where the prefilter excludes the
+ * beginning of a secret, at the cost of one bit test per byte. Elsewhere, the automaton follows all
+ * decodings of the escapes at once. Takes time in proportion to the text, for any text and secrets.
  */
 export class TextSearch {
   readonly escapes: Escapes;
@@ -264,8 +264,8 @@ export class TextSearch {
   }
 
   /**
-   * Where the prefilter can resume without missing a match; -1 while a decoding has matched more than
-   * the prefilter can find again.
+   * Where the prefilter can resume without missing a match; -1 while a decoding has matched more
+   * than the prefilter can find again.
    */
   #resumePosition(decodings: Decodings, at: number): number {
     let resumeAt = at;

@@ -1,8 +1,8 @@
 import type { Automaton } from '../automaton/automaton.ts';
 
 /**
- * The part of a text that is scanned: the first `length` bytes. Positions are those in `bytes`; they
- * shift when the beginning is dropped.
+ * The part of a text that is scanned: the first `length` bytes. Positions are those in `bytes`;
+ * they shift when the beginning is dropped.
  */
 export interface Window {
   bytes: Uint8Array;
@@ -12,8 +12,8 @@ export interface Window {
 }
 
 /**
- * The number of bytes behind a position that are present when it is scanned, except at the end of the
- * text. No escape and no alternate decoding of base64 is longer (see alternate-decoding.ts).
+ * The number of bytes behind a position that are present when it is scanned, except at the end of
+ * the text. No escape and no alternate decoding of base64 is longer (see alternate-decoding.ts).
  */
 export const LOOK_AHEAD_BYTES = 1024;
 

@@ -85,7 +85,7 @@ describe('a secret in a text', () => {
     );
   });
 
-  it('is masked in every encoding inside of every other', () => {
+  it('is masked in every encoding inside every other', () => {
     fc.assert(
       fc.property(SECRET, AROUND, AROUND, (secret, before, after) => {
         fc.pre(!isMaskedIn(secret, before) && !isMaskedIn(secret, after));
@@ -147,7 +147,7 @@ describe('a secret in a text', () => {
     }
   });
 
-  it('leaves what holds none', () => {
+  it('is not masked where there is none', () => {
     const scrubber = createScrubber(['swordfish', 'a+b c/d', '100% "sure"']);
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {

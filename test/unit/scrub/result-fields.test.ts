@@ -38,7 +38,7 @@ function withPlanted<Result extends object>(result: Result): Result {
 }
 
 describe('a result that is scrubbed', () => {
-  it('holds a secret in none of its texts, and is a result still', () => {
+  it('contains a secret in none of its texts, and is still a valid result', () => {
     fc.assert(
       fc.property(RESULT, (result) => {
         const scrubbed = scrubResult(withPlanted(result), scrubber);
@@ -49,7 +49,7 @@ describe('a result that is scrubbed', () => {
     );
   });
 
-  it('keeps its words of closed lists, and is a result still, whatever the secrets are', () => {
+  it('retains values of closed lists, and is still a valid result, for any secrets', () => {
     const names = ['request', 'response', 'headers', 'error', 'timings', 'total', 'latency'];
     const words = ['FINAL', 'IPv4', 'IPv6', 'info', 'warn', 'error', 'text', 'base64', 'omitted'];
     const more = [
@@ -101,7 +101,7 @@ describe('a result that is scrubbed', () => {
     expect(scrubbed?.response?.headers).toEqual({ ...headers, 'Set-Cookie': [MASK, MASK] });
   });
 
-  it('leaves out a binary body with a secret in it, which a mask would make unreadable', () => {
+  it('omits a binary body that contains a secret, which a mask would make unreadable', () => {
     const body = Buffer.concat([Buffer.of(0, 1, 2), Buffer.from(SECRET), Buffer.of(0)]);
     const response = {
       ...HTTP_RESPONSE,
@@ -121,7 +121,7 @@ describe('a result that is scrubbed', () => {
     expect(scrubResult(result, known)).toBe(result);
   });
 
-  it('tells nobody whether a beginning of a secret is right, wherever a text may have been cut', () => {
+  it('does not mask the beginning of a secret, wherever a text may have been cut', () => {
     const half = SECRET.slice(0, -1);
     const jobLog = [{ time: 0, level: 'info' as const, msg: `GET http://x/${half}…: 404` }];
     const request = {
@@ -138,7 +138,7 @@ describe('a result that is scrubbed', () => {
     expect(scrubResult(result, scrubber)).toBe(result);
   });
 
-  it('keeps the name of its check, which the API shows anyway', () => {
+  it('retains the name of its check, which the API shows anyway', () => {
     expect(scrubResult(resultOf({ name: SECRET }), scrubber).name).toBe(SECRET);
   });
 });

@@ -143,7 +143,7 @@ describe('a value', () => {
     });
   });
 
-  it('comes back as it is where nothing is found, also in parts', () => {
+  it('is returned unchanged if nothing is found, also in parts', () => {
     const clean = { a: [1, 'two', { three: new Date(0) }], url: new URL('https://a.test/') };
     expect(scrubber.deep(clean)).toBe(clean);
     const mixed = { clean, dirty: 'swordfish' };
@@ -151,7 +151,7 @@ describe('a value', () => {
     expect(scrubber.deep(mixed).clean).toBe(clean);
   });
 
-  it('keeps fields that are to be kept', () => {
+  it('retains exempt fields', () => {
     const value = { id: 'swordfish', inner: { id: 'swordfish', name: 'swordfish' } };
     expect(scrubber.deep(value, new Set(['id']))).toEqual({
       id: 'swordfish',
@@ -159,7 +159,7 @@ describe('a value', () => {
     });
   });
 
-  it('keeps names apart that become the same', () => {
+  it('numbers field names that become equal', () => {
     const value = { swordfish: 1, '********': 2, '"quoted"': 3, '******** 2': 4 };
     const scrubbed = scrubber.deep(value);
     expect(Object.values(scrubbed)).toEqual([1, 2, 3, 4]);
@@ -204,7 +204,7 @@ describe('a line of JSON', () => {
     expect(scrubber.json('no swordfish "here"')).toBe('"no ******** \\"here\\""');
   });
 
-  it('stays JSON of the same shape, whatever the secrets', () => {
+  it('stays JSON of the same shape for any secrets', () => {
     const secrets = fc.array(trickyText({ min: 3, max: 8 }), { minLength: 1, maxLength: 3 });
     const json = fc.jsonValue({ maxDepth: 3 });
     fc.assert(
@@ -237,7 +237,7 @@ describe('a scrubber without secrets', () => {
   });
 });
 
-it('tells whether a text holds a secret, and gives bytes back that hold none', async () => {
+it('reports whether a text contains a secret, and returns bytes without one unchanged', async () => {
   const scrubber = createScrubber(['swordfish']);
   expect(scrubber.isIdle).toBe(false);
   expect(scrubber.holdsKnown('a c3dvcmRmaXNo')).toBe(true);

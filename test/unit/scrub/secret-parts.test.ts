@@ -11,7 +11,7 @@ const SECRET = 'kP7-vx Qm/92+hZ"tü_Lw4';
 const MASK = '********';
 
 describe('parts of a secret', () => {
-  it('are masked from eight characters on, wherever they were cut', () => {
+  it('are masked from eight characters on, wherever they are cut', () => {
     const mask = createPartMask([SECRET]);
     for (let from = 0; from < SECRET.length; from += 1) {
       for (let to = from + 1; to <= SECRET.length; to += 1) {
@@ -49,7 +49,7 @@ describe('parts of a secret', () => {
     expect(createPartMask(['abcdefghij', 'klmnopqrst']).text('ghijklmn')).toBe('ghijklmn');
   });
 
-  it('of an address are its password and what follows its host', () => {
+  it('of an address are masked in its password and behind its host', () => {
     const mask = createPartMask(['postgres://postgres:s3cr3t-pass@database.internal/path-of-mine']);
     expect(mask.text('postgres://postgres at database.internal')).toBe(
       'postgres://postgres at database.internal',
@@ -63,7 +63,7 @@ describe('parts of a secret', () => {
     expect(createPartMask([pem]).text('MIIBVgIBAD')).toBe(MASK);
   });
 
-  it('are left as they are where there is no room for them, and counted', async () => {
+  it('are not masked beyond the capacity of the index, and are counted', async () => {
     const first = 'abcdefgh-first';
     // One form alone is longer than there is room for.
     const long = Array.from({ length: MAX_INDEXED_CHARS / 8 + 1 }, (_, n) =>

@@ -42,7 +42,7 @@ const PART = fc.record({
 });
 
 describe('a text in pieces', () => {
-  it('is masked as the whole is, wherever it is cut', async () => {
+  it('masks a text in pieces like the whole text, wherever it is cut', async () => {
     const cases = fc.record({
       secrets: SECRETS,
       parts: fc.array(PART, { minLength: 1, maxLength: 12 }),
@@ -67,7 +67,7 @@ describe('a text in pieces', () => {
     );
   });
 
-  it('of a byte each are masked', async () => {
+  it('masks a secret in pieces of one byte each', async () => {
     const secret = 'correct "horse" battery';
     const text = `<${secret}> ${JSON.stringify({ secret })} ${Buffer.from(secret).toString('base64')}`;
     const scrubber = createScrubber([secret]);
@@ -75,7 +75,7 @@ describe('a text in pieces', () => {
     expect(masked.toString()).toBe('<********> {"secret":"********"} ********');
   });
 
-  it('gives on what is decided, and holds no more back than a secret may need', async () => {
+  it('returns decided bytes, and delays at most the length of a secret', async () => {
     const scrubber = createScrubber(['swordfish']);
     let given = 0;
     let taken = 0;
@@ -110,7 +110,7 @@ describe('a text in pieces', () => {
     expect(scrubber.text('a swordfish')).toBe('a ********');
   });
 
-  it('is masked next to others that are masked at the same time', async () => {
+  it('masks several texts concurrently', async () => {
     let turns = 0;
     const scrubber = await buildScrubber(['swordfish'], async () => {
       turns += 1;

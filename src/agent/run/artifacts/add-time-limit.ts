@@ -7,9 +7,9 @@ import type { ArtifactTaker } from './failed-body.ts';
 const ADD_LIMIT_MS = 5000;
 
 /**
- * Adds artifacts to the outbox with a time limit: a write to a mount that does not respond may never
- * return, and results must not wait for it. While such a write is pending, rejects further artifacts:
- * each write occupies memory and a thread of Node's pool.
+ * Adds artifacts to the outbox with a time limit: a write to a mount that does not respond may
+ * never return, and results must not wait for it. While such a write is pending, rejects further
+ * artifacts: each write occupies memory and a thread of Node's pool.
  */
 export function limitAddTime(artifacts: ArtifactTaker, clock: Clock): ArtifactTaker {
   let stuck = 0;

@@ -89,8 +89,8 @@ function exposedText(variable: string): string {
 }
 
 /**
- * null if the attempt is not repeated: the packets could not be saved, they would show a secret that
- * only the agent has, or the request might do harm.
+ * null if the attempt is not repeated: the packets could not be saved, they would show a secret
+ * that only the agent has, or the request might do harm.
  */
 function repeatOf(
   { requestSent, exposedVariable, jobLog }: Attempt,

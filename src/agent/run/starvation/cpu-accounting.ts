@@ -25,7 +25,9 @@ export function readCpuAccount(root = '/'): CpuAccount {
   };
 }
 
-/** cpu.stat of our cgroup and of all visible ones above it: cgroup v2, and the CPU controller of v1. */
+/**
+ * cpu.stat of our cgroup and of all visible ones above it: cgroup v2, and the CPU controller of v1.
+ */
 function cpuStatFiles(root: string): readonly string[] {
   const mounts = textOf(join(root, 'proc/self/mountinfo')).split('\n').flatMap(mountOf);
   const lines = textOf(join(root, 'proc/self/cgroup')).split('\n');

@@ -61,8 +61,8 @@ interface Window {
 }
 
 /**
- * Decides what to skip while the agent is short of CPU, by the share of the last five seconds in which
- * it was starved. Logs the cause and the remedy at most once per minute.
+ * Decides what to skip while the agent is short of CPU, by the share of the last five seconds in
+ * which it was starved. Logs the cause and the remedy at most once per minute.
  */
 export class CpuPressure {
   readonly #options: CpuPressureOptions;

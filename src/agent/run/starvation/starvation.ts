@@ -27,13 +27,13 @@ export async function openStarvationSources(): Promise<StarvationSources> {
 }
 
 /**
- * Measures how long the agent was starved: the larger of the time that its thread waited for a CPU, and
- * the lateness of the event loop, which also includes a suspended process and the agent's own work. Not
- * the sum: a waiting thread makes the loop late.
+ * Measures how long the agent was starved: the larger of the time that its thread waited for a CPU,
+ * and the lateness of the event loop, which also includes a suspended process and the agent's own
+ * work. Not the sum: a waiting thread makes the loop late.
  *
- * Lateness includes only a part of the agent's own work, since a beat is due BEAT_MS after the last one.
- * Therefore all work between two beats makes an attempt's times uncertain if it fills half of the time
- * between them.
+ * Lateness includes only a part of the agent's own work, since a beat is due BEAT_MS after the last
+ * one. Therefore all work between two beats makes an attempt's times uncertain if it fills half of
+ * the time between them.
  */
 export class StarvationMeter {
   readonly #clock: Clock;

@@ -13,9 +13,9 @@ const NANOS_PER_MS = 1e6;
 
 /**
  * Reads the second field of schedstat (Linux, Documentation/scheduler/sched-stats): the time spent
- * runnable on a run queue, in ns, which includes pauses by a CPU quota. Only for the main thread, which
- * reads every socket and measures every time; a quota pauses libuv's pool and the workers together
- * with it. null if there is no such file.
+ * runnable on a run queue, in ns, which includes pauses by a CPU quota. Only for the main thread,
+ * which reads every socket and measures every time; a quota pauses libuv's pool and the workers
+ * together with it. null if there is no such file.
  */
 export function openThreadDelay(
   path = `/proc/self/task/${process.pid}/schedstat`,

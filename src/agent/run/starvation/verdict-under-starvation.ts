@@ -7,7 +7,9 @@ import { numberOf } from '../../assertions/numeric.ts';
 import { EXACT_MS } from '../../net/overtime.ts';
 import type { Probed } from '../check-types/check-type.ts';
 
-/** A peer that waited for the agent longer than this may have closed the connection for that reason. */
+/**
+ * A peer that waited for the agent longer than this may have closed the connection for that reason.
+ */
 const OWN_SLOWNESS_MS = 1000;
 
 const TIME_OUTS: ReadonlySet<ErrorCode> = new Set([
@@ -51,11 +53,11 @@ interface EvaluatorTools {
 }
 
 /**
- * The verdict on an attempt despite CPU starvation; null if it is uncertain. The true times are between
- * the measured ones and those minus the starvation, but not less than the time that the kernel
- * attributes to the target. The verdict is certain if all of these times give the same one. A verdict
- * that does not depend on times is certain, unless the target may have closed the connection because
- * the agent was slow.
+ * The verdict on an attempt despite CPU starvation; null if it is uncertain. The true times are
+ * between the measured ones and those minus the starvation, but not less than the time that the
+ * kernel attributes to the target. The verdict is certain if all of these times give the same one.
+ * A verdict that does not depend on times is certain, unless the target may have closed the
+ * connection because the agent was slow.
  *
  * @param measured the verdict for the measured times
  */
@@ -105,7 +107,9 @@ function mayHaveBeenClosed({ failure, sources }: Probed): boolean {
   return status?.kind === 'number' && status.value === REQUEST_TIMEOUT_STATUS;
 }
 
-/** How much earlier to evaluate again: at most once, and where an assertion's target would be met. */
+/**
+ * How much earlier to evaluate again: at most once, and where an assertion's target would be met.
+ */
 function earlierBy(check: Check, responseTimeMs: number, starvedMs: number): readonly number[] {
   const met = assertionsOf(check)
     .filter(({ source }) => source === 'RESPONSE_TIME')

@@ -8,9 +8,9 @@ const MAX_SPREAD_MS = 200;
 const MAX_GAP_MS = 5;
 
 /**
- * Runs all items, started one after the other and evenly spread: started at once, the work of each would
- * make the times of the others longer. Yields to the event loop between two starts, even if it is late.
- * An aborted signal ends the pauses. Settles like Promise.all, after all have started.
+ * Runs all items, started one after the other and evenly spread: started at once, the work of each
+ * would make the times of the others longer. Yields to the event loop between two starts, even if
+ * it is late. An aborted signal ends the pauses. Settles like Promise.all, after all have started.
  */
 export async function runPaced<Item>(
   items: readonly Item[],

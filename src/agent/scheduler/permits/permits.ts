@@ -3,16 +3,16 @@ import PQueue from 'p-queue';
 /** Allows one run to work (JOB_CONCURRENCY). */
 export interface Permit {
   /**
-   * Makes an attempt with the permit. A released permit is taken again first, ahead of runs that have not
-   * begun. Settles as the attempt does.
+   * Makes an attempt with the permit. A released permit is taken again first, ahead of runs that
+   * have not begun. Settles as the attempt does.
    *
-   * @param attempt calls `waits` when it only waits for its peer. It then releases its permit as soon as
-   *   fewer than `maxWaiting` runs wait, and needs no permit to end.
+   * @param attempt calls `waits` when it only waits for its peer. It then releases its permit as
+   *   soon as fewer than `maxWaiting` runs wait, and needs no permit to end.
    */
   attempt<Value>(attempt: (waits: () => void) => Promise<Value>): Promise<Value>;
   /**
-   * Releases the permit during a wait (the delay before a retry) and takes one again after it, ahead of
-   * runs that have not begun. Resolves with the value of the wait.
+   * Releases the permit during a wait (the delay before a retry) and takes one again after it,
+   * ahead of runs that have not begun. Resolves with the value of the wait.
    *
    * @param isOver whether the run ends with this value: then it takes no permit again
    */

@@ -5,7 +5,9 @@ import { descriptorLimit } from '../../../runtime/descriptors.ts';
 const OWN_DESCRIPTORS = 256;
 /** A DNS lookup may query both address families at once. */
 const DESCRIPTORS_EACH = 2;
-/** A run takes 50 KiB before the first byte, 100 KiB in a TLS handshake; the rest is for its body. */
+/**
+ * A run takes 50 KiB before the first byte, 100 KiB in a TLS handshake; the rest is for its body.
+ */
 const BYTES_EACH = 256 * 1024;
 /** Share of the process's memory that waiting runs may take. */
 const MEMORY_SHARE = 1 / 4;

@@ -2,8 +2,8 @@ import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { StarvationMeter } from '../../run/starvation/starvation.ts';
 
 /**
- * An attempt that has not ended after this time is waiting for its peer. Most healthy targets respond
- * within it, so JOB_CONCURRENCY paces a burst of them.
+ * An attempt that has not ended after this time is waiting for its peer. Most healthy targets
+ * respond within it, so JOB_CONCURRENCY paces a burst of them.
  */
 export const AT_WORK_MS = 50;
 /** A body of this many bytes in that time (5 MiB/s) counts as work of the agent. */
@@ -17,8 +17,8 @@ export interface WorkWatch {
 }
 
 /**
- * Calls `onWaits` once, when an attempt that begins now only waits for its peer. Time for which the agent
- * was short of CPU does not count: more attempts at work would make it worse.
+ * Calls `onWaits` once, when an attempt that begins now only waits for its peer. Time for which the
+ * agent was short of CPU does not count: more attempts at work would make it worse.
  */
 export function watchWork(
   clock: Clock,

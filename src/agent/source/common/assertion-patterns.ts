@@ -3,11 +3,11 @@ import { jsonPathProblem } from '../../assertions/json-path.ts';
 import { patternProblem } from '../../assertions/pattern.ts';
 import type { DocumentPath } from './file-problem.ts';
 
-/** A pattern that can never match anything because it is not written right. */
+/** A pattern with a syntax error. */
 export interface PatternProblem {
-  /** From the list of assertions. */
+  /** Relative to the list of assertions. */
   readonly path: DocumentPath;
-  /** To stand after the path. */
+  /** Continues a sentence that starts with the path. */
   readonly message: string;
 }
 
@@ -33,10 +33,7 @@ export function patternProblems(
   );
 }
 
-/**
- * What a property is, where it is an expression at all: src/model/README.md, "Assertions",
- * Assertions.
- */
+/** The kind of expression in a property: src/model/README.md, "Assertions". */
 function propertyExpression({ source, regex }: Assertion): Expression | null {
   switch (source) {
     case 'JSON_BODY':
@@ -60,5 +57,7 @@ function problemOf(
   if (text === null || text === '' || expression === null) return [];
   const problem = PROBLEM_OF[expression](text);
   if (problem === null) return [];
-  return [{ path, message: `is no valid ${expression} (${problem.slice(0, MAX_PROBLEM_CHARS)})` }];
+  return [
+    { path, message: `is not a valid ${expression} (${problem.slice(0, MAX_PROBLEM_CHARS)})` },
+  ];
 }

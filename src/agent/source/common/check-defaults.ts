@@ -6,13 +6,13 @@ import { keysAt } from './schema-info.ts';
 /** A YAML mapping as it was written. */
 export type RawMapping = Readonly<Record<string, unknown>>;
 
-/** The fields of a check that are merged key by key; any other is taken or left as a whole. */
+/** The fields of a check that are merged key by key; all others are replaced completely. */
 const MERGED_FIELDS = ['request', 'retryStrategy', 'alertSettings'] as const;
 type MergedField = (typeof MERGED_FIELDS)[number];
 
 const TYPES = Object.keys(CHECK_SHAPES) as RunnableCheckType[];
 
-/** For files that have none. */
+/** For files without defaults. */
 export const NO_DEFAULTS: RawMapping = {};
 
 export function isMapping(value: unknown): value is RawMapping {
@@ -22,14 +22,14 @@ export function isMapping(value: unknown): value is RawMapping {
 /** What `defaults` may contain at this path: every field that some check type has there. */
 export function knownDefaults(path: DocumentPath): readonly string[] {
   const known = new Set(TYPES.flatMap((type) => keysAt(CHECK_SHAPES[type], path)));
-  // These differ from check to check, so there is nothing to share.
+  // These differ from check to check.
   if (path.length === 0) for (const key of ['checkType', 'name']) known.delete(key);
   return [...known];
 }
 
 /**
- * The check with the defaults under it: each default counts only where the check leaves the field
- * out and its type has it. `request`, `retryStrategy` and `alertSettings` are merged key by key.
+ * The check with defaults: a default applies if the check omits the field and its type has it.
+ * `request`, `retryStrategy` and `alertSettings` are merged key by key.
  */
 export function withDefaults(
   raw: RawMapping,
@@ -64,7 +64,7 @@ function applicable(
   );
 }
 
-/** Whether the merged value at the path stands in the defaults and not in the check itself. */
+/** Whether the merged value at the path comes from the defaults. */
 export function isFromDefaults(raw: RawMapping, defaults: RawMapping, path: DocumentPath): boolean {
   return !hasValueAt(raw, path) && hasValueAt(defaults, path);
 }

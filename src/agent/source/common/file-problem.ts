@@ -1,6 +1,6 @@
 import { VedetteError } from '../../../runtime/errors.ts';
 
-/** Where something is in a document: keys and list indices from the root. */
+/** A position in a document: keys and list indices from the root. */
 export type DocumentPath = readonly (string | number)[];
 
 /** Both count from 1. */
@@ -12,7 +12,7 @@ export interface Position {
 /** Where a document starts. */
 export const TOP: Position = { line: 1, column: 1 };
 
-/** One thing that is wrong with a file. `path` and `message` read as one sentence. */
+/** One problem with a file. `path` and `message` form one sentence. */
 export interface FileProblem extends Position {
   /** For example `checks[2].request.port of check "shop"`; empty for the file as a whole. */
   readonly path: string;
@@ -31,7 +31,7 @@ function problemLine(file: string, problem: FileProblem): string {
   return `${file}:${line}:${column}: ${sentence}`;
 }
 
-/** `checks[2].request.port`; a key that is no plain word is quoted and cut. */
+/** `checks[2].request.port`; a key that is not a plain word is quoted and cut. */
 export function pathText(path: DocumentPath): string {
   let text = '';
   for (const step of path) {
@@ -57,7 +57,7 @@ export class FileProblemsError extends VedetteError {
   readonly problems: readonly FileProblem[];
   /** How many problems there are beyond `problems`. */
   readonly omitted: number;
-  /** Absolute paths of the other files that the file names: a change there may mend it. */
+  /** Absolute paths of the other files that the file names: a change of them may solve problems. */
   readonly pemFiles: readonly string[];
 
   constructor(file: string, report: ProblemReport) {
@@ -83,12 +83,11 @@ export class FileProblemsError extends VedetteError {
   }
 }
 
-/** Past the bound nobody counted. */
 function countText(count: number, omitted: number): string {
   return omitted < MAX_OMITTED ? String(count) : `at least ${count}`;
 }
 
-/** What a FileProblemsError is made of, in a form that crosses threads. */
+/** The data of a FileProblemsError, for messages between threads. */
 export interface ProblemReport {
   readonly problems: readonly FileProblem[];
   readonly omitted: number;
@@ -105,16 +104,16 @@ export class ProblemList {
   readonly #enough: number;
   #omitted = 0;
 
-  /** @param enough so many problems end `upToEnough` and `untilEnough` */
+  /** @param enough the number of problems that ends `upToEnough` and `untilEnough` */
   constructor(enough = MAX_PROBLEMS + MAX_OMITTED) {
     this.#enough = enough;
   }
 
   /**
-   * The same message at the same position is one problem, whichever check it was found for.
+   * Adds a problem, unless the same message at the same position is known.
    *
-   * @param at may be slow to find out, so it is not called once the list is full
-   * @throws what `upToEnough` and `untilEnough` catch, where no more are counted
+   * @param at may be slow, so it is not called when the list is full
+   * @throws the error that `upToEnough` and `untilEnough` catch, after `enough` problems
    */
   add(path: string, of: string, message: string, at: () => Position): void {
     const byPath = `${path} ${message}`;
@@ -130,7 +129,7 @@ export class ProblemList {
     const byPosition = `${position.line}:${position.column} ${message}`;
     if (this.#seen.has(byPosition)) return;
     this.#seen.add(byPosition);
-    // Parsers quote what they stumbled over, which may run over several lines.
+    // Parsers quote the text with the problem, which may have several lines.
     const oneLine = message.replace(/\s+/g, ' ');
     this.#problems.push({ ...position, path: path + of, message: oneLine });
     this.#endWhereEnough();
@@ -144,7 +143,7 @@ export class ProblemList {
     return this.#problems.length === 0;
   }
 
-  /** What the work gives; `otherwise` where it was ended by the number of its problems. */
+  /** The value of `work`, or `otherwise` after `enough` problems. */
   upToEnough<T>(work: () => T, otherwise: T): T {
     try {
       return work();
@@ -154,7 +153,7 @@ export class ProblemList {
     }
   }
 
-  /** The same for work that takes its time. */
+  /** The same for asynchronous work. */
   async untilEnough<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
     try {
       return await work();
@@ -164,12 +163,12 @@ export class ProblemList {
     }
   }
 
-  /** Throws a FileProblemsError where there is any. */
+  /** Throws a FileProblemsError if there are problems. */
   throwIfAny(file: string, pemFiles: readonly string[] = []): void {
     if (!this.isEmpty) throw this.toError(file, pemFiles);
   }
 
-  /** All of it as one error, sorted as the file is read. */
+  /** All problems as one error, sorted by position. */
   toError(file: string, pemFiles: readonly string[]): FileProblemsError {
     const problems = this.#problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
     return new FileProblemsError(file, { problems, omitted: this.#omitted, pemFiles });

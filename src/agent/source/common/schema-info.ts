@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { DocumentPath } from './file-problem.ts';
 
-/** What the check schemas define for one path in a document, for messages to people. */
+/** The definition of a path in the check schemas, for messages. */
 
-/** Takes off what only says "may be left out" or "may be null". */
+/** Unwraps optional, default and nullable schemas. */
 function bare(schema: z.core.$ZodType): z.core.$ZodType {
   let inner = schema;
   while (
@@ -36,14 +36,14 @@ export function schemaAt(schema: z.core.$ZodType, path: DocumentPath): z.core.$Z
   return at ?? null;
 }
 
-/** The keys of the mapping at the path; empty where it is none. */
+/** The keys of the mapping at the path; empty if it is not a mapping. */
 export function keysAt(schema: z.core.$ZodType, path: DocumentPath): readonly string[] {
   const at = schemaAt(schema, path);
   const inner = at === null ? null : bare(at);
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
 }
 
-/** What the schema takes, to stand after "must be": `a whole number from 1 to 65535`. */
+/** What the schema accepts, to follow "must be": `a whole number from 1 to 65535`. */
 export function allowedBy(schema: z.core.$ZodType): string {
   const text = allowedValue(bare(schema));
   return isNullable(schema) ? `${text}, or null` : text;
@@ -69,7 +69,7 @@ function oneOf(values: readonly unknown[]): string {
   return texts.length === 1 ? (texts[0] ?? '') : `one of ${texts.join(', ')}`;
 }
 
-/** Zod bounds whole numbers by what a double represents exactly; that limit is not shown. */
+/** Zod limits whole numbers to those that a double represents exactly; this limit is not shown. */
 function finite(bound: number | null): number | null {
   return bound === null || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? null : bound;
 }

@@ -12,7 +12,7 @@ type CheckBody = z.output<typeof checkBodySchema>;
 
 type Fields = readonly (readonly [string, unknown])[];
 
-/** Of what is remembered, and of a key to remember it by: a file may have no two checks alike. */
+/** Limits of the cache and of its keys: a file may have no similar checks. */
 const MAX_KNOWN = 1000;
 const MAX_KEY_CHARS = 4096;
 
@@ -26,16 +26,16 @@ const ADDRESS_OF = {
 } as const satisfies Readonly<Record<RunnableCheckType, string | null>>;
 
 /**
- * Reads the bodies of checks as `checkBodySchema` does, but only once what many of them have in
- * common: all but the name and the request, and all of a request but its address. That takes a
- * part of the time, and of the memory, since alike checks share these values.
+ * Parses the bodies of checks as `checkBodySchema` does, but what similar checks have in common
+ * only once: all but the name and the request, and all of a request but its address. Saves time,
+ * and memory, since similar checks share these values.
  */
 export class SimilarCheckParser {
-  /** By what was written, the fields of a check that has it. */
+  /** By their text in the file, the parsed fields. */
   readonly #bodies = new Map<string, Fields>();
   readonly #requests = new Map<string, CheckBody['request']>();
 
-  /** null where the body is invalid or nested too deep: the caller then parses it by itself. */
+  /** null if the body is invalid or nested too deep: the caller then parses it by itself. */
   parse(id: string, body: RawMapping, type: RunnableCheckType): Check | null {
     const { name, request, ...common } = body;
     const key = keyOf(common);
@@ -74,8 +74,8 @@ export class SimilarCheckParser {
 }
 
 /**
- * A check like the one that is known, but for what is its own. Field by field, as the spread of an
- * object that was made by a spread has a hidden class of its own each time, of half a kilobyte.
+ * A check with the fields of a known one, except its own. Assigned one by one: a spread would give
+ * each check its own hidden class of half a kilobyte.
  */
 function checkOf(known: Fields, own: Pick<CheckBody, 'name' | 'request'>, id: string): Check {
   const check: Record<string, unknown> = {};
@@ -83,7 +83,7 @@ function checkOf(known: Fields, own: Pick<CheckBody, 'name' | 'request'>, id: st
   check.name = own.name;
   check.request = own.request;
   check.id = id;
-  // The keys that it is known by name its type, so the request is of the same one.
+  // The key contains the type, so the request has the same type.
   return check as Check;
 }
 
@@ -101,8 +101,7 @@ function remember<Value>(known: Map<string, Value>, key: string, value: Value): 
 }
 
 /**
- * Null where there is a number that JSON writes as null, or where it is nested so deep that
- * the stack may not be enough for it.
+ * null if it contains a number that JSON writes as null, or is nested too deeply for the stack.
  */
 function keyOf(value: RawMapping): string | null {
   return isJsonSafe(value, 0) ? JSON.stringify(value) : null;

@@ -23,16 +23,16 @@ import { reportVariableIssue } from './variable-entries.ts';
 
 const MASKED = `must not hold ${MASK}: API answers show it in place of a hidden value; write the value itself, or {{NAME}} and a variable`;
 
-/** What all checks of a file share while they are read. */
+/** Shared by all checks of a file while it is parsed. */
 export interface EntryContext {
   readonly report: ProblemReporter;
   readonly defaults: RawMapping;
-  /** Ids that came before, with the index of the check that has each. */
+  /** The ids so far, each with the index of its check. */
   readonly ids: Map<string, number>;
   readonly alike: SimilarCheckParser;
 }
 
-/** One entry of `checks`, with its defaults; null where something about it was reported. */
+/** One entry of `checks`, with its defaults; null if a problem was reported. */
 export function readCheck(raw: unknown, index: number, context: EntryContext): Check | null {
   const { report, defaults } = context;
   const entryPath = ['checks', index];

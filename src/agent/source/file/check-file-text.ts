@@ -7,16 +7,16 @@ const READ_BYTES = 64 * 1024;
 /**
  * The text of a check file, which may also be a pipe.
  *
- * @throws VedetteError of kind `input` where there is none, it cannot be read, is larger than
+ * @throws VedetteError of kind `input` if the file does not exist, cannot be read, is larger than
  *   MAX_FILE_BYTES or is not UTF-8
  */
 export function readCheckFileText(file: string): Promise<string> {
   return readInputText(file, { kind: 'a check file', code: 'CHECK_FILE_UNREADABLE' });
 }
 
-/** What a file was to be, for messages, and the code of the errors. */
+/** The kind of a file for messages, and the code of its errors. */
 export interface InputKind {
-  /** With its article. */
+  /** With an article. */
   readonly kind: string;
   readonly code: string;
 }
@@ -53,7 +53,7 @@ async function readBytes(file: string, { kind }: InputKind, unusable: Unusable):
   }
 }
 
-/** Does not rely on the size from `stat`: pipes and devices have none. */
+/** Does not use the size from `stat`: pipes and devices have none. */
 async function readBounded(handle: FileHandle, file: string, unusable: Unusable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let totalBytes = 0; ; ) {

@@ -3,7 +3,7 @@ import { loadOneByOne } from '../../../runtime/load-one-by-one.ts';
 import type { ProblemReport } from '../common/file-problem.ts';
 import type { CheckFile } from './check-file.ts';
 
-// A thread loads its modules by itself.
+// Each thread loads its own modules.
 loadOneByOne(import.meta.url, './check-file.js');
 loadOneByOne(import.meta.url, '../common/file-problem.js');
 loadOneByOne(import.meta.url, './fingerprint.js');
@@ -11,13 +11,13 @@ const { parseCheckFile } = await import('./check-file.ts');
 const { FileProblemsError } = await import('../common/file-problem.ts');
 const { fingerprintOf } = await import('./fingerprint.ts');
 
-/** What the thread is started with. */
+/** The start message of the thread. */
 export interface ParseJob {
   readonly text: string;
   readonly file: string;
 }
 
-/** What it answers with, once. */
+/** Its only reply. */
 export type ParseReply =
   | { readonly ok: true; readonly checkFile: CheckFile }
   | { readonly ok: false; readonly report: ProblemReport };
@@ -25,7 +25,7 @@ export type ParseReply =
 async function reply({ text, file }: ParseJob): Promise<ParseReply> {
   try {
     const checkFile = await parseCheckFile(text, file);
-    // Here, where nothing waits for it.
+    // Computed in the worker, as it takes long.
     const fingerprint = checkFile.fingerprint ?? (await fingerprintOf(checkFile));
     return { ok: true, checkFile: { ...checkFile, fingerprint } };
   } catch (thrown) {

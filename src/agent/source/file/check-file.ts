@@ -23,7 +23,7 @@ import { readVariables } from './variable-entries.ts';
 
 const MAX_CHECKS = 100_000;
 const MAX_CLIENT_CERTIFICATES = 1000;
-/** Yields to the event loop after this many. */
+/** Yields to the event loop after this many checks. */
 const CHECKS_PER_YIELD = 100;
 const EMPTY: Content = { checks: [], variables: [], clientCertificates: [], pemFiles: [] };
 const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates'] as const;
@@ -32,7 +32,7 @@ const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates'] as co
 export interface CheckFile extends Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> {
   /** Absolute paths of the PEM files that it names. */
   readonly pemFiles: readonly string[];
-  /** See `fingerprintOf`; null where it is not computed yet. */
+  /** See `fingerprintOf`; null if not yet computed. */
   readonly fingerprint: string | null;
 }
 type Content = Omit<CheckFile, 'fingerprint'>;
@@ -41,13 +41,13 @@ type Content = Omit<CheckFile, 'fingerprint'>;
  * Reads the text of a check file (YAML or JSON; src/model/README.md, "The check file"), and the PEM
  * files that it names.
  *
- * @param file where the text is from: for messages, and as the base of relative paths
+ * @param file the source of the text, for messages and as the base of relative paths
  * @throws FileProblemsError with every problem, up to its bound
  */
 export async function parseCheckFile(text: string, file: string): Promise<CheckFile> {
   const plain = await parsePlainCheckFile(text, file);
   if (plain !== null) return plain;
-  // Only here, as it takes its time to load.
+  // Imported on demand, as loading takes long.
   loadOneByOne(import.meta.url, './document/document.js');
   const { readDocument } = await import('./document/document.ts');
   const problems = new ProblemList();
@@ -65,16 +65,16 @@ export async function parseCheckFile(text: string, file: string): Promise<CheckF
 }
 
 /**
- * The same for a text that is plain JSON and has no problems, in a small part of the time; the event
- * loop is blocked only by JSON.parse.
+ * The same for plain JSON without problems, in a fraction of the time. Only JSON.parse blocks the
+ * event loop.
  *
- * @returns null where the text is anything else: `parseCheckFile` reads it, or reports its problems
+ * @returns null for any other text: `parseCheckFile` parses it, or reports its problems
  */
 export async function parsePlainCheckFile(text: string, file: string): Promise<CheckFile | null> {
   const plain = readPlainJson(text);
   // Defaults may expand to more than MAX_SET_CHARS, which is reported with its position.
   if (plain === null || !isMapping(plain.value) || plain.value.defaults !== undefined) return null;
-  // One is enough: the file is then read the other way, which reports them all.
+  // One problem is enough: then `parseCheckFile` reports them all.
   const problems = new ProblemList(1);
   const nowhere: SourceDocument = { ...plain, locate: () => TOP, locateKey: () => TOP };
   const read = await problems.untilEnough(() => readRoot(nowhere, file, problems), EMPTY);

@@ -29,7 +29,7 @@ const TOP_KEYS = [
 ];
 const TYPES_TEXT = `one of ${RUNNABLE_CHECK_TYPES.join(', ')}`;
 
-/** The checkType of an entry of `checks`; null where something about it was reported. */
+/** The checkType of an entry of `checks`; null if a problem was reported. */
 export function readCheckType(
   raw: RawMapping,
   entryPath: DocumentPath,
@@ -62,7 +62,7 @@ export function readCheckType(
   return null;
 }
 
-/** The key that was written where checkType was meant; null where there is none. */
+/** A misspelt key for checkType; null if there is none. */
 function keyMeaningType(raw: RawMapping): string | null {
   const unknown = Object.keys(raw).filter((key) => !TOP_KEYS.includes(key));
   return unknown.find((key) => nearestName(key, TOP_KEYS) === 'checkType') ?? null;

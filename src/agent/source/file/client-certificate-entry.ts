@@ -17,11 +17,11 @@ export interface CertificateContext {
   readonly report: ProblemReporter;
   /** Paths are relative to this file. */
   readonly checkFile: string;
-  /** Receives the path of every PEM file that the entries name, to be watched. */
+  /** Receives the path of every PEM file in the entries, to watch it. */
   readonly pemFiles: Set<string>;
 }
 
-/** One entry of `clientCertificates`; null where something about it was reported. */
+/** One entry of `clientCertificates`; null if a problem was reported. */
 export async function readClientCertificate(
   raw: unknown,
   index: number,
@@ -66,7 +66,7 @@ function readHost(
   return null;
 }
 
-/** undefined where it was reported. */
+/** undefined if a problem was reported. */
 function readPassphrase(
   passphrase: unknown,
   path: (string | number)[],
@@ -106,7 +106,7 @@ async function readPem(
   };
   try {
     const stats = await stat(file);
-    if (!stats.isFile()) return problem('is no regular file');
+    if (!stats.isFile()) return problem('is not a regular file');
     if (stats.size > MAX_PEM_BYTES) return problem(`is larger than ${MAX_PEM_BYTES} bytes`);
     const text = await readFile(file, 'utf8');
     if (!text.includes('-----BEGIN')) return problem(`holds no PEM text for ${field}`);
@@ -116,7 +116,7 @@ async function readPem(
   }
 }
 
-/** What was read of an entry: null or undefined where it was reported. */
+/** The parts of an entry: null or undefined if reported as a problem. */
 interface CertificateParts {
   readonly cert: string | null;
   readonly key: string | null;
@@ -124,7 +124,7 @@ interface CertificateParts {
   readonly passphrase: string | null | undefined;
 }
 
-/** Reports now what would otherwise fail at the first handshake. */
+/** Reports problems that would otherwise appear at the first handshake. */
 function areUsable(
   { cert, key, ca, passphrase }: CertificateParts,
   entryPath: (string | number)[],

@@ -10,9 +10,7 @@ import { fileKindOf, stampOf } from './file-stamp.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
 
-/**
- * The `runLocation` of what a file's checks are run for (src/model/README.md, "The check file").
- */
+/** The `runLocation` of a file's checks (src/model/README.md, "The check file"). */
 export const LOCAL = 'local';
 
 /** A file has no other locations to rotate with: every slot is run here. */
@@ -20,13 +18,13 @@ const NO_ROTATIONS: ReadonlyMap<string, RotationRule> = new Map();
 const NONE_UNANSWERED: ReadonlyMap<string, number> = new Map();
 const NO_GROUP_TAGS: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** Between two scans of the files. */
+/** Interval of the scans of the files. */
 export const POLL_MS = 1000;
-/** A file that could not be read at all (no descriptors, no memory) is tried again after this. */
+/** A file that could not be read (no descriptors, no memory) is read again after this time. */
 const RETRY_MS = 60_000;
-/** Checks are running by then, and parsing a long text beside them would falsify their times. */
+/** Lower while checks run: parsing a long text would falsify their times. */
 const MAX_INLINE_RELOAD_CHARS = 4 * 1024;
-/** After so many scans a file that keeps changing is read as it is. */
+/** After this many scans, a file that keeps changing is read. */
 const MAX_UNSETTLED_POLLS = 10;
 
 export interface FileSourceOptions {
@@ -42,11 +40,11 @@ export interface FileSourceOptions {
  *
  * Polls the files once a second rather than relying on the system's notifications, which miss
  * network file systems, bind mounts, and the swapped links by which Kubernetes updates a ConfigMap.
- * A change counts once two consecutive scans find the same state, so that a half-written file is
- * not taken for one with fewer checks.
+ * A change is read once two consecutive scans find the same state: a half-written file could be a
+ * valid one with fewer checks.
  *
- * `watch` throws what loadCheckFile throws for the first load. Afterwards an invalid or missing
- * file does not change the last valid set. Each problem is logged once, and so is its end.
+ * `watch` throws the error of loadCheckFile for the first load. Later, the last valid set stays in
+ * use if the file is invalid or missing. Each problem, and its end, is logged once.
  */
 export function createFileSource(options: FileSourceOptions): CheckSource {
   let checkFileUsable: boolean | null = null;
@@ -71,13 +69,13 @@ class WatchedFile {
   readonly #signal = this.#stop.signal;
   #files: readonly string[];
   #checkFile: CheckFile | null = null;
-  /** The state of the files that was read last. */
+  /** The state of the files at the last reading. */
   #readStamp: string | null = null;
-  /** A new state, not yet known to be settled. */
+  /** A new state that only one scan has found. */
   #newStamp: string | null = null;
   #unsettledPolls = 0;
   #retryAtMs = Number.POSITIVE_INFINITY;
-  /** The problems that were logged last; null after a valid file. */
+  /** The last logged problems; null after a valid file. */
   #loggedProblems: string | null = null;
 
   constructor(options: FileSourceOptions, onUsable: (isUsable: boolean) => void) {
@@ -126,7 +124,7 @@ class WatchedFile {
     await this.#reload(listener);
   }
 
-  /** Whether the files only write the same in another way. */
+  /** Whether the files contain the same as before, written differently. */
   async #isSame(before: CheckFile, after: CheckFile): Promise<boolean> {
     const one = before.fingerprint ?? (await fingerprintOf(before));
     const other = after.fingerprint ?? (await fingerprintOf(after));
@@ -146,9 +144,9 @@ class WatchedFile {
 
   async #load(bounds: Pick<LoadOptions, 'maxInlineChars' | 'maxPlainChars'>): Promise<CheckFile> {
     const { file, workerUrl } = this.#options;
-    // Opening a pipe waits for its writer, maybe for ever, and nothing could end that.
+    // Opening a pipe waits for its writer, possibly forever, and cannot be cancelled.
     if ((await fileKindOf(file)) === 'other') {
-      const message = `${file} is no regular file, so it cannot be watched for changes`;
+      const message = `${file} is not a regular file, so it cannot be watched for changes`;
       throw new VedetteError('input', 'CHECK_FILE_UNREADABLE', message);
     }
     const options: LoadOptions = { ...bounds, signal: this.#signal };
@@ -161,7 +159,7 @@ class WatchedFile {
     this.#checkFile = checkFile;
     this.#files = [file, ...checkFile.pemFiles];
     this.#onUsable(true);
-    // At the problem's level: a reader who saw the problem must also see its end.
+    // At the level of the problem: whoever saw it must also see its end.
     if (this.#loggedProblems !== null) log.warn({ file }, 'the check file can be used again');
     this.#loggedProblems = null;
     if (before !== null && (await this.#isSame(before, checkFile))) return;
@@ -187,7 +185,7 @@ class WatchedFile {
     const { log, file, clock } = this.#options;
     const isInvalid = thrown instanceof FileProblemsError;
     if (isInvalid) this.#files = [file, ...thrown.pemFiles];
-    // Trying again would only take as much memory again.
+    // Another attempt would need the same memory.
     else if (systemCodeOf(thrown) !== 'CHECK_FILE_TOO_LARGE') {
       this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
     }
@@ -199,7 +197,7 @@ class WatchedFile {
     this.#loggedProblems = problems;
     const checks = this.#checkFile?.checks.length ?? 0;
     for (const line of lines) {
-      const message = `the check file cannot be used, and the checks read before go on: ${line}`;
+      const message = `the check file cannot be used, so the previous checks continue: ${line}`;
       log.warn({ file, checks }, message);
     }
   }

@@ -2,8 +2,8 @@ import { stat } from 'node:fs/promises';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 
 /**
- * A text that changes whenever one of the files is written, replaced, removed, or made readable or
- * not. Links are followed, so a link that points elsewhere counts as a change too.
+ * A text that changes whenever one of the files is written, replaced, removed, or its permissions
+ * change. Follows links, so a new target of a link also counts as a change.
  */
 export async function stampOf(files: readonly string[]): Promise<string> {
   const stamps = files.map(async (file) => {
@@ -17,7 +17,7 @@ export async function stampOf(files: readonly string[]): Promise<string> {
   return (await Promise.all(stamps)).join('\n');
 }
 
-/** null where there is nothing to ask. */
+/** null if the file cannot be examined. */
 export async function fileKindOf(file: string): Promise<'file' | 'folder' | 'other' | null> {
   try {
     const stats = await stat(file);

@@ -3,17 +3,17 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { CheckSet } from '../check-source.ts';
 
 /**
- * Defaults and aliases can expand a small file to more checks than fit into memory, or into one
- * message between threads. 100,000 ordinary checks take half of this.
+ * Maximum length: defaults and aliases can expand a small file to more checks than fit in memory or
+ * in one message between threads. 100,000 ordinary checks take half of this.
  */
 export const MAX_SET_CHARS = 256 * 1024 * 1024;
 
-/** After so many the event loop goes on: checks may be running beside it. */
+/** Yields to the event loop after this many, as checks may be running. */
 const ENTRIES_PER_YIELD = 100;
 
 /**
- * The same for the same checks, variables and certificates, however a file writes them; null where
- * they come to more than MAX_SET_CHARS.
+ * Equal for the same checks, variables and certificates, however a file writes them; null if they
+ * are longer than MAX_SET_CHARS.
  */
 export async function fingerprintOf({
   checks,
@@ -22,7 +22,7 @@ export async function fingerprintOf({
 }: Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'>): Promise<string | null> {
   const hash = createHash('sha256');
   let chars = 0;
-  // One by one, as the JSON of all may be longer than a string can be.
+  // One by one: the JSON of all may be too long for a string.
   for (const [kind, entries] of Object.entries({ checks, variables, clientCertificates })) {
     hash.update(`${kind}\n`);
     for (const [index, entry] of entries.entries()) {

@@ -5,11 +5,11 @@ import { type CheckFile, parseCheckFile, parsePlainCheckFile } from './check-fil
 import { readCheckFileText } from './check-file-text.ts';
 import type { ParseJob, ParseReply } from './check-file-worker.ts';
 
-/** A longer text gets a thread of its own: parsing takes about 5 ms a kilobyte, errors more. */
+/** A longer text is parsed in a thread: parsing takes about 5 ms per kilobyte, errors more. */
 const MAX_INLINE_CHARS = 64 * 1024;
 /**
- * Plain JSON does without one up to here, some 20,000 checks: parsed in 50 ms, and then validated
- * bit by bit, it is done before a thread had loaded its modules.
+ * Plain JSON needs no thread up to here, some 20,000 checks: it is parsed in 50 ms and validated in
+ * slices, faster than a thread loads its modules.
  */
 const MAX_PLAIN_CHARS = 4 * 1024 * 1024;
 
@@ -18,11 +18,11 @@ const DEFAULT_WORKER_URL = new URL('./check-file-worker.js', import.meta.url);
 export interface LoadOptions {
   /** Ends the work; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
-  /** The longest text that is parsed without a thread of its own; 64 KiB unless given. */
+  /** The longest text that is parsed without a thread; default 64 KiB. */
   readonly maxInlineChars?: number;
-  /** The same for plain JSON; 4 MiB unless given. */
+  /** The same for plain JSON; default 4 MiB. */
   readonly maxPlainChars?: number;
-  /** Where the compiled check-file-worker stands; beside this module unless given. */
+  /** The compiled check-file-worker; default: beside this module. */
   readonly workerUrl?: URL;
 }
 

@@ -14,8 +14,8 @@ export interface AgentIdentity {
 }
 
 /**
- * Who this agent is to the service: the id in DATA_DIR/agent-id, made where there is none. Where it
- * cannot be saved, the agent works all the same and has a new id after each restart.
+ * The identity of this agent: the id in DATA_DIR/agent-id, which is created if it is missing. If it
+ * cannot be saved, the agent works, but has a new id after each restart.
  */
 export async function openAgentIdentity(
   dataDir: string | null,

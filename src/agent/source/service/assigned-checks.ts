@@ -15,14 +15,19 @@ import type { CheckSet } from '../check-source.ts';
 import { SimilarCheckParser } from '../common/similar-checks.ts';
 import type { SavedAssignments, SavedSettings } from './assignment-store.ts';
 
-/** Of one agent. More are left out, and reported to the service. */
+/** Per agent. Others are rejected and reported to the service. */
 export const MAX_CHECKS = 100_000;
-/** Of one agent, as JSON: 100,000 of the usual size have 80 MB. More are left out and reported, too. */
+/**
+ * Per agent, as JSON: 100,000 checks of the usual size have 80 MB. Others are rejected and
+ * reported.
+ */
 export const MAX_CHECKS_MIB = 256;
-/** Yields to the event loop after this many: checks run meanwhile, and their times must be right. */
+/**
+ * Yields to the event loop after this many: checks run meanwhile, and their times must be right.
+ */
 const CHECKS_PER_YIELD = 100;
 const MAX_PROBLEM_CHARS = 600;
-const TOO_LARGE = `this agent takes ${MAX_CHECKS_MIB} MiB of checks at most: give its location fewer or shorter ones, or more agents`;
+const TOO_LARGE = `this agent accepts at most ${MAX_CHECKS_MIB} MiB of checks: give its location fewer or shorter ones, or more agents`;
 const NO_TAGS: readonly string[] = [];
 
 /** Before the first answer of the service. */
@@ -33,17 +38,17 @@ const NO_SETTINGS: SavedSettings = {
   proxyUrl: null,
 };
 
-/** What was found in a page, beside its checks. */
+/** The problems of a page. */
 export interface ReadingNotes {
-  /** Refused now and not before, or for another reason. */
+  /** Rejected checks that were not rejected before for the same reason. */
   readonly refused: readonly Refusal[];
   /** Fields that this build does not know; each only once. */
   readonly ignored: readonly string[];
-  /** Of the JSON of the checks that were taken; null where they were not measured. */
+  /** Bytes of JSON of the accepted checks; null if not measured. */
   readonly takenBytes: number | null;
 }
 
-/** What the checks of a page may still take; bytes of JSON. */
+/** The rest of the limit for the checks of a page, in bytes of JSON. */
 interface ByteBudget {
   leftBytes: number;
 }
@@ -51,13 +56,16 @@ interface ByteBudget {
 interface Draft {
   readonly assignments: Map<string, Assignment>;
   readonly refusals: Map<string, string>;
-  /** By check id, of those that are new here: the instant after which nobody answered for them. */
+  /** By check id, for new checks: the instant after which no agent was responsible for them. */
   readonly unanswered: Map<string, number>;
-  /** By check id, of those that were taken from this agent meanwhile: up to which instant others answer. */
+  /**
+   * By check id, for checks that this agent lost meanwhile: the instant up to which other agents
+   * are responsible for them.
+   */
   readonly answered: Map<string, number>;
   changed: boolean;
   readonly full: boolean;
-  /** Checks were left out because of the byte limit. */
+  /** Checks were rejected because of the byte limit. */
   isCut: boolean;
   readonly alike: SimilarCheckParser;
 }
@@ -87,7 +95,7 @@ export class AssignedChecks {
     this.#assignments = new Map(assignments.map((one) => [one.check.id, one]));
   }
 
-  /** Nothing is to be run any more. Returns whether the set is another one now. */
+  /** Drops all checks. Returns whether the set changed. */
   clear(): boolean {
     const changed = this.#assignments.size > 0;
     this.#draft = null;
@@ -112,7 +120,10 @@ export class AssignedChecks {
     return this.#unanswered.size > 0;
   }
 
-  /** Whether the last answer changed a set from which checks were left out because of the byte limit. */
+  /**
+   * Whether the last answer changed a set from which checks were rejected because of the byte
+   * limit.
+   */
   get hasMadeRoom(): boolean {
     return this.#hasMadeRoom;
   }
@@ -126,13 +137,13 @@ export class AssignedChecks {
     };
   }
 
-  /** The refusals to report to the service, at most as many as one poll takes. */
+  /** The rejections to report to the service, up to the limit of one poll. */
   get refusals(): Refusal[] {
     const first = [...this.#refusals].slice(0, MAX_REFUSALS);
     return first.map(([checkId, problem]) => ({ checkId, problem }));
   }
 
-  /** What is to be run; `unanswered` and `answered` are of the last answer. */
+  /** The checks to run; `unanswered` and `answered` are from the last answer. */
   get set(): CheckSet {
     const checks = [];
     const rotations = new Map<string, RotationRule>();
@@ -155,9 +166,9 @@ export class AssignedChecks {
   }
 
   /**
-   * Takes one page of an answer into the draft; the first one begins it anew.
+   * Adds a page of an answer to the draft; the first page starts a new one.
    *
-   * @param limitBytes what its checks may take as JSON: those beyond are refused. null for no limit
+   * @param limitBytes maximum JSON of its checks: others are rejected. null: no limit
    */
   async read(
     page: PollResponse,
@@ -181,7 +192,7 @@ export class AssignedChecks {
     return { refused, ignored, takenBytes };
   }
 
-  /** The draft is whole. Returns whether the set is another one now. */
+  /** Replaces the set by the complete draft. Returns whether the set changed. */
   finish({ slug, settings: sent, variables, proxyUrl }: PollResponse['location']): boolean {
     const draft = this.#draft;
     this.#draft = null;
@@ -205,7 +216,7 @@ export class AssignedChecks {
     return changed;
   }
 
-  /** The pages that are missing will not come. */
+  /** Drops the draft. */
   discard(): void {
     this.#draft = null;
   }
@@ -226,7 +237,7 @@ export class AssignedChecks {
 
   #refuse(draft: Draft, checkId: string, text: string): Refusal {
     const problem = text.slice(0, MAX_PROBLEM_CHARS);
-    // The older version of the check must not go on running.
+    // The previous version of the check must not continue.
     this.#remove(draft, checkId);
     if (draft.refusals.size < MAX_CHECKS) draft.refusals.set(checkId, problem);
     return { checkId, problem };
@@ -277,7 +288,7 @@ function whyNotTaken(
 ): string | null {
   const { assignments } = draft;
   if (assignments.size >= MAX_CHECKS && !assignments.has(assignment.check.id)) {
-    return `this agent takes ${MAX_CHECKS} checks at most`;
+    return `this agent accepts at most ${MAX_CHECKS} checks`;
   }
   if (budget === null) return null;
   // Of what was read, which is nested no deeper than a check; the message may be.
@@ -290,7 +301,9 @@ function whyNotTaken(
   return null;
 }
 
-/** What most checks need: it takes less memory than they would each by itself. Null for any other. */
+/**
+ * What most checks need: it takes less memory than they would each by itself. Null for any other.
+ */
 function readAlike(message: AssignmentMessage, alike: SimilarCheckParser): Read<Assignment> | null {
   const { checkId, check: body, slots, answeredUntil } = message;
   const type = RUNNABLE_CHECK_TYPES.find((each) => each === body.checkType);

@@ -30,18 +30,18 @@ export interface SavedAssignments {
 }
 
 export interface ReadAssignments extends SavedAssignments {
-  /** Checks that this release cannot read, and that are left out. */
+  /** Checks that this release cannot read, which are dropped. */
   readonly unreadable: number;
 }
 
-/** The first line. The others follow, so many of them that a file cut short is noticed. */
+/** The first line, with the number of the other lines, to notice a truncated file. */
 const headSchema = z.object({
   location: locationName,
   proxyUrl: z.string().nullable(),
   lines: count,
 });
 
-/** Each by itself: all variables or all certificates in one line could be many megabytes. */
+/** One per line: all variables or certificates in one line could have many megabytes. */
 const lineSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('certificate'),
@@ -73,7 +73,7 @@ function* linesOf({ location, settings, assignments }: SavedAssignments): Genera
   for (const one of assignments) yield text({ kind: 'check', value: assignmentMessageOf(one) });
 }
 
-/** Throws what `unseal` throws, and ASSIGNMENTS_DAMAGED where it is not whole. */
+/** Throws the errors of `unseal`, and ASSIGNMENTS_DAMAGED if the file is truncated. */
 export async function readAssignments(file: string, box: SecretBox): Promise<ReadAssignments> {
   const { size } = await stat(file);
   if (size > MAX_FILE_BYTES) throw damaged(`it is longer than ${MAX_FILE_BYTES} bytes`);

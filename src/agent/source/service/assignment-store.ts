@@ -9,9 +9,9 @@ import { assignmentsBox } from './sealed-lines.ts';
 
 export type { SavedAssignments, SavedSettings } from './assignment-file.ts';
 
-/** From a change to the writing of it, and at least from one writing to the next. */
+/** Delay from a change to its write, and the minimum between two writes. */
 const SAVE_DELAY_MS = 1_000;
-/** After the disk refused. */
+/** Delay after a failed write. */
 const RETRY_MS = 30_000;
 
 export interface AssignmentStoreOptions {
@@ -34,11 +34,11 @@ export class AssignmentStore {
   readonly #options: AssignmentStoreOptions;
   readonly #file: string | null;
   #cancel: CancelTimer | null = null;
-  /** Changes so far, and how many of them the file has. */
+  /** Changes so far, and how many of them are in the file. */
   #changes = 0;
   #written = 0;
   #writing: Promise<void> | null = null;
-  /** How many changes the last try to write had, and when it ended (monotonic milliseconds). */
+  /** Changes in the last attempted write, and its end in monotonic milliseconds. */
   #tried = 0;
   #triedAtMs = Number.NEGATIVE_INFINITY;
   /** The problem that was logged last; null since the last successful write. */
@@ -51,8 +51,8 @@ export class AssignmentStore {
   }
 
   /**
-   * Null where there are none. A damaged file is renamed, and that is logged; one that another key
-   * sealed stays until the next write replaces it.
+   * null if there are none. Renames a damaged file and logs that; a file sealed with another key
+   * stays until the next write replaces it.
    */
   async load(): Promise<SavedAssignments | null> {
     const file = this.#file;
@@ -81,15 +81,15 @@ export class AssignmentStore {
     }
   }
 
-  /** There is something new to be written, within a second. */
+  /** Called after a change; writes it within a second. */
   changed(): void {
     this.#changes += 1;
     this.#schedule(SAVE_DELAY_MS);
   }
 
   /**
-   * Writes what has changed without the usual delay, though once a second at most. Resolves when the
-   * file has it, when the disk refuses it, or when the signal aborts.
+   * Writes changes without the usual delay, at most once per second. Resolves when they are in the
+   * file, when the write fails, or when the signal aborts.
    */
   async saved(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
@@ -104,7 +104,7 @@ export class AssignmentStore {
     }
   }
 
-  /** Writes what waits, and nothing from then on. */
+  /** Writes pending changes, and nothing afterwards. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel?.();
@@ -115,7 +115,7 @@ export class AssignmentStore {
 
   #schedule(delayMs: number): void {
     if (this.#file === null || this.#isClosed) return;
-    // What comes while it is written follows behind.
+    // Changes during the write need another one.
     if (this.#cancel !== null || this.#writing !== null) return;
     this.#cancel = this.#options.clock.after(delayMs, () => void this.#begin());
   }
@@ -147,7 +147,7 @@ export class AssignmentStore {
       const reason = messageOf(error);
       if (reason === this.#loggedProblem) return;
       this.#loggedProblem = reason;
-      log.warn({ file, reason }, 'the assignments cannot be saved to disk; the agent goes on');
+      log.warn({ file, reason }, 'the assignments cannot be saved to disk; the agent continues');
     } finally {
       this.#tried = changes;
       this.#triedAtMs = clock.monotonicMs();

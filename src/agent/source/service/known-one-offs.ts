@@ -6,9 +6,9 @@ import {
 } from '../../../wire/v1/assignment.ts';
 import { MAX_ONE_OFFS } from '../../../wire/v1/limits.ts';
 
-/** Runs beside the plan that are known at once. */
+/** Maximum number of known one-off runs. */
 const MAX_KNOWN = 10 * MAX_ONE_OFFS;
-/** Of the JSON of those that are not done, so that no service fills the memory with them. */
+/** Maximum length of the JSON of those that are not done. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 export interface TakenRuns {
@@ -17,17 +17,21 @@ export interface TakenRuns {
 }
 
 /**
- * Runs beside the schedule. The service names each in every answer until the agent reports it done;
- * the ids are known here, so that each is passed on once. One that exceeds the limits is taken when
- * the service names it again and others are done.
+ * One-off runs. The service sends each in every answer until the agent reports it done; each is
+ * passed on only once. One that exceeds the limits is accepted when the service sends it again
+ * after others are done.
  */
 export class KnownOneOffs {
-  /** The runs that were passed on, until the service knows that they are done: bytes of JSON by id. */
+  /**
+   * The runs that were passed on, until the service knows that they are done: bytes of JSON by id.
+   */
   readonly #known = new Map<string, number>();
   #bytes = 0;
   readonly #done = new Set<string>();
 
-  /** Those of an answer that are new. What cannot be read is done: to name it again helps nobody. */
+  /**
+   * The new runs of an answer. An invalid run counts as done: sending it again would not help.
+   */
   take(messages: readonly OneOffMessage[]): TakenRuns {
     const runs: OneOff[] = [];
     const refused: Refusal[] = [];
@@ -35,7 +39,7 @@ export class KnownOneOffs {
       const { runId } = message;
       if (this.#known.has(runId)) continue;
       const read = readOneOff(message);
-      // What was read is nested no deeper than a check; the message may be.
+      // The parsed run is nested no deeper than a check; the message may be.
       const bytes = read.ok ? Buffer.byteLength(JSON.stringify(read.value)) : 0;
       if (this.#bytes + bytes > MAX_BYTES || !this.#makeRoom()) continue;
       this.#known.set(runId, bytes);
@@ -57,12 +61,12 @@ export class KnownOneOffs {
     this.#free(runId);
   }
 
-  /** The ids for the next request, at most as many as one takes. */
+  /** The ids for the next request, up to its limit. */
   get toTell(): string[] {
     return [...this.#done].slice(0, MAX_ONE_OFFS);
   }
 
-  /** The service knows of them. */
+  /** Called when the service knows that they are done. */
   told(runIds: readonly string[]): void {
     for (const runId of runIds) {
       this.#free(runId);
@@ -71,7 +75,7 @@ export class KnownOneOffs {
     }
   }
 
-  /** Frees all but its id. */
+  /** Frees everything but its id. */
   #free(runId: string): void {
     const bytes = this.#known.get(runId);
     if (bytes === undefined) return;
@@ -79,7 +83,7 @@ export class KnownOneOffs {
     this.#known.set(runId, 0);
   }
 
-  /** Forgets the run that was done first: the service has taken back a run of that age. */
+  /** Removes the run that was done first: the service has expired runs of that age. */
   #makeRoom(): boolean {
     if (this.#known.size < MAX_KNOWN) return true;
     const [oldest] = this.#done;

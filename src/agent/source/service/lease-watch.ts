@@ -3,30 +3,33 @@ import { type Moment, momentOf, passedMs } from '../../../runtime/up-time.ts';
 import type { PollResponse } from '../../../wire/v1/poll.ts';
 
 /**
- * What became of the lease since a moment.
+ * The state of the lease since a moment.
  *
- * - `unchanged`: it goes on, or had ended before
- * - `ended`: it ended, and who has the checks now is not known
+ * - `unchanged`: it continues, or had ended before
+ * - `ended`: it ended, and it is not known which agent has the checks
  * - `renewed`: it ended, and the checks of the next one are known
  */
 export type LeaseChange = 'unchanged' | 'ended' | 'renewed';
 
-/** A lease, from the sending of the last poll that the service got in time. */
+/** A lease, which counts from the sending of the last poll that the service received in time. */
 interface Lease {
   readonly from: Moment;
   readonly leaseMs: number;
 }
 
-/** How long the agent may take its lease for its own. */
+/** Determines how long the agent has its lease. */
 export class LeaseWatch {
   readonly #clock: Clock;
   /** Of the last poll. */
   #sent: Moment;
-  /** By the last poll that was answered; null where there is no lease. */
+  /** By the last answered poll; null without a lease. */
   #answered: Lease | null = null;
-  /** The same lease, extended by the poll under way where that was sent in time: it is assumed to arrive. */
+  /**
+   * The same lease, extended by the poll under way where that was sent in time: it is assumed to
+   * arrive.
+   */
   #current: Lease | null = null;
-  /** The lease that had ended when a poll was sent that was answered since. */
+  /** The lease that had ended before the last answered poll was sent. */
   #ended: Lease | null = null;
   /** The last one that ended and after which `told` was called. */
   #renewed: Lease | null = null;
@@ -36,7 +39,7 @@ export class LeaseWatch {
     this.#sent = momentOf(clock);
   }
 
-  /** A poll is sent. */
+  /** Called when a poll is sent. */
   sent(): void {
     this.#sent = momentOf(this.#clock);
     if (this.#current !== null && !isOver(this.#current, this.#sent)) {
@@ -44,18 +47,18 @@ export class LeaseWatch {
     }
   }
 
-  /** It was answered; with null it failed, or is not waited for any more. */
+  /** Called when the poll was answered; null: it failed or was abandoned. */
   over(answer: Pick<PollResponse, 'epoch' | 'leaseMs'> | null): void {
     if (answer !== null) {
       if (this.#current !== null && isOver(this.#current, this.#sent)) this.#ended = this.#current;
       const { epoch, leaseMs } = answer;
-      // Of epoch 0: the agent was ended.
+      // Epoch 0: the agent was ended.
       this.#answered = epoch === 0 ? null : { from: this.#sent, leaseMs };
     }
     this.#current = this.#answered;
   }
 
-  /** The answer to the last poll, and everything before it, was passed on to the listener. */
+  /** Called when the answer to the last poll and all previous ones were passed on. */
   told(): void {
     this.#renewed = this.#ended ?? this.#renewed;
     this.#ended = null;

@@ -3,28 +3,28 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { mismatchAttributesSchema } from '../../../wire/v1/error-answer.ts';
 import type { ServiceFault, ServiceFaultKind } from '../../upload/service-fault.ts';
 
-/** What a poll can fail of: all but the agent's own stopping. */
+/** How a poll can fail, except by a stop of the agent. */
 type PollFaultKind = Exclude<ServiceFaultKind, 'stopped'> | 'ended';
 
 export interface PollFault extends Omit<ServiceFault, 'kind'> {
   readonly kind: PollFaultKind;
 }
 
-/** What the poller does about a poll that failed. */
+/** How the poller handles a failed poll. */
 export interface PollReaction {
-  /** Until the next poll, milliseconds; null for the back-off, which grows from fault to fault. */
+  /** Milliseconds until the next poll; null for the backoff, which grows with each fault. */
   readonly delayMs: number | null;
-  /** Whether the page that was asked for can still be had; else all begins anew. */
+  /** Whether the requested page is still available; otherwise all checks are requested again. */
   readonly retainsPage: boolean;
-  /** The level at which it is logged, once until it is over or another kind follows. */
+  /** The level of its log line, which is repeated only after another kind or an answer. */
   readonly level: 'warn' | 'error';
 }
 
 /**
- * - `offline`, `busy`, `failed`: time heals them.
- * - `unauthorized`: the key may be rotated under the agent, in the service or in API_KEY_FILE.
- * - `mismatch`: one of the two has to be upgraded, which takes people.
- * - `refused`: what was asked is wrong in the service's eyes, so the agent asks for all anew.
+ * - `offline`, `busy`, `failed`: temporary.
+ * - `unauthorized`: the key may be rotated, in the service or in API_KEY_FILE.
+ * - `mismatch`: an operator has to upgrade the agent or the service.
+ * - `refused`: the service rejects the request, so the agent requests all checks again.
  * - `ended`: an operator ended this agent, and may allow it again. It runs nothing meanwhile.
  */
 export const POLL_REACTIONS: Readonly<Record<PollFaultKind, PollReaction>> = {
@@ -46,11 +46,11 @@ export interface BackoffMs {
   readonly max: number;
 }
 
-/** The polls that failed in a row, and what was logged about them. */
+/** Consecutive failed polls, and the last log line about them. */
 export class PollFaults {
   readonly #log: Logger;
   readonly #backoff: Backoff;
-  /** The kind that was logged last; null since the last good answer. */
+  /** The last logged kind; null since the last answer. */
   #logged: PollFaultKind | null = null;
 
   constructor(log: Logger, backoffMs: BackoffMs) {
@@ -58,9 +58,9 @@ export class PollFaults {
     this.#backoff = new Backoff({ minMs: backoffMs.min, maxMs: backoffMs.max });
   }
 
-  /** A poll was answered. */
+  /** Called when a poll was answered. */
   over(): void {
-    // At the problem's level: a reader who saw the problem must also see its end.
+    // At the level of the problem: whoever saw it must also see its end.
     if (this.#logged !== null) this.#log.warn('the service answers polls again');
     this.#logged = null;
     this.#backoff.reset();
@@ -74,8 +74,8 @@ export class PollFaults {
       const details = { kind: fault.kind, status: fault.status, ...mismatch.data };
       const effect =
         fault.kind === 'ended'
-          ? 'this agent runs no checks, and asks for some every few minutes'
-          : 'the service cannot be asked for checks, those from before go on';
+          ? 'this agent runs no checks, and polls for some every few minutes'
+          : 'the service cannot be polled for checks, so the previous checks continue';
       this.#log[level](details, `${effect}: ${fault.message}`);
     }
     this.#logged = fault.kind;

@@ -24,24 +24,26 @@ import { type BackoffMs, isEnded, isReplaced, POLL_REACTIONS, PollFaults } from 
 import { ServiceClock } from './service-clock.ts';
 
 const RELEASE_TIMEOUT_MS = 5_000;
-/** Of one answer. All checks that an agent takes fit into far fewer. */
+/** Maximum pages of one answer. All checks of an agent fit in far fewer. */
 const MAX_PAGES = 1_000;
 const MAX_CHECKS_BYTES = MAX_CHECKS_MIB * 1024 * 1024;
-/** Of the JSON of an answer's pages that name runs. What is left out the service names again. */
+/** Maximum JSON of an answer's pages with one-off runs. The service sends the others again. */
 const MAX_RUN_PAGES_BYTES = 256 * 1024 * 1024;
-/** Checks that cannot be read are logged one by one up to this many in an answer. */
+/** Invalid checks of one answer that are logged one by one. */
 const MAX_REFUSALS_LOGGED = 20;
 
-/** After these the next poll may be answered. */
+/** Faults after which the next poll may succeed. */
 const MAY_BE_ANSWERED: ReadonlySet<ServiceFault['kind']> = new Set(['offline', 'busy', 'failed']);
 
 const TOO_MANY_PAGES = failed(`the service's answer to a poll has more than ${MAX_PAGES} pages`);
-/** Checks that were replaced count, too: the whole set is counted anew. */
+/** The bytes of replaced checks count, too, until all checks are requested again. */
 const TOO_MANY_CHANGES = failed(
-  `the service's changes of checks have more than ${MAX_CHECKS_MIB} MiB: all checks are asked for anew`,
+  `the service's changes of checks have more than ${MAX_CHECKS_MIB} MiB: all checks are requested again`,
 );
-/** How many bytes the set of the process before this one has is not known, so none is added to it. */
-const NOT_ALL = failed('the service sent changes of checks where all checks were asked for');
+/**
+ * How many bytes the set of the process before this one has is not known, so none is added to it.
+ */
+const NOT_ALL = failed('the service sent changes of checks although all checks were requested');
 
 export interface PollerOptions {
   readonly client: Pick<ServiceClient, 'post'>;
@@ -60,14 +62,14 @@ export interface PollerOptions {
 }
 
 /**
- * The polls of one agent, one after the other.
+ * Polls the service, one request after another.
  *
  * | An answer | then |
  * |---|---|
- * | is a page with more behind it | it goes into the draft; the next page is asked for at once |
- * | is the last page | the set and its runs are passed on, the revision counts, the next poll follows |
- * | is a fault | POLL_REACTIONS applies, and the set stays as it is |
- * | reports that the agent was ended | the set is empty from then on, and polls go on every few minutes |
+ * | is a page with more behind it | it goes into the draft; the next page is requested at once |
+ * | is the last page | the set and its runs are passed on, its revision applies, the next poll follows |
+ * | is a fault | POLL_REACTIONS applies, and the set stays unchanged |
+ * | reports that the agent was ended | the set is empty from then on, and polls continue every few minutes |
  */
 export class Poller {
   readonly oneOffs = new KnownOneOffs();
@@ -79,23 +81,28 @@ export class Poller {
   #revision = 0;
   #ended: Promise<void> = Promise.resolve();
   #leaseMs = DEFAULT_LEASE_MS;
-  /** Of the loop's present round: aborted by the end, and by `askAnew`, which wants a new poll at once. */
+  /**
+   * For the loop's current round: aborted by the end, and by `askAnew`, which needs a new poll at
+   * once.
+   */
   #round = new AbortController();
   /** Called when the answer to a poll sent from the next round on is passed on. */
   readonly #asking: (() => void)[] = [];
-  /** The same for callers whose poll is under way. */
+  /** The same for callers whose poll is in progress. */
   readonly #answering: (() => void)[] = [];
-  /** Marker of the page to ask for; null to begin. */
+  /** Marker of the next page; null for the first. */
   #page: string | null = null;
   #pages = 0;
-  /** Whether the pages' answer has the whole set, or changes to it. */
+  /** Whether the answer contains the whole set or changes to it. */
   #answerHas: 'all' | 'changes' = 'changes';
-  /** Of the JSON of the pages so far that named runs. */
+  /** Bytes of JSON of the pages so far with one-off runs. */
   #runPagesBytes = 0;
-  /** Of the JSON of the last whole set and all changes since; `#draftBytes` with the pages so far. */
+  /**
+   * Of the JSON of the last whole set and all changes since; `#draftBytes` with the pages so far.
+   */
   #checksBytes = 0;
   #draftBytes = 0;
-  /** What the pages so far named. */
+  /** The one-off runs in the pages so far. */
   #runs: OneOffMessage[] = [];
   /** For the next poll; `assigned` has the refusals of assignments. */
   #refusedRuns: readonly Refusal[] = [];
@@ -115,12 +122,15 @@ export class Poller {
     return this.#revision;
   }
 
-  /** Resolves when `run` has ended, however it did. */
+  /** Resolves when `run` has ended. */
   get ended(): Promise<void> {
     return this.#ended;
   }
 
-  /** How far this machine's clock is ahead of the service's, milliseconds; null before the first answer. */
+  /**
+   * How far this machine's clock is ahead of the service's, milliseconds; null before the first
+   * answer.
+   */
   get clockAheadMs(): number | null {
     return this.#serviceClock.ownAheadMs;
   }
@@ -137,19 +147,19 @@ export class Poller {
   }
 
   /**
-   * Polls at once for the current assignments where the lease ended after this moment: other agents may
-   * have the checks. null where the lease is valid, or had ended before: then the checks run on anyway.
+   * Polls at once for the current assignments if the lease ended after this moment: other agents
+   * may have the checks. null if the lease is valid, or had ended before: then the checks continue.
    *
-   * @returns resolves when the answer is passed on to the listener, or the service refuses to answer. A
-   *   service that is away is polled again, so callers need a time limit. Never resolves once `run`
-   *   has ended: then no check is to run
+   * @returns resolves when the answer is passed on to the listener, or the service refuses to
+   *   answer. Without an answer the service is polled again, so callers need a time limit. Never
+   *   resolves after `run` has ended: then no check may run
    */
   askAnew(since: Moment): Promise<void> | null {
     const change = this.#lease.since(since);
     if (change === 'unchanged') return null;
     if (change === 'renewed') return Promise.resolve();
     const answered = new Promise<void>((resolve) => this.#asking.push(resolve));
-    // An answer to what was sent before may be older than the end of the lease.
+    // The answer to an earlier poll may be older than the end of the lease.
     this.#round.abort();
     return answered;
   }
@@ -180,7 +190,7 @@ export class Poller {
     this.#epoch = 0;
     this.oneOffs.told(done);
     const handedBack = 'the checks are handed back to the service';
-    log.info(answer.value.released ? handedBack : 'there were no checks to hand back any more');
+    log.info(answer.value.released ? handedBack : 'there were no checks to hand back');
   }
 
   async #run(listener: CheckListener, signal: AbortSignal): Promise<void> {
@@ -252,7 +262,7 @@ export class Poller {
   ): Promise<ServiceFault | null> {
     const { assigned, store, log } = this.#options;
     this.#leaseMs = page.leaseMs;
-    // 0: the service ended it.
+    // 0: the service ended this agent.
     if (this.#epoch !== 0 && page.epoch !== 0 && page.epoch !== this.#epoch) {
       log.info({ epoch: page.epoch }, 'the lease had expired; the agent has a new one');
     }
@@ -263,12 +273,12 @@ export class Poller {
     const fault = this.#faultOf(page, isWithin);
     if (fault !== null) return fault;
     const isFirst = this.#page === null;
-    // Measuring each check takes time, so it is done only where the page may exceed the limit.
+    // Measuring each check takes time, so only if the page may exceed the limit.
     const notes = await assigned.read(page, isFirst, isWithin ? null : leftBytes);
     if (page.upsert.length > 0) this.#draftBytes += notes.takenBytes ?? bytes;
     this.#logRefused(notes.refused);
     if (notes.ignored.length > 0) {
-      const what = 'settings of checks are left out that this release does not know: upgrade it';
+      const what = 'settings of checks that this release does not know are ignored: upgrade it';
       log.warn({ fields: notes.ignored }, what);
     }
     this.#addRuns(page, bytes);
@@ -276,7 +286,7 @@ export class Poller {
     this.#pages += 1;
     if (page.nextPage !== null) return this.#pages < MAX_PAGES ? null : TOO_MANY_PAGES;
 
-    // Not before: an answer without end is a fault that is waited out longer and longer.
+    // Not before: an endless answer is a fault, and must increase the backoff.
     this.#faults.over();
     const runs = this.oneOffs.take(this.#runs);
     this.#runs = [];
@@ -285,7 +295,7 @@ export class Poller {
     this.#checksBytes = this.#draftBytes;
     this.#revision = page.revision;
     const isChanged = assigned.finish(page.location);
-    // Checks that were left out may fit now, and the service does not send them again by itself.
+    // Checks that exceeded the limit may fit now, and the service does not send them again.
     if (assigned.hasMadeRoom) this.#revision = 0;
     if (isChanged) {
       store.changed();
@@ -300,13 +310,13 @@ export class Poller {
     return null;
   }
 
-  /** The first page of an answer is here. */
+  /** Called for the first page of an answer. */
   #begin({ full }: PollResponse): void {
     this.#answerHas = full ? 'all' : 'changes';
     this.#draftBytes = full ? 0 : this.#checksBytes;
   }
 
-  /** Why the page is not to be taken, nor the pages before it. */
+  /** Why the page and the pages before it are rejected; null if they are not. */
   #faultOf({ upsert }: PollResponse, isWithin: boolean): ServiceFault | null {
     if (this.#answerHas === 'all') return null;
     if (this.#revision === 0 && upsert.length > 0) return NOT_ALL;
@@ -322,9 +332,9 @@ export class Poller {
   }
 
   /**
-   * Waits until the new checks are on disk. Once this agent is gone, the service takes the slots up to its
-   * last poll as answered, so after a restart it must know which checks it had by then. A disk that hangs
-   * does not cost the lease: polls go on after a third of it.
+   * Waits until the new checks are on disk. Once this agent is gone, the service takes the slots up
+   * to its last poll as answered, so after a restart it must know which checks it had by then. A
+   * disk that hangs does not cost the lease: polls go on after a third of it.
    */
   async #saveNewChecks(signal: AbortSignal): Promise<void> {
     const { clock, store, log } = this.#options;
@@ -335,7 +345,7 @@ export class Poller {
     } finally {
       cancel();
     }
-    if (limit.signal.aborted) log.warn('the disk is slow: new checks run that are not on it yet');
+    if (limit.signal.aborted) log.warn('the disk is slow: new checks run before they are saved');
   }
 
   /**
@@ -359,7 +369,10 @@ export class Poller {
     return this.#faults.delayAfter({ ...fault, kind: 'ended' });
   }
 
-  /** Polls for all checks: the service answers that at once, even if it has not seen the lease expire. */
+  /**
+   * Polls for all checks: the service answers that at once, even if it has not seen the lease
+   * expire.
+   */
   #beginAnew(): void {
     this.#discardPages();
     this.#revision = 0;
@@ -378,7 +391,7 @@ export class Poller {
     this.#options.assigned.discard();
   }
 
-  /** Others have the checks, or nobody is to run them. Also after a restart without the service. */
+  /** Drops all checks: other agents have them, or nobody may run them. Also for a later restart. */
   #stopChecks(listener: CheckListener): void {
     const { assigned, store } = this.#options;
     this.#epoch = 0;
@@ -393,7 +406,7 @@ export class Poller {
       log.error({ checkId }, `the service assigned a check that cannot be run here: ${problem}`);
     }
     const rest = refused.length - MAX_REFUSALS_LOGGED;
-    if (rest > 0) log.error({ checks: rest }, 'and further checks that cannot be run here');
+    if (rest > 0) log.error({ checks: rest }, 'more checks cannot be run here');
   }
 }
 

@@ -17,7 +17,7 @@ const READ_BYTES = 256 * 1024;
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const LINE_FEED = 0x0a;
 
-/** What the location key opens, and no other key (HKDF: RFC 5869). */
+/** A box that only the location key opens (HKDF: RFC 5869). */
 export function assignmentsBox(locationKey: string): SecretBox {
   const key = hkdfSync('sha256', locationKey, '', PURPOSE, KEY_BYTES);
   return createSecretBox([Buffer.from(key)]);
@@ -46,10 +46,10 @@ export async function* seal(lines: Iterable<string>, box: SecretBox): AsyncGener
 }
 
 /**
- * The lines of such a file. Whether some are missing at its end is for the caller to see.
+ * The lines of such a file. The caller must check whether lines are missing at the end.
  *
- * @throws VedetteError of code ASSIGNMENTS_OF_OTHER_KEY where another key sealed it, and
- *   ASSIGNMENTS_DAMAGED where it is not as it was written; the system's error where it cannot be read
+ * @throws VedetteError of code ASSIGNMENTS_OF_OTHER_KEY if another key sealed it,
+ *   ASSIGNMENTS_DAMAGED if it is damaged; the system's error if it cannot be read
  */
 export async function* unseal(file: string, box: SecretBox): AsyncGenerator<string> {
   let number = -1;
@@ -108,7 +108,7 @@ export function damaged(message: string): VedetteError {
   return new VedetteError('input', 'ASSIGNMENTS_DAMAGED', message);
 }
 
-/** A line that was moved does not open. */
+/** Binds a line to its number: a moved line cannot be opened. */
 function sealingContextOf(number: number): readonly string[] {
   return ['assignments', String(number)];
 }

@@ -30,7 +30,7 @@ export class ServiceClock {
   /**
    * @param serverTimeMs epoch milliseconds, taken by the service somewhere between the sending of
    *   the request and now
-   * @param elapsedMs since it was sent
+   * @param elapsedMs since the request was sent
    */
   heard(serverTimeMs: number, elapsedMs: number): void {
     const nowMs = this.#clock.wallMs();
@@ -44,11 +44,11 @@ export class ServiceClock {
     this.#throttled.warn(
       'clock',
       { offsetMs: -aheadMs },
-      `this machine's clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${side} the service's; checks run by this machine's: see that both keep their time (NTP)`,
+      `this machine's clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${side} the service's; checks run by this machine's: synchronise both clocks (NTP)`,
     );
   }
 
-  /** The run with its instants on the agent's clock, where that is off. */
+  /** The run with its instants converted to the agent's clock. */
   onOwnClock(run: OneOff): OneOff {
     if (this.#aheadMs === 0) return run;
     const { notBefore, notAfter } = run;

@@ -15,36 +15,47 @@ export interface ServiceSourceOptions
   readonly client: Pick<ServiceClient, 'post' | 'key'>;
   /** null: neither the agent's id nor its assignments outlive the process. */
   readonly dataDir: string | null;
-  /** 1 s to 30 s unless given. */
+  /** Default: 1 s to 30 s. */
   readonly backoffMs?: BackoffMs;
 }
 
 /** Checks that a service assigns, polled (src/agent/README.md, "For a service"). */
 export interface ServiceSource extends CheckSource {
   readonly agentId: string;
-  /** Of the agent's lease; 0 before the first answer and after the release. */
+  /** The epoch of the lease; 0 before the first answer and after the release. */
   readonly epoch: number;
-  /** Of the last answer that was taken whole; 0 before the first. */
+  /** The revision of the last complete answer; 0 before the first. */
   readonly revision: number;
-  /** How far this machine's clock is ahead of the service's, milliseconds; null before the first answer. */
+  /**
+   * How far this machine's clock is ahead of the service's, milliseconds; null before the first
+   * answer.
+   */
   readonly clockAheadMs: number | null;
-  /** What the process before this one left in DATA_DIR; null where nothing. `watch` passes it on first. */
+  /**
+   * The assignments of the previous process in DATA_DIR; null if there are none. `watch` passes
+   * them on first.
+   */
   readonly lastSet: CheckSet | null;
   /**
-   * See `Poller.askAnew`: null where the agent goes on with its checks; else none of their slots may
-   * begin before it resolves, within the caller's time limit.
+   * See `Poller.askAnew`: null if the agent continues with its checks; otherwise no slot may begin
+   * before it resolves or the caller's time limit is over.
    */
   askAnew(since: Moment): Promise<void> | null;
-  /** The location key has changed: the file on disk is sealed with the new key. */
+  /** Called when the location key changed: seals the file with the new key. */
   keyChanged(): void;
-  /** The run's result is safe, or it was missed: the service need not name it any more. */
+  /**
+   * Called when the run's result is saved, or it was missed: the service need not send it again.
+   */
   done(runId: string): void;
   /**
-   * Returns the lease, so that the checks move at once. To be called after the signal of `watch` has
-   * aborted; waits until `watch` has ended. Never rejects: a failure is logged, and the lease expires.
+   * Returns the lease, so that the checks move at once. To be called after the signal of `watch`
+   * has aborted; waits until `watch` has ended. Never rejects: a failure is logged, and the lease
+   * expires.
    */
   release(signal: AbortSignal): Promise<void>;
-  /** Resolves when `watch` has ended and the assignments are on disk; at once where it never began. */
+  /**
+   * Resolves when `watch` has ended and the assignments are on disk; at once where it never began.
+   */
   ended(): Promise<void>;
 }
 
@@ -92,13 +103,13 @@ export async function createServiceSource(options: ServiceSourceOptions): Promis
     watch(listener, signal) {
       if (lastSet !== null) {
         const checks = lastSet.checks.length;
-        log.info({ checks }, 'the last assignments run until the service says otherwise');
+        log.info({ checks }, 'the last assignments run until the service sends others');
         listener.onChecks(lastSet);
       }
       return poller.run(listener, signal);
     },
     keyChanged() {
-      // Before there are any, what is on disk may be of use to an agent with the key before.
+      // Without new assignments, the file may still be useful to an agent with the previous key.
       if (assigned.location !== '') store.changed();
     },
     askAnew: (since) => poller.askAnew(since),

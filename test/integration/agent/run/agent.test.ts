@@ -101,7 +101,7 @@ it('drains at the first signal, also where the source does not end', async () =>
   source.give(checkOf('TCP'));
 });
 
-it('ends at a signal also while what it works for is not open yet', async () => {
+it('ends at a signal even while it is starting', async () => {
   const { log } = captureLog();
   const signals = new EventEmitter();
   const stop = new StopSignals({ emitter: signals, clock: new FakeClock(), graceMs: 1000, log });

@@ -40,7 +40,7 @@ async function answering(status: number): Promise<string> {
   return `http://127.0.0.1:${port}/`;
 }
 
-it('says of a refused connection what failed, where, and what to try', async () => {
+it('logs for a refused connection what failed, where, and what to try', async () => {
   const { port } = await refusingPort();
   const log = await conclusionOf('TCP', { request: { hostname: 'localhost', port } });
   const text = log.join('\n');
@@ -51,7 +51,7 @@ it('says of a refused connection what failed, where, and what to try', async () 
   expect(log.at(-1)).toMatch(/^info: What to try: Check that the service is running and listens/);
 });
 
-it('says of a status that is not asked for that it is one', async () => {
+it('logs an unexpected status', async () => {
   const url = await answering(503);
   const log = await conclusionOf('API', { request: { url } });
   expect(log.slice(-3)).toEqual([
@@ -63,7 +63,7 @@ it('says of a status that is not asked for that it is one', async () => {
   ]);
 });
 
-it('says of what took too long which phase took it', async () => {
+it('logs the slowest phase of a run that took too long', async () => {
   const url = await answering(200);
   const thresholds = { degradedResponseTime: 0, maxResponseTime: 0 };
   const log = await conclusionOf('API', { request: { url }, ...thresholds });
@@ -71,13 +71,13 @@ it('says of what took too long which phase took it', async () => {
   expect(log.at(-1)).toMatch(/^info: What to try: Check the phase ".+", which took the most time/);
 });
 
-it('says nothing of an attempt that passed', async () => {
+it('logs nothing for an attempt that passed', async () => {
   const url = await answering(200);
   const log = await conclusionOf('API', { request: { url } });
   expect(log.join('\n')).not.toContain('What to try');
 });
 
-it('tells of many assertions that failed only the first', async () => {
+it('logs only the first of many failed assertions', async () => {
   const assertions = Array.from({ length: 50 }, (_, index) => ({
     source: 'TEXT_BODY',
     property: '',
@@ -90,7 +90,7 @@ it('tells of many assertions that failed only the first', async () => {
   expect(log.at(-1)).toMatch(/^info: What to try/);
 });
 
-it('calls degraded what is degraded, and does not say that it failed', async () => {
+it('logs a degraded run as degraded, not as failed', async () => {
   const url = await answering(200);
   const thresholds = { degradedResponseTime: 0, maxResponseTime: null };
   const log = await conclusionOf('API', { request: { url }, ...thresholds });
@@ -99,7 +99,7 @@ it('calls degraded what is degraded, and does not say that it failed', async () 
   expect(log.join('\n')).not.toMatch(/Failed/);
 });
 
-it('looks for loss where connecting took long and the SYN was sent again', () => {
+it('suggests packet loss if connecting took long and the SYN was retransmitted', () => {
   const check = checkOf('TCP', { degradedResponseTime: 500 });
   const log = new JobLog(systemClock);
   const tcpCheckResult = {
@@ -121,7 +121,7 @@ it('looks for loss where connecting took long and the SYN was sent again', () =>
   );
 });
 
-it('says of echoes that were lost what to look for, and nothing of time', () => {
+it('logs for lost echoes what to check, without times', () => {
   const check = checkOf('ICMP');
   const log = new JobLog(systemClock);
   const response = { packetLoss: 10, packetsSent: 10, packetsReceived: 9 };
@@ -139,7 +139,7 @@ it('says of echoes that were lost what to look for, and nothing of time', () => 
   ]);
 });
 
-it('says of a name without an address who was asked, and of an answer whose it is', async () => {
+it('logs the name servers for a name without an address, and the server of an answer', async () => {
   const zone = await startDnsResponder({ udp: servingZone({}) });
   onTestFinished(() => zone.close());
   const request = { query: 'shop.test', nameServer: '127.0.0.1', port: zone.port };

@@ -95,7 +95,7 @@ describe('the connectivity check', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is offline after 3 s in which nothing was answered', async () => {
+  it('is offline after 3 s without an answer', async () => {
     const signals: AbortSignal[] = [];
     let asked = (): void => {};
     const underWay = new Promise<void>((resolve) => {
@@ -135,7 +135,7 @@ describe('the connectivity check', () => {
     expect(await check.isOnline(never)).toBe(false);
   });
 
-  it('looks again later where it was offline, which keeps nobody from a true answer', async () => {
+  it('checks again after being offline', async () => {
     const server = await listen();
     await server.close();
     const { check, clock } = setUp([['127.0.0.1', server.port]]);
@@ -148,7 +148,7 @@ describe('the connectivity check', () => {
     await back.close();
   });
 
-  it('lets one caller go without ending the question of the others', async () => {
+  it('lets one caller abort without ending the check for the others', async () => {
     const { port } = await listen();
     const { resolver, release } = heldResolver();
     const { check } = setUp([['held.test', port]], resolver);
@@ -161,7 +161,7 @@ describe('the connectivity check', () => {
     expect(await stayed).toBe(true);
   });
 
-  it('ends the question when nobody waits for it, and remembers nothing of it', async () => {
+  it('ends the check when no caller waits for it, and caches nothing', async () => {
     const { port } = await listen();
     const { resolver, release, signals } = heldResolver();
     const { check, clock } = setUp([['held.test', port]], resolver);

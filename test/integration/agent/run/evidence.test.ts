@@ -88,7 +88,7 @@ async function resetting(): Promise<{ readonly url: string; readonly asked: () =
   return { url: `http://127.0.0.1:${port}/`, asked: () => asked };
 }
 
-it('tells of a hundred failures at once, and holds up only the two that it looks into', async () => {
+it('reports a hundred failures at once, and delays only the two that it examines', async () => {
   const rig = rigOf(stubTracer('held'), {}, 4);
   const port = await refused();
   const request = { hostname: '127.0.0.1', port };
@@ -113,7 +113,7 @@ it('tells of a hundred failures at once, and holds up only the two that it looks
   expect(rig.results.filter(({ tcpCheckResult }) => tcpCheckResult?.traceroute)).toHaveLength(2);
 });
 
-it('tells the failure also where the run is cut short in the middle of it', async () => {
+it('reports the failure even if the run is aborted during the pass', async () => {
   const rig = rigOf(stubTracer('held'));
   const stop = new AbortController();
   const request = { hostname: '127.0.0.1', port: await refused() };
@@ -128,7 +128,7 @@ it('tells the failure also where the run is cut short in the middle of it', asyn
   expect(rig.capturer.open).toBe(0);
 });
 
-it('tells the failure also where the evidence cannot be kept', async () => {
+it('reports the failure even if the evidence cannot be saved', async () => {
   const add: ArtifactTaker['add'] = () => Promise.reject(new Error('the disk is gone'));
   const rig = rigOf(stubTracer('at once'), { artifacts: { add } });
   const request = { hostname: '127.0.0.1', port: await refused() };
@@ -137,7 +137,7 @@ it('tells the failure also where the evidence cannot be kept', async () => {
   expect(storyOf(rig).join('\n')).toContain('could not be saved: a fault of the agent itself');
 });
 
-it('repeats the attempt at the address that was tried, whatever the name leads to by then', async () => {
+it('repeats the attempt at the same address, whatever the name resolves to by then', async () => {
   const port = await refused();
   const elsewhere = await listenTcp((socket) => socket.end(), '127.0.0.3', port);
   onTestFinished(() => elsewhere.close());
@@ -171,7 +171,7 @@ it.each([
   expect(rig.results.at(-1)?.apiCheckResult?.traceroute).not.toBeNull();
 });
 
-it('makes the attempt again, with whatever method, where nothing was sent', async () => {
+it('repeats the attempt with any method if nothing was sent', async () => {
   const rig = rigOf(stubTracer('at once'));
   const request = { url: `http://127.0.0.1:${await refused()}/`, method: 'DELETE' };
   await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
@@ -191,7 +191,7 @@ async function comingBack(broken: number): Promise<string> {
   return `http://127.0.0.1:${port}/`;
 }
 
-it('does not say that the repeated attempt passed where there was no room for its body', async () => {
+it('does not report that the repeated attempt passed if its body did not fit in memory', async () => {
   const bodyRoom = new SharedBodyMemory(1024 * 1024);
   bodyRoom.open(true).take(1024 * 1024, 'assertions');
   const rig = rigOf(stubTracer('at once'), { bodyRoom });
@@ -205,7 +205,7 @@ it('does not say that the repeated attempt passed where there was no room for it
   );
 });
 
-it('does not keep the room that an attempt had reserved while it looks further', async () => {
+it('releases the memory that an attempt had reserved during the pass', async () => {
   const size = 1024 * 1024;
   const bodyRoom = new SharedBodyMemory(size);
   const others = bodyRoom.open(true);
@@ -248,7 +248,7 @@ it('captures both transports of the port at which a name server of a check was a
   expect(rig.results[0]?.dnsCheckResult?.requestErrorCode).toBe('DNS_UNREACHABLE');
 });
 
-it('makes no pass where it came to nothing that could be looked into', async () => {
+it('makes no pass if the attempt had no endpoint', async () => {
   const { checkTypes } = runHarness({ clock: systemClock }).parts;
   const unusable = { clientCertificates: () => [], proxyUrl: () => 'gopher://proxy.test' };
   const rig = rigOf(stubTracer('at once'), {

@@ -31,7 +31,7 @@ function others(answer: (retry: RetryOffer, signal: AbortSignal) => Promise<bool
 }
 
 describe('a retry for another location', () => {
-  it('is offered with all that it takes to go on, after its attempt was told', async () => {
+  it('is offered with everything needed to continue, after its attempt was reported', async () => {
     const clock = new FakeClock();
     let told = 0;
     const { offers, handover } = others(() => {
@@ -63,7 +63,7 @@ describe('a retry for another location', () => {
     expect(harness.results).toHaveLength(1);
   });
 
-  it('is made here where nobody takes it, after what is left of its delay', async () => {
+  it('is made here after the rest of its delay if no location takes it', async () => {
     const clock = new FakeClock();
     let refuse = (_taken: false): void => {};
     const refusal = new Promise<boolean>((resolve) => {
@@ -90,7 +90,7 @@ describe('a retry for another location', () => {
     expect(offers.map(({ retriesMade }) => retriesMade)).toEqual([1, 2]);
   });
 
-  it('is what doubleCheck wants', async () => {
+  it('is offered for doubleCheck', async () => {
     const { offers, handover } = others(() => true);
     const harness = runHarness({ clock: new FakeClock(), parts: { handover } });
     const locations = ['eu-west-1', 'us-east-1'];
@@ -140,7 +140,7 @@ describe('a retry for another location', () => {
     expect(harness.results.map(({ resultType }) => resultType)).toEqual(['FINAL', 'FINAL']);
   });
 
-  it('holds no place while it is offered, and needs none to end', async () => {
+  it('has no permit while it is offered, and needs none to end', async () => {
     const clock = new FakeClock();
     let answer = (_taken: boolean): void => {};
     const answered = new Promise<boolean>((resolve) => {
@@ -193,7 +193,7 @@ describe('a retry for another location', () => {
 describe('a one-off', () => {
   const sequenceId = sequenceIdOf('a-check', 'north', SLOT_MS);
 
-  it('goes on where another location left off, under the name that the run had there', async () => {
+  it('continues the run of another location with its sequence id', async () => {
     const clock = new FakeClock();
     const { offers, handover } = others(() => false);
     const harness = runHarness({ clock, parts: { handover, location: () => 'south' } });
@@ -226,7 +226,7 @@ describe('a one-off', () => {
     expect(harness.results).toMatchObject([{ resultType: 'FINAL', attempts: 1 }]);
   });
 
-  it('takes a first attempt that another clock puts into the future for one of now', async () => {
+  it('treats a first attempt in the future of this clock as one of now', async () => {
     const clock = new FakeClock();
     const harness = runHarness({ clock });
     const retryStrategy = { ...ELSEWHERE.retryStrategy, maxRetries: 9, maxDurationSeconds: 59 };

@@ -47,7 +47,7 @@ async function resultOf(check: Check): Promise<CheckResult> {
 }
 
 onLinux('a result', () => {
-  it('of a TCP check has the kernel times, and what it says of the connection', async () => {
+  it('of a TCP check has the times of the kernel and its facts about the connection', async () => {
     const { tcpCheckResult } = await resultOf(await tcpCheck());
     expect(tcpCheckResult).toMatchObject({ timing: { clock: 'kernel' }, tcp: FACTS });
   });

@@ -100,7 +100,7 @@ it('puts the whole of a long text up where the check failed', async () => {
   expect(harness.parts.bodyRoom.freeBytes).toBe(freeBytes);
 });
 
-it('does so for each attempt, under the id of its result', async () => {
+it('saves the body of each attempt under the id of its result', async () => {
   const { added, artifacts } = outbox();
   const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
   await harness.run(checkOf('API', { request: await answering({ body: LONG_TEXT }) }));
@@ -134,7 +134,7 @@ it.each([
   expect(harness.parts.bodyRoom.freeBytes).toBe(freeBytes);
 });
 
-it('says in the job log why a body could not be put up', async () => {
+it('logs in the job log why a body could not be saved', async () => {
   const { artifacts } = outbox('response-body has 200 bytes, and 100 are allowed');
   const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
   await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
@@ -147,7 +147,7 @@ it('says in the job log why a body could not be put up', async () => {
   });
 });
 
-it('judges and tells the attempt all the same where the outbox breaks', async () => {
+it('reports the attempt even if the outbox throws', async () => {
   const artifacts: ArtifactTaker = { add: () => Promise.reject(new Error('ours')) };
   const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
   await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
@@ -155,7 +155,7 @@ it('judges and tells the attempt all the same where the outbox breaks', async ()
   expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);
 });
 
-it('puts up the start of a body for which there is no room, and says so', async () => {
+it('saves the start of a body that does not fit in memory, and logs that', async () => {
   const { added, artifacts } = outbox();
   const bodyRoom = new SharedBodyMemory(16 * 1024);
   const harness = runHarness({ clock: new FakeClock(), parts: { artifacts, bodyRoom } });
@@ -179,7 +179,7 @@ describe('a body that assertions read', () => {
     return checkOf('API', { request, ...ONCE });
   };
 
-  it('waits for room where there is none, and no run is missed or fails for it', async () => {
+  it('waits for memory, and no run is missed or fails because of it', async () => {
     const held: (() => void)[] = [];
     let asked = 0;
     const server = createServer((_request, response) => {
@@ -212,7 +212,7 @@ describe('a body that assertions read', () => {
     expect(bodyRoom.freeBytes).toBe(3 * SIZE);
   });
 
-  it('is read again when there is room, and the job log says so', async () => {
+  it('is read again when there is memory, and the job log says so', async () => {
     const bodyRoom = new SharedBodyMemory(2 * SIZE);
     const others = bodyRoom.open(true);
     others.take(2 * SIZE, 'assertions');
@@ -300,7 +300,7 @@ describe('a body that assertions read', () => {
     expect(harness.results[0]?.apiCheckResult?.assertions).toMatchObject([{ error: null }]);
   });
 
-  it('has its room before one that is only to be shown', async () => {
+  it('gets memory before a body that is only shown', async () => {
     const { added, artifacts } = outbox();
     const lacked: string[] = [];
     const harness = runHarness({
@@ -320,7 +320,7 @@ describe('a body that assertions read', () => {
   });
 });
 
-describe('a long body for which there is no room and that holds secrets', () => {
+describe('a long body with secrets that does not fit in memory', () => {
   const SECRET = 'kP7vx-Qm92hZ_tuLw4Rb';
 
   it.each(['utf-8', 'utf-16le'] as const)(
@@ -346,7 +346,7 @@ describe('a long body for which there is no room and that holds secrets', () => 
   );
 });
 
-describe('a long body that holds a secret', () => {
+describe('a long body that contains a secret', () => {
   const SECRET = 'pässwörd-of-the-shop';
   const secrets = () => vaultOf({ key: 'TOKEN', value: SECRET, secret: true });
   const shown = ({ bytes, contentType }: Artifact): readonly string[] => [
@@ -375,7 +375,7 @@ describe('a long body that holds a secret', () => {
     ]);
   });
 
-  it('is kept as it came where it holds none, whatever its encoding', async () => {
+  it('is saved unchanged without secrets, in any encoding', async () => {
     const { added, artifacts } = outbox();
     const parts = { artifacts, secrets: await secrets() };
     const harness = runHarness({ clock: new FakeClock(), parts });
@@ -386,7 +386,7 @@ describe('a long body that holds a secret', () => {
     expect(added[0] && body.equals(added[0].bytes)).toBe(true);
   });
 
-  it('shows no type that is a secret, and tells nobody whether half of one is right', async () => {
+  it('does not show a secret in its content type, and does not mask half of one', async () => {
     const { added, artifacts } = outbox();
     const secret = 'word-of-the-shop';
     const parts = { artifacts, secrets: await vaultOf({ key: 'T', value: secret, secret: true }) };

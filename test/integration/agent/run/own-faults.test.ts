@@ -24,7 +24,7 @@ async function httpServer(answer: (request: number) => Promise<number>) {
 }
 
 describe('the starvation guard', () => {
-  it('lets a failure stand that no want of CPU can bring about', async () => {
+  it('reports a failure that lack of CPU cannot cause', async () => {
     const clock = new FakeClock();
     const harness = runHarness({ clock });
     const request = await httpServer(async () => {
@@ -67,7 +67,7 @@ describe('the starvation guard', () => {
     expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
   });
 
-  it('takes a target that is slow for slow', async () => {
+  it('reports a slow target as slow', async () => {
     const clock = new FakeClock();
     const harness = runHarness({ clock });
     const request = await httpServer(async () => {
@@ -81,7 +81,7 @@ describe('the starvation guard', () => {
     expect(harness.starved).toBe(0);
   });
 
-  it('says nothing of the target where the agent stands still every time', async () => {
+  it('reports the run as missed if the agent stands still in every attempt', async () => {
     const clock = new FakeClock();
     const harness = runHarness({ clock });
     const request = await httpServer(async () => {
@@ -118,7 +118,7 @@ describe('CONNECTIVITY_CHECK', () => {
     expect(harness.missed).toMatchObject([{ reason: 'agent_offline' }]);
   });
 
-  it('also where no response is what the check wants', async () => {
+  it('does the same for a check with shouldFail', async () => {
     const harness = runHarness({
       clock: new FakeClock(),
       connectivityTargets: [await target(false)],
@@ -127,7 +127,7 @@ describe('CONNECTIVITY_CHECK', () => {
     expect(harness.missed).toMatchObject([{ reason: 'agent_offline' }]);
   });
 
-  it('leaves a failure a failure where one of the hosts can be reached', async () => {
+  it('reports a failure if one of the connectivity targets can be reached', async () => {
     const harness = runHarness({
       clock: new FakeClock(),
       connectivityTargets: [await target(false), await target(true)],

@@ -11,7 +11,7 @@ const HOLDS = 20;
 /** Each is too short to be sure to make a timer late. */
 const HOLD_MS = 15;
 
-it('an attempt is uncertain by work of ours that holds the event loop for a short time, again and again', async () => {
+it("work that blocks the event loop for short times makes an attempt's times uncertain", async () => {
   const meter = new StarvationMeter(systemClock, await openStarvationSources());
   onTestFinished(() => meter.close());
   const attempt = meter.begin();

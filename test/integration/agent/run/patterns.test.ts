@@ -50,7 +50,7 @@ it('a catastrophic pattern fails its own assertion (trust model SN20)', async ()
   expect(assertion?.error).toContain('100 ms');
 });
 
-it('a catastrophic pattern holds up no other check (trust model SN20)', async () => {
+it('a catastrophic pattern delays no other check (trust model SN20)', async () => {
   const { evaluator, harness, port, slow, hasAnswered } = await startRig({ limitMs: 600_000 });
   const running = harness.run(slow);
   await hasAnswered;

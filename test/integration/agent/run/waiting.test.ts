@@ -14,7 +14,7 @@ import { listenTcp } from '../../../support/servers/tcp-servers.ts';
 
 const LIMIT_MS = 30_000;
 
-it('a run that waits for its target leaves its place to others, and ends when its time is up', async () => {
+it('a run that waits for its target releases its permit, and ends at its time limit', async () => {
   const clock = new FakeClock();
   const harness = runHarness({ clock, concurrency: 1 });
   const silent = await rawServer(() => {});
@@ -38,7 +38,7 @@ it('a run that waits for its target leaves its place to others, and ends when it
   expect([harness.places.running, harness.places.waiting, clock.pendingTimers]).toEqual([0, 0, 0]);
 });
 
-it('a run keeps its place while its target sends a body fast, and gives it up when that stops', async () => {
+it('a run retains its permit while its target sends a body fast, and then releases it', async () => {
   const clock = new FakeClock();
   let received = 0;
   const http = httpRunner<'URL'>({ clientCertificates: () => [], proxyUrl: () => null });

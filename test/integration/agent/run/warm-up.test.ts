@@ -6,7 +6,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 
 const SERVER = 'TCPServerWrap';
 
-it('warms up without a word and leaves nothing behind', async () => {
+it('warms up without log lines and leaves nothing open', async () => {
   const clock = new FakeClock();
   const harness = runHarness({ clock });
   const timers = clock.pendingTimers;

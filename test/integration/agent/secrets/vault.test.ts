@@ -117,7 +117,7 @@ describe('the values in force', () => {
     expect(filled(vault, '{{D}}')).toBe('VARIABLE_UNKNOWN');
   });
 
-  it('says of which names VARIABLE_TARGETS binds nothing, as a slip would leave a secret unbound', async () => {
+  it('logs names in VARIABLE_TARGETS without a variable, as a typing error would leave a secret unrestricted', async () => {
     const { path } = folder({ A: 'file-a' });
     const target = { host: 'h', isBelow: false, port: null };
     const targets = new Map(['A', 'B', 'SLIP'].map((name) => [name, [{ name, ...target }]]));
@@ -129,7 +129,7 @@ describe('the values in force', () => {
     );
   });
 
-  it('tells the names that nobody has a value for', async () => {
+  it('returns the variables without a value', async () => {
     const { vault } = await open({ operator: { fromEnv: new Map([['A', 'x']]) } });
     const checks = [
       checkOf('URL', { request: { url: 'http://{{B}}/{{A}}/{{Z}}' } }),
@@ -167,7 +167,7 @@ describe('the values in force', () => {
     expect(vault.scrubber.text(filled(vault, '{{A}}'))).toBe(MASK);
   });
 
-  it('are those before where files changed and no scrubber could be made, until there is one', async () => {
+  it('are the previous ones after files changed, until a scrubber for the new ones exists', async () => {
     const { path, file } = folder({ A: 'planted-before' });
     const { vault, failNextBuild, look, logged } = await open({ operator: { folder: path } });
     failNextBuild();
@@ -181,7 +181,7 @@ describe('the values in force', () => {
     expect(logged()).not.toContain('planted-');
   });
 
-  it('are masked also as they are sent: in a url, in a header', async () => {
+  it('are also masked in the form in which they are sent: in a url, in a header', async () => {
     const { vault } = await open({ operator: { fromEnv: new Map([['T', ' planted-t\t']]) } });
     const hook = 'https://Hooks.Example/planted-a?b=c d#e';
     await vault.take({ ...NOTHING, variables: [variable('HOOK', hook)] });
@@ -202,8 +202,8 @@ describe('the values in force', () => {
   });
 });
 
-describe('what is secret', () => {
-  it('is what says so of the checks and of what is given, all of the agent, the key, the proxy', async () => {
+describe('secrets', () => {
+  it("are variables marked secret, all of the agent, the location key and the proxy's credentials", async () => {
     const { path } = folder({ FILE: 'planted-file\n' });
     const { vault } = await open({
       operator: { fromEnv: new Map([['ENV', 'planted-env']]), folder: path },
@@ -229,7 +229,7 @@ describe('what is secret', () => {
     expect(vault.scrubber.holdsKnown('planted-token')).toBe(true);
   });
 
-  it('stays so for an hour after it was replaced or removed', async () => {
+  it('stay masked for an hour after they were replaced or removed', async () => {
     const { vault, wait } = await open();
     await vault.take({ ...NOTHING, variables: [variable('A', 'planted-1')] });
     await vault.take({ ...NOTHING, variables: [variable('A', 'planted-2')] });
@@ -269,7 +269,7 @@ describe('what is secret', () => {
     expect(vault.scrubber.isIdle).toBe(true);
   });
 
-  it('is put together anew only when it changed', async () => {
+  it('are indexed again only when they change', async () => {
     const { vault, builds, look } = await open({ always: ['planted-key'] });
     const start = builds();
     const given = {
@@ -295,7 +295,7 @@ describe('what is secret', () => {
     expect(vault.scrubber.text('planted-key-1 planted-key-2')).toBe(`${MASK} ${MASK}`);
   });
 
-  it('is bounded also where values are replaced all the time', async () => {
+  it('are bounded even if values are replaced all the time', async () => {
     const { vault, warnings } = await open();
     for (const round of ['a', 'b', 'c']) {
       const variables = Array.from({ length: 6000 }, (_, n) =>
@@ -312,7 +312,7 @@ describe('what is secret', () => {
     expect(vault.scrubber.holdsKnown('planted-a-0-')).toBe(false);
   });
 
-  it('is told once by its name where it is too short to be masked', async () => {
+  it('are logged once by name if they are too short to be masked', async () => {
     const { vault, logged, warnings } = await open();
     const given = { ...NOTHING, variables: [variable('PIN', 'q7'), variable('EMPTY', '')] };
     await vault.take(given);
@@ -387,7 +387,7 @@ describe('the folder of files', () => {
     expect(filled(vault, '{{TOKEN}}')).toBe('planted-2');
   });
 
-  it('leaves its last values in place where it goes away, and says so once', async () => {
+  it('leaves its last values in use if it disappears, and logs that once', async () => {
     const { path, file } = folder({ A: 'planted-a' });
     const { vault, look, warnings } = await open({ operator: { folder: path } });
     renameSync(path, `${path}-moved`);
@@ -404,7 +404,7 @@ describe('the folder of files', () => {
     expect(warnings()).toHaveLength(2);
   });
 
-  it('refuses files one by one, each once by its name and never by what is in it', async () => {
+  it('rejects files one by one, and logs each name once but never its content', async () => {
     const { path, file } = folder({
       LONG: 'planted'.repeat(3000),
       HUGE: Buffer.alloc(1_000_000, 'planted'),
@@ -438,7 +438,7 @@ describe('the folder of files', () => {
     expect(logged()).not.toContain('planted');
   });
 
-  it('keeps the value of a file that cannot be read any more', async () => {
+  it('retains the value of a file that can no longer be read', async () => {
     const { path, file } = folder({ A: 'planted-a' });
     const { vault, look, warnings } = await open({ operator: { folder: path } });
     unlinkSync(file('A'));
@@ -448,7 +448,7 @@ describe('the folder of files', () => {
     expect(warnings()).toEqual([expect.stringContaining('the file A cannot be read (ELOOP)')]);
   });
 
-  it('takes 500 files, and says that there are more', async () => {
+  it('reads 500 files, and logs that there are more', async () => {
     const files = Array.from({ length: 502 }, (_, n) => [
       `V${String(n).padStart(3, '0')}`,
       `value-${n}`,

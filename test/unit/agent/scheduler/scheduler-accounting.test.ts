@@ -10,7 +10,7 @@ describe('the account of slots', () => {
     expect(rig.unfinished.size).toBe(0);
   });
 
-  it('has a slot from when it waits for a place until its run has ended', async () => {
+  it('has a slot from when it waits for a permit until its run has ended', async () => {
     const busy = gate();
     rig = new Rig({
       concurrency: 1,
@@ -28,7 +28,7 @@ describe('the account of slots', () => {
     ]);
   });
 
-  it('has it until it is told as missed', async () => {
+  it('has a slot until it is reported as missed', async () => {
     const busy = gate();
     rig = new Rig({ concurrency: 1, run: () => busy.opened });
     rig.begin(everyMinute('a'));
@@ -41,7 +41,7 @@ describe('the account of slots', () => {
     busy.open();
   });
 
-  it('lets go of what waits for a check that is gone, as it is missed', async () => {
+  it('drops the waiting slot of a removed check, as it is missed', async () => {
     const busy = gate();
     rig = new Rig({ concurrency: 1, run: () => busy.opened });
     rig.begin(everyMinute('a'));
@@ -54,7 +54,7 @@ describe('the account of slots', () => {
     busy.open();
   });
 
-  it('is told of a stopped run after all else is told', async () => {
+  it('is called for a stopped run after everything else is reported', async () => {
     rig = new Rig({ durationMs: () => HOUR });
     rig.begin(everyMinute('a'));
     await rig.clock.advance(MINUTE);
@@ -65,7 +65,7 @@ describe('the account of slots', () => {
     expect(rig.accounted.at(-1)).toEqual(['ended a', 60]);
   });
 
-  it('has nothing of what is asked for beside the plan', async () => {
+  it('does not contain one-off runs', async () => {
     rig = new Rig({ durationMs: () => SECOND });
     rig.begin();
     const run: OneOff = {
@@ -85,7 +85,7 @@ describe('the account of slots', () => {
     expect(rig.accounted).toEqual([]);
   });
 
-  it('goes on where it throws', async () => {
+  it('continues if a callback throws', async () => {
     rig = new Rig();
     rig.begin(everyMinute('a'));
     rig.accounted.push = () => {
@@ -96,7 +96,7 @@ describe('the account of slots', () => {
     expect(rig.faults).toHaveLength(4);
   });
 
-  it('says up to when every slot was taken up, also where a turn is late', async () => {
+  it('has the instant up to which every slot was taken, even if a tick is late', async () => {
     rig = new Rig();
     rig.begin(everyMinute('a'));
     await rig.clock.advance(MINUTE - 1);

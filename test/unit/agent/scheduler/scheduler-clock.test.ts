@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { checkOf, DAY, everyMinute, HOUR, MINUTE, Rig, SECOND, T0, YEAR } from './rig.ts';
 
-describe('Scheduler, when its clocks leap', () => {
+describe('Scheduler, when its clocks step', () => {
   let rig = new Rig();
 
   afterEach(async () => {
@@ -18,7 +18,7 @@ describe('Scheduler, when its clocks leap', () => {
     rig.starts.length = 0;
   }
 
-  it('makes up for no slot of a pause: it reports them as one range and runs the next', async () => {
+  it('reports the slots of a suspension as one range and runs the next one', async () => {
     await twelveMinutesIn();
     await rig.clock.stall(HOUR + 15 * SECOND); // 1:12:45
     await rig.clock.advance(30 * SECOND);
@@ -27,21 +27,21 @@ describe('Scheduler, when its clocks leap', () => {
     expect(rig.startedS).toEqual([73 * 60]);
   });
 
-  it('runs the last slot of a pause where it is not too late for it', async () => {
+  it('runs the last slot of a suspension if it is not too late', async () => {
     await twelveMinutesIn();
     await rig.clock.stall(HOUR - 20 * SECOND); // 1:12:10
     expect(rig.missedS).toEqual([['a', 13 * 60, 71 * 60, 'agent_asleep']]);
     expect(rig.starts).toMatchObject([{ slotS: 72 * 60, lateMs: 10 * SECOND }]);
   });
 
-  it('runs a slot late that a short pause went over, and misses none', async () => {
+  it('runs a slot late after a short suspension, and misses none', async () => {
     await twelveMinutesIn();
     await rig.clock.stall(50 * SECOND);
     expect(rig.starts).toMatchObject([{ slotS: 13 * 60, lateMs: 20 * SECOND }]);
     expect(rig.missed).toEqual([]);
   });
 
-  it('holds a slot to the tolerance of its period', async () => {
+  it('limits the delay of a slot to the tolerance of its period', async () => {
     rig = new Rig();
     rig.begin(checkOf('often', 0, 10));
     await rig.clock.advance(10 * SECOND);
@@ -54,7 +54,7 @@ describe('Scheduler, when its clocks leap', () => {
     expect(rig.missed).toMatchObject([{ slot: slotMs + 20 * SECOND, reason: 'agent_asleep' }]);
   });
 
-  it('says that the machine slept, and not that its clock was set, when it slept', async () => {
+  it('reports that the machine slept, not that its clock was set', async () => {
     await twelveMinutesIn();
     rig.clock.suspend(HOUR);
     await rig.clock.advance(SECOND);
@@ -66,7 +66,7 @@ describe('Scheduler, when its clocks leap', () => {
     expect(rig.clockSteps).toEqual([HOUR]);
   });
 
-  it('says that the clock was set forward over slots, however far', async () => {
+  it('reports that the clock was set forward over slots, however far', async () => {
     await twelveMinutesIn();
     rig.clock.stepWall(50 * YEAR);
     await rig.clock.advance(MINUTE);
@@ -83,7 +83,7 @@ describe('Scheduler, when its clocks leap', () => {
     expect(rig.clockSteps).toEqual([50 * YEAR]);
   });
 
-  it('runs no slot twice when the clock is set back, and goes on after them', async () => {
+  it('runs no slot twice when the clock is set back, and continues after them', async () => {
     rig = new Rig();
     rig.begin(everyMinute('a'));
     await rig.clock.advance(2 * HOUR + 30 * SECOND);
@@ -95,7 +95,7 @@ describe('Scheduler, when its clocks leap', () => {
     expect(rig.clockSteps).toEqual([-HOUR]);
   });
 
-  it('runs on at once when a clock that was wrong from the beginning is set right', async () => {
+  it('continues at once when a clock that was wrong from the start is corrected', async () => {
     rig = new Rig({ wallMs: T0 + YEAR });
     rig.begin(everyMinute('a'));
     await rig.clock.advance(5 * MINUTE + 30 * SECOND);
@@ -113,7 +113,7 @@ describe('Scheduler, when its clocks leap', () => {
     expect(fromYearS).toEqual([-2, -1, 0, 6, 7].map((minute) => minute * 60));
   });
 
-  it('runs on at once when a clock that was set forward by mistake is set back', async () => {
+  it('continues at once when a clock that was set forward by mistake is set back', async () => {
     await twelveMinutesIn();
     rig.clock.stepWall(YEAR);
     await rig.clock.advance(MINUTE);
@@ -127,7 +127,7 @@ describe('Scheduler, when its clocks leap', () => {
     expect(rig.clockSteps).toEqual([YEAR, -YEAR]);
   });
 
-  it('reports a slot once that a clock set forward leapt over, and that is missed when it comes', async () => {
+  it('reports a slot once that a clock step skipped and that is missed when it comes', async () => {
     rig = new Rig({ durationMs: () => 90 * SECOND });
     rig.begin(everyMinute('a'));
     await rig.clock.advance(2 * MINUTE - SECOND);
@@ -143,7 +143,7 @@ describe('Scheduler, when its clocks leap', () => {
     expect(rig.missed).toHaveLength(2);
   });
 
-  it('lives a time between two that were lived when it comes to it', async () => {
+  it('runs the slots of a time between two past ones when it comes', async () => {
     rig = new Rig();
     rig.begin(everyMinute('a'));
     await rig.clock.advance(2 * MINUTE + 30 * SECOND); // lives 0 to 2.5
@@ -177,7 +177,7 @@ describe('Scheduler, when its clocks leap', () => {
     expect(rig.starts.map(({ slotMs }) => slotMs)).toEqual([T0 + 13 * MINUTE - YEAR]);
   });
 
-  it('is not disturbed by a clock that is put right by little', async () => {
+  it('ignores small corrections of the clock', async () => {
     rig = new Rig();
     rig.begin(everyMinute('a'));
     for (let minute = 1; minute <= 20; minute += 1) {
@@ -190,7 +190,7 @@ describe('Scheduler, when its clocks leap', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('measures what a slot waits by monotonic time', async () => {
+  it('measures the delay of a slot by monotonic time', async () => {
     rig = new Rig({ concurrency: 1, durationMs: () => 20 * SECOND });
     rig.begin(everyMinute('a'), everyMinute('b'));
     await rig.clock.advance(MINUTE);

@@ -42,7 +42,7 @@ describe('Scheduler.runOnce', () => {
     expect(rig.unfinished.size).toBe(0);
   });
 
-  it('runs at once, by its own name and what was made of the run before', async () => {
+  it('runs at once, with its own id and the retries made before', async () => {
     begin({});
     ask(
       oneOff('asked'),
@@ -65,7 +65,7 @@ describe('Scheduler.runOnce', () => {
     ]);
   });
 
-  it('gives a slot of the plan no name but its own', async () => {
+  it('gives slots no id of a one-off', async () => {
     begin({}, everyMinute('a'));
     await rig.clock.advance(MINUTE);
     expect(rig.runs).toMatchObject([
@@ -73,7 +73,7 @@ describe('Scheduler.runOnce', () => {
     ]);
   });
 
-  it('does not wait for a run of the same check, and costs the plan no slot', async () => {
+  it('does not wait for a run of the same check, and costs no slot', async () => {
     begin({ durationMs: () => 20 * SECOND }, everyMinute('a'));
     await rig.clock.advance(MINUTE + SECOND);
     ask(oneOff('one', { notAfter: T0 + HOUR }), oneOff('other', { notAfter: T0 + HOUR }));
@@ -116,7 +116,7 @@ describe('Scheduler.runOnce', () => {
     expect(outcomes).toEqual([['a', 'ended']]);
   });
 
-  it('never starts from notAfter on, and that is no missed slot', async () => {
+  it('never starts at notAfter or later, which is not a missed slot', async () => {
     begin({});
     ask(oneOff('past', { notAfter: T0 }), oneOff('in time', { notAfter: T0 + 1 }));
     await rig.clock.advance(0);
@@ -128,7 +128,7 @@ describe('Scheduler.runOnce', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('does not start after notAfter where the machine slept, or the clock was set back', async () => {
+  it('does not start after notAfter if the machine slept or the clock was set back', async () => {
     begin({});
     ask(oneOff('slept', { notBefore: T0 + 10 * SECOND }));
     rig.clock.suspend(HOUR);
@@ -143,7 +143,7 @@ describe('Scheduler.runOnce', () => {
     expect(rig.starts).toEqual([]);
   });
 
-  it('waits for a place, until notAfter', async () => {
+  it('waits for a permit until notAfter', async () => {
     const busy = gate();
     begin({ concurrency: 1, run: ({ id }) => (id === 'long' ? busy.opened : Promise.resolve()) });
     rig.ask(everyMinute('long'));
@@ -159,7 +159,7 @@ describe('Scheduler.runOnce', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('is run once, however often it is told', async () => {
+  it('runs once, however often it is sent', async () => {
     begin({ durationMs: () => 10 * SECOND });
     for (const ms of [0, 1, SECOND, 20 * SECOND]) {
       ask(oneOff('a', { notBefore: T0 + SECOND }));
@@ -177,7 +177,7 @@ describe('Scheduler.runOnce', () => {
     ]);
   });
 
-  it('goes by its own definition of the check, whatever becomes of the plan', async () => {
+  it('uses its own definition of the check, whatever the scheduled checks are', async () => {
     const busy = gate();
     begin({ concurrency: 1, run: ({ id }) => (id === 'long' ? busy.opened : Promise.resolve()) });
     rig.ask(everyMinute('long'));
@@ -209,7 +209,7 @@ describe('Scheduler.runOnce', () => {
     ]);
   });
 
-  it('tells a fault of ours, and no slot as missed for it', async () => {
+  it('reports a fault of the agent, and no missed slot', async () => {
     begin({ run: () => Promise.reject(new Error('ours')) });
     ask(oneOff('a'));
     await rig.clock.advance(0);
@@ -218,7 +218,7 @@ describe('Scheduler.runOnce', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('goes on where the caller throws when it is told', async () => {
+  it("continues if the caller's callback throws", async () => {
     begin({}, everyMinute('a'));
     rig.scheduler.runOnce(oneOff('a'), () => {
       throw new Error('ours');
@@ -228,7 +228,7 @@ describe('Scheduler.runOnce', () => {
     expect(rig.starts.map(({ kind }) => kind)).toEqual(['one_off', 'slot']);
   });
 
-  it('says at a drain which ones another agent may still make', async () => {
+  it('reports at a drain which ones another agent may still run', async () => {
     const first = gate();
     begin({ concurrency: 1, run: () => first.opened });
     ask(oneOff('running'), oneOff('queued'), oneOff('waiting', { notBefore: T0 + 30 * SECOND }));
@@ -252,7 +252,7 @@ describe('Scheduler.runOnce', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('calls one stopped that the end of the grace cut short', async () => {
+  it('reports one as stopped that is aborted at the end of the grace', async () => {
     begin({ durationMs: () => HOUR });
     ask(oneOff('a'));
     await rig.clock.advance(0);
@@ -260,7 +260,7 @@ describe('Scheduler.runOnce', () => {
     expect(outcomes).toEqual([['a', 'stopped']]);
   });
 
-  it('has a bound on how many it keeps in mind, and says which it refused', async () => {
+  it('stores a bounded number, and reports which ones it refused', async () => {
     begin({});
     const notBefore = T0 + 30 * SECOND;
     for (let n = 0; n < 2001; n += 1) ask(oneOff(`run-${n}`, { notBefore }));

@@ -47,7 +47,7 @@ describe('Scheduler, with pauses', () => {
     expect(rig.faults).toEqual([]);
   });
 
-  it('skips the slots from the beginning of a pause up to its end, and misses none', async () => {
+  it('skips the slots of a pause, and misses none', async () => {
     begin([everyMinute('a')], [pause(2, 5)]);
     await rig.clock.advance(6 * MINUTE);
     expect(rig.startedS).toEqual([60, 300, 360]);
@@ -59,7 +59,7 @@ describe('Scheduler, with pauses', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('goes by the tags of the check and of its group', async () => {
+  it('uses the tags of the check and of its group', async () => {
     rig = new Rig();
     const own = { ...everyMinute('own'), tags: ['x', 'db'] };
     set(
@@ -78,7 +78,7 @@ describe('Scheduler, with pauses', () => {
     );
   });
 
-  it('goes by the instant of the slot, however late it is looked at', async () => {
+  it('decides by the instant of the slot, however late its tick is', async () => {
     begin([everyMinute('in'), checkOf('after', 1, 1)], [pause(1, 1.1)]);
     // One was due in the pause, the other just as it ended.
     await rig.clock.stall(MINUTE + 6.5 * SECOND);
@@ -88,7 +88,7 @@ describe('Scheduler, with pauses', () => {
     expect(rig.missedS).toEqual([['after', 6, 6, 'agent_asleep']]);
   });
 
-  it('takes other pauses from the next slot on', async () => {
+  it('applies new pauses from the next slot on', async () => {
     begin([everyMinute('a')], []);
     await rig.clock.advance(MINUTE);
     set([everyMinute('a')], [pause(0, 60)]);
@@ -100,7 +100,7 @@ describe('Scheduler, with pauses', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('skips a slot that waits for a place when its pause becomes known', async () => {
+  it('skips a slot that waits for a permit when its pause becomes known', async () => {
     const { opened, open } = gate();
     begin([everyMinute('a'), everyMinute('b')], [], { concurrency: 1, run: () => opened });
     await rig.clock.advance(MINUTE);
@@ -120,7 +120,7 @@ describe('Scheduler, with pauses', () => {
     ]);
   });
 
-  it('lets a run that began before go on, and does not miss the slots that it overruns', async () => {
+  it('lets a run continue that began before, and does not miss the slots that it overruns', async () => {
     const signals: AbortSignal[] = [];
     const { opened, open } = gate();
     begin([everyMinute('a')], [pause(1.5, 4)], {
@@ -138,14 +138,14 @@ describe('Scheduler, with pauses', () => {
     expect(rig.startedS).toEqual([60, 240]);
   });
 
-  it('runs what is asked for all the same', async () => {
+  it('still runs one-offs', async () => {
     begin([everyMinute('a')], [pause(0, 60)]);
     rig.ask(everyMinute('a'));
     await rig.clock.advance(SECOND);
     expect(rig.starts.map(({ kind }) => kind)).toEqual(['one_off']);
   });
 
-  it('leaves paused slots out of what it slept through', async () => {
+  it('does not report paused slots after a standstill', async () => {
     begin([everyMinute('a')], [pause(3, 5), pause(7, 8)]);
     await rig.clock.suspend(9.9 * MINUTE);
     await rig.clock.advance(MINUTE);
@@ -158,7 +158,7 @@ describe('Scheduler, with pauses', () => {
     expect(rig.startedS).toEqual([600]);
   });
 
-  it('leaves paused slots out where the clock is set forward, up to a bound', async () => {
+  it('does not report paused slots if the clock is set forward, up to a bound', async () => {
     const nightly = pause(0, 60, { repeatInterval: 1 });
     begin([checkOf('a', 60, 5)], [nightly]);
     rig.clock.stepWall(400 * DAY);
@@ -175,7 +175,7 @@ describe('Scheduler, with pauses', () => {
     });
   });
 
-  it('does not miss the paused slots of a check that is gone before they were looked at', async () => {
+  it('does not report paused slots of a check that is removed before their tick', async () => {
     begin([everyMinute('a'), everyMinute('b')], [pause(2, 5, { tags: ['of b'] })]);
     set(
       [everyMinute('a'), { ...everyMinute('b'), tags: ['of b'] }],

@@ -340,7 +340,7 @@ function expectUnpaused(
   expect(isPaused(checkId, lastSlot), `${checkId} at ${lastSlot} was paused`).toBe(false);
 }
 
-describe('Scheduler, whatever happens', () => {
+describe('Scheduler, in random histories', () => {
   it('runs or reports each slot of the time it lives through, and runs none twice', async () => {
     const happenings = fc.array(fc.oneof(...ofTime), { maxLength: 20, size: 'max' });
     await fc.assert(
@@ -353,7 +353,7 @@ describe('Scheduler, whatever happens', () => {
     );
   });
 
-  it('runs no slot twice and never two runs of a check, however its plan changes', async () => {
+  it('runs no slot twice and never two runs of a check, however its checks change', async () => {
     const happenings = fc.array(fc.oneof(...ofTime, ofChecks), { maxLength: 20, size: 'max' });
     await fc.assert(
       fc.asyncProperty(fc.record(scene), happenings, async (setting, all) => {

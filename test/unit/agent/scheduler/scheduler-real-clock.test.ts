@@ -7,7 +7,7 @@ import { everyMinute, gate, MINUTE, SECOND } from './rig.ts';
 const CHECKS = 2000;
 const CONCURRENCY = 50;
 
-it('starts thousands of checks that share a slot, each once, as places come free', async () => {
+it('starts thousands of checks that share a slot, each once, as permits become free', async () => {
   let aheadMs = 0;
   const clock: Clock = { ...systemClock, wallMs: () => Date.now() + aheadMs };
   const started = new Map<string, number>();

@@ -9,7 +9,7 @@ describe('Scheduler, when its checks change', () => {
     expect(rig.clock.pendingTimers).toBe(0);
   });
 
-  it('keeps every phase, however often it is given the same checks', async () => {
+  it('retains every phase, however often it gets the same checks', async () => {
     rig = new Rig();
     rig.begin(checkOf('a', 1, null));
     await rig.clock.advance(MINUTE);
@@ -22,7 +22,7 @@ describe('Scheduler, when its checks change', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('runs a slot once when it reloads at that very instant', async () => {
+  it('runs a slot once when it reloads at the same instant', async () => {
     rig = new Rig();
     rig.begin(everyMinute('a'));
     await rig.clock.advance(MINUTE);
@@ -34,7 +34,7 @@ describe('Scheduler, when its checks change', () => {
     expect(rig.startedS).toEqual([60]);
   });
 
-  it('starts a slot that was due before the reload and not looked at yet', async () => {
+  it('starts a slot that was due before the reload and not yet taken', async () => {
     rig = new Rig();
     rig.begin(everyMinute('same'), everyMinute('slower'));
     await rig.clock.advance(2 * MINUTE - 1);
@@ -51,7 +51,7 @@ describe('Scheduler, when its checks change', () => {
     expect(rig.starts).toHaveLength(2);
   });
 
-  it('runs a slot once when plan and clock change while it starts others', async () => {
+  it('runs a slot once when checks and clock change while it starts others', async () => {
     rig = new Rig({
       run: () => {
         if (rig.starts.length > 1) return Promise.resolve();
@@ -81,7 +81,7 @@ describe('Scheduler, when its checks change', () => {
     expect(rig.scheduler.checks).toBe(2);
   });
 
-  it('goes over to the new slots of a check, and runs none that it ran before', async () => {
+  it('continues with the new slots of a check, and runs none twice', async () => {
     rig = new Rig();
     rig.begin(everyMinute('a'));
     await rig.clock.advance(10 * MINUTE);
@@ -92,7 +92,7 @@ describe('Scheduler, when its checks change', () => {
     expect(rig.startedS.slice(8).map((s) => s / 60)).toEqual([9, 10, 15, 20, 22, 23]);
   });
 
-  it('reports the waiting slot of a check that is gone, and lets its running run end', async () => {
+  it('reports the waiting slot of a removed check, and lets its active run end', async () => {
     const runs = new Map([
       ['a', gate()],
       ['b', gate()],
@@ -112,7 +112,7 @@ describe('Scheduler, when its checks change', () => {
     expect(rig.scheduler.running).toBe(0);
   });
 
-  it('reports what was due of a check that is gone, and not looked at yet', async () => {
+  it('reports slots of a removed check that were due and not yet taken', async () => {
     rig = new Rig();
     rig.begin(everyMinute('moved'), everyMinute('stays'));
     await rig.clock.advance(MINUTE + SECOND);
@@ -140,7 +140,7 @@ describe('Scheduler, when its checks change', () => {
     ]);
   });
 
-  it('runs what waits by the newest definition', async () => {
+  it('runs waiting slots with the newest definition', async () => {
     const busy = gate();
     const names: string[] = [];
     rig = new Rig({
@@ -159,7 +159,7 @@ describe('Scheduler, when its checks change', () => {
     expect(names.slice(1)).toEqual(['new']);
   });
 
-  it('does not run again what was deactivated, until it is activated', async () => {
+  it('does not run a deactivated check until it is activated', async () => {
     rig = new Rig();
     rig.begin(everyMinute('a'));
     await rig.clock.advance(MINUTE);
@@ -171,7 +171,7 @@ describe('Scheduler, when its checks change', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('lets a new check skip its slots of a time that was lived before it came', async () => {
+  it('skips slots of a new check from before it was added', async () => {
     rig = new Rig();
     rig.begin(everyMinute('a'));
     await rig.clock.advance(10 * MINUTE + SECOND);

@@ -21,7 +21,7 @@ function turn(check: Check, index: number, locations = LOCATIONS): Map<string, R
   return new Map([[check.id, rule]]);
 }
 
-describe('Scheduler, with turns', () => {
+describe('Scheduler, with rotations', () => {
   let rig = new Rig();
 
   afterEach(async () => {
@@ -43,7 +43,7 @@ describe('Scheduler, with turns', () => {
     });
   }
 
-  it('runs each slot in one of the locations, in turn', async () => {
+  it('runs each slot in one of the locations in rotation', async () => {
     const check = everyMinute('a');
     const started: number[] = [];
     for (let index = 0; index < LOCATIONS.length; index += 1) {
@@ -59,7 +59,7 @@ describe('Scheduler, with turns', () => {
     expect(started.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  it('runs a check every second where its turns say so, whatever its frequency (trust model SC7)', async () => {
+  it('runs a check every second if its rotation says so, whatever its frequency (trust model SC7)', async () => {
     rig = new Rig();
     const hourly = checkOf('a', 60, 10);
     begin(hourly, new Map([['a', { periodMs: SECOND, phaseMs: 0, stride: 1, index: 0 }]]));
@@ -67,7 +67,7 @@ describe('Scheduler, with turns', () => {
     expect(rig.startedS).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('runs every slot where it takes no turns, and of the check beside it, which has a rule of its own', async () => {
+  it('runs every slot without a rotation, also beside a check with one', async () => {
     rig = new Rig();
     const [a, b] = [everyMinute('a'), everyMinute('b')];
     rig.scheduler.setChecks([a, b], turn(b, 1));
@@ -77,7 +77,7 @@ describe('Scheduler, with turns', () => {
     expect(rig.starts.filter(({ id }) => id === 'b')).toHaveLength(2);
   });
 
-  it("lets a slot wait half the check's own period, however seldom its turn comes", async () => {
+  it("lets a slot wait half of the check's own period, however long the rotation is", async () => {
     const busy = gate();
     rig = new Rig({ concurrency: 1, run: () => busy.opened });
     const check = checkOf('a', 0, 10);
@@ -92,7 +92,7 @@ describe('Scheduler, with turns', () => {
     busy.open();
   });
 
-  it('tells only its own slots as missed, evenly spaced', async () => {
+  it('reports only its own slots as missed, evenly spaced', async () => {
     rig = new Rig();
     const check = everyMinute('a');
     begin(check, turn(check, 1));
@@ -109,7 +109,7 @@ describe('Scheduler, with turns', () => {
     );
   });
 
-  it('keeps its next slot where it is given the same turns again', async () => {
+  it('retains its next slot if it gets the same rotation again', async () => {
     rig = new Rig();
     const check = everyMinute('a');
     begin(check, turn(check, 0));
@@ -122,7 +122,7 @@ describe('Scheduler, with turns', () => {
     expect(rig.startedS).toEqual([...started, ...started.map((s) => s + 540)]);
   });
 
-  it('goes over to other turns at once, and runs no slot of both twice', async () => {
+  it('switches to another rotation at once, and runs no common slot twice', async () => {
     rig = new Rig();
     const check = everyMinute('a');
     begin(check, turn(check, 0));
@@ -138,7 +138,7 @@ describe('Scheduler, with turns', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('still runs a slot that is due when its turns change', async () => {
+  it('still runs a slot that is due when its rotation changes', async () => {
     rig = new Rig();
     const check = everyMinute('a');
     begin(check, new Map());

@@ -17,7 +17,7 @@ function heldRig(concurrency = 10, durationMs = 0) {
   return { rig, asked, answer: answered.open };
 }
 
-it('starts nothing after a standstill until it is known whose the slots are', async () => {
+it('starts nothing after a standstill until the assignment is known', async () => {
   const { rig, asked, answer } = heldRig();
   rig.begin(everyMinute('gone'), everyMinute('back'), everyMinute('mine'), everyMinute('alone'));
   await rig.clock.advance(50 * SECOND);
@@ -52,7 +52,7 @@ it('starts nothing after a standstill until it is known whose the slots are', as
   expect(new Set(later)).toEqual(new Set(['alone 120', 'back 120', 'mine 120']));
 });
 
-it('goes on at once where there is nothing to ask', async () => {
+it('continues at once if there is nothing to wait for', async () => {
   const rig = new Rig({ onStoodStill: () => null });
   rig.begin(everyMinute('a'));
   await rig.clock.advance(50 * SECOND);
@@ -61,7 +61,7 @@ it('goes on at once where there is nothing to ask', async () => {
   expect(rig.startedS).toEqual([60]);
 });
 
-it('asks after the machine slept, and not after it was busy for a while', async () => {
+it('waits after the machine slept, but not after it was busy for a while', async () => {
   const { rig, asked } = heldRig();
   rig.begin(everyMinute('a'));
   await rig.clock.advance(10 * SECOND);
@@ -83,7 +83,7 @@ it('asks after the machine slept, and not after it was busy for a while', async 
   }
 });
 
-it('shows that it lives where it is drained while it waits', async () => {
+it('still ticks if it is drained while it waits', async () => {
   const { rig, answer } = heldRig(1, 90 * SECOND);
   rig.begin(everyMinute('a'));
   await rig.clock.advance(70 * SECOND);
@@ -98,7 +98,7 @@ it('shows that it lives where it is drained while it waits', async () => {
   expect(rig.clock.pendingTimers).toBe(0);
 });
 
-it('waits for the later answer where it stands still once more', async () => {
+it('waits for the later answer after another standstill', async () => {
   const [first, second] = [gate(), gate()];
   const answers = [first.opened, second.opened];
   const rig = new Rig({ onStoodStill: () => answers.shift() ?? null });
@@ -137,7 +137,7 @@ it.each([
   expect(rig.missedS).toEqual(isDropped ? [[second, 60, 60, 'agent_busy']] : []);
 });
 
-it('keeps a slot that waits and is yet to come by the clock now, however far others answer', async () => {
+it('retains a waiting slot in the future of the clock, whatever slots others answer for', async () => {
   const rig = new Rig({ concurrency: 1, durationMs: () => 20 * SECOND });
   const checks = [everyMinute('a'), everyMinute('b')];
   rig.begin(...checks);
@@ -152,7 +152,7 @@ it('keeps a slot that waits and is yet to come by the clock now, however far oth
   expect(rig.missedS).toEqual([]);
 });
 
-it('reports what was due and ends where it is drained while it waits', async () => {
+it('reports due slots and ends if it is drained while it waits', async () => {
   const { rig, answer } = heldRig();
   rig.begin(everyMinute('a'));
   await rig.clock.advance(50 * SECOND);

@@ -35,7 +35,7 @@ describe('Scheduler', () => {
     expect(rig.startedS).toEqual([60]);
   });
 
-  it('starts nothing before it is told to, and reports none of that time as missed', async () => {
+  it('starts nothing before start(), and reports none of that time as missed', async () => {
     rig = new Rig();
     rig.scheduler.setChecks([everyMinute('a')]);
     await rig.clock.advance(10 * MINUTE);
@@ -46,7 +46,7 @@ describe('Scheduler', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('waits with one timer, whatever the number of checks, and a second at most', async () => {
+  it('waits with one timer for any number of checks, at most a second', async () => {
     rig = new Rig();
     rig.begin(...Array.from({ length: 500 }, (_, n) => checkOf(`check ${n}`, 1440, null)));
     expect(rig.clock.pendingTimers).toBe(1);
@@ -57,7 +57,7 @@ describe('Scheduler', () => {
     expect(rig.scheduler.lastTickMs).toBeGreaterThan(firstTurnMs);
   });
 
-  it('leaves deactivated checks out', async () => {
+  it('ignores deactivated checks', async () => {
     rig = new Rig();
     rig.begin({ ...everyMinute('off'), activated: false }, everyMinute('on'));
     expect(rig.scheduler.checks).toBe(1);
@@ -78,7 +78,7 @@ describe('Scheduler', () => {
     expect(orders[1]).toEqual(orders[0]);
   });
 
-  it('runs as many at once as there are places, and tells how long a slot had to wait (trust model SN19)', async () => {
+  it('runs as many at once as there are permits, and reports how long a slot waited (trust model SN19)', async () => {
     rig = new Rig({ concurrency: 2, durationMs: () => 4 * SECOND });
     rig.begin(...['a', 'b', 'c', 'd', 'e'].map(everyMinute));
     await rig.clock.advance(MINUTE);
@@ -90,7 +90,7 @@ describe('Scheduler', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('starts what is due beside runs that wait for their peers, as many as may (trust model SN19)', async () => {
+  it('starts due runs beside runs that wait for their peers, up to the limit (trust model SN19)', async () => {
     const busy = gate();
     rig = new Rig({
       concurrency: 1,
@@ -117,7 +117,7 @@ describe('Scheduler', () => {
     expect([rig.scheduler.running, rig.scheduler.waiting]).toEqual([0, 0]);
   });
 
-  it('gives up a slot that gets no place within its tolerance, and says that all were taken (trust model SC7)', async () => {
+  it('misses a slot that gets no permit within its tolerance, as agent_busy (trust model SC7)', async () => {
     const busy = gate();
     rig = new Rig({ concurrency: 1, run: () => busy.opened });
     rig.begin(everyMinute('a'), checkOf('b', 0, 10));
@@ -154,7 +154,7 @@ describe('Scheduler', () => {
     ]);
   });
 
-  it('lets a run that waits for its next attempt give its place to others, and come back first', async () => {
+  it('lets a run release its permit before its next attempt, and take it again first', async () => {
     const story: string[] = [];
     rig = new Rig({
       concurrency: 1,
@@ -194,7 +194,7 @@ describe('Scheduler', () => {
     expect(rig.missedS).toEqual([['a', 120, 120, 'previous_run_active']]);
   });
 
-  it('lets the event loop go on while it starts many checks at once', async () => {
+  it('yields to the event loop while it starts many checks at once', async () => {
     const story: string[] = [];
     rig = new Rig({
       concurrency: 1000,
@@ -221,7 +221,7 @@ describe('Scheduler', () => {
     expect(longestRow(story, 'start')).toBeLessThanOrEqual(3);
   });
 
-  it('reports a slot that comes while the run before is still going, and runs the next', async () => {
+  it('reports a slot that comes while the previous run is active, and runs the next', async () => {
     rig = new Rig({ durationMs: () => 150 * SECOND });
     rig.begin(everyMinute('a'));
     await rig.clock.advance(4 * MINUTE);
@@ -233,7 +233,7 @@ describe('Scheduler', () => {
     expect(rig.most.ofOneCheck).toBe(1);
   });
 
-  it('goes on when a run throws: it tells the fault, and the slot was missed', async () => {
+  it('continues when a run throws: it reports the fault and the missed slot', async () => {
     const fault = new Error('ours');
     rig = new Rig({
       run: ({ id }) => {
@@ -256,7 +256,7 @@ describe('Scheduler', () => {
     expect(rig.scheduler.running).toBe(0);
   });
 
-  it('lets nothing stop it that a listener throws', async () => {
+  it('continues if a listener throws', async () => {
     rig = new Rig({ durationMs: () => 90 * SECOND });
     const fault = new Error('listener');
     rig.missed.push = () => {
@@ -268,7 +268,7 @@ describe('Scheduler', () => {
     expect(rig.faults).toEqual([{ fault, check: null }]);
   });
 
-  it('drains: starts nothing more, tells what waited, and ends with the last run', async () => {
+  it('drains: starts nothing more, reports waiting slots, and ends with the last run', async () => {
     const first = gate();
     rig = new Rig({ concurrency: 1, run: () => first.opened });
     rig.begin(everyMinute('a'), everyMinute('b'));
@@ -294,7 +294,7 @@ describe('Scheduler', () => {
     expect(rig.missed).toHaveLength(1);
   });
 
-  it('tells how many runs a drain waits for, those that rest before a retry among them', async () => {
+  it('reports how many runs a drain waits for, including those before a retry', async () => {
     const wait = gate();
     rig = new Rig({
       concurrency: 1,
@@ -332,7 +332,7 @@ describe('Scheduler', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true]);
   });
 
-  it('aborts the runs at once where there is no grace', async () => {
+  it('aborts the runs at once without a grace', async () => {
     rig = new Rig({ durationMs: () => HOUR });
     rig.begin(everyMinute('a'));
     await rig.clock.advance(MINUTE);
@@ -340,7 +340,7 @@ describe('Scheduler', () => {
     expect(rig.clock.pendingTimers).toBe(0);
   });
 
-  it('reports slots that were due and not looked at yet when it drains', async () => {
+  it('reports slots that were due and not yet taken when it drains', async () => {
     rig = new Rig();
     rig.begin(everyMinute('a'));
     await rig.clock.advance(MINUTE - 1);
@@ -350,7 +350,7 @@ describe('Scheduler', () => {
     expect(rig.starts).toEqual([]);
   });
 
-  it('reports them also where it drains in the middle of a turn that takes long', async () => {
+  it('reports them also if it drains during a long tick', async () => {
     let drained = Promise.resolve();
     rig = new Rig({
       wallMs: T0 + 10 * SECOND,
@@ -374,7 +374,7 @@ describe('Scheduler', () => {
     ]);
   });
 
-  it('can be drained without ever having been started', async () => {
+  it('can be drained without having been started', async () => {
     rig = new Rig();
     rig.scheduler.setChecks([everyMinute('a')]);
     await rig.scheduler.drain(never);

@@ -5,7 +5,7 @@ import { SlotHeap, type Slotted } from '../../../../src/agent/scheduler/slot-hea
 const slotted = fc.record({ nextSlotMs: fc.nat(20), order: fc.nat(20) });
 
 describe('SlotHeap', () => {
-  it('gives the earliest slot first, and equal ones by their order, as they move on', () => {
+  it('returns the earliest slot first, and equal ones by their order', () => {
     fc.assert(
       fc.property(
         fc.array(slotted, { maxLength: 40 }),
@@ -30,7 +30,7 @@ describe('SlotHeap', () => {
     );
   });
 
-  it('holds nothing of what it held before it was filled anew', () => {
+  it('contains no old items after it was refilled', () => {
     const heap = new SlotHeap<Slotted>();
     heap.refill([{ nextSlotMs: 1, order: 1 }]);
     heap.refill([]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { WaitingLine } from '../../../../src/agent/scheduler/waiting-line.ts';
 
 describe('WaitingLine', () => {
-  it('is first in, first out, whoever leaves the middle', () => {
+  it('is first in, first out, even if items leave from the middle', () => {
     const action = fc.oneof(
       { weight: 3, arbitrary: fc.constant('push' as const) },
       { weight: 2, arbitrary: fc.constant('shift' as const) },
@@ -31,7 +31,7 @@ describe('WaitingLine', () => {
     );
   });
 
-  it('keeps its order when thousands leave at once', () => {
+  it('retains its order when thousands leave at once', () => {
     const line = new WaitingLine<{ n: number }>();
     const items = Array.from({ length: 5000 }, (_, n) => ({ n }));
     for (const item of items) line.push(item);
@@ -46,7 +46,7 @@ describe('WaitingLine', () => {
     ]);
   });
 
-  it('says so when the item was not in it', () => {
+  it('reports when the item was not in it', () => {
     const line = new WaitingLine<object>();
     expect(line.remove({})).toBe(false);
   });

@@ -51,7 +51,7 @@ describe('a check without templates', () => {
 });
 
 describe('a check with templates', () => {
-  it('has the value in every place, and all else as it was', () => {
+  it('has the value in every field, and everything else unchanged', () => {
     const check = apiCheck(EVERYWHERE, { variables: [{ key: 'OTHER', value: 'x' }] });
     expect(rendered(check, { V: 'a/b c' })).toEqual({
       ...check,
@@ -105,14 +105,14 @@ describe('a check with templates', () => {
     expect(rendered(tcp, { P: 'a\nb' }).request.data).toBe('AUTH a\nb\r\n');
   });
 
-  it('takes its own variables before those of others', () => {
+  it('prefers its own variables to those of others', () => {
     const variables = [{ key: 'A', value: '' }];
     const check = checkOf('TCP', { variables, request: { data: '[{{A}}{{B}}]' } });
     expect(rendered(check, { A: 'theirs', B: 'b' }).request.data).toBe('[b]');
     expect(namesFromOthers(check)).toEqual(['B']);
   });
 
-  it('takes no value for a template', () => {
+  it('does not fill in templates in values', () => {
     const check = checkOf('TCP', { request: { data: '{{A}}{{B}}' } });
     expect(rendered(check, { A: '{{B}}', B: '{{UNKNOWN}}' }).request.data).toBe('{{B}}{{UNKNOWN}}');
   });
@@ -122,7 +122,7 @@ describe('a check with templates', () => {
     expect(failureOf(check, {}).code).toBe('VARIABLE_UNKNOWN');
   });
 
-  it('is filled in anew each time', () => {
+  it('is filled in again each time', () => {
     const check = checkOf('TCP', { request: { data: '{{A}}' } });
     expect(rendered(check, { A: '1' }).request.data).toBe('1');
     expect(rendered(check, { A: '2' }).request.data).toBe('2');
@@ -132,7 +132,7 @@ describe('a check with templates', () => {
 describe('a credential that the service cannot decrypt', () => {
   const NOT_READABLE = '{{CREDENTIAL_NOT_READABLE}}';
 
-  it('fails in its own words, whatever variables there are', () => {
+  it('fails with its own message, whatever variables exist', () => {
     const check = apiCheck({ basicAuth: { username: 'user', password: NOT_READABLE } });
     expect(failureOf(check, { CREDENTIAL_NOT_READABLE: 'planted' })).toEqual({
       code: 'CREDENTIAL_NOT_READABLE',
@@ -171,7 +171,7 @@ describe('an unknown variable', () => {
   });
 });
 
-describe('what cannot be sent', () => {
+describe('a rendered text that cannot be sent', () => {
   const HEADER = { headers: [{ key: 'X-Token', value: 'Bearer {{{TOKEN}}}' }] };
   const PASSWORD = { basicAuth: { username: 'me', password: '{{TOKEN}}' } };
 

@@ -304,7 +304,7 @@ describe('what has no result', () => {
       'MISSED  The shop (shop)  slot 08:39:04: The agent was not running, or stopped before the run was complete (agent_stopped)\n',
     );
     expect(prettyMissed({ ...missed, reason: 'agent_busy' }, undefined, PLAIN)).toMatch(
-      /^MISSED {2}shop {2}slot 08:39:04: All JOB_CONCURRENCY places .* \(agent_busy\)\n$/,
+      /^MISSED {2}shop {2}slot 08:39:04: All JOB_CONCURRENCY permits.* \(agent_busy\)\n$/,
     );
     const range = { ...missed, reason: 'agent_asleep' } as const;
     expect(prettyMissed({ ...range, lastSlot: slot + 20_000, count: 3 }, check, PLAIN)).toMatch(

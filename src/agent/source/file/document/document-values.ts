@@ -2,24 +2,24 @@ import { type Alias, isAlias, isCollection, isMap, isScalar, isSeq } from 'yaml'
 import { MAX_DEPTH } from '../../common/document-depth.ts';
 import { keyText } from '../../common/file-problem.ts';
 
-/** How many values aliases (`*name`) may add to a document: a small file must stay small. */
+/** How many values aliases (`*name`) may add to a document, so that a small file stays small. */
 const MAX_ALIASED_VALUES = 1_000_000;
 
 interface Converted {
   readonly value: unknown;
-  /** Values in it, itself included, with aliases counted as if they were written out. */
+  /** The number of values in it, including itself, with aliases expanded. */
   readonly size: number;
 }
 
-/** `converted` is null as long as the walk is still inside the anchored value. */
+/** `converted` is null while the walk is inside the anchored value. */
 interface Anchored {
   readonly node: unknown;
   converted: Converted | null;
 }
 
 /**
- * Converts YAML nodes to plain values in one walk; what is not allowed goes to `refuse`. Anchors are
- * indexed by name in the order of the text, since resolving each alias from the root is quadratic.
+ * Converts YAML nodes to plain values in one walk; calls `refuse` for what is not allowed. Indexes
+ * anchors by name in the order of the text, since resolving each alias from the root is quadratic.
  */
 export class PlainConverter {
   readonly #refuse: (node: unknown, message: string) => void;
@@ -41,7 +41,7 @@ export class PlainConverter {
     return this.#convert(root, 0).value;
   }
 
-  /** The node that an alias stood for in the walk; any other node is itself. */
+  /** The node that an alias refers to; other nodes are returned unchanged. */
   targetOf(node: unknown): unknown {
     return isAlias(node) ? this.#targets.get(node) : node;
   }
@@ -83,7 +83,7 @@ export class PlainConverter {
       if (typeof key !== 'string') {
         this.#refused(pair.key, 'a key must be text');
       } else if (entries.has(key)) {
-        // In `{ value: ab,cd,cd }` the `cd` is no key, but the rest of what may be a secret.
+        // In `{ value: ab,cd,cd }`, `cd` is not a key, but a part of a possible secret.
         const isRest = pair.value === null && !key.includes(':');
         if (isRest) this.#refused(pair.key, 'a key that is not shown here is given twice');
         else this.#refuse(pair.key, `the key ${keyText(key)} is given twice`);
@@ -93,14 +93,14 @@ export class PlainConverter {
         entries.set(key, converted.value);
       }
     }
-    // Unlike assignment, this makes `__proto__` a key like any other.
+    // Unlike assignment, this allows `__proto__` as a key.
     return { value: Object.fromEntries(entries), size };
   }
 
   #alias(node: Alias): Converted {
     const anchored = this.#anchors.get(node.source);
     if (anchored === undefined) {
-      // Its name is not shown: it is a secret where a password that starts with * lacks its quotes.
+      // Its name is not shown: it may be a password that starts with * and lacks quotes.
       return this.#refused(
         node,
         'an alias stands for nothing here: no anchor of its name comes before it; put text that starts with * in quotes',

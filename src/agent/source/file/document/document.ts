@@ -10,21 +10,21 @@ import { LineIndex } from './line-index.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { plainWords } from './yaml-words.ts';
 
-/** A parsed YAML or JSON text that still knows where everything stood. */
+/** A parsed YAML or JSON text with the positions of its values. */
 export interface SourceDocument {
   /** Maps as objects, lists as arrays, scalars as they are. */
   readonly value: unknown;
-  /** Where the value at the path starts, or the nearest enclosing one where there is none. */
+  /** Where the value at the path starts; without one, the nearest enclosing value. */
   locate(path: DocumentPath): Position;
-  /** Where the key that ends the path stands. */
+  /** The position of the key at the end of the path. */
   locateKey(path: DocumentPath): Position;
 }
 
 /**
- * Parses YAML 1.2 (of which JSON is a part) without tags, merge keys or repeated keys. Problems go
- * to the list; null where values are missing because of them.
+ * Parses YAML 1.2 (which includes JSON) without tags, merge keys or repeated keys. Adds problems to
+ * the list; null if values are missing because of them.
  *
- * @param language what the text is called in messages
+ * @param language the name of the language in messages
  */
 export function readDocument(
   text: string,
@@ -36,7 +36,7 @@ export function readDocument(
   let lastLine = 0;
   for (const problem of found.toSorted((a, b) => a.offset - b.offset)) {
     const position = lines.positionAt(problem.offset);
-    // The parser reports one mistake at every level that it breaks, all on the same line.
+    // The parser reports one mistake once per level, all on the same line.
     if (position.line === lastLine) continue;
     lastLine = position.line;
     problems.add('', '', `not valid ${language}: ${plainWords(problem)}`, () => position);

@@ -1,8 +1,8 @@
 import type { Position } from '../../common/file-problem.ts';
 
 /**
- * Finds lines and columns in a text. The YAML library's own counter loses line ends inside quotes
- * that are never closed, which is when they are wanted.
+ * Finds lines and columns in a text. The YAML library's own counter ignores line ends inside
+ * unclosed quotes, where positions are needed most.
  */
 export class LineIndex {
   readonly #starts: number[] = [0];
@@ -13,7 +13,7 @@ export class LineIndex {
     }
   }
 
-  /** @param offset from 0; whatever is past the end is on the last line */
+  /** @param offset from 0; offsets past the end are on the last line */
   positionAt(offset: number): Position {
     let low = 0;
     let high = this.#starts.length - 1;

@@ -2,22 +2,22 @@ import { Composer, type CST, type Document, Lexer, Parser } from 'yaml';
 import { MAX_DEPTH } from '../../common/document-depth.ts';
 import { type YamlProblem, YamlProblems } from './yaml-problems.ts';
 
-/** What the parser stacks up beside the collections themselves: the document and the value in work. */
+/** Entries on the parser's stack besides the collections: the document and the current value. */
 const MAX_STACK = MAX_DEPTH + 4;
 /**
- * Of all words, signs, line ends and spaces between. 100,000 checks with a line for each field have
- * ten million; each takes about 2 µs and 200 bytes, so a file of nothing but signs has to end.
+ * Maximum number of tokens. 100,000 checks with one line per field have ten million; each token
+ * takes about 2 µs and 200 bytes, so a file of punctuation only must be bounded.
  */
 const MAX_PIECES = 16_000_000;
-/** Of one text, as it is written. The longest that a check takes is far shorter. */
+/** Maximum length of one text in the file. The longest field of a check is far shorter. */
 const MAX_PIECE_CHARS = 4 * 1024 * 1024;
 
 /**
  * Parses a text as one YAML 1.2 document, in time and memory linear in its length.
  *
- * The library's own `parseDocument` recurses as deep as a text is nested, and is stopped by the
- * end of the stack only. There V8 may need stack itself, for compiling a regular expression, and
- * then ends the whole process, which nobody can catch. So the depth is watched token by token.
+ * The library's own `parseDocument` recurses as deep as a text is nested, until the stack ends.
+ * There V8 may need stack to compile a regular expression, and then ends the process. Therefore the
+ * depth is checked token by token.
  */
 export function parseYaml(text: string): {
   readonly contents: unknown;
@@ -39,7 +39,7 @@ function firstDocument(text: string, problems: YamlProblems): Document.Parsed | 
     merge: false,
     resolveKnownTags: false,
   });
-  // The library makes an Error of each, with its stack: 1.4 KB and 10 µs, maybe a million times.
+  // The library makes an Error with a stack for each: 1.4 KB and 10 µs, possibly a million times.
   Reflect.set(composer, 'onError', (source: Source, code: string, message: string) =>
     problems.add(offsetOf(source), code, message),
   );
@@ -71,7 +71,7 @@ function* tokensOf(text: string, problems: YamlProblems): Generator<CST.Token, v
     if (pieces > MAX_PIECES) return problems.add(parser.offset, 'TOO_MANY_PIECES');
     if (lexeme.length > MAX_PIECE_CHARS) return problems.add(parser.offset, 'TOO_LONG_PIECE');
     for (const token of parser.next(lexeme)) {
-      // The composer would make an Error of it, like those above.
+      // The composer would make an Error of it, as above.
       if (token.type === 'error') problems.add(token.offset, 'UNEXPECTED_TOKEN', token.message);
       else if (token.type === 'doc-end' && !hasDocument) {
         problems.add(token.offset, 'UNEXPECTED_TOKEN', 'Unexpected doc-end');

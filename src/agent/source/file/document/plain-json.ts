@@ -4,10 +4,10 @@ const QUOTE = '"';
 const BACKSLASH = 92;
 
 /**
- * What a text is that is plain JSON and reads the same as YAML: no mapping of it has a key twice,
- * and it is not nested too deep. It takes a small part of the time that the YAML parser takes.
+ * Parses plain JSON that means the same as YAML: without repeated keys and not nested too deeply.
+ * Takes a fraction of the time of the YAML parser.
  *
- * @returns null where it is anything else: the YAML parser then reads it, or reports its problems
+ * @returns null for any other text: the YAML parser parses it, or reports its problems
  */
 export function readPlainJson(text: string): { readonly value: unknown } | null {
   // The first character excludes most texts that are not JSON.
@@ -18,11 +18,11 @@ export function readPlainJson(text: string): { readonly value: unknown } | null 
   } catch {
     return null;
   }
-  // JSON.parse takes the last of the values where a key comes twice, so there are fewer keys then.
+  // JSON.parse drops all but the last value of a repeated key, so there are fewer keys then.
   return countKeys(value, 0) === countWrittenKeys(text) ? { value } : null;
 }
 
-/** The keys of all mappings in it; NaN where it is nested too deep. */
+/** The number of keys of all mappings in it; NaN if it is nested too deeply. */
 function countKeys(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   if (depth > MAX_DEPTH) return Number.NaN;
@@ -35,7 +35,7 @@ function countKeys(value: unknown, depth: number): number {
   return count;
 }
 
-/** The strings of a valid JSON text that a colon follows. */
+/** The number of strings followed by a colon in a valid JSON text. */
 function countWrittenKeys(text: string): number {
   let count = 0;
   for (let at = text.indexOf(QUOTE); at !== -1; at = text.indexOf(QUOTE, at + 1)) {
@@ -47,7 +47,7 @@ function countWrittenKeys(text: string): number {
   return count;
 }
 
-/** Where the string that starts at `start` has its closing quote. */
+/** The position of the closing quote of the string at `start`. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf(QUOTE, start + 1); ; end = text.indexOf(QUOTE, end + 1)) {
     let first = end;

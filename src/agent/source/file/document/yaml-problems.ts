@@ -5,13 +5,13 @@ export interface YamlProblem {
   readonly message: string;
 }
 
-/** Nobody reads more of them, and a parser can find one at every character. */
+/** Nobody reads more problems, and a parser can find one at every character. */
 const MAX_YAML_PROBLEMS = 1_000;
 
-/** Thrown to end the parsing: only the problems found so far are reported. */
+/** Thrown to end the parsing; the problems found so far are reported. */
 class EnoughYamlProblems extends Error {}
 
-/** What is wrong with a text, up to a bound. */
+/** The problems of a text, up to a bound. */
 export class YamlProblems {
   readonly #problems: YamlProblem[] = [];
 
@@ -19,14 +19,14 @@ export class YamlProblems {
     return this.#problems;
   }
 
-  /** @throws what `upToEnough` catches, where there are enough of them */
+  /** @throws the error that `upToEnough` catches, after enough problems */
   add(offset: number, code: string, message = ''): void {
-    // The library catches what ends its recursion, and reports it as a problem of each level.
+    // The library catches what ends its recursion and reports it at each level.
     if (this.#problems.length >= MAX_YAML_PROBLEMS) throw new EnoughYamlProblems();
     this.#problems.push({ offset, code, message });
   }
 
-  /** What the parse gives; null where it was ended by the number of its problems. */
+  /** The result of `parse`; null after enough problems. */
   upToEnough<T>(parse: () => T): T | null {
     try {
       return parse();

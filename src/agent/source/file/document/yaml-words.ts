@@ -3,7 +3,7 @@ import type { YamlProblem } from './yaml-problems.ts';
 
 const INDENTATION = 'this line is not indented like the lines that it belongs to';
 
-/** The library's messages, reworded from its grammar's terms for people who write a file. */
+/** The library's messages in terms of people who write a file. */
 const PLAIN_WORDS: ReadonlyMap<string, string> = new Map([
   ['All mapping items must start at the same column', INDENTATION],
   ['All sequence items must start at the same column', INDENTATION],
@@ -40,7 +40,7 @@ const PLAIN_WORDS: ReadonlyMap<string, string> = new Map([
   ["Missing closing 'quote", "a ' is not closed"],
 ]);
 
-/** What a parser's problem is, in plain words where there are any. */
+/** A problem of the parser in plain words, if there are any. */
 export function plainWords({ code, message }: YamlProblem): string {
   switch (code) {
     case 'MULTIPLE_DOCS':
@@ -57,10 +57,10 @@ export function plainWords({ code, message }: YamlProblem): string {
       return `text that starts with ${message.at(-1)} must be in quotes`;
     case 'BAD_DIRECTIVE':
       return 'a line that starts with % is a directive, and this one is not supported';
-    // The library shows up to ten characters of it, which may be those of a secret.
+    // The library shows up to ten characters of it, which may be a part of a secret.
     case 'BAD_DQ_ESCAPE':
       return 'a backslash between " and " begins no escape sequence that YAML has: write \\\\ or use single quotes';
-    // These may go on with what was stumbled over, which may be a secret, too.
+    // These messages may end with a part of the text, which may be a secret.
     case 'UNEXPECTED_TOKEN':
       return message.split(':', 1)[0] ?? message;
     default: {

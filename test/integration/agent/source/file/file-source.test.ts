@@ -105,7 +105,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('is not taken half-written: it has to stand still from one look to the next', async () => {
+  it('is not read half-written: two consecutive scans must find the same state', async () => {
     writeFileSync(file, text('a', 'b'));
     const watch = await watching();
     writeFileSync(file, text('a'));
@@ -143,7 +143,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('keeps the checks when it becomes invalid, and tells each problem once', async () => {
+  it('leaves the checks in use when it becomes invalid, and logs each problem once', async () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     writeFileSync(file, 'checks:\n  - { id: x }\n  - { id: y }\n');
@@ -156,9 +156,7 @@ describe('a check file that is watched', () => {
       expect.objectContaining({
         file,
         checks: 1,
-        msg: expect.stringMatching(
-          /^the check file cannot be used, and .*: checks\[0\]\.checkType/,
-        ),
+        msg: expect.stringMatching(/^the check file cannot be used, .*: checks\[0\]\.checkType/),
       }),
       expect.objectContaining({
         file,
@@ -174,7 +172,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('keeps the checks while it is gone, and is taken up when it is back', async () => {
+  it('leaves the checks in use while it is missing, and is read when it is back', async () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     rmSync(file);
@@ -188,7 +186,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('says once that it can be used again, also where it comes back as it was', async () => {
+  it('logs once that it can be used again, even if it comes back unchanged', async () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     expect(watch.source.checkFileUsable).toBe(true);
@@ -212,7 +210,7 @@ describe('a check file that is watched', () => {
     rmSync(file);
     execFileSync('mkfifo', [file]);
     await watch.poll(3);
-    expect(watch.warnings().at(-1)).toContain('is no regular file');
+    expect(watch.warnings().at(-1)).toContain('is not a regular file');
     rmSync(file);
     mkdirSync(file);
     await watch.poll(3);
@@ -282,7 +280,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('may be long: it is parsed in a thread of its own', async () => {
+  it('is parsed in a thread if it is long', async () => {
     const many = Array.from({ length: 1500 }, (_, n) => `check-${n}`);
     writeFileSync(file, text(...many));
     const watch = await watching();
@@ -307,12 +305,12 @@ describe('the first load', () => {
     });
   });
 
-  it('throws for what can only be read once', async () => {
+  it('throws for a pipe, which can only be read once', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);
     await expect(watching(pipe)).rejects.toMatchObject({
       kind: 'input',
-      message: `${pipe} is no regular file, so it cannot be watched for changes`,
+      message: `${pipe} is not a regular file, so it cannot be watched for changes`,
     });
   });
 });

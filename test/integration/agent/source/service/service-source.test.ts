@@ -366,7 +366,7 @@ it('logs 20 of the checks that it cannot run one by one, and how many there are 
     upsert.slice(0, 20).map(({ checkId }) => checkId),
   );
   expect(errors.slice(20)).toEqual([
-    expect.objectContaining({ checks: 3, msg: 'and further checks that cannot be run here' }),
+    expect.objectContaining({ checks: 3, msg: 'more checks cannot be run here' }),
   ]);
   // The service hears of all of them.
   expect(next.asked.refused).toHaveLength(23);
@@ -434,7 +434,7 @@ it('goes on after a restart while the service is away, as the same agent', async
   expect(again.logged('warn')).toEqual([
     expect.objectContaining({
       kind: 'offline',
-      msg: expect.stringContaining('those from before go on'),
+      msg: expect.stringContaining('so the previous checks continue'),
     }),
   ]);
 });
@@ -1003,7 +1003,7 @@ it('says so where the service had taken its lease back before', async () => {
   stub.releases[0]?.answer({ released: false });
   await released;
   const infos = logged('info').map(({ msg }) => msg);
-  expect(infos).toContain('there were no checks to hand back any more');
+  expect(infos).toContain('there were no checks to hand back');
   expect(infos).not.toContain('the checks are handed back to the service');
   expect(source.epoch).toBe(0);
 });

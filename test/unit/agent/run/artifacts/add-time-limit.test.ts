@@ -12,14 +12,14 @@ const ARTIFACT = {
 };
 const KEPT: AddedArtifact = { ok: true, asset: '/v1/artifacts/one' };
 
-it('takes what the outbox takes, and leaves no timer', async () => {
+it('returns the answer of the outbox, and leaves no timer', async () => {
   const clock = new FakeClock();
   const taker = limitAddTime({ add: async () => KEPT }, clock);
   expect(await taker.add(ARTIFACT)).toEqual(KEPT);
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('gives up a disk that does not answer, and asks no more of it until it does', async () => {
+it('times out if the disk does not respond, and rejects artifacts until it does', async () => {
   const clock = new FakeClock();
   const asked: (() => void)[] = [];
   const add = (): Promise<AddedArtifact> =>

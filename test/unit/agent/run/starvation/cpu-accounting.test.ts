@@ -49,7 +49,7 @@ it('reads the pauses of cgroup v2, also of a cgroup above', () => {
   expect(readCpuAccount(root).throttledMs).toBe(75_500);
 });
 
-it('reads them in a container, which sees its own cgroup as the root', () => {
+it('reads the pauses in a container, which sees its own cgroup as the root', () => {
   const root = machine({
     'proc/self/cgroup': '0::/\n',
     'proc/self/mountinfo': V2_MOUNT,
@@ -69,11 +69,11 @@ it('reads those of cgroup v1, in a mount of part of the tree', () => {
   expect(readCpuAccount(root).throttledMs).toBeCloseTo(3620.483271, 5);
 });
 
-it('reads what a hypervisor gave to others, by CPU', () => {
+it('reads the time that a hypervisor gave to others, per CPU', () => {
   expect(readCpuAccount(machine({})).stolenMs).toBe(200);
 });
 
-it('knows of nothing where the kernel tells nothing', () => {
+it('reports 0 if the kernel reports nothing', () => {
   const { throttledMs, stolenMs } = readCpuAccount(makeTestFolder());
   expect({ throttledMs, stolenMs }).toEqual({ throttledMs: 0, stolenMs: 0 });
 });

@@ -39,7 +39,7 @@ it.each([
   },
 );
 
-it('leaves out every second run of each check, and half of the checks at a time', async () => {
+it('skips every second run of each check, for half of the checks at a time', async () => {
   const { pressure, pass } = setUp();
   await pass(0.95);
   const slots = [1, 2, 3, 4].map(() => ['a', 'b', 'c'].map((id) => pressure.shedsRunOf(id)));
@@ -51,7 +51,7 @@ it('leaves out every second run of each check, and half of the checks at a time'
   ]);
 });
 
-it('leaves nothing out any more when there is CPU again', async () => {
+it('skips nothing when there is CPU again', async () => {
   const { pressure, pass } = setUp();
   await pass(0.95);
   expect(pressure.shedsRunOf('a')).toBe(true);

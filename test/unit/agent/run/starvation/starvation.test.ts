@@ -20,7 +20,7 @@ function setUp() {
   return { clock, thread, meter };
 }
 
-it('takes the larger of waiting for a CPU and lateness, and never their sum', async () => {
+it('is the larger of waiting for a CPU and lateness, never their sum', async () => {
   const { clock, thread, meter } = setUp();
   const attempt = meter.begin();
   await clock.stall(320);
@@ -44,7 +44,7 @@ it('sums pauses that are each too short to matter', async () => {
   meter.end();
 });
 
-it('counts what was lost in the attempt alone', async () => {
+it('counts only time lost during the attempt', async () => {
   const { clock, thread, meter } = setUp();
   const before = meter.begin();
   await clock.stall(520);
@@ -57,7 +57,7 @@ it('counts what was lost in the attempt alone', async () => {
   meter.end();
 });
 
-it('leaves out of the uncertainty what the kernel timed, but not out of the starvation', async () => {
+it('excludes times that the kernel measured from the uncertainty, but not from the starvation', async () => {
   const { clock, thread, meter } = setUp();
   const attempt = meter.begin();
   await clock.stall(70);
@@ -77,7 +77,7 @@ it('leaves out of the uncertainty what the kernel timed, but not out of the star
   meter.end();
 });
 
-it('stays uncertain of what starves it once the end of what the kernel timed was marked', async () => {
+it('counts starvation after the end of a time that the kernel measured as uncertain', async () => {
   const { clock, thread, meter } = setUp();
   const attempt = meter.begin();
   const since = attempt.mark();
@@ -109,7 +109,7 @@ it('shares one reading among attempts that begin together, and beats for none', 
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('is uncertain of times by its own work, as far as that filled half of the time between two looks', async () => {
+it('counts its own work as uncertain if it filled half of the time between two beats', async () => {
   const clock = new FakeClock();
   let idleMs = 0;
   const meter = new StarvationMeter(clock, {
@@ -132,7 +132,7 @@ it('is uncertain of times by its own work, as far as that filled half of the tim
   meter.end();
 });
 
-it('goes by lateness alone where the kernel tells nothing', async () => {
+it('uses only lateness if the kernel reports nothing', async () => {
   const clock = new FakeClock();
   const meter = new StarvationMeter(clock, { threadDelay: null, sockets: null, loopIdleMs: null });
   const attempt = meter.begin();

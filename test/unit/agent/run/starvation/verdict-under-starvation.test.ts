@@ -64,13 +64,13 @@ async function judge(
   return verdictUnderStarvation(check, seen, measured, { evaluator, signal });
 }
 
-it('a time is too long by no more than it is, but for what the kernel saw of it', () => {
+it('a time is too long by at most its length without the part that the kernel measured', () => {
   expect(tooLongAtMost({ responseTimeMs: 5, peerMs: 2 }, 97)).toBe(3);
   expect(tooLongAtMost({ responseTimeMs: 5, peerMs: 2 }, 1)).toBe(1);
   expect(tooLongAtMost({ responseTimeMs: 5, peerMs: 6 }, 97)).toBe(0);
 });
 
-describe('a time that thresholds judge', () => {
+describe('a time that is compared with thresholds', () => {
   it.each([
     ['passes where it is short enough as measured', 99, 90, { isDegraded: false }],
     ['is degraded where it is so without the starvation, too', 400, 250, { isDegraded: true }],
@@ -87,7 +87,7 @@ describe('a time that thresholds judge', () => {
     expect(await judge(answered(ms, 200), starvedMs)).toBeNull();
   });
 
-  it('is not shorter than what the kernel saw the target take', async () => {
+  it('is not shorter than the time that the kernel attributes to the target', async () => {
     const slow = answered(1500, 200, { peerMs: 1490 });
     expect(await judge(slow, 900)).toMatchObject({ hasFailures: true, overMaxResponseTime: true });
   });
@@ -152,7 +152,7 @@ describe('a failure', () => {
     expect(await judge(answered(1300, 408), 1100)).toBeNull();
   });
 
-  it('to answer in time stands where the target had all of its time', async () => {
+  it('to respond in time is certain if the target had its whole time limit', async () => {
     const timeOut = failed('RESPONSE_TIMEOUT', 60_000);
     const verdict = await judge(timeOut, 59_000, { lastTimeOut: 'certain' });
     expect(verdict).toMatchObject({ hasFailures: true });

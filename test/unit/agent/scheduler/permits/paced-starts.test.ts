@@ -35,20 +35,20 @@ it('spreads eighty starts evenly over 200 ms', async () => {
   for (const [index, atMs] of starts.entries()) expect(atMs).toBeCloseTo((index * 200) / 79, 6);
 });
 
-it('spreads few of them no further than it is of use', async () => {
+it('spreads few starts by at most 5 ms each', async () => {
   expect(await startTimes(4)).toEqual([0, 5, 10, 15]);
 });
 
-it('starts one at once, and none not at all', async () => {
+it('starts a single item at once, and accepts none', async () => {
   expect(await startTimes(1)).toEqual([0]);
   expect(await startTimes(0)).toEqual([]);
 });
 
-it('makes no pause where starting takes longer than that', async () => {
+it('makes no pause if starting takes longer', async () => {
   expect(await startTimes(4, 7)).toEqual([0, 7, 14, 21]);
 });
 
-it('lets the event loop go on between two starts, however late it is', async () => {
+it('yields to the event loop between two starts, however late it is', async () => {
   const clock = new FakeClock();
   let turns = 0;
   const seen: number[] = [];
@@ -64,7 +64,7 @@ it('lets the event loop go on between two starts, however late it is', async () 
   expect(new Set(seen).size).toBe(50);
 });
 
-it('starts the rest at once where it is to end', async () => {
+it('starts the rest at once when the signal aborts', async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   let starts = 0;
@@ -77,7 +77,7 @@ it('starts the rest at once where it is to end', async () => {
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('fails as a run does, when all have started', async () => {
+it('rejects with the error of a run after all have started', async () => {
   let starts = 0;
   const failing = runPaced(itemsOf(3), { clock: systemClock, signal }, async (item) => {
     starts += 1;

@@ -33,7 +33,7 @@ function begin(places: RunPermits): Hand {
 }
 
 describe('RunPermits', () => {
-  it('gives the place of a run that only waits for its peer to the next one', async () => {
+  it('gives the permit of a run that only waits for its peer to the next one', async () => {
     const places = new RunPermits({ concurrency: 1, maxWaiting: 5 });
     const [hanging, next] = [begin(places), begin(places)];
     expect([hanging.story, next.story]).toEqual([['attempt'], []]);
@@ -49,7 +49,7 @@ describe('RunPermits', () => {
     expect([places.running, places.waiting, places.isFree]).toEqual([0, 0, true]);
   });
 
-  it('lets a run that waits end without a place, however many are at work', async () => {
+  it('lets a waiting run end without a permit, however many are at work', async () => {
     const places = new RunPermits({ concurrency: 1, maxWaiting: 5 });
     const [hanging, next] = [begin(places), begin(places)];
     hanging.waits();
@@ -61,7 +61,7 @@ describe('RunPermits', () => {
     await next.ended;
   });
 
-  it('keeps the places of runs that find no room among those that wait, and lets them in by their order', async () => {
+  it('retains the permits of runs beyond maxWaiting, and releases them in order', async () => {
     const places = new RunPermits({ concurrency: 3, maxWaiting: 1 });
     const [first, second, third] = [begin(places), begin(places), begin(places)];
     for (const run of [second, first, third]) run.waits();
@@ -80,7 +80,7 @@ describe('RunPermits', () => {
     expect([places.running, places.waiting]).toEqual([0, 0]);
   });
 
-  it('takes a place again for the next attempt, ahead of runs that have not begun', async () => {
+  it('takes a permit again for the next attempt, ahead of runs that have not begun', async () => {
     const places = new RunPermits({ concurrency: 1, maxWaiting: 5 });
     const [retried, second, third] = [begin(places), begin(places), begin(places)];
     retried.waits();
@@ -99,7 +99,7 @@ describe('RunPermits', () => {
     expect(places.isFree).toBe(true);
   });
 
-  it('counts a run that waits once, however often it says so, and frees all of a run that throws', async () => {
+  it('counts a waiting run once, and frees everything of a run that throws', async () => {
     const places = new RunPermits({ concurrency: 1, maxWaiting: 5 });
     const run = places.take((place) =>
       place.attempt((waits) => {
@@ -113,7 +113,7 @@ describe('RunPermits', () => {
     expect([places.running, places.waiting]).toEqual([0, 0]);
   });
 
-  it('gives no place up where none may wait', async () => {
+  it('releases no permit if maxWaiting is 0', async () => {
     const places = new RunPermits({ concurrency: 1, maxWaiting: 0 });
     const [hanging, next] = [begin(places), begin(places)];
     hanging.waits();

@@ -36,7 +36,7 @@ describe('waitingBound', () => {
     expect(bound).toEqual({ runs, cure: expect.stringMatching(cure) });
   });
 
-  it('goes by the limits of this process', () => {
+  it('uses the limits of this process', () => {
     const { descriptors, memoryBytes } = machineLimits();
     expect(descriptors ?? 1).toBeGreaterThan(0);
     expect(memoryBytes).toBeGreaterThan(64 * 1024 ** 2);

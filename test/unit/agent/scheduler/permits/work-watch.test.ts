@@ -26,7 +26,7 @@ describe('watchWork', () => {
     waits = 0;
   });
 
-  it('says once that an attempt waits, when it has had its time', async () => {
+  it('reports once that an attempt waits, after its work time', async () => {
     watch();
     await clock.advance(AT_WORK_MS - 1);
     expect(waits).toBe(0);
@@ -36,7 +36,7 @@ describe('watchWork', () => {
     expect([waits, clock.pendingTimers]).toEqual([1, 0]);
   });
 
-  it('says nothing of an attempt that has ended', async () => {
+  it('reports nothing for an attempt that has ended', async () => {
     watch().stop();
     await clock.advance(1000);
     expect([waits, clock.pendingTimers]).toEqual([0, 0]);
@@ -54,7 +54,7 @@ describe('watchWork', () => {
     expect(waits).toBe(1);
   });
 
-  it('takes an attempt for one at work while its peer sends much', async () => {
+  it('counts an attempt as at work while its peer sends much', async () => {
     const { received } = watch();
     received(AT_WORK_BYTES);
     await clock.advance(AT_WORK_MS);

@@ -19,7 +19,7 @@ const RUN = oneOffMessageOf({
 });
 const run = (n: number): OneOffMessage => ({ ...RUN, runId: `run-${n}` });
 
-it('takes no run while ten thousand are not done', () => {
+it('accepts no run while ten thousand are not done', () => {
   const oneOffs = new KnownOneOffs();
   oneOffs.take(Array.from({ length: MAX_KNOWN }, (_, n) => run(n)));
   expect(oneOffs.take([run(MAX_KNOWN)]).runs).toEqual([]);
@@ -27,7 +27,7 @@ it('takes no run while ten thousand are not done', () => {
   expect(oneOffs.take([run(MAX_KNOWN)]).runs).toHaveLength(1);
 });
 
-it('keeps 64 MiB of runs that are not done, and takes the others when there is room (trust model SN18)', () => {
+it('stores 64 MiB of runs that are not done, and accepts others when there is capacity (trust model SN18)', () => {
   const oneOffs = new KnownOneOffs();
   const request = { method: 'POST', bodyType: 'RAW', body: 'x'.repeat(1_000_000) } as const;
   const { id: _, ...check } = checkOf('API', { request });

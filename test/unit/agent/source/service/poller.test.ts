@@ -88,7 +88,7 @@ async function startSource(
   };
 }
 
-it('gives up on an answer of more than 1000 pages, and goes on with the checks that it has', async () => {
+it('rejects an answer of more than 1000 pages, and continues with its checks', async () => {
   const rig = await startSource((poll) => ({ answer: answerTo(poll) }));
   const { clock, source, polls, sets, warnings, polled, stop } = rig;
 
@@ -102,7 +102,7 @@ it('gives up on an answer of more than 1000 pages, and goes on with the checks t
   expect(warnings()).toEqual([
     expect.objectContaining({
       kind: 'failed',
-      msg: "the service cannot be asked for checks, those from before go on: the service's answer to a poll has more than 1000 pages",
+      msg: "the service cannot be polled for checks, so the previous checks continue: the service's answer to a poll has more than 1000 pages",
     }),
   ]);
   expect(sets).toEqual([['a']]);
@@ -119,7 +119,7 @@ it('gives up on an answer of more than 1000 pages, and goes on with the checks t
 const PAGE_BYTES = 16 * 1024 * 1024;
 const FITTING_PAGES = 16;
 
-it('keeps 256 MiB of checks, refuses the others by name, and goes on (trust model SN18)', async () => {
+it('accepts 256 MiB of checks, rejects the others by name, and continues (trust model SN18)', async () => {
   const LEFT_BYTES = 5_000;
   const long = assignmentMessageOf({
     check: checkOf('TCP', { id: 'long', name: 'n', tags: Array(100).fill('t'.repeat(255)) }),
@@ -158,7 +158,7 @@ it('keeps 256 MiB of checks, refuses the others by name, and goes on (trust mode
   };
   const refusal = {
     checkId: 'long',
-    problem: expect.stringContaining('256 MiB of checks at most'),
+    problem: expect.stringContaining('at most 256 MiB of checks'),
   };
   expect(await next(FITTING_PAGES + 1)).toMatchObject({ revision: 5, refused: [refusal] });
   expect(sets.at(0)?.slice(-3)).toEqual(['last-that-fits', 'x', 'y']);
@@ -172,7 +172,7 @@ it('keeps 256 MiB of checks, refuses the others by name, and goes on (trust mode
   await stop();
 });
 
-it('takes no changes before it was given all checks, so that restarts add none (trust model SN18)', async () => {
+it('ignores changes before it has all checks, so that restarts add none (trust model SN18)', async () => {
   const rig = await startSource((poll) => {
     // A service that does not know the agent's share yet says that nothing changed.
     if (poll === 1) return { answer: { revision: 0 } };
@@ -187,7 +187,7 @@ it('takes no changes before it was given all checks, so that restarts add none (
   expect(warnings()).toEqual([
     expect.objectContaining({
       kind: 'failed',
-      msg: expect.stringContaining('sent changes of checks where all checks were asked for'),
+      msg: expect.stringContaining('sent changes of checks although all checks were requested'),
     }),
   ]);
   await clock.advance(clock.nextTimerInMs ?? 0);
@@ -198,7 +198,7 @@ it('takes no changes before it was given all checks, so that restarts add none (
   await stop();
 });
 
-it('keeps no more of the runs that an answer names than 256 MiB of its pages have (trust model SN18)', async () => {
+it('accepts at most 256 MiB of one-off runs in the pages of an answer (trust model SN18)', async () => {
   const checks: string[] = [];
   const run = (poll: number) =>
     oneOffMessageOf({
@@ -224,7 +224,7 @@ it('keeps no more of the runs that an answer names than 256 MiB of its pages hav
   await rig.stop();
 });
 
-it('asks for all checks anew after 256 MiB of changes, and takes no more of them', async () => {
+it('requests all checks again after 256 MiB of changes, and ignores further ones', async () => {
   const changes = (poll: number): Page => ({
     answer: { revision: poll, full: poll === 1, upsert: [assignment(`check-${poll}`)] },
     bytes: PAGE_BYTES,
@@ -239,7 +239,7 @@ it('asks for all checks anew after 256 MiB of changes, and takes no more of them
     await clock.advance(clock.nextTimerInMs ?? 0);
   }
   await polled(FITTING_PAGES + 3);
-  expect(warnings()[0]?.msg).toContain('all checks are asked for anew');
+  expect(warnings()[0]?.msg).toContain('all checks are requested again');
   expect(sets.map((set) => set.length)).toEqual([
     ...Array.from({ length: FITTING_PAGES }, (_, n) => n + 1),
     1,
