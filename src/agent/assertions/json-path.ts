@@ -1,6 +1,6 @@
 import { JSONPathEnvironment, type JSONPathQuery, type JSONValue, jsonpath } from 'json-p3';
 import { messageOf } from '../../runtime/errors.ts';
-import { LruCache } from './lru-cache.ts';
+import { LruCache } from '../../runtime/lru-cache.ts';
 
 /** Maximum depth for `..`: deeper documents are rejected, not searched in part. */
 const MAX_DEPTH = 1000;

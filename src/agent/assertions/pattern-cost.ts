@@ -1,4 +1,4 @@
-import { LruCache } from './lru-cache.ts';
+import { LruCache } from '../../runtime/lru-cache.ts';
 
 /**
  * The maximum work of a backtracking search in a text of n characters:

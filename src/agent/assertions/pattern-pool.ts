@@ -1,6 +1,6 @@
 import type { Assertion } from '../../model/check/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { LruCache } from './lru-cache.ts';
+import { LruCache } from '../../runtime/lru-cache.ts';
 import { PatternThread, type ThreadReply } from './pattern-thread.ts';
 
 export interface PoolOptions {

@@ -1,5 +1,5 @@
 import { messageOf } from '../../runtime/errors.ts';
-import { LruCache } from './lru-cache.ts';
+import { LruCache } from '../../runtime/lru-cache.ts';
 
 const compiled = new LruCache<RegExp | string>(500);
 

@@ -1,6 +1,7 @@
 import type { OwnVariable } from '../../model/check/variable.ts';
 import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { LruCache } from '../../runtime/lru-cache.ts';
 import type { OneOffMessage } from '../../wire/v1/assignment.ts';
 import { MAX_ONE_OFFS, pollHoldMs } from '../../wire/v1/limits.ts';
 import type { LocationSettings, PollRequest, PollResponse } from '../../wire/v1/poll.ts';
@@ -10,7 +11,6 @@ import type { Sql, Store } from '../database/port.ts';
 import { badToken } from '../errors.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import type { ProxyPasswords } from '../private-locations/proxy-passwords.ts';
-import { LruCache } from '../secrets/lru-cache.ts';
 import type { LocationWake } from './assignment/location-wake.ts';
 import { type Lease, replaced } from './lease.ts';
 import {

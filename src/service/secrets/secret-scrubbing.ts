@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { createYielder, type YieldWhenDue, yieldToEventLoop } from '../../runtime/event-loop.ts';
+import { LruCache } from '../../runtime/lru-cache.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../scrub/scrubber.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
@@ -7,7 +8,6 @@ import { type CheckKey, sealedVariablesOf } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
 import { secretsRevisionOf } from '../variables/exports.ts';
 import type { Variables } from '../variables/variables.ts';
-import { LruCache } from './lru-cache.ts';
 import { scrubYielding } from './scrub-yielding.ts';
 
 export interface SecretScrubbingParts {

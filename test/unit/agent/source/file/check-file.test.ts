@@ -407,7 +407,9 @@ variables: [{ key: A, value: 1 }, { key: A, value: x }]
       expect.stringMatching(/^3:16: checks\[0\]\.checkType .* must be one of .* not "HTTP"/),
       expect.stringMatching(/^4:5: checks\[0\]\.colour .* is not a known key/),
       expect.stringMatching(/^7:12: checks\[0\]\.request\.url .* must be an http or https URL/),
-      expect.stringMatching(/^8:\d+: checks\[0\]\.request\.assertions\[0\]\.regex .* is no valid/),
+      expect.stringMatching(
+        /^8:\d+: checks\[0\]\.request\.assertions\[0\]\.regex .* is not a valid/,
+      ),
       expect.stringMatching(/^9:5: checks\[1\]\.frequencyOffset .* must be 10, 20 or 30/),
       '11:5: the key "checkType" is given twice',
       expect.stringMatching(/^13:14: checks\[1\]\.request\.hostname .* is missing/),
@@ -417,7 +419,7 @@ variables: [{ key: A, value: 1 }, { key: A, value: x }]
       expect.stringMatching(/^19:28: checks\[3\]\.retryStrategy\.type .* must be/),
       expect.stringMatching(/^23:\d+: checks\[3\]\.request\.assertions\[0\]\.target .* a number/),
       expect.stringMatching(/^23:\d+: checks\[3\]\.request\.assertions\[0\]\.more .* not a known/),
-      expect.stringMatching(/^24:\d+: .*assertions\[1\]\.property .* is no valid JSONPath/),
+      expect.stringMatching(/^24:\d+: .*assertions\[1\]\.property .* is not a valid JSONPath/),
       expect.stringMatching(/^25:\d+: variables\[0\]\.value must be text/),
       expect.stringMatching(/^25:\d+: variables\[1\]\.key must be unique/),
     ]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LruCache } from '../../../../src/service/secrets/lru-cache.ts';
+import { LruCache } from '../../../src/runtime/lru-cache.ts';
 
 it('evicts the values used longest ago', () => {
   const values = new LruCache<string>(10);
@@ -29,4 +29,17 @@ it('does not cache a value heavier than the limit, and evicts all others for it'
   expect(values.size).toBe(0);
   values.set('c', 'C', 10);
   expect(values.get('c')).toBe('C');
+});
+
+it('counts values without weights, and makes those that are missing', () => {
+  const values = new LruCache<string>(2);
+  const made: string[] = [];
+  const get = (key: string): string =>
+    values.getOrMake(key, () => {
+      made.push(key);
+      return key.toUpperCase();
+    });
+  expect(['a', 'b', 'a', 'c', 'b'].map(get)).toEqual(['A', 'B', 'A', 'C', 'B']);
+  expect(made).toEqual(['a', 'b', 'c', 'b']);
+  expect(values.size).toBe(2);
 });

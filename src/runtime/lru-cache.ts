@@ -3,7 +3,10 @@ interface Entry<Value> {
   readonly weight: number;
 }
 
-/** Evicts the least recently used values once their total weight exceeds the limit. */
+/**
+ * Evicts the least recently used values once their total weight exceeds the limit. Without weights
+ * the limit is a number of values.
+ */
 export class LruCache<Value> {
   readonly #maxWeight: number;
   readonly #entries = new Map<string, Entry<Value>>();
@@ -22,7 +25,7 @@ export class LruCache<Value> {
   }
 
   /** A value heavier than the limit is not cached, and evicts all others. */
-  set(key: string, value: Value, weight: number): void {
+  set(key: string, value: Value, weight = 1): void {
     this.delete(key);
     this.#entries.set(key, { value, weight });
     this.#weight += weight;
@@ -30,6 +33,15 @@ export class LruCache<Value> {
       if (this.#weight <= this.#maxWeight) return;
       this.delete(oldest);
     }
+  }
+
+  /** The cached value, or else the one that `make` returns, cached with weight 1. */
+  getOrMake(key: string, make: () => Value): Value {
+    const known = this.get(key);
+    if (known !== undefined) return known;
+    const made = make();
+    this.set(key, made);
+    return made;
   }
 
   delete(key: string): void {
