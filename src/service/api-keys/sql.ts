@@ -1,3 +1,4 @@
+import type { AccountKey } from '../database/account-key.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import type { Role } from '../http/access/authenticator.ts';
@@ -26,10 +27,7 @@ export async function insertApiKey(
   );
 }
 
-export async function findApiKey(
-  sql: Sql,
-  { accountId, id }: { readonly accountId: string; readonly id: string },
-): Promise<ApiKey | null> {
+export async function findApiKey(sql: Sql, { accountId, id }: AccountKey): Promise<ApiKey | null> {
   const [found] = await sql.query<ApiKey>(
     `select ${COLUMNS} from api_keys where account_id = $1 and id = $2`,
     [accountId, id],
@@ -63,10 +61,7 @@ export function listApiKeys(
 }
 
 /** Whether the account has another admin key that is not revoked. */
-export async function hasOtherAdminKey(
-  sql: Sql,
-  { accountId, id }: { readonly accountId: string; readonly id: string },
-): Promise<boolean> {
+export async function hasOtherAdminKey(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
   const rows = await sql.query(
     `select id from api_keys
      where account_id = $1 and id <> $2 and role = 'admin' and revoked_at is null limit 1`,

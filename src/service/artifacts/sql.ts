@@ -1,3 +1,4 @@
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 
 /** An upload to a result. Its content is in the artifact store, by account and digest. */
@@ -111,7 +112,7 @@ export async function findArtifactOfLocation(
 /** An artifact that is shown. One with a known uploader goes before one of the previous release. */
 export async function findArtifact(
   sql: Sql,
-  { accountId, id }: { readonly accountId: string; readonly id: string },
+  { accountId, id }: AccountKey,
 ): Promise<(Artifact & ArtifactRowKey) | null> {
   const [found] = await sql.query<Artifact & ArtifactRowKey>(
     `select ${ARTIFACT_FIELDS}, ${SHOWN_ID} as id, id as row_id, created_at from artifacts a

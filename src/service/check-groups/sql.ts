@@ -1,4 +1,5 @@
 import type { CheckGroup } from '../../model/check/check-group.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
@@ -10,11 +11,6 @@ export interface StoredGroup {
   readonly createdAt: Date;
   /** null until the first update. */
   readonly updatedAt: Date | null;
-}
-
-export interface GroupKey {
-  readonly accountId: string;
-  readonly id: number;
 }
 
 type GroupRow = CheckGroup & Omit<StoredGroup, 'fields'>;
@@ -73,7 +69,7 @@ export async function updateGroup(
     id,
     fields,
     updatedAtMs,
-  }: GroupKey & { readonly fields: CheckGroup; readonly updatedAtMs: number },
+  }: AccountKey<number> & { readonly fields: CheckGroup; readonly updatedAtMs: number },
 ): Promise<StoredGroup | null> {
   const rows = await sql.query<GroupRow>(
     `update check_groups set name = $1, activated = $2::boolean, muted = $3::boolean,
@@ -87,23 +83,26 @@ export async function updateGroup(
   return rows[0] === undefined ? null : groupOf(rows[0]);
 }
 
-export async function findGroup(sql: Sql, key: GroupKey): Promise<StoredGroup | null> {
+export async function findGroup(sql: Sql, key: AccountKey<number>): Promise<StoredGroup | null> {
   return readGroup(sql, key, '');
 }
 
 /** Locks the group until the transaction ends. */
-export async function lockGroup(sql: Sql, key: GroupKey): Promise<StoredGroup | null> {
+export async function lockGroup(sql: Sql, key: AccountKey<number>): Promise<StoredGroup | null> {
   return readGroup(sql, key, 'for update');
 }
 
 /** Protects the group from changes until the transaction ends; others may lock it shared, too. */
-export async function lockGroupShared(sql: Sql, key: GroupKey): Promise<StoredGroup | null> {
+export async function lockGroupShared(
+  sql: Sql,
+  key: AccountKey<number>,
+): Promise<StoredGroup | null> {
   return readGroup(sql, key, 'for share');
 }
 
 async function readGroup(
   sql: Sql,
-  { accountId, id }: GroupKey,
+  { accountId, id }: AccountKey<number>,
   lock: '' | 'for update' | 'for share',
 ): Promise<StoredGroup | null> {
   const rows = await sql.query<GroupRow>(
@@ -132,7 +131,7 @@ export async function listGroups(
  */
 export async function deleteGroup(
   sql: Sql,
-  { accountId, id, deletedAtMs }: GroupKey & { readonly deletedAtMs: number },
+  { accountId, id, deletedAtMs }: AccountKey<number> & { readonly deletedAtMs: number },
 ): Promise<void> {
   await sql.query(
     `update checks
@@ -150,7 +149,10 @@ export async function deleteGroup(
  * Locks the checks of the group until the transaction ends. Call it before the group is locked, as a
  * change of a check locks them in that order.
  */
-export async function lockChecksOfGroup(sql: Sql, { accountId, id }: GroupKey): Promise<void> {
+export async function lockChecksOfGroup(
+  sql: Sql,
+  { accountId, id }: AccountKey<number>,
+): Promise<void> {
   await sql.query(
     `select id from checks where account_id = $1 and group_id = $2::bigint order by id for update`,
     [accountId, id],
@@ -160,7 +162,7 @@ export async function lockChecksOfGroup(sql: Sql, { accountId, id }: GroupKey): 
 /** The slugs of the private locations that the checks of a group name themselves. */
 export async function locationsOfGroupChecks(
   sql: Sql,
-  { accountId, id }: GroupKey,
+  { accountId, id }: AccountKey<number>,
 ): Promise<readonly string[]> {
   const rows = await sql.query<{ slug: string }>(
     `select distinct slug

@@ -2,7 +2,8 @@ import { retryPlanOf } from '../../model/check/retry.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
 import type { HandoverRequest, HandoverResponse } from '../../wire/v1/handover.ts';
 import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
-import { type CheckKey, findCheck } from '../checks/exports.ts';
+import { findCheck } from '../checks/exports.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { listAssignedSlots } from '../results/exports.ts';
@@ -82,7 +83,7 @@ export async function handOver(
 }
 
 /** Whether the check currently has so many retries, and in other locations. */
-async function hasRetry(sql: Sql, key: CheckKey, retriesMade: number): Promise<boolean> {
+async function hasRetry(sql: Sql, key: AccountKey, retriesMade: number): Promise<boolean> {
   const check = (await findCheck(sql, key))?.check;
   if (check === undefined || check.checkType === 'HEARTBEAT') return false;
   const plan = retryPlanOf(check.retryStrategy, check.doubleCheck);

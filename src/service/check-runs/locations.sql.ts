@@ -1,4 +1,4 @@
-import type { CheckKey } from '../checks/exports.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import { CAN_RUN } from './claims.sql.ts';
 
@@ -18,7 +18,7 @@ export type CheckLocation = {
  */
 export function locationsOfCheck(
   sql: Sql,
-  { accountId, id }: CheckKey,
+  { accountId, id }: AccountKey,
 ): Promise<readonly CheckLocation[]> {
   return sql.query<CheckLocation>(
     `select l.id, l.slug,

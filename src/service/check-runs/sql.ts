@@ -1,3 +1,4 @@
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 
 export const RUN_REASONS = ['requested', 'retry'] as const;
@@ -103,10 +104,7 @@ const RUN = `select r.id, r.check_id, l.slug as location, r.reason, r.state, r.s
   left join check_results f on f.account_id = r.account_id and f.check_id = r.check_id
     and f.sequence_id = r.sequence_id and f.slot = r.slot and f.result_type = 'FINAL'`;
 
-export async function findRun(
-  sql: Sql,
-  { accountId, id }: { readonly accountId: string; readonly id: string },
-): Promise<OneOffRun | null> {
+export async function findRun(sql: Sql, { accountId, id }: AccountKey): Promise<OneOffRun | null> {
   const [run] = await sql.query<OneOffRun>(`${RUN} where r.account_id = $1 and r.id = $2`, [
     accountId,
     id,

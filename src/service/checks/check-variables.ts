@@ -15,10 +15,10 @@ import { NOT_READABLE, withNotReadable } from '../../model/credentials/not-reada
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import { ServiceError } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { notReadable, opened, sealedAgain, unreadableSecrets } from '../secrets/secret-store.ts';
-import type { CheckKey } from './sql.ts';
 
 export interface CheckVariablesParts {
   readonly log: Logger;
@@ -66,7 +66,7 @@ export interface CheckVariables {
    * @throws ServiceError 409 where there is no key, or no key decrypts the kept values
    */
   sealChanged(
-    key: CheckKey,
+    key: AccountKey,
     change: VariablesChange,
     stored: () => Promise<Buffer | null>,
   ): Promise<SealedCheck>;
@@ -75,29 +75,29 @@ export interface CheckVariables {
    * fills replaces it; likewise each use of a secret variable, and the variable itself is omitted. The
    * check then fails, and sends nothing.
    */
-  open(key: CheckKey, body: Body, sealed: Buffer | null): Body;
+  open(key: AccountKey, body: Body, sealed: Buffer | null): Body;
   /**
    * The values to mask, in each form that a target may repeat.
    *
    * @throws ServiceError 409 where they cannot be decrypted
    */
-  secretValues(key: CheckKey, sealed: Buffer): readonly string[];
+  secretValues(key: AccountKey, sealed: Buffer): readonly string[];
   /** `secretValues`, or none where they cannot be decrypted. */
-  readableSecrets(key: CheckKey, sealed: Buffer): readonly string[];
+  readableSecrets(key: AccountKey, sealed: Buffer): readonly string[];
   /**
    * Encrypts the credentials and all values of a stored check with the newest key.
    *
    * @returns null if they are so already
    * @throws ServiceError 409 where they cannot be decrypted
    */
-  sealAgain(key: CheckKey, body: Body, sealed: Buffer | null): StoredSecrets | null;
+  sealAgain(key: AccountKey, body: Body, sealed: Buffer | null): StoredSecrets | null;
   /**
    * Decrypts the credentials of a stored check, as earlier releases store them.
    *
    * @returns null if there are none
    * @throws ServiceError 409 where they cannot be decrypted
    */
-  unsealCredentials(key: CheckKey, body: Body, sealed: Buffer | null): StoredSecrets | null;
+  unsealCredentials(key: AccountKey, body: Body, sealed: Buffer | null): StoredSecrets | null;
 }
 
 export interface StoredSecrets {
@@ -110,7 +110,7 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
   const unreadable = unreadableSecrets(log);
 
   const sealValues = (
-    key: CheckKey,
+    key: AccountKey,
     values: ReadonlyMap<string, string>,
     before: Buffer | null = null,
   ): Buffer | null =>
@@ -120,9 +120,9 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
           context: sealingContextOf(key),
           before,
         });
-  const unseal = (key: CheckKey, sealed: Buffer): ReadonlyMap<string, string> =>
+  const unseal = (key: AccountKey, sealed: Buffer): ReadonlyMap<string, string> =>
     new Map(JSON.parse(opened(secrets, sealed, sealingContextOf(key))));
-  const readable = (key: CheckKey, sealed: Buffer): ReadonlyMap<string, string> => {
+  const readable = (key: AccountKey, sealed: Buffer): ReadonlyMap<string, string> => {
     try {
       return unseal(key, sealed);
     } catch (error) {
@@ -279,6 +279,6 @@ function withoutSecrets<C extends Check>(check: C, credentials: ReadonlyMap<stri
   return { ...check, request, variables };
 }
 
-function sealingContextOf({ accountId, id }: CheckKey): readonly string[] {
+function sealingContextOf({ accountId, id }: AccountKey): readonly string[] {
   return ['checks', accountId, id, 'variables'];
 }

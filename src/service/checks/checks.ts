@@ -21,6 +21,7 @@ import {
   viewsOf,
   withoutSubscriptions,
 } from '../alerts/channels/check-views.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
@@ -30,7 +31,6 @@ import { lockReferences } from './check-references.ts';
 import type { CheckVariables } from './check-variables.ts';
 import { refuseMaskedVariables, withKeptVariables } from './kept-variables.ts';
 import {
-  type CheckKey,
   deleteCheck,
   findCheck,
   findChecks,
@@ -130,7 +130,7 @@ export function createChecks(parts: ChecksParts): Checks {
   }
 
   /** null if the URL has none. A template in the secret may change the host. */
-  async function urlSecret(tx: Sql, key: CheckKey, { request }: Check): Promise<string | null> {
+  async function urlSecret(tx: Sql, key: AccountKey, { request }: Check): Promise<string | null> {
     if (!('url' in request)) return null;
     const secret = urlSecretOf(request.url);
     if (secret === null || secret.text !== MASK) return secret?.text ?? null;

@@ -1,6 +1,5 @@
 /** The statements of this feature that other features run, and their types. */
 export {
-  type CheckKey,
   checksNamingLocation,
   findCheck,
   insertCheck,

@@ -1,6 +1,7 @@
 import { checkBodySchema } from '../../model/check/check.ts';
 import { type AnyCheck, heartbeatCheckSchema } from '../../model/heartbeat/heartbeat.ts';
 import type { StoredCheckType } from '../../model/vocabulary.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import { bytesOf, type PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
@@ -12,12 +13,6 @@ export interface StoredCheck {
   readonly createdAt: Date;
   /** null until the first update. */
   readonly updatedAt: Date | null;
-}
-
-/** Includes the account: two accounts may use the same id. */
-export interface CheckKey {
-  readonly accountId: string;
-  readonly id: string;
 }
 
 export interface CheckFilter {
@@ -134,14 +129,14 @@ export async function updateCheck(
   return rows[0] === undefined ? null : storedCheckOf(rows[0]);
 }
 
-export async function findCheck(sql: Sql, key: CheckKey): Promise<StoredCheck | null> {
+export async function findCheck(sql: Sql, key: AccountKey): Promise<StoredCheck | null> {
   return readCheck(sql, key, '');
 }
 
 /** The encrypted values of the check's secret variables; null if there are none, or no such check. */
 export async function sealedVariablesOf(
   sql: Sql,
-  { accountId, id }: CheckKey,
+  { accountId, id }: AccountKey,
 ): Promise<Buffer | null> {
   const [row] = await sql.query<{ sealedVariables: Buffer | null }>(
     'select sealed_variables from checks where account_id = $1 and id = $2',
@@ -151,13 +146,13 @@ export async function sealedVariablesOf(
 }
 
 /** Locks the check until the transaction ends. */
-export async function lockCheck(sql: Sql, key: CheckKey): Promise<StoredCheck | null> {
+export async function lockCheck(sql: Sql, key: AccountKey): Promise<StoredCheck | null> {
   return readCheck(sql, key, 'for update');
 }
 
 async function readCheck(
   sql: Sql,
-  { accountId, id }: CheckKey,
+  { accountId, id }: AccountKey,
   lock: '' | 'for update',
 ): Promise<StoredCheck | null> {
   const rows = await sql.query<CheckRow>(
@@ -220,7 +215,7 @@ export async function findChecks(
 }
 
 /** Deletes the check and its status. Its results stay until their retention ends. */
-export async function deleteCheck(sql: Sql, { accountId, id }: CheckKey): Promise<void> {
+export async function deleteCheck(sql: Sql, { accountId, id }: AccountKey): Promise<void> {
   await sql.query('delete from check_statuses where account_id = $1 and check_id = $2', [
     accountId,
     id,

@@ -10,6 +10,7 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import { MAX_CLIENT_CERTIFICATES } from '../../wire/v1/limits.ts';
 import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
 import { lockAccount } from '../accounts/exports.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -19,7 +20,6 @@ import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { boxOf, opened, readKept } from '../secrets/secret-store.ts';
 import { certificateProblems } from './certificate-problems.ts';
 import {
-  type CertificateKey,
   certificateBytes,
   deleteCertificate,
   findCertificate,
@@ -71,7 +71,7 @@ const RESPONSE_ONLY = ['created_at', 'updated_at'];
 export function createClientCertificates(parts: ClientCertificatesParts): ClientCertificates {
   const { store, clock, log, ids, allowance, secrets } = parts;
 
-  const seal = ({ accountId, id }: CertificateKey, body: ClientCertificateBody): Buffer => {
+  const seal = ({ accountId, id }: AccountKey, body: ClientCertificateBody): Buffer => {
     const { key, passphrase } = body;
     return boxOf(secrets).seal(
       JSON.stringify({ key, passphrase }),

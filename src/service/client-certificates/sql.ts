@@ -1,3 +1,4 @@
+import type { AccountKey } from '../database/account-key.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
@@ -14,14 +15,9 @@ export type StoredCertificate = {
   readonly updatedAt: Date | null;
 };
 
-export interface CertificateKey {
-  readonly accountId: string;
-  readonly id: string;
-}
-
 const COLUMNS = 'id, host, cert, ca, sealed_key, created_at, updated_at';
 
-type CertificateFields = CertificateKey &
+type CertificateFields = AccountKey &
   Pick<StoredCertificate, 'host' | 'cert' | 'ca' | 'sealedKey'> & { readonly atMs: number };
 
 const valuesOf = (fields: CertificateFields): readonly unknown[] => [
@@ -67,7 +63,7 @@ export async function updateCertificate(
 
 export async function findCertificate(
   sql: Sql,
-  key: CertificateKey,
+  key: AccountKey,
 ): Promise<StoredCertificate | null> {
   return readCertificate(sql, key, '');
 }
@@ -75,14 +71,14 @@ export async function findCertificate(
 /** Locks the certificate until the transaction ends. */
 export async function lockCertificate(
   sql: Sql,
-  key: CertificateKey,
+  key: AccountKey,
 ): Promise<StoredCertificate | null> {
   return readCertificate(sql, key, 'for update');
 }
 
 async function readCertificate(
   sql: Sql,
-  { accountId, id }: CertificateKey,
+  { accountId, id }: AccountKey,
   lock: '' | 'for update',
 ): Promise<StoredCertificate | null> {
   const [certificate] = await sql.query<StoredCertificate>(
@@ -105,10 +101,7 @@ export function listCertificates(
 }
 
 /** @returns whether there was one */
-export async function deleteCertificate(
-  sql: Sql,
-  { accountId, id }: CertificateKey,
-): Promise<boolean> {
+export async function deleteCertificate(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
   const rows = await sql.query(
     'delete from client_certificates where account_id = $1 and id = $2 returning id',
     [accountId, id],

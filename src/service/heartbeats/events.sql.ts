@@ -1,5 +1,5 @@
 import type { HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
-import type { CheckKey } from '../checks/exports.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 
 export type HeartbeatEvent = {
@@ -49,7 +49,7 @@ export async function listHeartbeatEvents(
 
 export async function findHeartbeatEvent(
   sql: Sql,
-  { accountId, checkId, id }: CheckKey & { readonly checkId: string },
+  { accountId, checkId, id }: AccountKey & { readonly checkId: string },
 ): Promise<HeartbeatEvent | null> {
   const [row] = await sql.query<HeartbeatEvent>(
     `select ${COLUMNS} from heartbeat_events where account_id = $1 and check_id = $2 and id = $3`,

@@ -1,6 +1,6 @@
 import type { Rhythm } from '../../model/heartbeat/heartbeat.ts';
 import type { HeartbeatPosition, HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
-import type { CheckKey } from '../checks/exports.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
@@ -95,7 +95,7 @@ export async function lockDue(
     atMs,
     limit,
     except,
-  }: { readonly atMs: number; readonly limit: number; readonly except: readonly CheckKey[] },
+  }: { readonly atMs: number; readonly limit: number; readonly except: readonly AccountKey[] },
 ): Promise<readonly LockedHeartbeat[]> {
   const rows = await sql.query<HeartbeatRow>(
     `${LOCKED} where h.due_at <= $1::timestamptz
@@ -110,7 +110,12 @@ export async function lockDue(
 /** After the row of its check. */
 export async function insertHeartbeat(
   sql: Sql,
-  { accountId, id, rhythm, token }: CheckKey & { readonly rhythm: Rhythm; readonly token: string },
+  {
+    accountId,
+    id,
+    rhythm,
+    token,
+  }: AccountKey & { readonly rhythm: Rhythm; readonly token: string },
 ): Promise<void> {
   await sql.query(
     `insert into heartbeats (account_id, check_id, ping_token, period_ms, grace_ms)
@@ -130,7 +135,7 @@ const SINCE = `case when counted_from + ${SPAN} <= $5::timestamptz then $5::time
  */
 export async function setRhythm(
   sql: Sql,
-  { accountId, id, rhythm, atMs }: CheckKey & { readonly rhythm: Rhythm; readonly atMs: number },
+  { accountId, id, rhythm, atMs }: AccountKey & { readonly rhythm: Rhythm; readonly atMs: number },
 ): Promise<void> {
   await sql.query(
     `update heartbeats set period_ms = $3::bigint, grace_ms = $4::bigint,
@@ -145,7 +150,7 @@ export async function setRhythm(
 /** @returns the token before; null where there is no such heartbeat */
 export async function replaceToken(
   sql: Sql,
-  { accountId, id, token }: CheckKey & { readonly token: string },
+  { accountId, id, token }: AccountKey & { readonly token: string },
 ): Promise<string | null> {
   const rows = await sql.query<{ pingToken: string }>(
     `update heartbeats h set ping_token = $3

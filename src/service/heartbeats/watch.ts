@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
-import type { CheckKey } from '../checks/exports.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import { StoreError, storeFaultKind } from '../database/store-errors.ts';
@@ -47,8 +47,8 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
 
   async function judgeBatch(
     tx: Sql,
-    due: { readonly atMs: number; readonly limit: number; readonly except: readonly CheckKey[] },
-    onLocked: (locked: readonly CheckKey[]) => void,
+    due: { readonly atMs: number; readonly limit: number; readonly except: readonly AccountKey[] },
+    onLocked: (locked: readonly AccountKey[]) => void,
   ): Promise<number> {
     const heartbeats = await lockDue(tx, due);
     onLocked(heartbeats.map(({ accountId, checkId: id }) => ({ accountId, id })));
@@ -66,7 +66,7 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
    * one, so that a faulty one does not block the others.
    */
   async function scan(signal?: AbortSignal): Promise<number> {
-    const except: CheckKey[] = [];
+    const except: AccountKey[] = [];
     const faults = new Set<string>();
     let scanned = 0;
     let oneByOne = 0;
@@ -76,7 +76,7 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
       // Judge at an instant up to which the presence of the service is known.
       const atMs = clock.wallMs();
       await presence.record(atMs);
-      let locked: readonly CheckKey[] = [];
+      let locked: readonly AccountKey[] = [];
       try {
         const judged = await store.transaction((tx) =>
           judgeBatch(tx, { atMs, limit, except }, (keys) => {

@@ -1,5 +1,6 @@
+import type { AccountKey } from '../database/account-key.ts';
 import type { Param, Sql } from '../database/port.ts';
-import type { IncidentKey, IncidentTables } from './tables.sql.ts';
+import type { IncidentTables } from './tables.sql.ts';
 import {
   type StoredUpdate,
   type UpdateJson,
@@ -52,7 +53,7 @@ export async function insertIncident(
     id,
     columns,
     createdAtMs,
-  }: IncidentKey & { readonly columns: Columns; readonly createdAtMs: number },
+  }: AccountKey & { readonly columns: Columns; readonly createdAtMs: number },
 ): Promise<void> {
   const names = Object.keys(columns);
   await sql.query(
@@ -71,7 +72,7 @@ export async function updateIncident(
     id,
     columns,
     updatedAtMs,
-  }: IncidentKey & { readonly columns: Columns; readonly updatedAtMs: number },
+  }: AccountKey & { readonly columns: Columns; readonly updatedAtMs: number },
 ): Promise<void> {
   const changes = Object.keys(columns).map((name, index) => `, ${name} = $${index + 4}`);
   await sql.query(
@@ -85,7 +86,7 @@ export async function updateIncident(
 export async function touchIncident(
   sql: Sql,
   tables: IncidentTables,
-  { accountId, id, atMs }: IncidentKey & { readonly atMs: number },
+  { accountId, id, atMs }: AccountKey & { readonly atMs: number },
 ): Promise<void> {
   await sql.query(
     `update ${tables.incidents} i set updated_at = $3::timestamptz${tables.afterUpdates}
@@ -97,7 +98,7 @@ export async function touchIncident(
 export async function findIncident<Fields>(
   sql: Sql,
   tables: IncidentTables,
-  { accountId, id, read }: IncidentKey & { readonly read: UpdatesRead },
+  { accountId, id, read }: AccountKey & { readonly read: UpdatesRead },
 ): Promise<StoredIncident<Fields> | null> {
   const [row] = await sql.query<IncidentRow<Fields>>(
     `${selectIncidents(tables, read)} where i.account_id = $1 and i.id = $2`,
@@ -114,7 +115,7 @@ export async function findIncident<Fields>(
 export async function lockIncident(
   sql: Sql,
   tables: IncidentTables,
-  { accountId, id }: IncidentKey,
+  { accountId, id }: AccountKey,
 ): Promise<boolean> {
   const rows = await sql.query(
     `select id from ${tables.incidents} where account_id = $1 and id = $2 for update`,
@@ -147,7 +148,7 @@ export async function listIncidents<Fields>(
 export async function deleteIncident(
   sql: Sql,
   tables: IncidentTables,
-  { accountId, id }: IncidentKey,
+  { accountId, id }: AccountKey,
 ): Promise<boolean> {
   const rows = await sql.query(
     `delete from ${tables.incidents} where account_id = $1 and id = $2 returning id`,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
@@ -15,7 +16,7 @@ import {
   type StoredIncident,
   updateIncident,
 } from './incidents.sql.ts';
-import type { IncidentKey, IncidentTables } from './tables.sql.ts';
+import type { IncidentTables } from './tables.sql.ts';
 import { insertUpdates, type UpdateFields } from './updates.sql.ts';
 import {
   createIncidentUpdates,
@@ -53,7 +54,7 @@ export interface IncidentKind<Fields, Body extends object> {
   /** Columns that are stored only with a new incident. */
   readonly columnsOfNew?: (updates: readonly UpdateFields[]) => Columns;
   /** Where the caller gives `services`. @throws ServiceError 400 where one does not exist */
-  readonly saveServices?: (tx: Sql, incident: IncidentKey, fields: Body) => Promise<void>;
+  readonly saveServices?: (tx: Sql, incident: AccountKey, fields: Body) => Promise<void>;
 }
 
 /** Incidents of one kind: src/service/README.md, "Status pages and incidents". */
@@ -81,7 +82,7 @@ export function createIncidents<Fields, Body extends object>(
 
   async function find(
     sql: Sql,
-    key: IncidentKey,
+    key: AccountKey,
     read: 'all' | 'first',
   ): Promise<StoredIncident<Fields>> {
     const found = await findIncident<Fields>(sql, tables, { ...key, read });

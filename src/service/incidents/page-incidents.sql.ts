@@ -3,6 +3,7 @@ import type {
   IncidentSeverity,
   PageIncidentFields,
 } from '../../model/status-page/status-page-incident.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import {
   type IncidentRow,
@@ -10,7 +11,7 @@ import {
   type StoredIncident,
   selectIncidents,
 } from './incidents.sql.ts';
-import { type IncidentKey, PAGE_TABLES } from './tables.sql.ts';
+import { PAGE_TABLES } from './tables.sql.ts';
 
 export type StoredPageFields = Readonly<PageIncidentFields> & {
   readonly lastUpdateStatus: IncidentStatus;
@@ -20,7 +21,7 @@ export type StoredPageIncident = StoredIncident<StoredPageFields>;
 /** Only for services that `requireServices` locks. */
 export async function replaceIncidentServices(
   sql: Sql,
-  { accountId, id, serviceIds }: IncidentKey & { readonly serviceIds: readonly string[] },
+  { accountId, id, serviceIds }: AccountKey & { readonly serviceIds: readonly string[] },
 ): Promise<void> {
   await sql.query(
     'delete from status_page_incident_services where account_id = $1 and incident_id = $2',

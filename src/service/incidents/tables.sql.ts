@@ -30,8 +30,3 @@ export const PAGE_TABLES: IncidentTables = {
       where u.account_id = i.account_id and u.incident_id = i.id order by u.n desc limit 1
     )`,
 };
-
-export interface IncidentKey {
-  readonly accountId: string;
-  readonly id: string;
-}

@@ -1,7 +1,8 @@
 import type { IncidentStatus } from '../../model/status-page/incident.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
-import type { IncidentKey, IncidentTables } from './tables.sql.ts';
+import type { IncidentTables } from './tables.sql.ts';
 
 export type UpdateFields = {
   readonly status: IncidentStatus;
@@ -67,7 +68,7 @@ export async function insertUpdates(
     id,
     updates,
     createdAtMs,
-  }: IncidentKey & {
+  }: AccountKey & {
     readonly updates: readonly (UpdateFields & { readonly id: string })[];
     readonly createdAtMs: number;
   },
@@ -89,7 +90,7 @@ export async function insertUpdates(
 export async function countUpdates(
   sql: Sql,
   tables: IncidentTables,
-  { accountId, id }: IncidentKey,
+  { accountId, id }: AccountKey,
 ): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
     `select count(*) as count from ${tables.updates} where account_id = $1 and incident_id = $2`,

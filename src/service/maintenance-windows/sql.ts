@@ -2,6 +2,7 @@ import { type MaintenanceWindow, pauseOf } from '../../model/schedule/maintenanc
 import type { Pause } from '../../model/schedule/pause.ts';
 import { overAt } from '../../model/schedule/recurrence.ts';
 import { MAX_PAUSES } from '../../wire/v1/limits.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { jsonText } from '../database/values.ts';
@@ -16,10 +17,6 @@ export interface StoredWindow {
 
 interface OfAccount {
   readonly accountId: string;
-}
-
-export interface WindowKey extends OfAccount {
-  readonly id: number;
 }
 
 type WindowRow = Omit<StoredWindow, 'window'> &
@@ -94,7 +91,7 @@ export async function updateWindow(
     id,
     window,
     atMs,
-  }: WindowKey & { readonly window: MaintenanceWindow; readonly atMs: number },
+  }: AccountKey<number> & { readonly window: MaintenanceWindow; readonly atMs: number },
 ): Promise<StoredWindow | null> {
   const [row] = await sql.query<WindowRow>(
     `update maintenance_windows set name = $1, tags = $2::jsonb, starts_at = $3::timestamptz,
@@ -111,7 +108,7 @@ export async function updateWindow(
 
 export async function findWindow(
   sql: Sql,
-  { accountId, id }: WindowKey,
+  { accountId, id }: AccountKey<number>,
 ): Promise<StoredWindow | null> {
   const [row] = await sql.query<WindowRow>(
     `select ${COLUMNS} from maintenance_windows where account_id = $1 and id = $2::bigint`,
@@ -121,7 +118,10 @@ export async function findWindow(
 }
 
 /** @returns false where there was none */
-export async function deleteWindow(sql: Sql, { accountId, id }: WindowKey): Promise<boolean> {
+export async function deleteWindow(
+  sql: Sql,
+  { accountId, id }: AccountKey<number>,
+): Promise<boolean> {
   const rows = await sql.query(
     'delete from maintenance_windows where account_id = $1 and id = $2::bigint returning id',
     [accountId, id],

@@ -3,9 +3,9 @@ import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { mapUrlSecret, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import { ServiceError } from '../errors.ts';
 import { opened, sealedAgain, unreadableSecrets } from '../secrets/secret-store.ts';
-import type { LocationKeyOf } from './sql.ts';
 
 export interface ProxyPasswordsParts {
   readonly log: Logger;
@@ -27,13 +27,13 @@ export interface ProxyPasswords {
    * @param proxyUrl a mask in it stands for the stored password
    * @throws ServiceError 409 if the stored password has to be decrypted and no key decrypts it
    */
-  seal(key: LocationKeyOf, proxyUrl: string | null, before: StoredProxy | null): StoredProxy;
+  seal(key: AccountKey, proxyUrl: string | null, before: StoredProxy | null): StoredProxy;
   /** For agents. Contains the mask if the password cannot be decrypted: agents then send no requests. */
-  open(key: LocationKeyOf, stored: StoredProxy): string | null;
+  open(key: AccountKey, stored: StoredProxy): string | null;
   /** Encrypted with the current key; null if it is so already. Like `CheckVariables.sealAgain`. */
-  sealAgain(key: LocationKeyOf, stored: StoredProxy): StoredProxy | null;
+  sealAgain(key: AccountKey, stored: StoredProxy): StoredProxy | null;
   /** With the password in clear; null if it is so already. */
-  unseal(key: LocationKeyOf, stored: StoredProxy): StoredProxy | null;
+  unseal(key: AccountKey, stored: StoredProxy): StoredProxy | null;
 }
 
 /** Agents refuse longer URLs. */
@@ -44,7 +44,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
   const unreadable = unreadableSecrets(log);
 
   const sealed = (
-    key: LocationKeyOf,
+    key: AccountKey,
     proxyUrl: string,
     secret: string,
     before: Buffer | null,
@@ -52,11 +52,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
     proxyUrl: hiddenProxyUrl(proxyUrl),
     sealedProxyPassword: sealedAgain(secrets, secret, { context: sealingContextOf(key), before }),
   });
-  const unsealed = (
-    key: LocationKeyOf,
-    proxyUrl: string,
-    sealedPassword: Buffer,
-  ): string | null => {
+  const unsealed = (key: AccountKey, proxyUrl: string, sealedPassword: Buffer): string | null => {
     const secret = opened(secrets, sealedPassword, sealingContextOf(key));
     return mapUrlSecret(proxyUrl, (text) => (text === MASK ? secret : text));
   };
@@ -116,6 +112,6 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
   };
 }
 
-function sealingContextOf({ accountId, id }: LocationKeyOf): readonly string[] {
+function sealingContextOf({ accountId, id }: AccountKey): readonly string[] {
   return ['private_locations', accountId, id, 'proxy_password'];
 }

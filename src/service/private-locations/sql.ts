@@ -1,3 +1,4 @@
+import type { AccountKey } from '../database/account-key.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 
@@ -20,15 +21,10 @@ export type PrivateLocation = {
 const COLUMNS = `id, account_id, slug, name, icon, proxy_url, sealed_proxy_password, created_at,
   updated_at, revision`;
 
-export interface LocationKeyOf {
-  readonly accountId: string;
-  readonly id: string;
-}
-
 /** @returns false where the account has a location with that slug already */
 export async function insertPrivateLocation(
   sql: Sql,
-  location: LocationKeyOf & {
+  location: AccountKey & {
     readonly slug: string;
     readonly name: string;
     readonly icon: string | null;
@@ -58,7 +54,7 @@ export async function insertPrivateLocation(
 
 export async function findPrivateLocation(
   sql: Sql,
-  { accountId, id }: LocationKeyOf,
+  { accountId, id }: AccountKey,
 ): Promise<PrivateLocation | null> {
   return readLocation(sql, accountId, id, '');
 }
@@ -66,7 +62,7 @@ export async function findPrivateLocation(
 /** Locks the location, its keys and its checks until the transaction ends. */
 export async function lockPrivateLocation(
   sql: Sql,
-  { accountId, id }: LocationKeyOf,
+  { accountId, id }: AccountKey,
 ): Promise<PrivateLocation | null> {
   return readLocation(sql, accountId, id, 'for update');
 }
@@ -98,7 +94,7 @@ export function listPrivateLocations(
 
 export async function updatePrivateLocation(
   sql: Sql,
-  location: LocationKeyOf & {
+  location: AccountKey & {
     readonly name: string;
     readonly icon: string | null;
     readonly proxyUrl: string | null;
@@ -125,7 +121,7 @@ export async function updatePrivateLocation(
 /** Deletes the location and its keys. */
 export async function deletePrivateLocation(
   sql: Sql,
-  { accountId, id }: LocationKeyOf,
+  { accountId, id }: AccountKey,
 ): Promise<void> {
   await sql.query('delete from private_locations where account_id = $1 and id = $2', [
     accountId,

@@ -1,4 +1,5 @@
 import type { Analysis, AnalysisProvider } from '../../model/result/root-cause-analysis.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
@@ -136,7 +137,7 @@ export async function findPendingRequest(
 
 export async function findAnalysis(
   sql: Sql,
-  { accountId, id }: { readonly accountId: string; readonly id: string },
+  { accountId, id }: AccountKey,
 ): Promise<StoredAnalysis | null> {
   const [row] = await sql.query<AnalysisRow>(
     `select ${COLUMNS} from root_cause_analyses where account_id = $1 and id = $2`,

@@ -1,7 +1,7 @@
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { createCheckVariables } from '../checks/check-variables.ts';
-import type { CheckKey } from '../checks/exports.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/port.ts';
 import { ServiceError } from '../errors.ts';
 import { lockPrivateLocation } from '../private-locations/exports.ts';
@@ -88,12 +88,12 @@ export async function rewriteCredentials(
   return { changed, unreadable };
 }
 
-async function inBatches<Row extends CheckKey>(
-  listAfter: (after: CheckKey | null) => Promise<readonly Row[]>,
+async function inBatches<Row extends AccountKey>(
+  listAfter: (after: AccountKey | null) => Promise<readonly Row[]>,
   work: (row: Row) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let after: CheckKey | null = null; !signal.aborted; ) {
+  for (let after: AccountKey | null = null; !signal.aborted; ) {
     const rows: readonly Row[] = await listAfter(after);
     for (const row of rows) {
       if (signal.aborted) return;

@@ -1,14 +1,13 @@
-import type { CheckKey } from '../checks/exports.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Row, Sql, Store } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
-import type { LocationKeyOf } from '../private-locations/exports.ts';
 
 /** Stored credentials: for the rewrite that encrypts or decrypts them. */
 
 /** Of checks, or of locations. */
 export interface CredentialsRange {
   /** The last one before the range, by account and id; null for the first range. */
-  readonly after: CheckKey | null;
+  readonly after: AccountKey | null;
   readonly limit: number;
 }
 
@@ -102,8 +101,8 @@ export function countSealed(sql: Sql): Promise<readonly SealedCount[]> {
 export function listCredentialChecks(
   sql: Sql,
   { after, limit }: CredentialsRange,
-): Promise<readonly (CheckKey & CheckCredentials)[]> {
-  return sql.query<CheckKey & CheckCredentials & Row>(
+): Promise<readonly (AccountKey & CheckCredentials)[]> {
+  return sql.query<AccountKey & CheckCredentials & Row>(
     `select account_id, id, sealed_variables, jsonb_build_object('request', jsonb_build_object(
        'url', body #> '{request,url}', 'basicAuth', body #> '{request,basicAuth}',
        'headers', body #> '{request,headers}')) as body
@@ -120,7 +119,7 @@ export function listCredentialChecks(
 /** Locks the check until the transaction ends. */
 export async function lockCheckCredentials(
   sql: Sql,
-  { accountId, id }: CheckKey,
+  { accountId, id }: AccountKey,
 ): Promise<CheckCredentials | null> {
   const [credentials] = await sql.query<CheckCredentials>(
     'select body, sealed_variables from checks where account_id = $1 and id = $2 for update',
@@ -132,7 +131,7 @@ export async function lockCheckCredentials(
 /** The agents get the check again. `updated_at` does not change: no user changed the check. */
 export async function putCheckCredentials(
   sql: Sql,
-  { accountId, id, body, sealedVariables }: CheckKey & CheckCredentials,
+  { accountId, id, body, sealedVariables }: AccountKey & CheckCredentials,
 ): Promise<void> {
   await sql.query(
     `update checks set body = $3::jsonb, sealed_variables = $4::bytea, revision = revision + 1
@@ -145,8 +144,8 @@ export async function putCheckCredentials(
 export function listProxyLocations(
   sql: Sql,
   { after, limit }: CredentialsRange,
-): Promise<readonly (LocationKeyOf & LocationProxy)[]> {
-  return sql.query<LocationKeyOf & LocationProxy & Row>(
+): Promise<readonly (AccountKey & LocationProxy)[]> {
+  return sql.query<AccountKey & LocationProxy & Row>(
     `select account_id, id, proxy_url, sealed_proxy_password from private_locations
      where (account_id, id) > ($1, $2) and proxy_url like '%@%'
      order by account_id, id limit $3::bigint`,
@@ -157,7 +156,7 @@ export function listProxyLocations(
 /** The caller has locked the location. */
 export async function putLocationProxy(
   sql: Sql,
-  { accountId, id, proxyUrl, sealedProxyPassword }: LocationKeyOf & LocationProxy,
+  { accountId, id, proxyUrl, sealedProxyPassword }: AccountKey & LocationProxy,
 ): Promise<void> {
   await sql.query(
     `update private_locations set proxy_url = $3, sealed_proxy_password = $4::bytea

@@ -4,7 +4,8 @@ import { LruCache } from '../../runtime/lru-cache.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../scrub/scrubber.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
-import { type CheckKey, sealedVariablesOf } from '../checks/exports.ts';
+import { sealedVariablesOf } from '../checks/exports.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import { secretsRevisionOf } from '../variables/exports.ts';
 import type { Variables } from '../variables/variables.ts';
@@ -84,7 +85,7 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
   /** Masks the check's own secrets, before the account's are masked. */
   async function ofCheck(
     sql: Sql,
-    key: CheckKey,
+    key: AccountKey,
     {
       account,
       ownSecrets,

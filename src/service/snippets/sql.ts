@@ -1,4 +1,5 @@
 import type { Snippet } from '../../model/account/snippet.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { AccountRange, PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 
@@ -8,11 +9,6 @@ export interface StoredSnippet {
   readonly createdAt: Date;
   /** null until the first update. */
   readonly updatedAt: Date | null;
-}
-
-export interface SnippetKey {
-  readonly accountId: string;
-  readonly id: number;
 }
 
 type SnippetRow = Snippet & Omit<StoredSnippet, 'fields'>;
@@ -47,7 +43,12 @@ export async function insertSnippet(
  */
 export async function updateSnippet(
   sql: Sql,
-  { accountId, id, fields, atMs }: SnippetKey & { readonly fields: Snippet; readonly atMs: number },
+  {
+    accountId,
+    id,
+    fields,
+    atMs,
+  }: AccountKey<number> & { readonly fields: Snippet; readonly atMs: number },
 ): Promise<StoredSnippet | null> {
   const rows = await sql.query<SnippetRow>(
     `update snippets set name = $3, script = $4, updated_at = $5::timestamptz
@@ -57,18 +58,24 @@ export async function updateSnippet(
   return rows[0] === undefined ? null : snippetOf(rows[0]);
 }
 
-export async function findSnippet(sql: Sql, key: SnippetKey): Promise<StoredSnippet | null> {
+export async function findSnippet(
+  sql: Sql,
+  key: AccountKey<number>,
+): Promise<StoredSnippet | null> {
   return readSnippet(sql, key, '');
 }
 
 /** Locks the snippet until the transaction ends. */
-export async function lockSnippet(sql: Sql, key: SnippetKey): Promise<StoredSnippet | null> {
+export async function lockSnippet(
+  sql: Sql,
+  key: AccountKey<number>,
+): Promise<StoredSnippet | null> {
   return readSnippet(sql, key, 'for update');
 }
 
 async function readSnippet(
   sql: Sql,
-  { accountId, id }: SnippetKey,
+  { accountId, id }: AccountKey<number>,
   lock: '' | 'for update',
 ): Promise<StoredSnippet | null> {
   const rows = await sql.query<SnippetRow>(
@@ -103,7 +110,10 @@ export async function findSnippets(
 }
 
 /** @returns whether there was one */
-export async function deleteSnippet(sql: Sql, { accountId, id }: SnippetKey): Promise<boolean> {
+export async function deleteSnippet(
+  sql: Sql,
+  { accountId, id }: AccountKey<number>,
+): Promise<boolean> {
   const rows = await sql.query(
     'delete from snippets where account_id = $1 and id = $2::bigint returning id',
     [accountId, id],

@@ -1,4 +1,5 @@
 import type { StatusPageService } from '../../model/status-page/status-page.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 
 export type StoredService = StatusPageService & {
@@ -9,11 +10,6 @@ export type StoredService = StatusPageService & {
   readonly updatedAt: Date | null;
 };
 
-export interface ServiceKey {
-  readonly accountId: string;
-  readonly id: string;
-}
-
 const COLUMNS = 'id, account_id, name, created_at, updated_at';
 
 export async function insertService(
@@ -23,7 +19,7 @@ export async function insertService(
     id,
     name,
     createdAtMs,
-  }: ServiceKey & StatusPageService & { readonly createdAtMs: number },
+  }: AccountKey & StatusPageService & { readonly createdAtMs: number },
 ): Promise<void> {
   await sql.query(
     `insert into status_page_services (account_id, id, name, created_at)
@@ -34,7 +30,7 @@ export async function insertService(
 
 export async function findService(
   sql: Sql,
-  { accountId, id }: ServiceKey,
+  { accountId, id }: AccountKey,
 ): Promise<StoredService | null> {
   return readService(sql, { accountId, id }, '');
 }
@@ -42,14 +38,14 @@ export async function findService(
 /** Until the transaction ends, nobody else changes the service or begins to name it. */
 export async function lockService(
   sql: Sql,
-  { accountId, id }: ServiceKey,
+  { accountId, id }: AccountKey,
 ): Promise<StoredService | null> {
   return readService(sql, { accountId, id }, 'for update');
 }
 
 async function readService(
   sql: Sql,
-  { accountId, id }: ServiceKey,
+  { accountId, id }: AccountKey,
   lock: '' | 'for update',
 ): Promise<StoredService | null> {
   const [row] = await sql.query<StoredService>(
@@ -82,7 +78,7 @@ export async function updateService(
     id,
     name,
     updatedAtMs,
-  }: ServiceKey & StatusPageService & { readonly updatedAtMs: number },
+  }: AccountKey & StatusPageService & { readonly updatedAtMs: number },
 ): Promise<void> {
   await sql.query(
     `update status_page_services set name = $3, updated_at = $4::timestamptz
@@ -92,7 +88,7 @@ export async function updateService(
 }
 
 /** The database deletes it from cards and incidents, too. */
-export async function deleteService(sql: Sql, { accountId, id }: ServiceKey): Promise<void> {
+export async function deleteService(sql: Sql, { accountId, id }: AccountKey): Promise<void> {
   await sql.query('delete from status_page_services where account_id = $1 and id = $2', [
     accountId,
     id,

@@ -1,4 +1,5 @@
 import type { StatusPage } from '../../model/status-page/status-page.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 import type { StoredService } from './services.sql.ts';
@@ -15,11 +16,6 @@ export interface StoredPage {
   readonly id: string;
   readonly fields: PageFields;
   readonly cards: readonly StoredCard[];
-}
-
-export interface PageKey {
-  readonly accountId: string;
-  readonly id: string;
 }
 
 interface Times {
@@ -106,7 +102,7 @@ export async function insertPage(
     id,
     fields,
     createdAtMs,
-  }: PageKey & { readonly fields: PageFields; readonly createdAtMs: number },
+  }: AccountKey & { readonly fields: PageFields; readonly createdAtMs: number },
 ): Promise<void> {
   await sql.query(
     `insert into status_pages (name, url, custom_domain, description, theme_colors, logo, favicon,
@@ -129,7 +125,7 @@ export async function updatePage(
     id,
     fields,
     updatedAtMs,
-  }: PageKey & { readonly fields: PageFields; readonly updatedAtMs: number },
+  }: AccountKey & { readonly fields: PageFields; readonly updatedAtMs: number },
 ): Promise<void> {
   await sql.query(
     `update status_pages set name = $1, url = $2, custom_domain = $3, description = $4,
@@ -140,7 +136,10 @@ export async function updatePage(
   );
 }
 
-export async function findPage(sql: Sql, { accountId, id }: PageKey): Promise<StoredPage | null> {
+export async function findPage(
+  sql: Sql,
+  { accountId, id }: AccountKey,
+): Promise<StoredPage | null> {
   const rows = await sql.query<PageRow>(
     `${pageFrom('status_pages')} where p.account_id = $1 and p.id = $2`,
     [accountId, id],
@@ -153,7 +152,7 @@ export async function findPage(sql: Sql, { accountId, id }: PageKey): Promise<St
  *
  * @returns false where there is no such page
  */
-export async function lockPage(sql: Sql, { accountId, id }: PageKey): Promise<boolean> {
+export async function lockPage(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
   const rows = await sql.query(
     'select id from status_pages where account_id = $1 and id = $2 for update',
     [accountId, id],
@@ -183,7 +182,7 @@ export async function listPages(
 }
 
 /** @returns whether there was one */
-export async function deletePage(sql: Sql, { accountId, id }: PageKey): Promise<boolean> {
+export async function deletePage(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
   const rows = await sql.query(
     'delete from status_pages where account_id = $1 and id = $2 returning id',
     [accountId, id],
@@ -203,7 +202,7 @@ export interface CardToStore {
 /** Saves all cards of the page, in their order. Only for a page that is new or locked. */
 export async function replaceCards(
   sql: Sql,
-  { accountId, id, cards }: PageKey & { readonly cards: readonly CardToStore[] },
+  { accountId, id, cards }: AccountKey & { readonly cards: readonly CardToStore[] },
 ): Promise<void> {
   await sql.query('delete from status_page_cards where account_id = $1 and status_page_id = $2', [
     accountId,

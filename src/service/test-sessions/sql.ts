@@ -1,6 +1,7 @@
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { MissedRecord } from '../../wire/v1/results.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 import { SHOWN_RESULT } from '../results/exports.ts';
@@ -34,11 +35,6 @@ export type StoredSession = SessionTotals & {
   readonly updatedAt: Date | null;
 };
 
-export interface SessionKey {
-  readonly accountId: string;
-  readonly id: string;
-}
-
 const ALL_BUT_MISSED = `id, jsonb_build_object('name', name, 'projectId', project_id,
     'environment', environment, 'provider', provider, 'repository', repository, 'branch', branch,
     'commitId', commit_id) as facts,
@@ -55,7 +51,7 @@ export async function insertSession(
     id,
     facts,
     createdAtMs,
-  }: SessionKey & { readonly facts: TestSessionFacts; readonly createdAtMs: number },
+  }: AccountKey & { readonly facts: TestSessionFacts; readonly createdAtMs: number },
 ): Promise<boolean> {
   const rows = await sql.query(
     `insert into test_sessions (account_id, id, name, project_id, environment, provider, repository,
@@ -79,18 +75,18 @@ export async function insertSession(
   return rows.length > 0;
 }
 
-export async function findSession(sql: Sql, key: SessionKey): Promise<StoredSession | null> {
+export async function findSession(sql: Sql, key: AccountKey): Promise<StoredSession | null> {
   return readSession(sql, key, '');
 }
 
 /** Until the transaction ends, nobody else adds to the session. */
-export async function lockSession(sql: Sql, key: SessionKey): Promise<StoredSession | null> {
+export async function lockSession(sql: Sql, key: AccountKey): Promise<StoredSession | null> {
   return readSession(sql, key, 'for update');
 }
 
 async function readSession(
   sql: Sql,
-  { accountId, id }: SessionKey,
+  { accountId, id }: AccountKey,
   lock: '' | 'for update',
 ): Promise<StoredSession | null> {
   const [row] = await sql.query<StoredSession>(
@@ -146,7 +142,7 @@ export async function listSessions(
  */
 export async function insertSessionResults(
   sql: Sql,
-  { accountId, id, results }: SessionKey & { readonly results: readonly ReceivedResult[] },
+  { accountId, id, results }: AccountKey & { readonly results: readonly ReceivedResult[] },
 ): Promise<ReadonlySet<string>> {
   if (results.length === 0) return new Set();
   const rows = await sql.query<{ id: string }>(
@@ -170,7 +166,7 @@ export async function putTotals(
     id,
     totals,
     updatedAtMs,
-  }: SessionKey & {
+  }: AccountKey & {
     readonly totals: SessionTotals;
     /** null for a new session. */
     readonly updatedAtMs: number | null;
@@ -203,7 +199,7 @@ export async function putTotals(
   return row ?? null;
 }
 
-export interface SessionResultFilter extends SessionKey {
+export interface SessionResultFilter extends AccountKey {
   readonly resultTypes: readonly ReceivedResult['resultType'][];
   /** null for all. */
   readonly hasFailures: boolean | null;
@@ -246,7 +242,7 @@ export async function listSessionResults(
 }
 
 /** Deletes its results, too. @returns false where there was none */
-export async function deleteSession(sql: Sql, { accountId, id }: SessionKey): Promise<boolean> {
+export async function deleteSession(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
   const rows = await sql.query(
     'delete from test_sessions where account_id = $1 and id = $2 returning 1 as one',
     [accountId, id],

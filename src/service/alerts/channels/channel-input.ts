@@ -7,6 +7,7 @@ import {
 } from '../../../model/alerting/alert-channel.ts';
 import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
+import type { AccountKey } from '../../database/account-key.ts';
 import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';
 import { givenFields, type Input } from '../../http/resources/given-fields.ts';
 import { bodyProblem, MASK_GIVEN, parseBody } from '../../http/resources/input-problems.ts';
@@ -14,7 +15,7 @@ import { notReadable } from '../../secrets/secret-store.ts';
 import { templateProblemOf } from '../senders/webhook.ts';
 import { openedTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
 import { withRetainedSecrets } from './retained-secrets.ts';
-import type { ChannelFields, ChannelKey, StoredChannel } from './sql.ts';
+import type { ChannelFields, StoredChannel } from './sql.ts';
 
 /** Fields of a response that an update may repeat. */
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
@@ -65,7 +66,7 @@ export interface ChangedChannel {
  */
 export function changedChannel(
   secrets: SecretBox | null,
-  key: ChannelKey,
+  key: AccountKey<number>,
   stored: StoredChannel,
   input: Input,
 ): ChangedChannel {
@@ -120,7 +121,7 @@ function isObject(given: unknown): given is Input {
  */
 function retainedWebhook(
   secrets: SecretBox | null,
-  key: ChannelKey,
+  key: AccountKey<number>,
   stored: { readonly config: OpenWebhookConfig; readonly sealedSecrets: Buffer | null },
   given: Input,
 ): { readonly config: Input; readonly isUnreadable: boolean } {

@@ -5,8 +5,9 @@ import type {
   WebhookConfig,
 } from '../../../model/alerting/alert-channel.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
+import type { AccountKey } from '../../database/account-key.ts';
 import { boxOf, opened } from '../../secrets/secret-store.ts';
-import type { ChannelKey, SealedTarget } from './sql.ts';
+import type { SealedTarget } from './sql.ts';
 
 /** The encrypted JSON: the locked values are in their order. */
 interface WebhookSecrets {
@@ -18,7 +19,7 @@ interface WebhookSecrets {
 /** @throws ServiceError 409 where the target has secrets and there is no key */
 export function sealedTarget(
   secrets: SecretBox | null,
-  key: ChannelKey,
+  key: AccountKey<number>,
   target: ChannelTarget,
 ): SealedTarget {
   if (target.type !== 'WEBHOOK') return { target, sealedSecrets: null };
@@ -56,7 +57,7 @@ export function withoutSecrets(
 /** @throws ServiceError 409 where no key decrypts the secrets of the target */
 export function openedTarget(
   secrets: SecretBox | null,
-  key: ChannelKey,
+  key: AccountKey<number>,
   { target, sealedSecrets }: SealedTarget,
 ): ChannelTarget {
   if (target.type !== 'WEBHOOK') return target;
@@ -81,7 +82,7 @@ export function secretsIn(config: WebhookConfig): readonly string[] {
   return webhookSecret === null ? locked : [webhookSecret, ...locked];
 }
 
-function sealingContextOf({ accountId, id }: ChannelKey): readonly string[] {
+function sealingContextOf({ accountId, id }: AccountKey<number>): readonly string[] {
   return ['alert_channels', accountId, String(id)];
 }
 

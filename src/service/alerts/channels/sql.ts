@@ -1,4 +1,5 @@
 import type { ChannelWishes, OpenTarget } from '../../../model/alerting/alert-channel.ts';
+import type { AccountKey } from '../../database/account-key.ts';
 import { bytesOf, type PageEntry } from '../../database/page-entries.ts';
 import type { Sql } from '../../database/port.ts';
 import { StoreError } from '../../database/store-errors.ts';
@@ -22,11 +23,6 @@ export interface StoredChannel {
   readonly createdAt: Date;
   /** null until it was first updated. */
   readonly updatedAt: Date | null;
-}
-
-export interface ChannelKey {
-  readonly accountId: string;
-  readonly id: number;
 }
 
 type ChannelRow = Omit<StoredChannel, 'fields'> & ChannelFields;
@@ -70,7 +66,7 @@ export async function insertChannel(
     id,
     createdAtMs,
     ...content
-  }: ChannelKey & ChannelContent & { readonly createdAtMs: number },
+  }: AccountKey<number> & ChannelContent & { readonly createdAtMs: number },
 ): Promise<StoredChannel> {
   const [row] = await sql.query<ChannelRow>(
     `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
@@ -96,7 +92,7 @@ export async function updateChannel(
     id,
     updatedAtMs,
     ...content
-  }: ChannelKey & ChannelContent & { readonly updatedAtMs: number },
+  }: AccountKey<number> & ChannelContent & { readonly updatedAtMs: number },
 ): Promise<StoredChannel | null> {
   const [row] = await sql.query<ChannelRow>(
     `update alert_channels set config = $1::jsonb, send_failure = $2::boolean,
@@ -109,7 +105,10 @@ export async function updateChannel(
   return row === undefined ? null : channelOf(row);
 }
 
-export async function findChannel(sql: Sql, key: ChannelKey): Promise<StoredChannel | null> {
+export async function findChannel(
+  sql: Sql,
+  key: AccountKey<number>,
+): Promise<StoredChannel | null> {
   return readChannel(sql, key, '');
 }
 
@@ -117,13 +116,16 @@ export async function findChannel(sql: Sql, key: ChannelKey): Promise<StoredChan
  * Until the transaction ends, nobody else changes the channel. Does not block notices to it or new
  * subscriptions.
  */
-export async function lockChannel(sql: Sql, key: ChannelKey): Promise<StoredChannel | null> {
+export async function lockChannel(
+  sql: Sql,
+  key: AccountKey<number>,
+): Promise<StoredChannel | null> {
   return readChannel(sql, key, 'for no key update');
 }
 
 async function readChannel(
   sql: Sql,
-  { accountId, id }: ChannelKey,
+  { accountId, id }: AccountKey<number>,
   lock: '' | 'for no key update',
 ): Promise<StoredChannel | null> {
   const [row] = await sql.query<ChannelRow>(
@@ -193,7 +195,10 @@ export async function lockChannelsShared(
  *
  * @returns whether it existed
  */
-export async function deleteChannel(sql: Sql, { accountId, id }: ChannelKey): Promise<boolean> {
+export async function deleteChannel(
+  sql: Sql,
+  { accountId, id }: AccountKey<number>,
+): Promise<boolean> {
   const rows = await sql.query(
     'delete from alert_channels where account_id = $1 and id = $2::bigint returning 1',
     [accountId, id],

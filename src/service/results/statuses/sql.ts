@@ -1,4 +1,4 @@
-import type { CheckKey } from '../../checks/exports.ts';
+import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql } from '../../database/port.ts';
 import { jsonText } from '../../database/values.ts';
 
@@ -101,7 +101,7 @@ export async function putStatuses(
 }
 
 /** The status of one check; null until a run has ended. */
-export async function findStatus(sql: Sql, { accountId, id }: CheckKey) {
+export async function findStatus(sql: Sql, { accountId, id }: AccountKey) {
   const [found] = await findStatuses(sql, { accountId, checkIds: [id] });
   return found ?? null;
 }
