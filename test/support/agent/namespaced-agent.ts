@@ -44,7 +44,7 @@ export class NamespacedAgent {
     return new NamespacedAgent(name, namespace);
   }
 
-  /** Starts the same agent (DATA_DIR) again. */
+  /** Starts the agent, always with the same DATA_DIR. */
   start(key: string): Promise<RunningAgent> {
     this.#key = key;
     return startAgent({

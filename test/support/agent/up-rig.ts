@@ -13,7 +13,7 @@ export interface UpRig {
   readonly file: string;
   readonly data: string;
   write(...checks: readonly object[]): void;
-  /** Like `checks`, with variables. */
+  /** Like `write`, with variables. */
   writeAll(content: { readonly checks: readonly object[]; readonly variables: object[] }): void;
   /** Creates the service's database, which is most of the time of a first start. */
   makeDatabase(): void;

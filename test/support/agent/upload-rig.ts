@@ -157,7 +157,7 @@ class WatchedClient extends ServiceClient {
   }
 }
 
-/** The longest possible delay before a retry. A longer timer is the request timeout. */
+/** The delay before the next retry; null if none. A longer timer is the request timeout. */
 function backoffOf(clock: FakeClock): number | null {
   const next = clock.nextTimerInMs;
   return next === null || (next >= 60_000 && next !== MISMATCH_WAIT_MS) ? null : next;

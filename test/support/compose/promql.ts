@@ -20,7 +20,9 @@ const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset']);
 
 /**
  * The selectors of a PromQL expression without variables. Parses only enough of the grammar to find
- * the metrics and their use; promtool validates the rest. @throws Error on unknown syntax
+ * the metrics and their use; promtool validates the rest.
+ *
+ * @throws Error on unknown syntax
  */
 export function selectorsOf(expression: string): readonly Selector[] {
   const tokens = tokensOf(expression);

@@ -31,7 +31,7 @@ export interface Rule {
   readonly maximum?: number;
   /** In characters. */
   readonly maxLength?: number;
-  /** The minimum number of keys of an object. */
+  /** The fields of an object. */
   readonly fields?: Fields;
   /** Of each item of an array, or of each value of a map. */
   readonly each?: Rule;

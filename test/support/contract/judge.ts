@@ -3,8 +3,8 @@ import type { Rule, Table } from './field-rules.ts';
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 const DATE_AND_TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
-/** Fields that are called dates, although some are timestamps. */
-const DATE_ALONE = new Set(['created_at', 'updated_at']);
+/** These fields are calendar dates: a timestamp is invalid. */
+const CALENDAR_DATES = new Set(['created_at', 'updated_at']);
 
 /** Every difference between a response and a table, as `2.2 field: problem`. */
 export function differences(table: Table, answer: unknown): readonly string[] {
@@ -93,7 +93,7 @@ function isDate(value: unknown, path: string): boolean {
   if (typeof value !== 'string') return false;
   if (DATE.test(value)) return isInstant(`${value}T00:00:00Z`);
   const name = path.slice(path.lastIndexOf('.') + 1);
-  return !DATE_ALONE.has(name) && TIMESTAMP.test(value) && isInstant(value);
+  return !CALENDAR_DATES.has(name) && TIMESTAMP.test(value) && isInstant(value);
 }
 
 /** Invalid dates, such as 30 February, roll over into others. */

@@ -46,8 +46,9 @@ const isIn = (folder: string) => (name: string) => existsSync(join(folder, name)
 
 /**
  * Creates a cluster and starts it. A root user runs it as `nobody`, since PostgreSQL refuses root.
- * @param tls the server's certificate; TLS is off by default @param overrides settings that replace
- * those of the tests
+ *
+ * @param tls the server's certificate; TLS is off by default
+ * @param overrides settings that replace those of the tests
  */
 export async function startPostgres(
   tls?: Identity,

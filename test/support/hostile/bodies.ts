@@ -18,7 +18,7 @@ type Make = (party: Party, isNew: boolean) => unknown;
 
 const UPDATE = { status: 'MONITORING', description: 'An update' };
 
-/** By route; the route of one resource has the body of its collection. */
+/** By route. */
 const BODIES: Readonly<Record<string, Make>> = {
   '/v1/checks': checkOf('url'),
   '/v1/checks/url': checkOf('url'),

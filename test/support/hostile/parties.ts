@@ -49,8 +49,8 @@ function credentialsOf(mark: string, type: string) {
 }
 
 /**
- * @param mark a word that is part of all its texts @param prefix begins every id that the party
- * chooses
+ * @param mark a word that is part of all its texts
+ * @param prefix begins every id that the party chooses
  */
 export async function makeParty(
   { store, features, send }: PartyParts,

@@ -25,7 +25,7 @@ export function bodyOf(route: Route, party: Party): unknown {
   return bodyFor(route, party) ?? (route.body === null ? undefined : exampleOf(route.body));
 }
 
-/** Whether it addresses an existing resource. */
+/** The route's path with the party's own ids. */
 export function ownPath(route: Route, party: Party): string {
   return pathOf(route, ownIds(route.url.replaceAll(/:(\w+)/g, '{$1}'), party));
 }

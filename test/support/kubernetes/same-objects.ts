@@ -35,7 +35,7 @@ function withoutExtras(value: unknown): unknown {
   );
 }
 
-/** Of the chart alone, or nothing without what is. */
+/** Whether it, or everything inside it, is added only by the chart. */
 function isExtra(key: string, value: unknown): boolean {
   if (OF_A_CHART.has(key) || key === 'annotations') return true;
   if (typeof value !== 'object' || value === null) return false;

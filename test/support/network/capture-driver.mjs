@@ -50,7 +50,7 @@ const commands = {
     if (outcome.ok) outcome.socket.destroy();
     return { code: outcome.ok ? null : outcome.failure.code };
   },
-  /** Sends a text and reads until the end; returns the number of bytes and the outcome. */
+  /** Reads until the end and sends a text; returns the number of bytes and the error code. */
   read: ({ host, port, say = '' }) =>
     new Promise((resolve) => {
       let bytes = 0;

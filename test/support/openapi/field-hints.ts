@@ -45,7 +45,7 @@ const BY_PATH: readonly (readonly [path: RegExp, fields: Readonly<Record<string,
 ];
 
 const BY_NAME: Readonly<Record<string, HintOf>> = {
-  // A check group without checks is invalid.
+  // Every check needs these fields.
   privateLocations: ({ slug }) => ({ values: fc.constant([slug]), presence: 95 }),
   request: () => ({ values: null, presence: 95 }),
   heartbeat: () => ({ values: null, presence: 95 }),
@@ -94,7 +94,7 @@ function fresh(word: string): FieldHint {
   return { values: fc.nat({ max: 2 ** 30 }).map((number) => `${word}${number}`) };
 }
 
-/** One of the values known at that time. */
+/** One of the ids known when the value is made. */
 function idOf(known: KnownIds, home: string): FieldHint {
   return { values: fc.nat().map((at) => oneAt(known.ids(home), at) ?? 'nothing') };
 }

@@ -13,7 +13,7 @@ const ALSO_AT: readonly (readonly [from: RegExp, to: string])[] = [
   [/^\/v1\/checks\/(url|tcp|dns|icmp)$/, '/v1/analytics/$1'],
 ];
 /** Paths whose responses contain resources with their own paths. */
-const TOLD_AT: Readonly<Record<string, string>> = {
+const LISTED_AT: Readonly<Record<string, string>> = {
   '/v1/checks/{id}/run': '/v1/check-runs',
   '/v1/check-results/{checkId}/{resultId}/artifacts': '/v1/artifacts',
   '/v1/test-session-error-groups/projects/{projectId}': '/v1/test-session-error-groups',
@@ -60,8 +60,8 @@ export class KnownIds {
       return;
     }
     const isOne = path.endsWith('}') && method !== 'POST' && !Array.isArray(answer);
-    const home = TOLD_AT[path] ?? (isOne ? homeOf(path) : path);
-    const above = path in TOLD_AT ? [] : isOne ? asked.slice(0, -1) : asked;
+    const home = LISTED_AT[path] ?? (isOne ? homeOf(path) : path);
+    const above = path in LISTED_AT ? [] : isOne ? asked.slice(0, -1) : asked;
     for (const item of [answer].flat()) this.#learnItem(home, above, item);
   }
 

@@ -24,7 +24,7 @@ export interface ReleaseBeforeRelay extends ListeningServer {
   readonly url: string;
   /** Parts of the messages that the previous release would have refused. */
   readonly faults: readonly string[];
-  /** Messages by the last word of the path. */
+  /** The number of relayed messages by the last segment of the path. */
   readonly relayed: ReadonlyMap<string, number>;
 }
 
