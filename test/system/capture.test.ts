@@ -237,7 +237,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
         '--regid=65534',
         '--clear-groups',
         '--inh-caps=+net_raw,+dac_read_search',
-        // The delay of reading this repository, wherever it is.
+        // The second capability is for reading this repository, wherever it is.
         '--ambient-caps=+net_raw,+dac_read_search',
       ],
     ],

@@ -61,7 +61,7 @@ it('each slot is accounted for exactly once through a reload, a frozen process a
     SHUTDOWN_GRACE_SECONDS: '1',
     LOG_LEVEL: 'info',
   });
-  // Only slots since the start: catching up would keep connections from the target.
+  // Reads from the beginning: trying each position would delay the target’s connections.
   const lines = (count: number): RegExp => new RegExp(`^(?:[^\\n]*\\n){${count}}`);
   await cli.seen('stdout', lines(CHECKS));
 
