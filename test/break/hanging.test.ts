@@ -9,13 +9,13 @@ import { type StarvedAgent, startAgent } from './support/starvation/starvation-l
 const HANGING = 1000;
 const HEALTHY = 200;
 const PERIOD_SECONDS = 10;
-/** Of each healthy check: more than its period passes while all targets hang. */
+/** Slots of each healthy check: more than its period passes while all targets hang. */
 const SLOTS_EACH = 3;
 
 const lacks = lacking({ commands: ['taskset'], files: [] });
 
 it.skipIf(lacks !== null)(
-  `a thousand hanging targets cost two hundred healthy checks no slot (lacking: ${lacks ?? 'nothing'})`,
+  `two hundred healthy checks miss no slot beside a thousand hanging targets (lacking: ${lacks ?? 'nothing'})`,
   { timeout: 180_000 },
   async () => {
     const held = new Set<Socket>();
@@ -51,7 +51,7 @@ it.skipIf(lacks !== null)(
     console.info(JSON.stringify({ seconds, mostHeld, waiting, cpuSeconds, starved }));
 
     expect(missed.filter(({ reason }) => reason === 'agent_busy')).toEqual([]);
-    // A machine that is short of CPU costs slots of its own.
+    // A machine short of CPU misses slots for another reason.
     const ofHealthy = missed.filter(isHealthy).filter(({ reason }) => reason !== 'agent_starved');
     expect(ofHealthy).toEqual([]);
     expect(results.filter((one) => isHealthy(one) && one.hasFailures)).toEqual([]);
@@ -67,7 +67,7 @@ function isHealthy({ checkId }: { readonly checkId: string }): boolean {
   return checkId.startsWith('healthy');
 }
 
-/** Of each healthy check the slots that were run or missed, epoch milliseconds. */
+/** The recorded slots of each healthy check, epoch milliseconds. */
 function slotsByCheck({ results, missed }: StarvedAgent): readonly (readonly number[])[] {
   const slots = new Map<string, number[]>();
   for (let n = 0; n < HEALTHY; n += 1) slots.set(`healthy-${n}`, []);
@@ -78,7 +78,7 @@ function slotsByCheck({ results, missed }: StarvedAgent): readonly (readonly num
   return [...slots.values()].map((each) => each.sort((one, other) => one - other));
 }
 
-/** Half of them by TLS: a target that hangs does so in the handshake, too. */
+/** Half of them use TLS: their targets hang in the handshake. */
 function many(kind: string, count: number, port: number): { readonly entry: object }[] {
   return Array.from({ length: count }, (_, n) => {
     const id = `${kind}-${n}`;

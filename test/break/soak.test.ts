@@ -25,35 +25,35 @@ import { judgeSlots, type Span } from './support/soak/soak-slots.ts';
 import { startTargets } from './support/soak/soak-targets.ts';
 import { startPulse } from './support/storm/storm-pulse.ts';
 
-/** 1 walks every path, 10 is for nightly runs, 60 for a release. */
+/** 1 runs every path, 10 is for nightly runs, 60 for a release. */
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 1);
 const MINUTE_MS = 60_000;
 const COUNTS = { often: 170, minutely: 104 };
 const SHORTLY_MS = 1_000;
 const SAMPLES = 30;
-/** The time between two samples is a part of the whole, within these. */
+/** The interval of samples is a share of the whole, within these limits. */
 const [SOONEST_MS, LATEST_MS] = [1_500, 15_000];
-/** Start, drain and judgement. */
+/** Start, drain and evaluation. */
 const BESIDES_MS = 3 * MINUTE_MS;
 
 const lacks = lacking({ commands: ['tcpdump', 'traceroute'], files: [] });
 const SLUG = 'soak';
 /**
- * An attempt in which it stands still for longer does not count for the agent: src/agent/README.md,
+ * The agent discards an attempt in which it stands still for longer: src/agent/README.md,
  * "Timing and CPU starvation".
  */
 const NOTICED_MS = 250;
-/** Of the runs so many may be missed for it: on a machine with nothing else to do it is none. */
+/** The allowed share of runs missed because of it: none on an otherwise idle machine. */
 const MAX_STOOD_STILL = 0.1;
 
 it.skipIf(lacks !== null)(
-  `agent and service soak for ${MINUTES} min and stay as they were (lacking: ${lacks ?? 'nothing'})`,
+  `agent and service run under load for ${MINUTES} min without leaks or lost slots (lacking: ${lacks ?? 'nothing'})`,
   async () => {
     const targets = await startTargets();
     const dataDir = makeTestFolder();
     const service = await startService({
       dataDir,
-      // The default: it is stood still for longer than the tests' other leases last.
+      // The default: it is stopped for longer than the other tests' leases last.
       env: { ...INSPECTED, LEASE_SECONDS: '15' },
     });
     const { key } = await service.addLocation(SLUG);
@@ -152,7 +152,7 @@ it.skipIf(lacks !== null)(
     const { hooks } = await targets.counts();
     await until(
       async () => (await agent.health()).json,
-      // All that was to be delivered by then is.
+      // Everything due by then is delivered.
       ({ spoolOldestSeconds: age }) => age === null || age * 1000 < Date.now() - upToMs - 1000,
     );
     await Promise.all([agentInspector.close(), serviceInspector.close()]);
@@ -175,7 +175,7 @@ it.skipIf(lacks !== null)(
     ];
     if (growth.length > 0) console.info(series.map(allOf).join('\n'));
     const verdict = await judgeSlots({ dataDir }, checks, {
-      // It says that it has its checks shortly before it begins.
+      // It logs that it has its checks shortly before it begins.
       afterMs: afterMs + SHORTLY_MS,
       upToMs,
       standstills,
@@ -189,7 +189,7 @@ it.skipIf(lacks !== null)(
     expect(stoodStill).toBeLessThanOrEqual(finals * MAX_STOOD_STILL);
     expect(samples.flat().filter(({ ready }) => ready !== 1)).toEqual([]);
     expect(growth).toEqual([]);
-    // Where nobody used them, all of this would say nothing.
+    // Without any use, all of this would prove nothing.
     expect(finals).toBeGreaterThan(checks.length);
     expect(hooks).toMatchObject({ ALERT_FAILURE: expect.any(Number) });
     expect(artifacts).toBeGreaterThan(0);

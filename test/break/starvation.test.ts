@@ -32,21 +32,21 @@ const lacks =
 
 /** FINALs of healthy checks, for each condition. */
 const WANTED = IS_NIGHTLY ? 1000 : 200;
-/** Ends the wait where an agent gets next to nothing done. */
+/** Ends the wait for an agent that makes almost no progress. */
 const MOST_MS = IS_NIGHTLY ? 1_500_000 : 200_000;
 
 interface Starved {
   readonly name: string;
   readonly agent: StarvedAgent;
   readonly checks: readonly StarvationCheck[];
-  /** Since when, epoch milliseconds. */
+  /** The start, epoch milliseconds. */
   readonly fromMs: number;
-  /** How long its health port took to answer. */
+  /** Response times of its health port. */
   readonly answerMs: number[];
 }
 
 interface Condition {
-  /** On which the agent runs: hogs leave the other one to the rest. */
+  /** The agent's CPU: hogs leave the other one to the rest. */
   readonly cpu: number;
   /** Checks of healthy targets; most run every ten seconds. */
   readonly healthy: number;
@@ -69,7 +69,7 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
 };
 
 it.skipIf(lacks !== null)(
-  `no healthy target is accused by a starved agent (lacking: ${lacks ?? 'nothing'})`,
+  `a starved agent reports no failure of a healthy target (lacking: ${lacks ?? 'nothing'})`,
   { timeout: MOST_MS + 60_000 },
   async () => {
     const targets = await startTargets();
@@ -89,7 +89,7 @@ it.skipIf(lacks !== null)(
     };
     while (Date.now() < endMs && !starved.every(isDone)) {
       await pause(500);
-      // Each of them once in a while, and either path.
+      // Each of them sometimes, and either path.
       const next = starved[Math.floor(asked / 2) % starved.length];
       const askedMs = Date.now();
       const answer = await next?.agent.ask(asked % 2 === 0 ? '/-/liveness' : '/metrics');
@@ -156,7 +156,7 @@ function verdictOf(checks: readonly StarvationCheck[], agent: StarvedAgent, from
   };
 }
 
-/** By the first two slots that the check had since it was starved. */
+/** From the first two slots of the check under starvation. */
 function isReported(check: StarvationCheck, agent: StarvedAgent, fromMs: number): boolean {
   const { id, periodMs, expected } = check;
   return agent.results.some(

@@ -25,7 +25,7 @@ const lacks = lacking({
   commands: ['ip', 'nft', 'sysctl', 'mount', 'tcpdump', 'traceroute'],
   files: [],
 });
-/** 10 in nightly runs: the storm lasts until all that it hits has failed for good. */
+/** 10 in nightly runs: the storm lasts until all of its checks have failed permanently. */
 const FACTOR = Number(process.env.BREAK_FACTOR ?? 1);
 const COUNTS: Readonly<Record<Group, number>> = {
   healthy: 100,
@@ -33,33 +33,31 @@ const COUNTS: Readonly<Record<Group, number>> = {
   reset: 500,
   nameless: 500,
 };
-/** As many as may be: each check that is dropped holds a place for the 30 s of its attempt. */
+/** The maximum: each check with dropped packets has a permit for the 30 s of its attempt. */
 const JOB_CONCURRENCY = '1000';
-/** At first all code is run for the first time. */
+/** All code runs for the first time at first. */
 const SETTLE_MS = 6_000;
 const SHORTLY_MS = 1_000;
 /** Each check once. */
 const CALM_MS = PERIOD_SECONDS * 1000;
 const STORM_MS = FACTOR > 1 ? 95_000 : 36_000;
 /**
- * The short storm ends when the first attempts have ended, and the next ones soon connect; in a long
- * one there are always some that have had their last packet and wait for the end of their 30 s.
+ * The short storm ends when the first attempts have ended, and the next ones soon connect; in a
+ * long one some attempts have always sent their last packet and wait for the end of their 30 s.
  */
 const AFTERMATH_MS = FACTOR > 1 ? 34_000 : 6_000;
 const RECOVERY_MS = AFTERMATH_MS + PERIOD_SECONDS * 1000 + 1_000;
-/** The promise; where the machine is slow in the calm already, so many times what it takes there. */
+/** The guarantee; on a slow machine a multiple of the time before the storm. */
 const LATE_MS = 100;
 const CALM_FACTOR = 3;
-/**
- * src/agent/README.md, "When a check fails: the evidence"; what ends a process takes its time, too.
- */
+/** src/agent/README.md, "When a check fails: the evidence"; ending a process takes time as well. */
 const EVIDENCE_AT_ONCE = 2;
 const EVIDENCE_MS = 10_000;
 const GRACE_MS = 3_000;
 const MAX_CAPTURE_BYTES = 5 * 1024 * 1024;
 
 it.skipIf(lacks !== null)(
-  `a storm makes nobody else late (lacking: ${lacks ?? 'nothing'})`,
+  `a storm of failures does not delay healthy checks (lacking: ${lacks ?? 'nothing'})`,
   { timeout: STORM_MS + 150_000 },
   async () => {
     const checks = stormChecks(COUNTS);
@@ -75,7 +73,7 @@ it.skipIf(lacks !== null)(
       env: { JOB_CONCURRENCY, TMPDIR: join(tempDir, 'empty') },
     });
     await agent.logged(new RegExp(`"scheduled":${checks.length},"msg":"the checks are in"`));
-    // It says so shortly before it begins.
+    // It logs this shortly before it begins.
     const startMs = Date.now() + SHORTLY_MS;
     const pulse = await startPulse();
     const own = watchOwnProcesses(agent.pid);
@@ -92,14 +90,14 @@ it.skipIf(lacks !== null)(
     const recovery = await pass(RECOVERY_MS);
     const endMs = Date.now();
 
-    // Of what hung nothing is left: what is open now is of the runs of this moment.
+    // Hung runs leave nothing open: the open connections belong to current runs.
     await until(
       async () => openFiles(agent.pid),
       (files) => files <= calmFiles + COUNTS.healthy,
     );
     const read = await until(
       async () => readMetrics(lab.ask(agent.healthPort, '/metrics')),
-      // All that was to be delivered by then is.
+      // Everything due by then is delivered.
       (value) => value('vedette_spool_oldest_age_seconds') * 1000 < Date.now() - endMs - 1000,
     );
     expect(await agent.kill('SIGTERM')).toBe(0);
@@ -150,7 +148,7 @@ it.skipIf(lacks !== null)(
       ({ checkId, isFinal, code }) => isFinal && code !== null && lost.has(checkId),
     );
     expect(failed.filter(({ wasBusy }) => wasBusy).length).toBe(busy);
-    // Evidence is what an agent that is short of CPU leaves out first.
+    // An agent short of CPU skips evidence first.
     expect(failed.length).toBe((made ?? 0) + (busy ?? 0) + shed);
     expect(failed.filter(({ traced }) => traced).length).toBeGreaterThan(0);
     expect(failed.filter(({ captured }) => captured).length).toBeGreaterThan(0);
@@ -162,7 +160,7 @@ it.skipIf(lacks !== null)(
     expect(errorsIn(agent.log())).toEqual([]);
 
     const late = (span: Span): number => Math.max(...latenessOf(records, checks, 'healthy', span));
-    // What the machine does to everybody is not the agent's doing.
+    // Delays of the whole machine are not the agent's.
     const machineMs = storm.pulseMs + storm.waitedMs;
     const most = Math.max(LATE_MS + machineMs, CALM_FACTOR * late(calm));
     expect(late(storm)).toBeLessThanOrEqual(most);
@@ -172,9 +170,9 @@ it.skipIf(lacks !== null)(
 interface Period extends Span {
   /** Of the agent. */
   readonly cpuMs: number;
-  /** The latest wake-up of a process that has nothing to do with it. */
+  /** The latest wake-up of an unrelated process. */
   readonly pulseMs: number;
-  /** The most in a second that the agent was kept waiting for a processor. */
+  /** The longest time within a second that the agent waited for a processor. */
   readonly waitedMs: number;
 }
 
@@ -203,7 +201,7 @@ async function timed(act: () => Promise<void>): Promise<Span> {
   return { fromMs, toMs: Date.now() };
 }
 
-/** The processes that evidence is gathered with: how many at once, and the longest life. */
+/** Evidence processes: the maximal number at once, and the longest life. */
 function watchOwnProcesses(agentPid: number) {
   const most = { captures: 0, traceroutes: 0, lifeMs: 0 };
   const born = new Map<number, number>();
@@ -227,7 +225,7 @@ function watchOwnProcesses(agentPid: number) {
   };
 }
 
-/** Each look reads about every process of the machine. */
+/** Each scan reads about every process of the machine. */
 const LOOK_EVERY_MS = 200;
 
 function openFiles(pid: number): number {

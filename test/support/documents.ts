@@ -3,7 +3,10 @@ import { join } from 'node:path';
 
 export const ROOT = join(import.meta.dirname, '../..');
 
-/** Every document of the project by its path. The tables and commands of all have names of their own. */
+/**
+ * Every document of the project by its path. Names of tables and commands are unique across
+ * documents.
+ */
 export const DOCUMENTS = [
   'README.md',
   'docker/README.md',

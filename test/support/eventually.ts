@@ -1,6 +1,6 @@
 /**
- * Lets the event loop turn until the condition holds: for work that real files and sockets do
- * while the fake clock stands still. The test's own time limit ends it otherwise.
+ * Yields to the event loop until the condition holds: for the work of real files and sockets while
+ * the fake clock stands still. Only the test's time limit ends it otherwise.
  */
 export async function eventually(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve));

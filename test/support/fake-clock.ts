@@ -6,7 +6,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that moves only when the test says so. Wall and monotonic time move apart at will. */
+/** A clock that moves only when the test moves it. Wall and monotonic time can move separately. */
 export class FakeClock implements Clock {
   #wallMs: number;
   #monotonicMs = 1000;
@@ -40,18 +40,18 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Timers that wait: a test ends with none, or something leaked. */
+  /** Pending timers: a test must end with none, otherwise something leaked. */
   get pendingTimers(): number {
     return this.#timers.size;
   }
 
-  /** Monotonic milliseconds until the next timer is due; null where none waits. */
+  /** Monotonic milliseconds until the next timer; null if there is none. */
   get nextTimerInMs(): number | null {
     const next = this.#nextDue(Number.POSITIVE_INFINITY);
     return next === null ? null : next.dueMs - this.#monotonicMs;
   }
 
-  /** Moves both clocks on and fires what comes due in between, each at its own instant. */
+  /** Advances both clocks and fires the due timers, each at its own instant. */
   async advance(durationMs: number): Promise<void> {
     const endMs = this.#monotonicMs + durationMs;
     await settle();
@@ -64,23 +64,23 @@ export class FakeClock implements Clock {
     this.#moveTo(Math.max(endMs, this.#monotonicMs));
   }
 
-  /** What runs right now takes so long: both clocks move, and whatever is due waits its turn. */
+  /** The running code takes this long: both clocks advance, and due timers wait. */
   spend(durationMs: number): void {
     this.#moveTo(this.#monotonicMs + durationMs);
   }
 
-  /** The process was stopped or starved: time passes on both clocks, and no timer fires in it. */
+  /** The process was stopped or starved: both clocks advance without firing timers. */
   async stall(durationMs: number): Promise<void> {
     this.#moveTo(this.#monotonicMs + durationMs);
     await this.advance(0);
   }
 
-  /** Somebody set the wall clock. */
+  /** The wall clock was set. */
   stepWall(byMs: number): void {
     this.#wallMs += byMs;
   }
 
-  /** The machine sleeps: the wall clock goes on, monotonic time and every timer stand still. */
+  /** The machine sleeps: the wall clock advances; monotonic time and timers stand still. */
   suspend(durationMs: number): void {
     this.#wallMs += durationMs;
     this.#suspendedMs += durationMs;
@@ -107,7 +107,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets everything that is ready run: promises, and what they start in turn. */
+/** Runs everything that is ready: promises, and the work that they start. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import { createHandbook, type Handbook } from '../../src/handbook/handbook.ts';
 import type { Topic } from '../../src/handbook/topics.ts';
 
-/** A topic of `GUIDE.md`, unless told otherwise. */
+/** A topic of `GUIDE.md` by default. */
 export function topicOf(
   name: string,
   headings: readonly string[],

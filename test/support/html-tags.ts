@@ -3,11 +3,11 @@ const VOID = ['!doctype', 'meta', 'link', 'input', 'wbr'];
 const TAG = /<(\/?)([a-z!][a-z0-9]*)((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*(\/?)>/gi;
 
 /**
- * Reads a page with strict rules: no sign of markup outside of tags, quotes around attributes, and
- * every element ended in its order.
+ * Reads a page with strict rules: no markup characters outside of tags, quoted attributes, and all
+ * elements closed in order.
  *
  * @returns the names of its elements and its attributes, as `a href`
- * @throws Error where the page is not well-formed
+ * @throws Error if the page is not well-formed
  */
 export function readTags(html: string): { readonly names: ReadonlySet<string> } {
   const names = new Set<string>();

@@ -4,7 +4,7 @@ import { dirname, join, normalize, relative } from 'node:path';
 export interface Import {
   /** Path below src, like `agent/run/runner.ts`. */
   readonly from: string;
-  /** The same for our own modules; the specifier as written for all others. */
+  /** The same for our own modules; the written specifier for all others. */
   readonly to: string;
   readonly own: boolean;
 }
@@ -30,7 +30,7 @@ export function importsOf(files = sourceFiles()): Import[] {
   );
 }
 
-/** One cycle among the modules, as the path that closes it; null where there is none. */
+/** One import cycle, as the path that closes it; null if there is none. */
 export function findCycle(imports: readonly Import[]): readonly string[] | null {
   const edges = new Map<string, string[]>();
   for (const { from, to, own } of imports) {

@@ -7,7 +7,7 @@ export interface LogCapture {
   records(): Record<string, unknown>[];
 }
 
-/** A real logger whose lines stay in memory. */
+/** A real logger that writes to memory. */
 export function captureLog(): LogCapture {
   const destination = new PassThrough();
   let text = '';

@@ -1,6 +1,6 @@
 import type { DatabaseKind } from './database/databases.ts';
 
-/** Set by `.ci/run --nightly`: tests then do all they can, otherwise a short selection. */
+/** Set by `.ci/run --nightly`: runs the full tests instead of a short selection. */
 export const IS_NIGHTLY = process.env.NIGHTLY === '1';
 
 /**
@@ -13,7 +13,7 @@ export function databasesToTest(first: DatabaseKind): readonly DatabaseKind[] {
   return IS_NIGHTLY ? [first, other] : [first];
 }
 
-/** How many random cases a property is tried with. @param nightly as many in the nightly run */
+/** How many random cases to try for a property. @param nightly the number of the nightly run */
 export function caseCount(nightly: number): number {
   return IS_NIGHTLY ? nightly : Math.ceil(nightly / 3);
 }

@@ -13,7 +13,7 @@ import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/variables.ts'
 import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';
 import { alertsTable } from './compose/prometheus-files.ts';
 
-/** The part of JSON Schema that zod makes of our fields. */
+/** The part of JSON Schema that zod generates for our fields. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -47,7 +47,7 @@ function ciTimesTable(): string {
   );
 }
 
-/** The README's tables by the name in their markers, each made from the data that the code uses. */
+/** The README's tables by the name in their markers, each generated from the code's data. */
 export function readmeTables(): Readonly<Record<string, string>> {
   return {
     'common-fields': fieldTable(z.strictObject(commonFields), () => true),
@@ -109,7 +109,7 @@ function requestTable(type: keyof typeof CHECK_SHAPES): string {
   return fieldTable(CHECK_SHAPES[type].shape.request, () => true);
 }
 
-/** What each type has beside the common fields and its request. */
+/** The fields of each type besides the common fields and its request. */
 function thresholdTable(): string {
   const rows = Object.entries(CHECK_SHAPES).flatMap(([type, shape]) =>
     fieldRows(shape, (name) => name.includes('Threshold') || name.includes('ResponseTime')).map(
@@ -153,7 +153,7 @@ function kindOf(field: Schema): string {
   if (field.type === 'string') return withLimits('text', field.minLength, field.maxLength);
   if (field.type === 'integer' || field.type === 'number') {
     const noun = field.type === 'integer' ? 'whole number' : 'number';
-    // An integer without its own limit has that of the number type.
+    // zod gives an integer without a limit that of the number type.
     const max = field.maximum === Number.MAX_SAFE_INTEGER ? undefined : field.maximum;
     return withLimits(noun, field.minimum, max);
   }

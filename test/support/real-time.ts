@@ -1,5 +1,5 @@
 /**
- * The prefix of a command that is to run before all ordinary processes: for an agent of which a test expects
- * what it leaves out, with reason, where it gets no CPU. Needs root.
+ * A command prefix that sets real-time priority: for an agent whose test checks behaviour that it
+ * rightly omits under CPU starvation. Needs root.
  */
 export const REAL_TIME: readonly string[] = ['chrt', '--rr', '10'];

@@ -10,17 +10,17 @@ import type { ClientCertificate } from '../../src/model/check/client-certificate
 import { makeContext } from './agent/probe-context.ts';
 import type { Authority, Identity } from './servers/certificates.ts';
 
-/** What makes the agent trust a test's authority: a client certificate that brings it along. */
+/** Makes the agent trust a test's authority: a client certificate that includes it. */
 export function trusting(authority: Authority, client: Identity): ClientCertificate {
   return { host: '*.test', ...client, ca: authority.cert, passphrase: null };
 }
 
-/** Connects to a port of loopback and shakes hands, as a probe does. */
+/** Connects to a port of loopback and does the TLS handshake, like a probe. */
 export async function secureTo(
   port: number,
   options: Partial<SecureOptions> & {
     readonly host?: string;
-    /** What happens to the connection between connecting and the handshake. */
+    /** Runs between connecting and the handshake. */
     readonly beforeHandshake?: (socket: Socket) => Promise<void>;
   } = {},
   context: ProbeContext = makeContext(),
@@ -57,5 +57,5 @@ export function secured(outcome: SecureOutcome): Extract<SecureOutcome, { ok: tr
 export function refused(outcome: SecureOutcome): Extract<SecureOutcome, { ok: false }> {
   if (!outcome.ok) return outcome;
   outcome.socket.destroy();
-  throw new Error(`shook hands with ${outcome.facts.protocol}`);
+  throw new Error(`the handshake succeeded with ${outcome.facts.protocol}`);
 }

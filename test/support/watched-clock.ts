@@ -1,6 +1,6 @@
 import { FakeClock } from './fake-clock.ts';
 
-/** A clock that reports each reading: the probe reads it when something happens. */
+/** A clock that reports each reading: a probe reads it at each event. */
 export class WatchedClock extends FakeClock {
   #look = (): void => {};
 

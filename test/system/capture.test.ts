@@ -89,7 +89,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     expect(await agent.do('connect', { host, port, limitMs: 3000 })).toEqual({ code });
 
     const packets = shownPackets(await agent.stop());
-    // An answer that comes while the kernel is still about the question is asked for again.
+    // An answer that arrives while the kernel is still processing the query is requested again.
     expect(packets.length).toBeGreaterThanOrEqual(2);
     expect(packets.length % 2).toBe(0);
     for (const [index, packet] of packets.entries()) {
@@ -135,7 +135,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     expect(asked.some((packet) => packet.includes('> 10.77.0.3.53:'))).toBe(true);
     const refusals = packets.filter((packet) => packet.includes('udp port 53 unreachable'));
     expect(refusals.length).toBeGreaterThan(0);
-    // Over TCP as well; and that is all of it.
+    // Also over TCP; nothing else.
     const tries = packets.filter((packet) => packet.includes('2.53: Flags [S]'));
     const resets = packets.filter((packet) => packet.includes('2.53 > 10.77.0.1'));
     expect(tries).toHaveLength(1);
@@ -237,7 +237,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
         '--regid=65534',
         '--clear-groups',
         '--inh-caps=+net_raw,+dac_read_search',
-        // The second to read this repository, wherever it is.
+        // The second capability is for reading this repository, wherever it is.
         '--ambient-caps=+net_raw,+dac_read_search',
       ],
     ],
@@ -262,7 +262,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     const [killed, living, contained] = await Promise.all([
       open(machines),
       open(machines),
-      // In a container the pids are its own: its agent has the pid 1 there.
+      // Inside a container pids are separate: its agent has the pid 1.
       open(machines, 'unshare', '--pid', '--fork', '--mount-proc', '--kill-child'),
     ]);
     for (const agent of [killed, living, contained]) {

@@ -82,7 +82,7 @@ describe.skipIf(lacks !== null)(
       expect(reports[1]?.message).toContain('ENETUNREACH');
     });
 
-    it('a port that connects to itself is reported as refused', () => {
+    it('a TCP self-connection is reported as refused', () => {
       namespace.run('sysctl', '-qw', 'net.ipv4.ip_local_port_range=45000 45000');
       const target = { hostname: '127.0.0.1', port: 45_000, ipFamily: 'IPv4' } as const;
       const [report] = connectInside(namespace, { targets: [target] });
@@ -100,7 +100,7 @@ describe.skipIf(lacks !== null)(
     });
 
     it('too few local ports are not blamed on the target', () => {
-      // One port, which the listener itself has taken.
+      // One port, which the listener itself uses.
       namespace.run('sysctl', '-qw', `net.ipv4.ip_local_port_range=${PORT} ${PORT}`);
       const [report] = connectInside(namespace, { targets: [over4('127.0.0.1')], listen });
       expect(report?.code).toBe('INTERNAL_ERROR');

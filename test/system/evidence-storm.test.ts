@@ -11,7 +11,7 @@ const lacks = lacking({ commands: ['tcpdump', 'chrt'], files: [] });
 const FAILING = 40;
 const AT_ONCE = 2;
 
-/** An agent of a service, and checks of a port that refuses: they run when they are asked to. */
+/** An agent of a service, and checks of a port that refuses connections; they run on request. */
 async function deploy(count: number, env: Readonly<Record<string, string>>) {
   const { port, close } = await refusingPort();
   onTestFinished(close);
@@ -22,7 +22,7 @@ async function deploy(count: number, env: Readonly<Record<string, string>>) {
     key,
     dataDir: makeTestFolder(),
     env: { JOB_CONCURRENCY: '10', ...env },
-    // Evidence is what an agent that is short of CPU leaves out first.
+    // An agent short of CPU skips evidence first.
     prefix: REAL_TIME,
   });
   const body = { privateLocations: [slug], frequency: 60, retryStrategy: null, doubleCheck: false };
@@ -71,7 +71,7 @@ describe.skipIf(lacks !== null)(
         const { jobLog, pcapDataUrl } = json[0].tcpCheckResult;
         const story = jobLog.map(({ msg }: { msg: string }) => msg).join('\n');
         if (without.test(story)) busy += 1;
-        // On a machine that is very busy tcpdump may not begin in time; the result then says so.
+        // On a busy machine tcpdump may start too late; the result then reports it.
         else
           expect(story).toMatch(pcapDataUrl === null ? /^No capture: /m : /^Captured \d+ packets/m);
       }

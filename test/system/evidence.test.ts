@@ -28,7 +28,7 @@ const lacks = lacking({
   files: [],
 });
 
-/** A target that takes connections and resets them once it is asked something, and one that talks. */
+/** A target that accepts connections and resets them at the first request, and one that answers. */
 const TARGET_PROGRAM = `
   import { createServer } from 'node:net';
   const server = (serve) => createServer((socket) => serve(socket.on('error', () => {})));
@@ -72,7 +72,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     const [id] = await Promise.all([
       service.addCheck('tcp', checkBody(slug, { hostname: TARGET, port: PORT })),
     ]);
-    // Of other ports of the same host there is always something going on.
+    // Other ports of the same host always have traffic.
     const chatter = lab.agent.start(process.execPath, '-e', chatterTo(TARGET, CHATTER_PORT));
     onTestFinished(() => endChild(chatter));
     lab.rule(2, 'forward', `tcp dport ${PORT} drop`);
@@ -188,7 +188,7 @@ interface Deployed {
   readonly slug: string;
 }
 
-/** Its slots are an hour away; it runs when it is asked to. */
+/** Its slots are an hour away; it runs on request. */
 function checkBody(slug: string, request: object): Record<string, unknown> {
   return {
     name: 'lab',
@@ -200,7 +200,7 @@ function checkBody(slug: string, request: object): Record<string, unknown> {
   };
 }
 
-/** The result of a run at once. */
+/** The result of an immediate run. */
 // biome-ignore lint/suspicious/noExplicitAny: the answer is any JSON
 async function runOnce(service: RunningService, checkId: string): Promise<any> {
   const asked = await service.ask(`/v1/checks/${checkId}/run`, { method: 'POST', body: {} });
@@ -209,7 +209,7 @@ async function runOnce(service: RunningService, checkId: string): Promise<any> {
   return json[0];
 }
 
-/** As tcpdump prints them, one a line. */
+/** tcpdump's lines. */
 async function packetsOf(service: RunningService, path: string): Promise<readonly string[]> {
   const url = `${service.url}${path}`;
   const ask = (): Promise<Response> =>
@@ -224,7 +224,7 @@ async function packetsOf(service: RunningService, path: string): Promise<readonl
   return printed.trim().split('\n');
 }
 
-/** A program that sends to a port without end. */
+/** A program that sends to a port in an endless loop. */
 function chatterTo(host: string, port: number): string {
   return `
     const socket = require('node:net').connect(${port}, '${host}');

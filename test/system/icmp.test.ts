@@ -10,13 +10,13 @@ import {
 } from '../support/network/ping-lab.ts';
 import { lacking } from '../support/process/system-needs.ts';
 
-/** A user without any capability, whose group an open ping_group_range includes. */
+/** A user without capabilities, whose group an open ping_group_range includes. */
 const NOBODY = 10_001;
 const HOLD_MS = 20;
 const ECHOES = 12;
 /**
- * How exact the times are, the benchmark measures (part icmp). Whoever measured its own waits would be
- * off by more than this.
+ * The benchmark (part icmp) measures the precision of the times. A tool that measured its own
+ * waiting would be off by more than this.
  */
 const MAX_OFF_MS = HOLD_MS / 2;
 const SOCKET_NAME = 'an unprivileged ICMP socket';
@@ -50,7 +50,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
   }
 
   it.for(FAMILIES)(
-    'over $ipFamily measures what a target takes, as ping does, without any right',
+    'ICMP over $ipFamily measures a target’s round trip like ping, without privileges',
     async ({ ipFamily, network }, { annotate }) => {
       const target = `${network}2`;
       namespace.allowPing('all');
@@ -84,7 +84,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
   });
 
   it.for(FAMILIES)(
-    'over $ipFamily a raw socket measures what a target takes, without the kernel’s stamps',
+    'a raw socket over $ipFamily measures a target’s round trip without kernel timestamps',
     async ({ ipFamily, network }, { annotate }) => {
       const target = `${network}2`;
       namespace.allowPing('none');
@@ -109,7 +109,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
   );
 
   it.for(EVERY_WAY)(
-    'over $ipFamily through $socket distinguishes all that targets do',
+    'ICMP over $ipFamily through $socket distinguishes all behaviours of targets',
     async ({ ipFamily, network, socket, groups, user, ipv6Ttl }) => {
       namespace.allowPing(groups);
       await respond({
@@ -153,7 +153,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
   );
 
   it.for(FAMILIES)(
-    'over $ipFamily does not take the error of one target for that of the next',
+    'ICMP over $ipFamily assigns an error to the target that caused it',
     async ({ ipFamily, network }) => {
       namespace.allowPing('all');
       await respond({ [`${network}2`]: {}, [`${network}4`]: { does: 'unreachable' } });
@@ -172,7 +172,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
   );
 
   it.for(SOCKETS)(
-    'says what keeps an echo from leaving this host, through $socket',
+    'ICMP through $socket reports why an echo cannot leave this host',
     async ({ groups, user }) => {
       namespace.allowPing(groups);
       namespace.run('ip', 'route', 'replace', 'prohibit', '10.88.0.0/24');
@@ -192,7 +192,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
     },
   );
 
-  it('ICMP without any right says how to grant one, and pings as soon as it is granted', async () => {
+  it('ICMP without privileges explains how to grant one, and pings as soon as it is granted', async () => {
     namespace.allowPing('none');
     const requests = [{ hostname: '127.0.0.1', pingCount: 1, ipFamily: 'IPv4' }] as const;
     const options = { requests, user: NOBODY, rounds: 2, pause: true };
@@ -204,7 +204,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
     expect(after).toMatchObject({ failure: null, response: { packetsReceived: 1 } });
   });
 
-  it('ICMP falls back to IPv4 and says so on a machine without IPv6', async () => {
+  it('ICMP falls back to IPv4 and reports it on a machine without IPv6', async () => {
     const bare = new NetworkNamespace();
     try {
       bare.allowPing('all');
@@ -248,7 +248,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
   });
 });
 
-/** Every reply's round trip; NaN where none came, so that any comparison fails. */
+/** Every reply's round trip; NaN if there was none, so that any comparison fails. */
 function rttsOf({ runs }: DriverReport): number[] {
   return runs
     .flatMap(({ outcome }) => outcome.response?.pingResults ?? [])

@@ -40,7 +40,7 @@ async function machine(servicePort: number) {
     const ended = once(child, 'close');
     onTestFinished(async () => {
       child.stdin.end();
-      // What reads no input is a proxy.
+      // The one that reads no input is a proxy.
       child.kill('SIGKILL');
       await ended;
     });
@@ -128,7 +128,7 @@ describe.skipIf(lacks !== null)(
       }
       expect(await agent.kill('SIGTERM')).toBe(0);
 
-      // And through proxies whose names have both.
+      // Also through proxies whose names have both.
       const proxyUrl = `http://proxy.test:${PROXY_PORT}`;
       const changed = await service.ask(`/v1/private-locations/${location.id}`, {
         method: 'PUT',

@@ -12,7 +12,7 @@ import {
   until,
 } from '../support/service/deployment.ts';
 
-/** Of `vedette agent`, after a fault of its own. */
+/** The environment of `vedette agent` after an internal fault. */
 const INTERNAL = 70;
 const PRELOAD = new URL('../support/process/faulty-stop.mjs', import.meta.url).href;
 
@@ -47,7 +47,7 @@ async function location() {
   };
 }
 
-/** Its first SIGTERM. */
+/** The fault of its first SIGTERM. */
 async function crash(agent: RunningAgent): Promise<void> {
   await agent.logged(/"the checks are in"/);
   expect(await agent.kill('SIGTERM')).toBe(INTERNAL);

@@ -18,7 +18,7 @@ const template = temp.file('template');
 beforeAll(async () => (await open(template)).close());
 afterAll(() => temp.remove());
 
-/** A folder that had its first start, which takes the most time. */
+/** A folder after its first start, which takes the most time. */
 function startedFolder(name: string): string {
   const folder = temp.file(name);
   cpSync(template, folder, { recursive: true });
@@ -31,14 +31,14 @@ function open(dataDir: string, log = silentLog()): Promise<Store> {
 
 interface Other {
   readonly child: ChildProcess;
-  /** Resolves with the first line that starts so; rejects when it ends without one. */
+  /** Resolves with the first line with this prefix; rejects if the process ends without one. */
   line(start: string): Promise<string>;
   /** Every line so far. */
   readonly lines: readonly string[];
   kill(): Promise<void>;
 }
 
-/** Another process with the same folder. */
+/** Starts another process with the same folder. */
 function startOther(dataDir: string, mode: 'hold' | 'write' | 'once'): Other {
   const child = spawn(process.execPath, [DRIVER, dataDir, mode], {
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -66,7 +66,7 @@ function startOther(dataDir: string, mode: 'hold' | 'write' | 'once'): Other {
   };
 }
 
-it('the first start creates the database and says so, and the next start finds it', async () => {
+it('the first start creates the database and logs it, and the next start finds it', async () => {
   const folder = temp.file('new/below');
   const first = captureLog();
   const store = await open(folder, first.log);
@@ -114,7 +114,7 @@ it('a second process is refused in one line that names the first, until the firs
   const third = startOther(folder, 'hold');
   await third.line('open');
   await expect(open(folder)).rejects.toThrow(`process ${third.child.pid}`);
-  // A crash leaves nothing that would have to be removed by hand.
+  // A crash leaves nothing that must be removed by hand.
   await third.kill();
   await (await open(folder)).close();
 });

@@ -26,7 +26,7 @@ import {
 
 const missing = lacking({ commands: ['tinyproxy', 'squid'], files: [] });
 const SUITE = `real proxies${missing === null ? '' : ` (lacks ${missing})`}`;
-/** Several processes start for each test, beside whatever else the machine does. */
+/** Each test starts several processes, on a possibly busy machine. */
 const LIMIT = { timeout: 120_000 };
 
 const CREDENTIALS = { user: 'ann', password: 's3-cr.t' };
@@ -47,7 +47,7 @@ beforeAll(async () => {
   };
 });
 
-/** A check that fails with a body of 5 MB, which goes up as an artifact. */
+/** A check that fails with a body of 5 MB, which is uploaded as an artifact. */
 async function deploy() {
   const target = await listening(
     createServer((_request, response) => {
@@ -68,7 +68,7 @@ async function deploy() {
   return { service, key, checkId };
 }
 
-/** Polls, results and the artifact are with the service. */
+/** Resolves when the service has polls, results and the artifact. */
 async function everythingArrived(
   service: RunningService,
   agent: Awaited<ReturnType<typeof startAgent>>,
@@ -136,7 +136,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
     });
     await everythingArrived(service, agent, checkId);
     expect(await agent.kill('SIGTERM')).toBe(0);
-    // Nothing of what goes through a tunnel is seen there.
+    // The proxy sees nothing of the tunnel's contents.
     const asked = proxy.requests();
     expect(asked.length).toBeGreaterThan(0);
     expect(new Set(asked)).toEqual(new Set([`CONNECT localhost:${relay.port}`]));
@@ -183,7 +183,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
         env: { [variable]: `http://ann:wr0ng@127.0.0.1:${proxy.port}` },
       });
       const log = await agent.logged(/cannot be asked for checks[^\n]*/);
-      // Of the two, one says 401.
+      // One of the two reports 401.
       expect(log).toMatch(
         new RegExp(`the proxy does not take the user and password of ${variable} \\(40[17]\\)`),
       );

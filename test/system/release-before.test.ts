@@ -5,7 +5,7 @@ import { startReleaseBeforeRelay } from '../support/release-before/relay.ts';
 import { listening } from '../support/servers/tcp-servers.ts';
 import { startAgent, startService, until, untilResults } from '../support/service/deployment.ts';
 
-/** Longer than what a result has of a body: the rest becomes an artifact. */
+/** Longer than the part of a body in a result: the rest becomes an artifact. */
 const BODY = 'a body that does not fit. '.repeat(10_000);
 
 it('agent and service of this release each work with the other of the release before', async () => {

@@ -34,7 +34,7 @@ it('each slot is accounted for exactly once through a reload, a frozen process a
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
   const target = await listenTcp((socket) => void socket.end());
-  // Takes connections and says nothing: its run is under way whenever the agent is stopped.
+  // Accepts connections and never answers: its run is in progress whenever the agent is stopped.
   const silent = await listenTcp((socket) => void socket.resume());
   onTestFinished(async () => {
     await target.close();
@@ -61,7 +61,7 @@ it('each slot is accounted for exactly once through a reload, a frozen process a
     SHUTDOWN_GRACE_SECONDS: '1',
     LOG_LEVEL: 'info',
   });
-  // From the start alone: else each place would be tried, which would keep the target from its connections.
+  // Reads from the beginning: trying each position would delay the target’s connections.
   const lines = (count: number): RegExp => new RegExp(`^(?:[^\\n]*\\n){${count}}`);
   await cli.seen('stdout', lines(CHECKS));
 
@@ -70,7 +70,7 @@ it('each slot is accounted for exactly once through a reload, a frozen process a
   write(...kept, slow, added);
   await cli.seen('stderr', /the checks are in[\s\S]*the checks are in/);
   cli.child.kill('SIGSTOP');
-  // A stopped process gives no event to wait for, so the target's clock must do.
+  // A stopped process gives no event to wait for, so the target's clock is used.
   await new Promise((resolve) => setTimeout(resolve, 3000));
   cli.child.kill('SIGCONT');
   await cli.seen('stdout', lines(2 * CHECKS));
@@ -84,7 +84,7 @@ it('each slot is accounted for exactly once through a reload, a frozen process a
   for (const [id, slots] of account) {
     const { periodMs, phaseMs } = slotRuleOf(id, 0, 10);
     const instants = [...slots.keys()].sort((one, other) => one - other);
-    // No gap between the first and the last, each on the check's own plan, none twice.
+    // No gap between the first and the last, each on the check's own schedule, none twice.
     expect(instants.map((slotMs) => (slotMs - phaseMs) % periodMs)).toEqual(instants.map(() => 0));
     const [first = 0] = instants;
     expect(instants).toEqual(instants.map((_, n) => first + n * periodMs));

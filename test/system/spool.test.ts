@@ -15,7 +15,7 @@ const WRITER = join(import.meta.dirname, '../support/agent/spool-writer.mjs');
 const KILLS = 20;
 const missing = lacking({ commands: ['mount', 'umount'], files: [] });
 
-/** What the writer said, from its start to its end by SIGKILL after so many commits. */
+/** The writer's output, from its start to its SIGKILL after this many commits. */
 async function writeUntilKilled(dataDir: string, first: number, commits: number) {
   const child = spawn(process.execPath, [WRITER, dataDir, `${first}`], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -41,7 +41,7 @@ async function writeUntilKilled(dataDir: string, first: number, commits: number)
 describe.skipIf(missing !== null)(
   `the spool${missing === null ? '' : ` (lacks ${missing})`}`,
   () => {
-    it(`has all that was committed, in order and once, after each of ${KILLS} kill -9`, async () => {
+    it(`the spool has all committed records, in order and once, after each of ${KILLS} kill -9`, async () => {
       const folder = makeTempFolder();
       onTestFinished(() => folder.remove());
       const committed = new Set<string>();
@@ -104,7 +104,7 @@ describe.skipIf(missing !== null)(
       for (let n = 400; n < 1000; n += 1) spool.put(recordFor(`${n}`, { bytes: 4000 }));
       expect(dropped.length).toBeGreaterThan(400);
       expect(new Set(dropped.map(({ reason }) => reason))).toEqual(new Set(['memory']));
-      // What waits can still be read and sent, the part on disk as well as that in memory.
+      // The waiting records can still be read and sent, both on disk and in memory.
       const waiting = await readAll(spool);
       expect(waiting[0]?.id).toBe('early');
       expect(waiting.at(-1)?.id).toBe('999');
@@ -159,7 +159,7 @@ describe.skipIf(missing !== null)(
       expect(dropped).toEqual([{ kind: 'artifact-note', count: 1, reason: 'space' }]);
     });
 
-    it('an agent starts on a full disk and frees space by what the service accepts', async () => {
+    it('an agent starts on a full disk and frees space when the service accepts records', async () => {
       const { path, dataDir } = mountSmall('size=1m');
       const first = await openTestSpool({ dataDir, maxBytes: 512 * 1024 });
       for (let n = 0; n < 100; n += 1) first.spool.put(recordFor(`${n}`, { bytes: 4000 }));
@@ -175,7 +175,7 @@ describe.skipIf(missing !== null)(
       await spool.available(new AbortController().signal, before.at(-1)?.key);
       expect(spool.state).toBe('failing');
       await spool.accepted(before.map(({ key }) => key));
-      // The filler still has all that it took.
+      // The filler's file is unchanged.
       expect(statSync(filler).size).toBeGreaterThan(0);
       await spool.committed();
       expect(spool.state).toBe('durable');

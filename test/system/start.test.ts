@@ -14,10 +14,10 @@ const SAMPLE = [
   'No name server listens on the health port',
 ];
 
-it('npm start prints passing results of the sample and saves them, and Ctrl-C ends it well', async () => {
+it('npm start prints passing results of the sample and saves them, and Ctrl-C stops it without errors', async () => {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
-  // A group of its own, as a terminal makes one: Ctrl-C goes to npm and to what it started.
+  // A separate process group, as in a terminal: Ctrl-C signals npm and its children.
   const npm = spawn('npm', ['start', '--', '--data', folder.file('data')], {
     cwd: ROOT,
     detached: true,
@@ -43,7 +43,7 @@ it('npm start prints passing results of the sample and saves them, and Ctrl-C en
   const verdicts = text.split('\n').filter((line) => SAMPLE.some((name) => line.includes(name)));
   expect(verdicts.filter((line) => !line.includes('PASS'))).toEqual([]);
 
-  // What the greeting says to type.
+  // The command that the greeting suggests.
   const [, key = '', port = '', path = ''] =
     /curl -H 'Authorization: Bearer (vk_\w+)' http:\/\/127\.0\.0\.1:(\d+)(\/\S+)/.exec(text) ?? [];
   const ask = async (what: string) => (await askService(Number(port), what, { key })).json;
@@ -55,7 +55,7 @@ it('npm start prints passing results of the sample and saves them, and Ctrl-C en
     apiKey: key,
   });
 
-  // npm ends by the signal itself; its pipes close when all that it started has ended, too.
+  // npm ends by the signal itself; its pipes close when its last child has ended.
   process.kill(-pid, 'SIGINT');
   await once(npm, 'close');
   const lines = errors.split('\n').filter((line) => !line.startsWith('npm warn'));

@@ -38,7 +38,7 @@ async function open(databaseUrl: string, part: Partial<StoreConfig> = {}): Promi
   return store;
 }
 
-/** Asks until there is an answer; whatever fails meanwhile must be worth another try. */
+/** Retries until there is an answer; every error meanwhile must be retryable. */
 async function untilItAnswers(store: Store): Promise<void> {
   for (;;) {
     try {
@@ -52,7 +52,7 @@ async function untilItAnswers(store: Store): Promise<void> {
 
 describe('a server that goes away', () => {
   it.each(['fast', 'immediate'] as const)(
-    'fails statements as unavailable, then serves again (%s stop)',
+    'statements fail as unavailable while the server is away, and then work again (%s stop)',
     async (how) => {
       const store = await open(await server.createDatabase());
       await store.query('create table kept (n int primary key)');
@@ -136,7 +136,7 @@ describe('a server that goes away', () => {
 });
 
 describe('limits', () => {
-  it('a statement over the time limit is ended, and its connection is kept', async () => {
+  it('a statement over the time limit is ended, and its connection is reused', async () => {
     const store = await open(await server.createDatabase(), {
       statementTimeoutMs: 50,
       poolSize: 1,
@@ -180,7 +180,7 @@ describe('limits', () => {
   });
 });
 
-describe('transactions that meet', () => {
+describe('concurrent transactions', () => {
   it('transactions are repeated after a real serialization failure and a real deadlock', async () => {
     const store = await open(await server.createDatabase());
     await store.query('create table n (id int primary key, v int)');
@@ -282,7 +282,7 @@ describe('TLS by sslmode', () => {
   });
 
   it.each(['require', 'verify-ca', 'verify-full'])(
-    '%s refuses another authority than the one given',
+    'sslmode=%s refuses a certificate of another authority',
     async (mode) => {
       const url = await urlWith(`sslmode=${mode}&sslrootcert=${temp.file('other.pem')}`);
       await expect(open(url)).rejects.toMatchObject({ kind: 'unavailable' });
@@ -290,12 +290,15 @@ describe('TLS by sslmode', () => {
   );
 });
 
-it.each(['postgres://test@/', 'postgres:///'])('is reached by its socket: %s', async (start) => {
-  const name = new URL(await server.createDatabase()).pathname.slice(1);
-  const rest = `host=${server.socketFolder}&port=${server.port}&user=test`;
-  const store = await open(`${start}${name}?${rest}`);
-  expect(await store.query('select inet_server_addr() as address')).toEqual([{ address: null }]);
-});
+it.each(['postgres://test@/', 'postgres:///'])(
+  'a database is reached by its Unix socket: %s',
+  async (start) => {
+    const name = new URL(await server.createDatabase()).pathname.slice(1);
+    const rest = `host=${server.socketFolder}&port=${server.port}&user=test`;
+    const store = await open(`${start}${name}?${rest}`);
+    expect(await store.query('select inet_server_addr() as address')).toEqual([{ address: null }]);
+  },
+);
 
 it('a database that does not exist is refused as unavailable, in one line', async () => {
   const url = (await server.createDatabase()).replace(/[^/]+$/, 'nowhere');

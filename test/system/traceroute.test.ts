@@ -9,7 +9,7 @@ const ENGINES = [
   { method: 'traceroute', user: NOBODY, capabilities: /^0+$/ },
 ] as const;
 
-/** The target and the routers before it, as they answer, in each family. */
+/** The target and the routers before it, in the order of the path, in each family. */
 const WAYS = [
   { target: '10.80.4.2', routers: ['10.80.1.2', '10.80.2.2', '10.80.3.2'], absent: '10.80.4.9' },
   { target: 'fd80:4::2', routers: ['fd80:1::2', 'fd80:2::2', 'fd80:3::2'], absent: 'fd80:4::9' },
@@ -97,9 +97,9 @@ describe.skipIf(lacks !== null)(
         }
       });
 
-      it.for(WAYS)('waits for the last router to give up on $absent', async (way) => {
+      it.for(WAYS)('a trace waits until the last router gives up on $absent', async (way) => {
         const { routers, absent } = way;
-        // One at a time: the router has fifty answers for all that it gives up on in one moment.
+        // One at a time: the router's queue holds fifty packets per moment.
         const report = await lab.trace({ targets: [absent], user });
         const traceroute = tracedOf(report.traced, 0);
         expect(addresses(traceroute)).toEqual([...routers, routers[2]]);

@@ -30,14 +30,14 @@ function pidOf(cli: { readonly child: { readonly pid?: number | undefined } }): 
   return cli.child.pid;
 }
 
-/** Each start is three processes and a database, beside whatever else the machine does. */
+/** Each start is three processes and a database, on a possibly busy machine. */
 const LIMIT = { timeout: 120_000 };
 
 describe('vedette up', LIMIT, () => {
   it('vedette up runs every check at once, follows the file and saves its results for the next start', async () => {
     const url = await okTarget();
     const rig = upRig(daily('shop', url), daily('off', url, { activated: false }));
-    // Of another program: it is not for `up` to read.
+    // Another program's variable, which `up` must not read.
     const env = { API_KEY: 'k', SERVICE_URL: 'u', API_KEY_FILE: '/k', DATA_DIR: '/d' };
     const cli = rig.start(env);
     const text = await cli.seen('stdout', /PASS {4}shop/);
@@ -87,7 +87,7 @@ describe('vedette up', LIMIT, () => {
 
   it('vedette up records no missed slot from before its agent had the check', async () => {
     const url = await okTarget();
-    // Spread over ten seconds: some is due in any moment that a check is on its way.
+    // Spread over ten seconds: some slot is due while each check is being assigned.
     const often = Array.from({ length: 150 }, (_, index) => ({
       ...daily(`often-${index}`, url),
       checkType: 'API',
@@ -97,7 +97,7 @@ describe('vedette up', LIMIT, () => {
     }));
     const rig = upRig(...often);
     rig.makeDatabase();
-    // They have until the end of a lease to come, however slow this machine is.
+    // They have until the end of a lease, however slow this machine is.
     const cli = rig.start({ LEASE_SECONDS: '600' });
     const text = await cli.seen('stdout', /Agent +http:/);
     const agent = /Agent +(http:\S+)\/health/.exec(text)?.[1] ?? '';
@@ -172,7 +172,7 @@ describe('vedette up', LIMIT, () => {
     rig.write({ id: 'shop', checkType: 'URRL' });
     await cli.seen('stderr', /WARN .*checks\[0\]\.checkType of check .*did you mean URL/);
 
-    // What is changed while the service is away is applied when it is back.
+    // Changes while the service is away are applied when it is back.
     rig.write(daily('late', await okTarget()));
     await cli.seen('stdout', /PASS {4}late/);
     expect((await askService(port, '/v1/checks/late', { key })).status).toBe(200);
@@ -231,18 +231,21 @@ describe('vedette up', LIMIT, () => {
     expect(stderr).toContain('stdout cannot be written (ENOSPC): results are lost');
   });
 
-  it.each(['PORT', 'AGENT_HEALTH_PORT'])('says in one line that %s is taken', async (name) => {
-    const taken = new URL(await okTarget()).port;
-    const cli = upRig(daily('shop', 'http://127.0.0.1/')).start({ [name]: taken });
-    const { code, stdout, stderr } = await cli.ended;
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    const [, line = '', ...rest] = stderr.split('\n');
-    expect(line).toContain(`vedette: port ${taken} (${name}) is already in use: `);
-    expect(rest).toEqual(['']);
-  });
+  it.each(['PORT', 'AGENT_HEALTH_PORT'])(
+    'vedette up reports in one line that %s is in use',
+    async (name) => {
+      const taken = new URL(await okTarget()).port;
+      const cli = upRig(daily('shop', 'http://127.0.0.1/')).start({ [name]: taken });
+      const { code, stdout, stderr } = await cli.ended;
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      const [, line = '', ...rest] = stderr.split('\n');
+      expect(line).toContain(`vedette: port ${taken} (${name}) is already in use: `);
+      expect(rest).toEqual(['']);
+    },
+  );
 });
 
-describe('what keeps vedette up from starting', LIMIT, () => {
+describe('vedette up refuses to start', LIMIT, () => {
   it.each([
     ['{', /^vedette: .*up\.json is damaged: put back a copy of it, or start anew/],
     [
@@ -256,11 +259,11 @@ describe('what keeps vedette up from starting', LIMIT, () => {
     writeFileSync(join(rig.data, 'up.json'), text);
     const cli = rig.start();
     if (line === null) {
-      // A key of somebody's own is as good as one that was made.
+      // A user's own key is as good as a generated one.
       await cli.seen('stdout', new RegExp(`Bearer vk_${'0'.repeat(32)}`));
       cli.child.kill('SIGTERM');
       expect((await cli.ended).code).toBe(0);
-      // The key of another start, on the other hand, opens nothing.
+      // The key of another start is invalid.
       writeFileSync(join(rig.data, 'up.json'), text.replace('vk_0', 'vk_1'));
       const { code, stderr } = await rig.start().ended;
       expect(code).toBe(2);

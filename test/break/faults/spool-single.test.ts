@@ -12,7 +12,7 @@ import { FaultyDisk } from './support/spool/spool-disk.ts';
 import { PowerShadow } from './support/spool/spool-power.ts';
 import { quiet } from './support/spool/spool-stage.ts';
 
-/** Opens the spool of one folder again and again, all on a disk that refuses on demand. */
+/** Opens the spool of one folder repeatedly, all on a disk that refuses calls on demand. */
 function setUp() {
   const folder = makeTempFolder();
   const dataDir = folder.file('data');
@@ -41,7 +41,7 @@ function setUp() {
     opened.push(spool);
     return { spool, records, dropped, log };
   };
-  /** Waits for this, and for the clock as far as it is waited for. */
+  /** Waits for the promise, and advances the clock if needed. */
   const inTime = async <T>(work: Promise<T>, afterMs = 0): Promise<T> => {
     await clock.advance(afterMs);
     await quiet(disk);
@@ -60,7 +60,7 @@ function setUp() {
   return { folder, dataDir, spoolFolder, disk, clock, open, files, refuse, inTime, keep };
 }
 
-it('a record that only one log accepts is on disk once, and stays away once it has left', async () => {
+it('a record that only one log accepts is on disk once, and does not return after its removal', async () => {
   const { open, refuse, disk, spoolFolder, inTime, keep } = setUp();
   const sparePath = join(spoolFolder, 'spare-0000000000000000.seg');
   const spareBytes = (): number => statSync(sparePath).size;
@@ -74,7 +74,7 @@ it('a record that only one log accepts is on disk once, and stays away once it h
   expect(spool.state).toBe('failing');
   const sent = (await readAll(spool)).filter(({ id }) => id === 'sent');
   await spool.accepted(sent.map(({ key }) => key));
-  // Tried again, and refused again: the removal is written, but once.
+  // Retried and refused again: the removal is written only once.
   await inTime(Promise.resolve(), 1000);
   const bytes = spareBytes();
   await inTime(Promise.resolve(), 3000);
@@ -90,7 +90,7 @@ it('a record that only one log accepts is on disk once, and stays away once it h
 it('a file that cannot be deleted brings nothing back, is logged once and is deleted when possible', async () => {
   const { open, refuse, disk, files, clock, inTime, keep } = setUp();
   const { spool, records } = await open(512 * 1024);
-  // Each is as long as a file may be, so each has one.
+  // Each fills a file.
   for (const id of ['a', 'b', 'c', 'd']) {
     spool.put(recordFor(id, { bytes: 20_000, atMs: clock.wallMs() }));
     await inTime(spool.committed());
@@ -98,7 +98,7 @@ it('a file that cannot be deleted brings nothing back, is logged once and is del
   const [a, b, c] = await readAll(spool);
   refuse('EPERM', /^unlink main/);
   await inTime(spool.accepted([a?.key ?? -1]));
-  // The files of the removals, and of the others, must not go before it.
+  // The files of the removals and of the other records must not be deleted before it.
   await inTime(spool.accepted([b?.key ?? -1, c?.key ?? -1]));
   await keep(spool, 'e');
   expect(records().map(({ msg, code }) => [msg, code])).toEqual([
@@ -131,7 +131,7 @@ it('folder names are on disk together with their contents after a power loss', a
   await outbox.add({ ...about, bytes: Buffer.from('artifact') });
   await inTime(spool.committed());
   disk.kill();
-  // Of all that was not synced, nothing is there.
+  // Nothing unsynced survives.
   shadow.leaveTo(after, () => 0);
   const next = await openSpool({ dataDir: join(after, 'one/two') }, deps);
   onTestFinished(() => next.close());
@@ -154,7 +154,7 @@ it('bytes that were read count although closing the file fails, while running an
   expect(await idsOf(again.spool)).toEqual(['a', 'b']);
   expect(again.spool.damagedFiles).toBe(0);
   expect(files()).toEqual(before);
-  // Neither its own folder keeps it from its end.
+  // Its own folder does not block it either.
   await again.spool.close();
 });
 
@@ -191,7 +191,7 @@ it('a file that exists although its creation failed is not taken for damage at t
   const first = await open();
   await keep(first.spool, 'a');
   await first.spool.close();
-  // As the call leaves it.
+  // The state after such a call.
   const { spool } = await open();
   writeFileSync(join(spoolFolder, 'main-0000000000000001.seg'), '');
   await keep(spool, 'b');
@@ -211,7 +211,7 @@ it('a short write in a preallocated file is not taken for damage', async () => {
   const contents = readFileSync(path);
   contents.fill(0, contents.length - 50);
   writeFileSync(path, contents);
-  // What was never on disk was not noted.
+  // Only records that were on disk are noted.
   const manifest = path.replace('.seg', '.manifest');
   const [line] = readFileSync(manifest, 'utf8').split('\n');
   writeFileSync(manifest, `${line}\n`);
@@ -230,7 +230,7 @@ it('a spool that stops on a full disk gives the space of artifacts to results an
   await inTime(spool.committed());
   disk.refuses = {
     code: 'ENOSPC',
-    // As long as the artifact takes the room.
+    // As long as the artifact takes the space.
     names: {
       test: (name: string) =>
         name === 'write main.seg' && readdirSync(join(dataDir, 'artifacts')).length > 0,
@@ -258,13 +258,13 @@ it('a dropped artifact of a stopping spool is gone together with its note', asyn
   expect(await idsOf((await open(512 * 1024)).spool)).toEqual(['attempt', 'large']);
 });
 
-it('a record that is replaced while it leaves exists once, and leaves for good', async () => {
+it('a record that is replaced during its removal exists once and can be removed', async () => {
   const { dataDir, open, clock, inTime, keep } = setUp();
   const first = await open();
   const others = Array.from({ length: 60 }, (_, number) => `${number}`);
   await keep(first.spool, 'a', ...others);
   await first.spool.close();
-  // The process ends in the write that has the second 'a' first, and the removals last.
+  // The process ends during the write that starts with the second 'a' and ends with the removals.
   const disk = new FaultyDisk({
     fault: { at: 'write main.seg', fault: { kind: 'die', done: 'half' } },
   });

@@ -15,6 +15,6 @@ it('a listener ends even if the embedded database is unusable', async () => {
   const end = await store.listen('some_channel', () => {});
   await db.close();
   await expect(store.query('select 1')).rejects.toMatchObject({ kind: 'unavailable' });
-  // The stop of the service awaits it together with other ends.
+  // The stop of the service awaits it together with others.
   await expect(end()).resolves.toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { storeFaultSuite } from './support/store/store-suite.ts';
 
-// One connection, so what stalls within a transaction only keeps all others waiting.
+// One connection: a stall inside a transaction only makes all others wait.
 await storeFaultSuite('pglite', (faults) =>
   faults.filter(({ kind, place }) => kind !== 'stalled' || place !== 'statement'),
 );

@@ -30,7 +30,7 @@ const common = {
   bytesOf: ({ text }: CheckText) => [Buffer.from(text)],
 };
 
-/** Files of the corpus have the secret only where a secret belongs. */
+/** The corpus files contain the secret only where a secret belongs. */
 const CORPUS: readonly CheckText[] = corpusTexts('check-files').map(({ name, bytes }) => ({
   text: bytes.toString('utf8'),
   extension: name.endsWith('.json.txt') ? 'json' : 'yaml',
@@ -42,7 +42,7 @@ const SEEDS: readonly CheckText[] = TEXTS.map((text) => ({
   isMarked: true,
 }));
 
-it('any check file is accepted, or refused with place and reason', { timeout: TIMEOUT_MS }, () =>
+it('any check file is accepted, or refused with position and reason', { timeout: TIMEOUT_MS }, () =>
   runTextCampaign<CheckText>({
     ...common,
     name: 'check files',
@@ -81,7 +81,7 @@ it('similar checks in one file are read like each of them alone', { timeout: TIM
   }),
 );
 
-it('validate reads any file and prints only harmless lines', {
+it('validate reads any file and prints no control characters or secrets', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const folder = makeTempFolder();
@@ -98,7 +98,7 @@ it('validate reads any file and prints only harmless lines', {
       const { terminal, stdout } = memoryTerminal();
       const code = await validateCommand(file, terminal);
       const printed = stdout();
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what does harm
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are the harmful ones
       expect(printed).toMatch(/^([^\u0000-\u0009\u000b-\u001f\u007f-\u009f]{5,}\n)+$/);
       expect(printed.split('\n').length).toBeLessThan(60);
       if (isMarked) expect(showsMark(printed), printed).toBe(false);
@@ -142,7 +142,7 @@ it('a check file is read the same in a worker thread', { timeout: TIMEOUT_MS }, 
   });
 });
 
-it('the checks before run on while a hostile file of 32 MiB is read', {
+it('the previous checks continue while a hostile file of 32 MiB is read', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const watched = await watchingFile(WORKER);
@@ -154,11 +154,11 @@ it('the checks before run on while a hostile file of 32 MiB is read', {
   }
 });
 
-it('the checks before run on if a file of 32 MiB needs too much memory', {
+it('the previous checks continue if a file of 32 MiB needs too much memory', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const watched = await watchingFile(WORKER);
-  // It holds for threads that are started from now on.
+  // Applies to threads started from now on.
   setFlagsFromString('--max-old-space-size=100');
   onTestFinished(() => setFlagsFromString('--max-old-space-size=0'));
   for (const { name, make } of HUNGRY_FILES) {
@@ -175,7 +175,7 @@ it('the checks before run on if a file of 32 MiB needs too much memory', {
   }
 });
 
-it('a file that cannot be read at all has an error of its own', async () => {
+it('a file that cannot be read has a separate error', async () => {
   const folder = makeTempFolder();
   onTestFinished(folder.remove);
   const file = folder.file('checks.yaml');

@@ -35,12 +35,14 @@ const LANES = 16;
 const MINUTES = 60_000;
 const TIMEOUT_MS = 10 * MINUTES * Number(process.env.BREAK_FACTOR ?? '1');
 
-/** Of a case that goes on to an honest answer or to the connection's end: it is never met. */
+/**
+ * Deadline of a case that ends with an honest answer or the connection's end: it is never reached.
+ */
 const DEADLINE_MS = 30_000;
-/** Of a case that ends in silence. */
+/** Deadline of a case that ends in silence. */
 const SHORT_DEADLINE_MS = 25;
 
-/** What a name server can bring about. Time-outs are added where it falls silent. */
+/** Failures that a name server can cause. Time-outs are added for silent ones. */
 const FAILURES = ['DNS_MALFORMED', 'DNS_UNREACHABLE'] as const;
 
 const NOTHING = Buffer.alloc(0);
@@ -56,7 +58,7 @@ const EMPTY_CASE: DnsCase = {
   ending: 'close',
 };
 
-/** Each file as one datagram, and as one message of a stream behind a truncated one. */
+/** Each file as one datagram, and as one message of a stream after a truncated datagram. */
 const fixedCases: readonly DnsCase[] = [
   ...corpusMessages.flatMap(({ bytes }): DnsCase[] => [
     { ...EMPTY_CASE, datagrams: [bytes], stream: framed(bytes) },
@@ -148,7 +150,7 @@ function checkFor({ port }: DnsLane, { type, protocol }: DnsCase): CheckOf<'DNS'
   return made;
 }
 
-/** No body is kept of DNS. */
+/** DNS results have no body. */
 const NO_ROOM = new SharedBodyMemory(0).open(false);
 
 async function probed(lane: DnsLane, dnsCase: DnsCase): Promise<string> {
@@ -169,7 +171,7 @@ async function probed(lane: DnsLane, dnsCase: DnsCase): Promise<string> {
   return failure?.code ?? 'nothing';
 }
 
-/** The agent's own look-ups read the same answers, for addresses. */
+/** The agent's own lookups read the same answers, for addresses. */
 async function lookedUp(lane: DnsLane, dnsCase: DnsCase): Promise<string> {
   lane.serve(dnsCase);
   const context = makeContext({ deadlineInMs: DEADLINE_MS });
@@ -238,7 +240,9 @@ it('any DNS answer followed by silence gives a valid result', { timeout: TIMEOUT
   );
 });
 
-it("DNS answers to the agent's own look-ups", { timeout: TIMEOUT_MS }, async () => {
+it("any DNS answer to the agent's own lookups is read without a fault", {
+  timeout: TIMEOUT_MS,
+}, async () => {
   await withDnsLanes(LANES, (lanes) =>
     runCampaign({
       name: "DNS answers to the agent's own look-ups",
@@ -300,7 +304,7 @@ it('any DNS message is read without a fault by every reader', { timeout: TIMEOUT
   });
 });
 
-it('valid DNS answers are read as they are', { timeout: TIMEOUT_MS }, async () => {
+it('valid DNS answers are read unchanged', { timeout: TIMEOUT_MS }, async () => {
   await runCampaign({
     name: 'honest DNS answers are read as they are',
     cases: 2000,
@@ -361,7 +365,7 @@ function laneOf(lanes: readonly DnsLane[], index: number): DnsLane {
   return lane;
 }
 
-/** As much as 64 KiB can hold, of what costs a reader or a result the most. */
+/** As many records as fit into 64 KiB, of the kinds that cost a reader or a result the most. */
 function largestMessages(): readonly Buffer[] {
   const question = Buffer.concat([wireName('example', 'com'), u16(1, 1)]);
   const record = (type: number, rdata: Buffer): Buffer =>

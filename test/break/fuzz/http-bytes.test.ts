@@ -41,12 +41,12 @@ import {
 const LANES = 16;
 const TIMEOUT_MS = 600_000 * Number(process.env.BREAK_FACTOR ?? '1');
 const DEADLINE_MS = 30_000;
-/** Of a case that ends in silence. */
+/** Deadline of a case that ends in silence. */
 const SHORT_DEADLINE_MS = 150;
 const SHORT_TLS_DEADLINE_MS = 700;
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 
-/** Nothing else of the machine listens on it alone, so redirects lead nowhere else. */
+/** No other program listens on this address, so redirects lead nowhere else. */
 const HOST = '127.77.0.1';
 const guard: AddressGuard = {
   isActive: true,
@@ -67,7 +67,7 @@ const TIME_OUTS: readonly ErrorCode[] = [
   'RESPONSE_TIMEOUT',
   'BODY_TIMEOUT',
 ];
-/** What a server can bring about, by itself or where its redirects lead. */
+/** Failures that a server can cause, directly or through redirects. */
 const FAILURES = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(
   (code) =>
     ['connect', 'tls', 'response', 'body'].includes(ERROR_CODES[code].phase) &&
@@ -77,9 +77,9 @@ const FAILURES = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(
 );
 
 /**
- * node:http2 reports neither every broken frame (Node 20 few) nor the connection's end
- * behind one: such a probe ends at its deadline, as with a server that falls silent. So all of
- * these cases have a short one, and many are run at a time.
+ * node:http2 reports neither every broken frame (Node 20 few) nor the end of the connection after
+ * one: such a probe ends at its deadline, as with a silent server. Therefore all of these cases
+ * have a short deadline, and many run at a time.
  */
 const FRAMES_AT_ONCE = LANES * 6;
 
@@ -116,7 +116,7 @@ function checkFor(base: string, method: HttpCase['method'], keepsBody: boolean):
   return made;
 }
 
-/** One probe of the lane, with all that becomes of its answer in a result. */
+/** One probe of the lane, including its result. */
 async function probed(lane: HttpLane, scheme: 'http' | 'https', httpCase: HttpCase) {
   const isSilent = httpCase.ending === 'silence' || scheme === 'https';
   lane.serve(httpCase);
@@ -213,7 +213,7 @@ it('any HTTP/1 response followed by silence gives a valid result', {
   );
 });
 
-it('valid HTTP/1 responses are read as they are', { timeout: TIMEOUT_MS }, async () => {
+it('valid HTTP/1 responses are read unchanged', { timeout: TIMEOUT_MS }, async () => {
   const arbitrary = fc
     .tuple(honestResponse, segmentLengths)
     .map(([honest, segments]) => ({ ...BASE, ...honest, segments }));
@@ -290,7 +290,7 @@ it('any HTTP/2 frames without TLS give a valid result', { timeout: TIMEOUT_MS },
           deadlineMs: context.deadlineMs + DEADLINE_MS,
         });
         if (!opened.ok) throw new Error(`no connection: ${JSON.stringify(opened)}`);
-        // What a handshake would have come to.
+        // The outcome of a handshake.
         const socket = Object.assign(opened.socket, { alpnProtocol: 'h2' });
         const { head, body, ending } = await runExchange(socket, request, context, () => ({
           kind: 'read',
@@ -408,7 +408,7 @@ it('an HTTP response is parsed the same however its bytes are split', {
     for (const segment of segments) error ??= parser.execute(segment);
     const finished = error === null && parsed.ended === 0 ? parser.finish() : null;
     parser.free();
-    // Which of two faults comes first may hang on the cut, that there is one does not.
+    // The cut may decide which of two faults comes first, but not whether there is one.
     return { ...parsed, isBroken: error !== null, isFinished: finished === true };
   };
   await runCampaign({
@@ -551,7 +551,7 @@ it('any TCP bytes give a valid result', { timeout: TIMEOUT_MS }, async () => {
   );
 });
 
-/** Each octet costs its reader a chunk; a decoder that is fed each by itself takes seconds. */
+/** Each octet costs its reader a chunk; a decoder that gets each one separately takes seconds. */
 function chunksOfOneOctet(body: Buffer): Buffer {
   const head = 'HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n';
   const wire = Buffer.from('1\r\n_\r\n'.repeat(body.length), 'latin1');

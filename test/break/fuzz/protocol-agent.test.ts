@@ -41,7 +41,7 @@ const message: fc.Arbitrary<Message> = kindOf<AnswerKind>({
   'error-answer': 2,
 }).chain((kind) => changedJson(ANSWERS[kind]).map((json) => ({ kind, json })));
 
-it('an agent reads any message as what it validly is', { timeout: TIMEOUT_MS }, () =>
+it('an agent accepts only valid messages', { timeout: TIMEOUT_MS }, () =>
   runTextCampaign<Message>({
     name: 'messages to the agent',
     cases: 20_000,
@@ -59,7 +59,9 @@ it('an agent reads any message as what it validly is', { timeout: TIMEOUT_MS }, 
 
 const REPLACED = { ...ERROR_ANSWER, statusCode: 409, attributes: { reason: 'replaced' } };
 
-/** Errors in the service's form have the status in them, or the agent takes them for a proxy's. */
+/**
+ * Errors in the service's form contain the status, otherwise the agent attributes them to a proxy.
+ */
 const errorBody = fc
   .tuple(
     changedTree([ERROR_ANSWER, { ...ERROR_ANSWER, attributes: { reason: 'replaced' } }]),
@@ -142,7 +144,7 @@ it('an agent sends artifacts until the service validly accepts them', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const body = {
-    // No bytes are changed in it, as an address could become that of somebody.
+    // Its bytes are not mutated, because an address could become a foreign one.
     begin: changedTree([ARTIFACT_UPLOAD]),
     part: changedJson([{}]),
     complete: changedJson(ANSWERS['completed-answer']),

@@ -19,7 +19,7 @@ import { IN_A_DATABASE } from './support/responses/dns-http-campaign.ts';
 
 const MINUTES = 60_000;
 const TIMEOUT_MS = 20 * MINUTES * Math.max(1, Number(process.env.BREAK_FACTOR ?? '1'));
-/** By the database's own clock, so that no lease ends before the cases do. */
+/** By the database's clock: no lease ends before the cases do. */
 const config = { leaseMs: 3_600_000, retentionDays: 30, staticIpv6s: [] };
 
 type Case =
@@ -27,7 +27,7 @@ type Case =
   | { readonly mixed: { readonly garbage: readonly unknown[]; readonly isAgain: boolean } };
 
 const HEADERS = { 'x-agent-protocol': '1', 'content-type': 'application/json' };
-/** Mostly right, as all else is refused before a body is looked at. */
+/** Mostly correct, because all others are refused before the body is read. */
 const headers = fc.oneof(
   { weight: 12, arbitrary: fc.constant<Record<string, string>>(HEADERS) },
   {
@@ -81,7 +81,7 @@ function packedAs(made: {
   return { headers: { 'content-encoding': 'gzip', ...made.headers }, body: bodies[way] };
 }
 
-/** One that is nested too deep has the whole batch refused: no parser is to go down there. */
+/** A body that is nested too deep has its whole batch refused: no parser may crash. */
 const TOO_DEEP = '{"a":'.repeat(60);
 const record = changedValue([resultOf(0), resultOf(1), null]).filter(
   (value) => !JSON.stringify(value).includes(TOO_DEEP),
@@ -96,7 +96,7 @@ const mixed = fc
 
 const BOMB = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '), { level: 1 });
 
-/** As they stand, and as bombs. */
+/** Unchanged, and as decompression bombs. */
 const FIXED: readonly Case[] = REQUEST_KINDS.flatMap((kind) => {
   const sent = { mixed: null, kind, key: null, headers: HEADERS };
   const jsons = REQUESTS[kind].map((value) => Buffer.from(JSON.stringify(value)));
@@ -107,7 +107,7 @@ const FIXED: readonly Case[] = REQUEST_KINDS.flatMap((kind) => {
 describe('a service', () => {
   const worldOf = useResultsWorld(useRunningService('pglite', { config }));
 
-  it('the service takes any request of an agent for what it validly is', {
+  it('the service accepts only valid requests of agents', {
     timeout: TIMEOUT_MS,
   }, async () => {
     const lane = await ServiceLane.open(worldOf());

@@ -2,7 +2,7 @@ import type { RunningAgent } from '../service/deployment.ts';
 import { askService } from '../service/service-app.ts';
 
 /**
- * The agent's metrics at one moment, by their series as Prometheus writes them:
+ * The agent's current metrics by series, as Prometheus writes them:
  * `vedette_spool_dropped_total{kind="result",reason="memory"}`.
  */
 export async function metricsOf({

@@ -3,7 +3,7 @@ import type { CheckResult } from '../../../src/model/result/result.ts';
 import { insertRun } from '../../../src/service/check-runs/sql.ts';
 import type { Sql } from '../../../src/service/database/port.ts';
 
-/** Gives locations every instant of a check, as if they had always had it: for tests without agents. */
+/** Assigns every slot of a check to locations: for tests without agents. */
 export async function giveEverySlot(
   sql: Sql,
   {
@@ -22,7 +22,7 @@ export async function giveEverySlot(
   );
 }
 
-/** Gives a location the attempt that the result is of, as if another location had handed it over. */
+/** Assigns the attempt of the result to a location, as if another location had passed it on. */
 export async function giveRetry(
   sql: Sql,
   {

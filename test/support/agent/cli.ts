@@ -17,7 +17,7 @@ export interface Ended {
 export interface RunningCli {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** Resolves with what was written so far as soon as it matches; rejects when the program ends. */
+  /** Resolves with the output so far as soon as it matches; rejects when the program ends. */
   seen(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<string>;
 }
 
@@ -25,7 +25,7 @@ export interface RunningCli {
  * Starts the compiled program with its own small environment. It is killed with the test.
  *
  * @param stdout an open file to write to; a pipe to this process unless given
- * @param maxDescriptors how many files and sockets it may have open; as many as this process unless given
+ * @param maxDescriptors limit of open files and sockets; that of this process by default
  */
 export function startCli(
   args: readonly string[],
@@ -64,7 +64,7 @@ export function startCli(
         };
         child[name]?.on('data', look);
         void ended.then(({ stdout, stderr }) =>
-          reject(new Error(`it ended without ${pattern}: ${stdout}${stderr}`)),
+          reject(new Error(`it ended before its output matched ${pattern}: ${stdout}${stderr}`)),
         );
         look();
       }),
@@ -80,8 +80,8 @@ export function runCli(
 }
 
 /**
- * Runs a command line in this process, for tests that need no own process, since starting Node
- * takes long. No colours unless `env` asks for them.
+ * Runs a command line in this process, because starting Node is slow. No colours unless `env` asks
+ * for them.
  */
 export async function runHere(
   args: readonly string[],

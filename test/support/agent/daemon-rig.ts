@@ -79,7 +79,7 @@ export async function startDaemon({ env = {}, waiting }: DaemonRigOptions = {}) 
   return { clock, daemon, listener, logRecords: records, metrics, missed, results, request };
 }
 
-/** These checks, and nothing beside them. */
+/** Replaces all checks by these. */
 export function checkSetOf(checks: readonly Check[]): CheckSet {
   return {
     checks,

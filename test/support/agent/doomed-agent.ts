@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import type { CheckResult } from '../../../src/model/result/result.ts';
 import { type AgentOptions, type RunningAgent, startAgent } from '../service/deployment.ts';
 
-/** One process of an agent that has had others before, in the same DATA_DIR. */
+/** One process of an agent, started repeatedly with the same DATA_DIR. */
 export interface AgentLife extends RunningAgent {
   /** The FINALs that it has printed so far. */
   finals(): readonly PrintedFinal[];
-  /**
-   * Those of them that it has put on disk as done, so far or at its end: nobody may lose them.
-   */
+  /** The FINALs that it has saved as done: none of them may be lost. */
   doneFinals(): readonly PrintedFinal[];
 }
 
@@ -20,7 +18,7 @@ interface Accounted {
   readonly unfinished: readonly (readonly [checkId: string, slotMs: number])[];
 }
 
-/** @param number of the life: each prints to its own file, whose last line may be cut */
+/** @param number of this process: each writes to its own file, whose last line may be incomplete */
 export async function liveAgain(
   options: AgentOptions & { readonly dataDir: string },
   number: number,
@@ -46,7 +44,7 @@ export async function liveAgain(
   };
 }
 
-/** All but the last one that a killed process may have left unfinished. */
+/** All lines except the last, which a killed process may have left unfinished. */
 function wholeLines(text: string): readonly string[] {
   return text.split('\n').slice(0, -1);
 }

@@ -1,19 +1,16 @@
 import type { CaptureFilter, Capturer } from '../../../src/agent/evidence/capture.ts';
 import type { Traced, Tracer, TraceTarget } from '../../../src/agent/evidence/tracer.ts';
 
-/**
- * What looks at the network for evidence, without a network: the real ones need privileges, and
- * have system tests of their own.
- */
+/** Fakes of the trace and the capture. The real ones need privileges and have system tests. */
 export interface StubTracer extends Tracer {
   readonly targets: readonly TraceTarget[];
-  /** Traces that are under way. */
+  /** Running traces. */
   readonly underWay: number;
-  /** Lets all that are held end. */
+  /** Ends all held traces. */
   release(): void;
 }
 
-/** @param how `held`: each trace waits for `release`, or its signal */
+/** @param how `held`: each trace waits for `release` or for its signal */
 export function stubTracer(
   how: 'at once' | 'held' | 'faulty',
   host: string | null = null,
@@ -57,7 +54,7 @@ export interface StubCapturer extends Capturer {
   readonly open: number;
 }
 
-/** A capture of one packet; `begin` is waited for before it listens. */
+/** A capture of one packet. Waits for `begin` before it listens. */
 export function stubCapturer(begin = (): Promise<void> => Promise.resolve()): StubCapturer {
   const filters: CaptureFilter[] = [];
   let open = 0;

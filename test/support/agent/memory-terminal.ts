@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import type { Terminal, TerminalStream } from '../../../src/cli/terminal.ts';
 import { FakeClock } from '../fake-clock.ts';
 
-/** A stream that keeps what is written to it. */
+/** A stream that stores its output. */
 interface KeepingStream {
   readonly stream: TerminalStream;
   text(): string;
@@ -20,7 +20,7 @@ function keepingStream(extras: { isTTY?: boolean; columns?: number } = {}): Keep
   return { stream: Object.assign(stream, extras), text: () => chunks.join('') };
 }
 
-/** A terminal whose streams are kept in memory. */
+/** A terminal with streams in memory. */
 export function memoryTerminal(extras: { isTTY?: boolean; columns?: number } = {}) {
   const stdout = keepingStream(extras);
   const stderr = keepingStream(extras);

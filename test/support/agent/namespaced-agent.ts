@@ -13,15 +13,15 @@ const SERVICE_PORT = 8080;
 /** On the loopback of every namespace. */
 export const TARGET_PORT = 9000;
 
-/** Where the doors of the namespace lead. */
+/** Targets of the namespace's doors. */
 export interface Outside {
   readonly servicePort: number;
   readonly onTarget: (socket: Socket) => void;
 }
 
 /**
- * A network of one agent's own, with one door to the service and one to the target, so that the
- * target knows who comes. Root only; it goes with the test.
+ * A network namespace for one agent, with one door to the service and one to the target, so that
+ * the target can identify the agent. Root only; removed when the test ends.
  */
 export class NamespacedAgent {
   readonly name: string;
@@ -44,7 +44,7 @@ export class NamespacedAgent {
     return new NamespacedAgent(name, namespace);
   }
 
-  /** Always the same agent, by its DATA_DIR. */
+  /** Starts the agent, always with the same DATA_DIR. */
   start(key: string): Promise<RunningAgent> {
     this.#key = key;
     return startAgent({
@@ -55,7 +55,7 @@ export class NamespacedAgent {
     });
   }
 
-  /** The ids of the checks that it has by what it keeps on disk, which is a second old at most. */
+  /** The ids of its checks from its files, which are at most a second old. */
   async share(): Promise<readonly string[]> {
     const file = join(this.#dataDir, 'assignments.json');
     if (!existsSync(file)) return [];
@@ -63,7 +63,7 @@ export class NamespacedAgent {
     return assignments.map(({ check }) => check.id);
   }
 
-  /** From now on no packet reaches the service, or comes from it. The target is reached as before. */
+  /** Blocks all packets to and from the service. The target stays reachable. */
   cutOff(): void {
     const drop = ['dport', 'sport'].map(
       (side) => `add rule inet cut out tcp ${side} ${SERVICE_PORT} drop`,

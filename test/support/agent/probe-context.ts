@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { type AddressGuard, allowAll } from '../../../src/runtime/net/address-guard.ts';
 
 export interface ContextOptions {
-  /** From now; 10 s unless the test is about time running out. */
+  /** From now; 10 s by default. */
   readonly deadlineInMs?: number;
   readonly resolver?: Resolver;
   readonly guard?: AddressGuard;
@@ -19,7 +19,7 @@ export interface ContextOptions {
   readonly starvation?: StarvationWatch;
 }
 
-/** What a probe gets beside its request, with a resolver that needs no name server. */
+/** A probe's context, with a resolver that needs no name server. */
 export function makeContext(options: ContextOptions = {}): ProbeContext {
   const clock = options.clock ?? systemClock;
   return {
@@ -44,9 +44,9 @@ export function logText(context: ProbeContext): string {
 }
 
 /**
- * Answers from a table of names to addresses of either family, as a system's resolver would:
- * literals come back as they are, unknown names are DNS_NXDOMAIN, and a name that has only the
- * other family is DNS_NO_ADDRESS.
+ * Answers from a table of names and addresses, like a system's resolver: returns literals
+ * unchanged, DNS_NXDOMAIN for unknown names and DNS_NO_ADDRESS for names that have only the other
+ * family.
  */
 export function staticResolver(names: Readonly<Record<string, readonly string[]>>): Resolver {
   return resolverOf((hostname) => names[hostname] ?? null);

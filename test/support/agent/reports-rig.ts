@@ -13,13 +13,13 @@ import { makeTempFolder } from '../process/temp-folder.ts';
 import { UploadService } from './upload-service.ts';
 
 export interface ReportsOptions {
-  /** In place of a folder of the test's own; null for none. */
+  /** Replaces the test's own folder; null for none. */
   readonly dataDir?: string | null;
   readonly version?: string;
-  /** Another service than the rig's own, and a key for it. */
+  /** Replaces the rig's own service and its key. */
   readonly serviceUrl?: URL;
   readonly key?: string;
-  /** In place of those that report. */
+  /** Replaces the default reporters. */
   readonly reportsOf?: (parts: {
     readonly dataDir: string | null;
     readonly clock: FakeClock;
@@ -35,7 +35,7 @@ export async function reportsRig() {
     folder,
     service,
     file: folder.file('crash-reports.json'),
-    /** As a process does it: its waits go by a clock that the test moves. */
+    /** One process, whose delays use the test's clock. */
     start: (options: ReportsOptions = {}) =>
       startReports({ dataDir: folder.path, serviceUrl: service.url, ...options }),
   };
@@ -85,13 +85,13 @@ function startReports(
       running = reports.run({ client: { post }, agentId: 'agent-1' }, ended.signal);
     },
     /**
-     * Resolves when what is to be reported waits for its time. A request has a timer of its own, which
-     * a test must not let run out.
+     * Resolves when the next report waits for its time. A request has its own timer, which a test
+     * must not let expire.
      */
     due: () => eventually(() => sending === 0 && clock.pendingTimers > 0),
-    /** Resolves when nothing is to be reported, and no request is under way. */
+    /** Resolves when nothing is left to report and no request is in flight. */
     idle: () => eventually(() => sending === 0 && clock.pendingTimers === 0),
-    /** What a drain does, when the runs have ended. */
+    /** Drains, when all runs have ended. */
     drain: async (signal = new AbortController().signal): Promise<void> => {
       await stop();
       await reports.flush(signal);
@@ -100,7 +100,7 @@ function startReports(
   };
 }
 
-/** Errors of so many kinds, each thrown at another line of an existing file. */
+/** This many different errors, each thrown at another line of an existing file. */
 export function errorsOfKinds(count: number): Error[] {
   const file = new URL('../../../src/agent/daemon.ts', import.meta.url).href;
   return Array.from({ length: count }, (_, n) => {

@@ -18,12 +18,12 @@ export interface RunHarness {
   readonly results: readonly CheckResult[];
   readonly missed: readonly MissedSlots[];
   readonly places: Pick<RunPermits, 'running' | 'waiting'>;
-  /** Attempts that were repeated because the agent itself stood still. */
+  /** Attempts repeated because the agent was starved of CPU. */
   readonly starved: number;
   readonly logRecords: () => Record<string, unknown>[];
   /** Starts a run; resolves when it has ended. */
   run(check: Check, signal?: AbortSignal, given?: Partial<Run>): Promise<void>;
-  /** Resolves when so many results are in. */
+  /** Resolves after this many results. */
   resultCount(count: number): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export interface HarnessOptions {
   readonly parts?: Partial<RunnerParts>;
 }
 
-/** The run pipeline with all its real parts, and results kept in memory. Ends with the test. */
+/** The run pipeline with its real parts, and results in memory. Ends with the test. */
 export function runHarness(options: HarnessOptions): RunHarness {
   const { clock, concurrency = 100, connectivityTargets = [] } = options;
   const { log, records } = captureLog();

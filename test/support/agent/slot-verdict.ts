@@ -2,8 +2,8 @@ import { nextSlotAfter, slotRuleOf } from '../../../src/model/schedule/frequency
 import type { SlotRecord } from '../service/deployment.ts';
 
 /**
- * Checks of frequency 0, and when it was somebody's task to run them: after one instant, the same for
- * all of them or one for each, up to another. Epoch milliseconds.
+ * Checks of frequency 0, and the period in which they were assigned: after one instant (common or
+ * per check) until another. Epoch milliseconds.
  */
 export type Watched = {
   readonly upToMs: number;
@@ -13,17 +13,17 @@ export type Watched = {
   | { readonly afterMs: ReadonlyMap<string, number> }
 );
 
-/** Slots, as words: each list is empty where all is well. */
+/** Faulty slots, as text: each list is empty if all is well. */
 export interface SlotFaults {
   /** Neither a FINAL nor a missed record. */
   readonly unanswered: readonly string[];
   /** More than one record. */
   readonly double: readonly string[];
-  /** A record of an instant at which no such check is due. */
+  /** A record of an instant at which no check is due. */
   readonly unplanned: readonly string[];
 }
 
-/** Judges what became of every slot. Records of slots before and after the watched time may be there. */
+/** Checks that every slot has exactly one record. Ignores records outside of the period. */
 export function slotFaults(records: readonly SlotRecord[], watched: Watched): SlotFaults {
   const { upToMs, periodSeconds } = watched;
   const afterMs =

@@ -5,12 +5,12 @@ import { onTestFinished } from 'vitest';
 import { systemCodeOf } from '../../../src/runtime/errors.ts';
 import { makeTempFolder } from '../process/temp-folder.ts';
 
-/** A file system of the test's own, in memory, which can be full. It ends with the test. */
+/** A file system in memory that can be filled. Removed when the test ends. */
 export interface SmallDisk {
   readonly path: string;
-  /** Takes all the room that is left. */
+  /** Fills the disk. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees the space. */
   empty(): void;
 }
 
@@ -19,7 +19,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
   const { path, remove } = makeTempFolder();
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${mebibytes}m`, 'vedette-test', path]);
   onTestFinished(() => {
-    // A process that was killed may still be on its way out.
+    // A killed process may still be ending.
     execFileSync('umount', ['--lazy', path]);
     remove();
   });
@@ -27,7 +27,7 @@ export function mountSmallDisk(mebibytes: number): SmallDisk {
   return {
     path,
     fill() {
-      // The last page of it, too.
+      // Fill the last page as well.
       for (const bytes of [1024 * 1024, 4096]) appendUntilFull(filler, Buffer.alloc(bytes));
     },
     empty: () => rmSync(filler),

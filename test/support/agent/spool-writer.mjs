@@ -1,5 +1,5 @@
-// Keeps a spool busy until it is killed: puts, commits, reads and accepts, and says on stdout what
-// was done, each line written before the next step begins. Arguments: folder, first number.
+// Writes to a spool until it is killed: puts, commits, reads and accepts. Prints each step to
+// stdout before the next one begins. Arguments: folder, first number.
 import { writeSync } from 'node:fs';
 import { openSpool } from '../../../dist/agent/spool/open-spool.js';
 import { systemClock } from '../../../dist/runtime/clock.js';
@@ -33,7 +33,7 @@ async function read() {
   for (;;) {
     await spool.available(new AbortController().signal);
     const records = await spool.batch(300_000);
-    // Some stay behind, as what a service did not answer for.
+    // Leave some behind, as if the service had not answered for them.
     const some = records.filter(({ id }) => Number(id) % 7 !== 0);
     const ids = some.map(({ id }) => id);
     say('accepting', ids);

@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import type { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
 
-/** A record whose body contains its id and has this many bytes, or a few more than the id. */
+/** A record whose body contains its id and has at least this many bytes. */
 export function recordFor(
   id: string,
   { kind = 'result' as SpoolKind, bytes = 100, atMs = Date.now() } = {},
@@ -25,7 +25,7 @@ export interface Dropped {
   readonly reason: SpoolDropReason;
 }
 
-/** A spool that writes at once, what it dropped and lost, and its log. */
+/** A spool that writes at once, its drops and losses, and its log. */
 export async function openTestSpool(options: SpoolOptions, clock: Clock = systemClock) {
   const { log, records } = captureLog();
   const dropped: Dropped[] = [];
@@ -42,7 +42,7 @@ export async function openTestSpool(options: SpoolOptions, clock: Clock = system
   return { spool, dropped, lost, records };
 }
 
-/** All that can be read, batch after batch. */
+/** Reads all records, batch by batch. */
 export async function readAll(spool: Spool, maxBytes = 64 * 1024): Promise<SpooledRecord[]> {
   const all: SpooledRecord[] = [];
   for (;;) {
@@ -56,7 +56,7 @@ export async function idsOf(spool: Spool): Promise<string[]> {
   return (await readAll(spool)).map(({ id }) => id);
 }
 
-/** Puts and commits, on a clock that moves only on demand. */
+/** Puts and commits on a manual clock. */
 export async function putAt(spool: Spool, clock: FakeClock, record: SpoolRecord): Promise<void> {
   spool.put(record);
   const done = spool.committed();

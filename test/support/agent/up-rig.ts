@@ -8,14 +8,14 @@ import { copyMigratedDatabase } from '../database/new-database.ts';
 import { makeTempFolder } from '../process/temp-folder.ts';
 import { type RunningCli, startCli } from './cli.ts';
 
-/** A check file and a data folder of the test's own, and what looks at a running `vedette up`. */
+/** A check file and a data folder for one test, and helpers to inspect a running `vedette up`. */
 export interface UpRig {
   readonly file: string;
   readonly data: string;
   write(...checks: readonly object[]): void;
-  /** The same with variables, too. */
+  /** Like `write`, with variables. */
   writeAll(content: { readonly checks: readonly object[]; readonly variables: object[] }): void;
-  /** Makes the service's database, which takes a first start most of its time. */
+  /** Creates the service's database, which is most of the time of a first start. */
   makeDatabase(): void;
   /** @param stdout as of startCli */
   start(env?: Readonly<Record<string, string>>, stdout?: number): RunningCli;
@@ -47,7 +47,7 @@ export function upRig(...checks: readonly object[]): UpRig {
   };
 }
 
-/** The processes that a process started, by what stands after `vedette`. Linux only. */
+/** The processes that a process started, by the word after `vedette`. Linux only. */
 export function childrenOf(pid: number): ReadonlyMap<string, number> {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   const pids = text === '' ? [] : text.split(' ').map(Number);
@@ -59,7 +59,7 @@ function commandOf(pid: number): string {
   return words[words.findIndex((word) => word.endsWith('main.js')) + 1] ?? '';
 }
 
-/** Whether there is such a process yet; one that ended and that nobody has asked for counts as gone. */
+/** Whether the process runs. A zombie counts as ended. */
 export function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -68,13 +68,13 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** The permission bits of every file and folder in the folder, itself included. */
+/** The permission bits of the folder and everything in it. */
 export function modesIn(folder: string): ReadonlyMap<string, number> {
   const names = ['.', ...readdirSync(folder)];
   return new Map(names.map((name) => [name, statSync(`${folder}/${name}`).mode & 0o777]));
 }
 
-/** An HTTP server that answers all with 200, as a target of checks. */
+/** An HTTP server that answers every request with 200, as a target of checks. */
 export async function okTarget(): Promise<string> {
   const server = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1');
   await once(server, 'listening');

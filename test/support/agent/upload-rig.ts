@@ -22,18 +22,21 @@ import { UploadService } from './upload-service.ts';
 export interface RigOptions extends Partial<SpoolOptions> {
   readonly lingerMs?: number;
   readonly outlivesProcess?: boolean;
-  /** Of the jitter; the default takes a tenth off, so that no wait is as long as a request may be. */
+  /**
+   * Random source of the jitter. The default subtracts a tenth, so no delay equals the request
+   * timeout.
+   */
   readonly random?: number;
-  /** Another service than the rig's own, and a key for it. */
+  /** Replaces the rig's own service and its key. */
   readonly serviceUrl?: URL;
   readonly key?: string;
-  /** ARTIFACT_ORIGINS; none where left out. */
+  /** ARTIFACT_ORIGINS; none by default. */
   readonly artifactOrigins?: string[];
 }
 
 /**
- * A real spool in a folder and a service on a real socket, with an uploader between them whose
- * waits go by a clock that the test moves.
+ * A real spool in a folder, a service on a real socket, and an uploader between them whose delays
+ * use the test's clock.
  */
 export async function uploadRig(options: RigOptions = {}) {
   const { lingerMs = 0, random = 0.8, outlivesProcess = false } = options;
@@ -54,7 +57,7 @@ async function startAgent(
   uploads: Required<Omit<RigOptions, keyof SpoolOptions>>,
 ) {
   const { serviceUrl, artifactOrigins, lingerMs, random, outlivesProcess } = uploads;
-  // The spool uses the machine's clock, and both date records.
+  // The spool uses the system clock, and both date records.
   const clock = new FakeClock(Date.now());
   const { log, records } = captureLog();
   const { spool, dropped } = await openTestSpool(spoolOptions);
@@ -112,13 +115,13 @@ async function startAgent(
       running = uploader.run(ended.signal);
       return running;
     },
-    /** Resolves when the uploader waits, and for so many milliseconds. */
+    /** Resolves with the delay, in milliseconds, when the uploader waits. */
     waitMs: async (): Promise<number> => {
       await eventually(() => backoffOf(clock) !== null);
       return backoffOf(clock) ?? 0;
     },
     empty: () => eventually(() => spool.depth.records === 0),
-    /** Puts these results, and resolves with their ids when they are on disk. */
+    /** Puts these results. Resolves with their ids when they are on disk. */
     put: async (...sequences: readonly string[]): Promise<string[]> => {
       const results = sequences.map((sequence) => wireResult(sequence));
       for (const result of results) spool.put(recordOf(result));
@@ -154,7 +157,7 @@ class WatchedClient extends ServiceClient {
   }
 }
 
-/** How long the uploader waits before its next try. What is longer is the limit of a request. */
+/** The delay before the next retry; null if none. A longer timer is the request timeout. */
 function backoffOf(clock: FakeClock): number | null {
   const next = clock.nextTimerInMs;
   return next === null || (next >= 60_000 && next !== MISMATCH_WAIT_MS) ? null : next;

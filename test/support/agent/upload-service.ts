@@ -23,7 +23,7 @@ export interface Seen {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** As it came over the wire; what of it had come where the connection was cut. */
+  /** The raw body; the part received if the connection was cut. */
   readonly body: Buffer;
 }
 
@@ -37,22 +37,22 @@ interface Upload {
 }
 
 /**
- * The service as an agent's uploads see it: speaks the protocol over a real socket and keeps what
- * it takes. Tests put scripts before it, each for one request. Closed when the test ends.
+ * The service as an agent's uploader sees it: speaks the protocol over a real socket and stores
+ * what it accepts. Tests put scripts before it, each for one request. Closed when the test ends.
  */
 export class UploadService {
   readonly url: URL;
-  /** All requests, in the order in which they were read to their end or cut. */
+  /** All requests, in the order in which they were read completely or cut. */
   readonly seen: Seen[] = [];
-  /** The ids of results and missed records, in the order in which they were taken. */
+  /** The ids of accepted results and missed records, in order. */
   readonly taken: string[] = [];
-  /** The reports of the agent's own errors, as they were taken. */
+  /** Accepted reports of the agent's own errors. */
   readonly errors: ErrorsRequest[] = [];
   readonly uploads = new Map<string, Upload>();
   partBytes = 1000;
-  /** Where parts go; the service itself where null. */
+  /** Where to upload parts; the service itself if null. */
   storeUrl: URL | null = null;
-  /** What goes with them there. */
+  /** Headers for these uploads. */
   storeHeaders: Readonly<Record<string, string>> = { 'X-Amz-Signed': 'yes' };
   readonly #scripts: { readonly path: string; readonly script: Script; isLasting: boolean }[] = [];
 
@@ -76,12 +76,12 @@ export class UploadService {
     this.url = new URL(`http://127.0.0.1:${port}`);
   }
 
-  /** The next request whose path begins so is answered by the script. */
+  /** Answers the next request with this path prefix with the script. */
   next(path: string, script: Script): void {
     this.#scripts.push({ path, script, isLasting: false });
   }
 
-  /** Every such request from now on; `restore` ends it. */
+  /** Answers every such request with the script, until `restore`. */
   always(path: string, script: Script): void {
     this.#scripts.push({ path, script, isLasting: true });
   }
@@ -186,12 +186,12 @@ export function json(
   response.end(JSON.stringify(value));
 }
 
-/** In the form of the specification's part 7. */
+/** In the form of the specification, part 7. */
 export function errorBody(statusCode: number, message: string, attributes = {}) {
   return { statusCode, error: 'An error', message, attributes };
 }
 
-/** Answers with an error of the service's own form, when the request is read. */
+/** Answers with an error in the service's form, after reading the request. */
 export function failing(
   status: number,
   message = 'no',

@@ -1,8 +1,8 @@
-// The part of an agent that uploads artifacts to a service, from dist and in its own process,
-// whose memory can be watched: the spool, the outbox, the client and the uploader. Its argument is
-// {dataDir, serviceUrl, key, checkId} as JSON. Each line of stdin is an artifact, {resultId, name,
-// path}, each line of stdout what became of it, when it was sent: what the outbox said, and how
-// often the uploader had to wait since the start.
+// The part of an agent that uploads artifacts (spool, outbox, client, uploader), from dist and in
+// its own process, so that its memory can be measured. Argument: {dataDir, serviceUrl, key,
+// checkId} as JSON. Each line of stdin is an artifact: {resultId, name, path}. Each line of stdout
+// is the outcome of one upload: the outbox's message, and the number of the uploader's waits since
+// the start.
 import { createInterface } from 'node:readline';
 import { openSpool } from '../../../dist/agent/spool/open-spool.js';
 import { openArtifactOutbox } from '../../../dist/agent/upload/artifact-outbox.js';

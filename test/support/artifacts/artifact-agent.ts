@@ -7,7 +7,7 @@ import { endChild } from '../process/end-child.ts';
 
 const DRIVER = join(import.meta.dirname, 'artifact-agent-driver.mjs');
 
-/** What an agent works for; `serviceUrl` may be that of a line to the service. */
+/** The agent's service; `serviceUrl` may be that of a relay. */
 export interface ArtifactAgentOptions {
   readonly dataDir: string;
   readonly serviceUrl: string;
@@ -15,10 +15,10 @@ export interface ArtifactAgentOptions {
   readonly checkId: string;
 }
 
-/** The uploading part of an agent, in its own process. Killed with the test. */
+/** The uploading part of an agent in its own process. Killed when the test ends. */
 export interface ArtifactAgent {
   readonly pid: number;
-  /** Resolves when the service has all of it, or never will. */
+  /** Resolves when the upload has succeeded or failed permanently. */
   send(resultId: string, path: string): Promise<SentArtifact>;
 }
 

@@ -17,7 +17,7 @@ export interface TestContent {
   readonly description: ArtifactDescription;
 }
 
-/** Content that no other test has, of one account. */
+/** Content of one account that no other test has. */
 export function newContent(
   length: number,
   overrides: Partial<ArtifactDescription> = {},
@@ -31,7 +31,7 @@ export function newContent(
   };
 }
 
-/** The part of a content in small chunks, as a socket would give it. */
+/** One part of a content in small chunks, like a socket. */
 export function partStream(content: TestContent, part: PartPlan): Readable {
   const bytes = content.bytes.subarray(part.offset, part.offset + part.bytes);
   return streamOf(bytes);
@@ -55,7 +55,7 @@ export async function beginUpload(
   return begun.upload;
 }
 
-/** Puts whatever is missing, in order. */
+/** Puts the missing parts in order. */
 export async function putMissing(
   store: ArtifactStore,
   upload: Upload,

@@ -1,5 +1,5 @@
-// Runs the artifact stores of dist in a process of its own, for what a test cannot do in its own
-// process: to measure memory, and to be killed in the middle of a part.
+// Runs the artifact stores of dist in its own process, so that a test can measure its memory or
+// kill it during a part.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
@@ -24,11 +24,11 @@ async function openStore() {
 }
 
 const PATTERN_BYTES = 4096;
-/** Fixed, so that what is measured is the store's memory and not that of making test data. */
+/** Constant, so that the test measures the store's memory and not that of its test data. */
 const PATTERN = Buffer.alloc(CHUNK_BYTES + PATTERN_BYTES);
 for (let at = 0; at < PATTERN.length; at += 1) PATTERN[at] = (at * at + (at >> 7)) & 0xff;
 
-/** The bytes of a content that exists nowhere, chunk by chunk; `offset` is a multiple of a chunk. */
+/** The bytes of a generated content, chunk by chunk; `offset` is a multiple of a chunk. */
 function* chunksOf(offset, bytes) {
   for (let at = offset; at < offset + bytes; at += CHUNK_BYTES) {
     const from = (at / CHUNK_BYTES) % PATTERN_BYTES;
@@ -36,7 +36,7 @@ function* chunksOf(offset, bytes) {
   }
 }
 
-/** The second collection waits until the first one's buffers are freed, and out of the figures. */
+/** The second collection waits until the first one's buffers are freed. */
 function measure() {
   globalThis.gc();
   globalThis.gc();
@@ -75,7 +75,7 @@ async function roundTrip(store, bytes) {
     const chunks = sampled(chunksOf(part.offset, part.bytes));
     await store.putPart(upload, part.n, Readable.from(chunks, { objectMode: false }), forever);
   }
-  // By turns of the event loop rather than by time: each reads about one chunk.
+  // By iterations of the event loop instead of time: each reads about one chunk.
   let turn = setImmediate(function eachTurn() {
     sampleSome();
     turn = setImmediate(eachTurn);
@@ -94,7 +94,7 @@ async function roundTrip(store, bytes) {
 
 if (mode === 'memory') {
   const store = await openStore();
-  // What a first use costs once is no growth with the file.
+  // Exclude the one-time cost of a first use.
   await roundTrip(store, 12 * 1024 * 1024);
   const start = measure();
   Object.assign(most, start);

@@ -11,19 +11,20 @@ const DRIVER = fileURLToPath(new URL('./artifact-driver.mjs', import.meta.url));
 export type DrivenStore = { readonly s3: object } | { readonly localDisk: object };
 
 export interface MemoryReport {
-  /** Whether what was read was what was written. */
+  /** Whether the content read equals the content written. */
   readonly same: boolean;
-  /** Of the objects and buffers of JavaScript. */
+  /** JavaScript objects and buffers. */
   readonly growthBytes: number;
-  /** Of the process: native memory included, and what the collector has not given back yet. */
+  /**
+   * The whole process: includes native memory and memory that the collector has not returned yet.
+   */
   readonly rssGrowthBytes: number;
 }
 
 /**
- * Uploads and reads an artifact in its own process, and returns how much more memory that held at
- * any time than after a small artifact. The collector is made to run every few megabytes, since
- * otherwise what nobody holds would be measured: the buffers that sockets read into are freed only
- * by a collection, and their bytes bring one about only at about 64 MB, however small the file.
+ * Uploads and reads an artifact in its own process. Returns the difference of its peak memory to
+ * that of a small artifact. Forces a garbage collection every few megabytes: socket read buffers
+ * are freed only by a collection, and they trigger one only at about 64 MB, however small the file.
  */
 export async function measureMemory(store: DrivenStore, bytes: number): Promise<MemoryReport> {
   const task = [DRIVER, 'memory', JSON.stringify(store), String(bytes)];
@@ -37,17 +38,17 @@ export async function measureMemory(store: DrivenStore, bytes: number): Promise<
 
 export interface PartWriter {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Ends it as a power cut would. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>;
 }
 
-/** A process that puts what it reads from its stdin as one part. */
+/** A process that puts its stdin as one part. */
 export function startPartWriter(store: DrivenStore, upload: Upload, n: number): PartWriter {
   const key = JSON.stringify({ accountId: upload.accountId, uploadId: upload.uploadId });
   const child = spawn(process.execPath, [DRIVER, 'put', JSON.stringify(store), key, String(n)], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // What was written when it was killed goes nowhere.
+  // Ignore data written after the kill.
   child.stdin.on('error', () => {});
   return {
     child,

@@ -24,9 +24,9 @@ import {
 } from './artifact-content.ts';
 
 export interface StorageOfTest {
-  /** A store over this storage, as a process that has just started would open it. */
+  /** Opens a store over this storage, like a new process. */
   open(): Promise<ArtifactStore>;
-  /** Everything that is in the storage, for "nothing was written". */
+  /** All objects in the storage, to check that nothing was written. */
   contents(): Promise<readonly string[]>;
   remove(): Promise<void>;
 }
@@ -36,7 +36,7 @@ const MIB = 1024 * 1024;
 const THREE_PARTS = 2 * MIN_PART_BYTES + MIB;
 const HOUR_MS = 3_600_000;
 
-/** What every store must do, whatever it stores in. `partBytes` of the stores is MIN_PART_BYTES. */
+/** Requirements of every store. The stores have parts of MIN_PART_BYTES. */
 export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTest>): void {
   describe(name, () => {
     let storage: StorageOfTest;
@@ -65,7 +65,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
     }
 
     describe('an upload', () => {
-      it('comes back whole, with its content type', async () => {
+      it('returns an upload unchanged, with its content type', async () => {
         const content = newContent(THREE_PARTS, { contentType: 'text/plain; charset="utf-8"' });
         const stored = await uploadWhole(store, content);
         expect(stored).toMatchObject(content.description);
@@ -75,7 +75,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect((await buffer(opened.stream)).equals(content.bytes)).toBe(true);
       });
 
-      it('of one byte needs one part', async () => {
+      it('needs one part for an upload of one byte', async () => {
         const content = newContent(1);
         const upload = await beginUpload(store, content);
         expect(upload.missing).toMatchObject([{ n: 1, offset: 0, bytes: 1 }]);
@@ -84,7 +84,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect(await readWhole(store, content)).toEqual(content.bytes);
       });
 
-      it('of the largest size is taken, of a byte more refused with the limit', async () => {
+      it('accepts an upload of the largest size and refuses one byte more with the limit', async () => {
         const largest = newContent(1, { bytes: MAX_ARTIFACT_BYTES });
         const upload = await beginUpload(store, largest);
         expect(upload.missing).toHaveLength(Math.ceil(MAX_ARTIFACT_BYTES / MIN_PART_BYTES));
@@ -96,7 +96,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         });
       });
 
-      it('is not visible before it is completed', async () => {
+      it('hides an upload until it is completed', async () => {
         const content = newContent(100);
         const upload = await beginUpload(store, content);
         await putMissing(store, upload, content);
@@ -107,7 +107,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect((await beginUpload(store, content)).missing).toEqual([]);
       });
 
-      it('takes its parts in any order', async () => {
+      it('accepts the parts of an upload in any order', async () => {
         const content = newContent(THREE_PARTS);
         const upload = await beginUpload(store, content);
         for (const part of upload.missing.toReversed()) {
@@ -117,7 +117,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
       });
 
-      it('goes on from the last whole part after a restart', async () => {
+      it('continues an upload after the last complete part when the store restarts', async () => {
         const content = newContent(THREE_PARTS);
         const upload = await beginUpload(store, content);
         const [first, second] = upload.missing;
@@ -138,7 +138,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
       });
 
-      it('drops a part whose source breaks off, and takes it again', async () => {
+      it('drops a part whose source fails, and accepts it again', async () => {
         const content = newContent(300_000);
         const upload = await beginUpload(store, content);
         const cut = new PassThrough();
@@ -153,8 +153,8 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
       });
 
-      it('refuses a part that runs over, without touching its source', async () => {
-        // All that the part may hold has come, chunk by chunk, before the first byte too much.
+      it('refuses a part that is too long, without destroying its source', async () => {
+        // The whole allowed length arrives, chunk by chunk, before the first byte too many.
         const content = newContent(2 * 65_536);
         const upload = await beginUpload(store, content);
         const source = streamOf(Buffer.concat([content.bytes, Buffer.alloc(100_000)]), 65_536);
@@ -167,7 +167,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect((await store.upload(upload, forever)).missing).toHaveLength(1);
       });
 
-      it('has no part that its plan does not have', async () => {
+      it('refuses a part number outside of the upload’s plan', async () => {
         const upload = await beginUpload(store, newContent(10));
         for (const n of [0, 2, -1, 1.5, Number.NaN]) {
           const put = store.putPart(upload, n, streamOf(Buffer.alloc(10)), forever);
@@ -175,7 +175,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         }
       });
 
-      it('is not completed while parts are missing', async () => {
+      it('refuses to complete an upload while parts are missing', async () => {
         const content = newContent(THREE_PARTS);
         const upload = await beginUpload(store, content);
         const [, second] = upload.missing;
@@ -188,7 +188,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect((await store.upload(upload, forever)).missing.map(({ n }) => n)).toEqual([1, 3]);
       });
 
-      it('of other content than announced is refused, and begins again', async () => {
+      it('refuses content that differs from the announced digest, and lets the upload begin again', async () => {
         const content = newContent(THREE_PARTS);
         const upload = await beginUpload(store, content);
         await putMissing(store, upload, newContent(THREE_PARTS));
@@ -207,7 +207,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
       });
 
-      it('that nobody began is not found', async () => {
+      it('does not find an upload that was never begun', async () => {
         const key: UploadKey = { accountId: 'acc_1', uploadId: `${'ab'.repeat(32)}.10` };
         const notFound = { code: 'ARTIFACT_UPLOAD_NOT_FOUND' };
         await expect(store.upload(key, forever)).rejects.toMatchObject(notFound);
@@ -217,7 +217,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect(await store.discard(key, forever)).toBe(false);
       });
 
-      it('of one content by two owners goes apart: neither spoils nor ends the other’s', async () => {
+      it('separates two owners’ uploads of one content: neither changes nor ends the other', async () => {
         const content = newContent(1000);
         const begin = (owner: string) => beginUpload(store, content, owner);
         const [mine, theirs] = [await begin('one'), await begin('two')];
@@ -238,7 +238,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         }
       });
 
-      it('that is discarded is gone, and begins again', async () => {
+      it('removes a discarded upload and lets it begin again', async () => {
         const content = newContent(100);
         const upload = await beginUpload(store, content);
         await putMissing(store, upload, content);
@@ -249,7 +249,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
     });
 
     describe('the same content', () => {
-      it('is recognised when it is there, by the account that has it', async () => {
+      it('recognises content that the same account has already', async () => {
         const content = newContent(1000, { contentType: 'image/png' });
         await uploadWhole(store, content);
         const again = { ...content.description, contentType: 'text/plain' };
@@ -262,7 +262,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect(await store.stat(stranger, forever)).toBeNull();
       });
 
-      it('with another length is a wrong announcement', async () => {
+      it('refuses an announcement of existing content with another length', async () => {
         const content = newContent(1000);
         await uploadWhole(store, content);
         const wrong = { ...content.description, bytes: 999 };
@@ -271,13 +271,13 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         });
       });
 
-      it('may be uploaded by several at once', async () => {
+      it('accepts concurrent uploads of the same content', async () => {
         const content = newContent(MIN_PART_BYTES + 1000);
         const others = await Promise.all([openStore(), openStore()]);
         const results = await Promise.all(
           [store, ...others].map(async (one) => {
             const upload = await beginUpload(one, content);
-            // All send all of it: each believes to be alone.
+            // Each sends all parts, unaware of the others.
             await putMissing(one, upload, content).catch(expectUploadGone);
             return one.complete(upload, forever);
           }),
@@ -287,7 +287,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect(await listed(Date.now() + HOUR_MS)).toEqual([]);
       });
 
-      it('may be completed again, also at the same time', async () => {
+      it('lets an upload be completed twice, also concurrently', async () => {
         const content = newContent(THREE_PARTS);
         const upload = await beginUpload(store, content);
         await putMissing(store, upload, content);
@@ -314,7 +314,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         [{ lastBytes: 200_000 }, 0, 99_999],
       ];
 
-      it('gives the bytes of a range, cut to the end', async () => {
+      it('reads a byte range, limited to the end of the content', async () => {
         const content = newContent(100_000);
         await uploadWhole(store, content);
         for (const [range, first, last] of ranges) {
@@ -324,7 +324,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         }
       });
 
-      it('refuses a range outside, with the length', async () => {
+      it('refuses a range outside of the content, with the length', async () => {
         const content = newContent(100);
         await uploadWhole(store, content);
         for (const range of [{ first: 100, last: null }, { lastBytes: 0 }]) {
@@ -335,7 +335,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         }
       });
 
-      it('waits for its reader', async () => {
+      it('reads no faster than its consumer', async () => {
         const content = newContent(THREE_PARTS);
         await uploadWhole(store, content);
         const { stream } = await store.open(content.description, null, forever);
@@ -344,7 +344,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect((await buffer(stream)).equals(content.bytes)).toBe(true);
       });
 
-      it('ends with its signal', async () => {
+      it('stops reading when its signal aborts', async () => {
         const content = newContent(THREE_PARTS);
         await uploadWhole(store, content);
         const stop = new AbortController();
@@ -356,7 +356,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
     });
 
     describe('removing', () => {
-      it('takes an artifact away, which can then come again', async () => {
+      it('removes an artifact, which can then be uploaded again', async () => {
         const content = newContent(1000);
         await uploadWhole(store, content);
         const kept = newContent(1000);
@@ -374,7 +374,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
     });
 
     describe('abandoned uploads', () => {
-      it('are listed by their last activity, and nothing else is', async () => {
+      it('lists only abandoned uploads, by their last activity', async () => {
         const done = newContent(100);
         await uploadWhole(store, done);
         const contents = [newContent(100), newContent(100, { accountId: 'acc_2' })];
@@ -432,7 +432,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
       ];
       const invalid = { code: 'ARTIFACT_INVALID', kind: 'input' };
 
-      it('that are none are refused by begin', async () => {
+      it('refuses invalid names in begin', async () => {
         for (const wrong of bad) {
           const begun = store.begin({ ...good, ...wrong }, forever);
           await expect(begun, JSON.stringify(wrong)).rejects.toMatchObject(invalid);
@@ -440,7 +440,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect(await storage.contents()).toEqual([]);
       });
 
-      it('that are paths are refused by everything else', async () => {
+      it('refuses names that are paths in all other methods', async () => {
         const keys = [
           ...accounts.map((accountId) => ({ ...good, accountId })),
           ...digests.map((sha256) => ({ ...good, sha256 })),
@@ -470,7 +470,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
     describe('an aborted signal', () => {
       const reason = new Error('the service stops');
 
-      it('ends every call with its reason', async () => {
+      it('rejects every call with the reason of an aborted signal', async () => {
         const content = newContent(10);
         const upload = await beginUpload(store, content);
         const gone = AbortSignal.abort(reason);
@@ -484,13 +484,13 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         await expect(store.discard(upload, gone)).rejects.toBe(reason);
       });
 
-      it('ends a part whose source stands still, and destroys the source', async () => {
+      it('aborts a part whose source stalls, and destroys the source', async () => {
         const content = newContent(300_000);
         const upload = await beginUpload(store, content);
         const still = new PassThrough();
         const stop = new AbortController();
         const put = store.putPart(upload, 1, still, stop.signal);
-        // More than the stream holds by itself, so it drains only when the store has read of it.
+        // More than the stream's own buffer, so it drains only after the store has read from it.
         still.write(content.bytes.subarray(0, 100_000));
         await once(still, 'drain');
         stop.abort(reason);
@@ -502,7 +502,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
   });
 }
 
-/** Somebody else completed the content while this one still sent parts of it. */
+/** Another client completed the content while this one was still sending parts. */
 function expectUploadGone(error: unknown): void {
   expect(error).toMatchObject({ code: 'ARTIFACT_UPLOAD_NOT_FOUND' });
 }

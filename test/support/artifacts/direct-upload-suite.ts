@@ -5,7 +5,7 @@ import { MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
 import { beginUpload, forever, newContent, readWhole } from './artifact-content.ts';
 import type { StorageOfTest } from './artifact-store-suite.ts';
 
-/** Like an agent: it knows only the service's answers. */
+/** Uploads like an agent: uses only the service's answers. */
 async function put(direct: DirectPut | null, body: Buffer): Promise<number> {
   if (direct === null) throw new Error('The part has no URL');
   const { method, headers } = direct;
@@ -14,7 +14,7 @@ async function put(direct: DirectPut | null, body: Buffer): Promise<number> {
   return answer.statusCode;
 }
 
-/** What presigned URLs must do. The stores have `direct` set, and parts of MIN_PART_BYTES. */
+/** Requirements of presigned URLs. The stores have `direct` set, and parts of MIN_PART_BYTES. */
 export function directUploadSuite(name: string, make: () => Promise<StorageOfTest>): void {
   describe(name, () => {
     let storage: StorageOfTest;
@@ -29,7 +29,7 @@ export function directUploadSuite(name: string, make: () => Promise<StorageOfTes
       await storage.remove();
     });
 
-    it('goes to the object store part by part, and is checked as any other', async () => {
+    it('uploads directly to the object store part by part, with the usual checks', async () => {
       const content = newContent(MIN_PART_BYTES + 1000);
       const upload = await beginUpload(store, content);
       const [first, second] = upload.missing;
@@ -44,7 +44,7 @@ export function directUploadSuite(name: string, make: () => Promise<StorageOfTes
       expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
     });
 
-    it('takes no other part and no other length with the same URL', async () => {
+    it('refuses another part or another length with the same URL', async () => {
       const content = newContent(1000);
       const [part] = (await beginUpload(store, content)).missing;
       if (part?.direct == null) throw new Error('no URL');
@@ -56,7 +56,7 @@ export function directUploadSuite(name: string, make: () => Promise<StorageOfTes
       expect(await put(direct, content.bytes)).toBe(200);
     });
 
-    it('of other content than announced is refused', async () => {
+    it('refuses a direct upload whose content differs from the announced digest', async () => {
       const content = newContent(1000);
       const upload = await beginUpload(store, content);
       expect(await put(upload.missing[0]?.direct ?? null, newContent(1000).bytes)).toBe(200);

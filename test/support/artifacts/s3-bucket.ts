@@ -8,7 +8,7 @@ import { S3Refusal } from './s3-xml.ts';
 
 const MIN_PART_BYTES = 5 * 1024 * 1024;
 
-/** Bytes in a file, with what S3 says of them. */
+/** Bytes in a file, with their S3 metadata. */
 export interface S3Content {
   readonly file: string;
   readonly bytes: number;
@@ -43,7 +43,7 @@ export class S3Bucket {
     return join(this.#folder, randomUUID());
   }
 
-  /** Takes a body of exactly the length announced, as S3 does, or nothing. */
+  /** Stores a body of exactly the announced length, like S3, or nothing. */
   async receive(body: Readable, announcedBytes: number, sha256: string): Promise<S3Content> {
     const file = this.newFile();
     const md5 = createHash('md5');
@@ -103,7 +103,7 @@ export class S3Bucket {
     return copy;
   }
 
-  /** Joins the parts named, under S3's conditions for that. */
+  /** Joins the named parts, under S3's conditions. */
   async complete(
     upload: S3Upload,
     named: readonly { readonly n: number; readonly etag: string }[],
@@ -134,8 +134,8 @@ export class S3Bucket {
       contentType: upload.contentType,
       modifiedAtMs: Date.now(),
     };
-    // Somebody else may have completed it meanwhile. In one step the upload is over and the
-    // object there, as S3 promises.
+    // Another client may have completed it meanwhile. Ending the upload and creating the object is
+    // one step, as S3 promises.
     this.upload(upload.key, upload.id);
     this.uploads.delete(upload.id);
     this.objects.set(upload.key, object);

@@ -109,7 +109,7 @@ function readObject(object: S3Object, headers: IncomingHttpHeaders): S3Answer {
   return { status: 206, headers: part, body: '', file, first, last };
 }
 
-/** The operations on one bucket, each as S3's reference describes it. */
+/** The operations on one bucket, each as in S3's reference. */
 export function s3Operations(
   bucket: S3Bucket,
   pageSize: number,

@@ -7,17 +7,17 @@ import { operationOf, type S3Operation, s3Operations } from './s3-operations.ts'
 import { checkSignature, type S3Credentials } from './s3-signature.ts';
 import { S3Refusal, xmlDocument } from './s3-xml.ts';
 
-/** What the server does to a request instead of, or while, answering it. */
+/** A fault to inject into a request or its response. */
 export type S3Fault =
   | { readonly kind: 'refuse'; readonly status: number; readonly code: string }
-  /** The connection is cut after so many bytes of the request's body, or else of the answer's. */
+  /** Cuts the connection after this many bytes of the request's body or of the response's. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
-  /** No answer at all. */
+  /** Never responds. */
   | { readonly kind: 'silence' };
 
 export interface S3ServerOptions {
   readonly folder: string;
-  /** Entries a page of every listing. */
+  /** Entries per page of every listing. */
   readonly pageSize?: number;
 }
 
@@ -27,18 +27,18 @@ export interface S3Server {
   readonly region: string;
   readonly credentials: S3Credentials;
   readonly bucket: S3Bucket;
-  /** The operations asked for so far, refused ones too. */
+  /** The operations requested so far, including refused ones. */
   readonly operations: readonly S3Operation[];
-  /** Asked for each request; the last one set counts. */
+  /** Called for each request; the function set last is used. */
   fault(choose: (operation: S3Operation) => S3Fault | null): void;
   close(): Promise<void>;
 }
 
 /**
- * A small S3 server that speaks the protocol as far as artifacts need it: Signature Version 4 of
- * headers and of presigned URLs, objects with ranges, conditions and copies, multipart uploads
- * with S3's own rules, listings in pages, and errors as XML. It differs from S3 by what it
- * leaves out, not by what it does otherwise: the same suite passes on a store of others.
+ * A small S3 server with the parts of the protocol that artifacts need: Signature Version 4 of
+ * headers and of presigned URLs; objects with ranges, conditions and copies; multipart uploads with
+ * S3's rules; paged listings; errors as XML. It implements a subset of S3: the same suite passes on
+ * another vendor's store.
  */
 export async function startS3Server(options: S3ServerOptions): Promise<S3Server> {
   const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'an/example+secret' };
@@ -70,7 +70,7 @@ export async function startS3Server(options: S3ServerOptions): Promise<S3Server>
     }
     const { file, first, last } = result;
     const end = fault?.kind === 'cut' ? first + fault.afterBytes - 1 : last;
-    // A cut answer ends the connection short of its announced length.
+    // A cut response ends before its announced length.
     await pipeline(createReadStream(file, { start: first, end }), response, {
       end: end === last,
     });
@@ -84,7 +84,7 @@ export async function startS3Server(options: S3ServerOptions): Promise<S3Server>
       const code = known ? error.code : 'InternalError';
       const message = error instanceof Error ? error.message : String(error);
       const document = xmlDocument('Error', { Code: code, Message: message, RequestId: '1' });
-      // A server that refuses a body unread cannot keep the connection.
+      // A server that refuses a body without reading it cannot reuse the connection.
       const headers = { 'content-type': 'application/xml', connection: 'close' };
       response.writeHead(known ? error.status : 500, headers);
       response.end(request.method === 'HEAD' ? undefined : document);

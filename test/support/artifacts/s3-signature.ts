@@ -16,7 +16,7 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 const hmac = (key: string | Buffer, text: string): Buffer =>
   createHmac('sha256', key).update(text).digest();
 
-/** RFC 3986, as SigV4 wants it. */
+/** RFC 3986 encoding, as SigV4 requires. */
 function encode(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
@@ -74,8 +74,8 @@ function fromQuery(url: URL): Signed {
 }
 
 /**
- * Checks an AWS Signature Version 4, of the headers or of a presigned URL, against the request as
- * it came, and returns the digest its body must have: hexadecimal, or UNSIGNED-PAYLOAD.
+ * Checks an AWS Signature Version 4, of the headers or of a presigned URL, against the raw request.
+ * Returns the digest that its body must have: hexadecimal, or UNSIGNED-PAYLOAD.
  */
 export function checkSignature(
   request: IncomingMessage,

@@ -1,4 +1,4 @@
-/** An answer other than success, in S3's words. */
+/** A refusal with S3's error code. */
 export class S3Refusal extends Error {
   readonly status: number;
   readonly code: string;
@@ -25,7 +25,7 @@ function inner(value: XmlContent): string {
     .join('');
 }
 
-/** A list becomes one element for each of its entries; null becomes nothing. */
+/** A list becomes one element per entry; null becomes nothing. */
 function element(name: string, content: XmlContent): string {
   if (content === null) return '';
   const all: readonly XmlValue[] = Array.isArray(content) ? content : [content];

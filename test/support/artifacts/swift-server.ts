@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { endChild } from '../process/end-child.ts';
 import type { S3Credentials } from './s3-signature.ts';
 
-/** Where Debian's python3-swift puts it. */
+/** Path of Debian's python3-swift. */
 export const SWIFT_NEEDS = {
   commands: [],
   files: ['/usr/bin/python3', '/usr/lib/python3/dist-packages/swift/proxy/server.py'],
@@ -31,7 +31,7 @@ for name, port in zip(('account', 'container', 'object'), sys.argv[2:]):
     builder.get_ring().save(join(sys.argv[1], name + '.ring.gz'))
 `;
 
-/** The server closes its own stdout, so the word that it listens goes to a copy of it. */
+/** The server closes its own stdout, so it reports its start on a copy of it. */
 const SERVE = `
 import os, sys
 from swift.common import utils, wsgi
@@ -67,7 +67,7 @@ function storageConfig(folder: string, name: string, port: number): string {
 
 function proxyConfig(folder: string, port: number): string {
   const settings: Readonly<Record<string, string>> = {
-    // It works without a memcached, and nobody listens there.
+    // It works without memcached: nothing listens on this port.
     cache: 'memcache_servers = 127.0.0.1:1\n',
     s3api: `location = ${REGION}\ns3_acl = false\n`,
     tempauth: 'user_test_tester = testing .admin\n',
@@ -87,7 +87,7 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
-/** Resolves when the server listens; rejects with what it wrote when it ends instead. */
+/** Resolves when the server listens; rejects with its output if it ends. */
 function startServer(folder: string, file: string, app: string): Promise<ChildProcess> {
   const child = spawn('/usr/bin/python3', ['-c', SERVE, folder, file, app], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -104,8 +104,8 @@ function startServer(folder: string, file: string, app: string): Promise<ChildPr
 }
 
 /**
- * OpenStack's object store with its S3 interface, as one server of each kind on one disk: an S3
- * server that others wrote and run, with its own view of what the protocol says.
+ * OpenStack's object store with its S3 interface, as one server of each kind on one disk: an
+ * independent implementation of the S3 protocol.
  */
 export async function startSwift(folder: string): Promise<SwiftServer> {
   mkdirSync(join(folder, 'disk'));

@@ -1,7 +1,7 @@
 /** Series in promtool's notation, one sample a minute, and the one alert that they raise. */
 export interface AlertCase {
   readonly alert: string;
-  /** How many programs it goes off for; one where nothing is said. */
+  /** How many targets it fires for; one by default. */
   readonly count?: number;
   readonly series: Readonly<Record<string, string>>;
 }
@@ -11,10 +11,10 @@ const OTHER_AGENT = 'job="vedette-agent", instance="agent-2:8081"';
 const SERVICE = 'job="vedette-service", instance="service:8080"';
 const POLL = 'method="POST", route="/agent/v1/poll"';
 const LATENCY = 'vedette_service_http_request_duration_seconds_bucket';
-/** Nothing for ten minutes, then one: as a counter that was there from the start has it. */
+/** Zero for ten minutes, then one: a counter that existed from the start. */
 const ONCE = '0x10 1x5';
 
-/** What each rule is there for. The tests hold that no other one goes off as well. */
+/** The situation that each rule detects. The tests check that no other rule fires. */
 export const ALERT_CASES: readonly AlertCase[] = [
   { alert: 'VedetteAgentDown', series: { [`up{${AGENT}}`]: '0x15' } },
   {
@@ -22,7 +22,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     count: 2,
     series: {
       [`vedette_service_last_contact_timestamp_seconds{${AGENT}}`]: '60x15',
-      // Never since its start.
+      // Has never succeeded since its start.
       [`process_start_time_seconds{${OTHER_AGENT}}`]: '60x15',
       [`vedette_spool_records{${OTHER_AGENT}}`]: '0x15',
     },
@@ -62,7 +62,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
   },
   {
-    // For longer than its quarter of an hour.
+    // Longer than the quarter of an hour of the rule.
     alert: 'VedetteRunErrors',
     series: { [`vedette_runs_total{${AGENT}, type="ICMP", result="error"}`]: '0+1x40' },
   },
@@ -121,14 +121,14 @@ export const ALERT_CASES: readonly AlertCase[] = [
   },
 ];
 
-/** A stack with which nothing is the matter, though it is not idle. */
+/** A healthy stack under load. */
 export const ALL_IS_WELL: AlertCase['series'] = {
   [`up{${AGENT}}`]: '1x40',
   [`up{${SERVICE}}`]: '1x40',
   [`vedette_service_last_contact_timestamp_seconds{${AGENT}}`]: '0+60x40',
   [`vedette_spool_records{${AGENT}}`]: '0x40',
   [`process_start_time_seconds{${AGENT}}`]: '0x40',
-  // It runs a file, and has no service to reach.
+  // It runs a check file, without a service.
   [`process_start_time_seconds{${OTHER_AGENT}}`]: '0x40',
   [`process_start_time_seconds{${SERVICE}}`]: '0x40',
   [`vedette_spool_oldest_age_seconds{${AGENT}}`]: '0 90x3 0x36',
@@ -149,7 +149,7 @@ export const ALL_IS_WELL: AlertCase['series'] = {
   [`process_max_fds{${SERVICE}}`]: '1000x40',
 };
 
-/** For `promtool test rules`: each case by itself, and the alerts that fire at its end. */
+/** For `promtool test rules`: each case separately, and the alerts that fire at its end. */
 export function alertTests(rules: string): unknown {
   const test = (name: string, series: AlertCase['series'], firing: readonly AlertCase[]) => {
     const minutes = Math.max(...Object.values(series).map(minutesOf));
@@ -179,7 +179,7 @@ export function alertTests(rules: string): unknown {
   };
 }
 
-/** When the last sample of values in promtool's notation is, counted from 0. */
+/** The time of the last sample in promtool's notation, from 0. */
 function minutesOf(values: string): number {
   const samples = values.split(' ').map((part) => Number(/x(\d+)$/.exec(part)?.[1] ?? 0) + 1);
   return samples.reduce((sum, count) => sum + count, 0) - 1;

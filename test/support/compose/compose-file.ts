@@ -40,19 +40,19 @@ export interface ComposeFile {
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
-/** docker/compose.yaml with its anchors and merges put in, as a program that runs it has it. */
+/** docker/compose.yaml with its anchors and merges resolved. */
 export function composeFile(): ComposeFile {
   return parse(readFileSync(COMPOSE, 'utf8'), { merge: true });
 }
 
-/** @throws Error where there is no such service */
+/** @throws Error if the service does not exist */
 export function composeService(name: string): ComposeService {
   const found = Object.entries(composeFile().services).find(([each]) => each === name);
   if (found === undefined) throw new Error(`compose.yaml has no service ${name}`);
   return found[1];
 }
 
-/** A mount in its short form: a path or a volume, where it goes, and how. */
+/** A mount in its short form: a path or a volume, its target, and its mode. */
 export function mountOf(text: string): {
   readonly source: string;
   readonly target: string;

@@ -12,9 +12,9 @@ import { COMPOSE, composeFile, composeService, mountOf } from './compose-file.ts
 const STORE = fileURLToPath(new URL('store.mjs', import.meta.url));
 
 /**
- * The services of docker/compose.yaml that are our own, each as a container with what the file says
- * of it, started by the tests one after the other. Where the tests run there is no compose, and no
- * registry for the images of others.
+ * Our own services of docker/compose.yaml, each as a container with the file's settings, which the
+ * tests start one after the other. The test machine has no compose and no registry for other
+ * images.
  */
 export class ComposeStack {
   readonly host: ContainerHost;
@@ -23,7 +23,7 @@ export class ComposeStack {
     this.host = host;
   }
 
-  /** With its networks, and something that makes buckets in place of the store. */
+  /** Creates the networks, and a replacement of the store that can create buckets. */
   static async open(): Promise<ComposeStack> {
     const host = await ContainerHost.open(inject('containersFolder'));
     await ensureImages(host);
@@ -41,12 +41,12 @@ export class ComposeStack {
     return new ComposeStack(host);
   }
 
-  /** Runs one of those that end by themselves, to its end. */
+  /** Runs a service that ends by itself, to its end. */
   once(name: string): Promise<CommandEnd> {
     return this.host.tryPodman('run', '--rm', ...containerArguments(name));
   }
 
-  /** Starts one of those that stay, and waits until its healthcheck says that it is well. */
+  /** Starts a long-running service, and waits until its healthcheck passes. */
   async start(name: string): Promise<void> {
     await this.host.podman('run', '--detach', ...containerArguments(name));
     const [, ...command] = composeService(name).healthcheck?.test ?? [];
@@ -61,7 +61,7 @@ export class ComposeStack {
     if (isWell === null) throw new Error(`${name} has ended:\n${await container.logs()}`);
   }
 
-  /** Asks the service at the port that it publishes, by the key of the first admin. */
+  /** Calls the service at its published port, with the key of the first admin. */
   async ask(path: string, ask: Ask = {}): Promise<Reply> {
     const [, port] =
       /^127\.0\.0\.1:\D+(\d+)\}:/.exec(composeService('service').ports?.[0] ?? '') ?? [];
@@ -73,7 +73,7 @@ export class ComposeStack {
   }
 }
 
-/** Of `podman run`: what compose would make of a service, but for limits, restarts and health. */
+/** Arguments of `podman run` for a service, without limits, restarts and health. */
 function containerArguments(name: string): readonly string[] {
   const service = composeService(name);
   const { entrypoint = [], command = [], user, working_dir: folder } = service;
@@ -86,11 +86,11 @@ function containerArguments(name: string): readonly string[] {
     return `${from}:${target}${options.includes('ro') ? ':ro' : ''}`;
   });
   return [
-    // Podman leaves it to systemd to run the image's own; the tests run that of the file.
+    // Podman leaves the image's own healthcheck to systemd; the tests run that of the file.
     ...['--name', name, '--no-healthcheck'],
     ...(service.read_only ? ['--read-only', '--read-only-tmpfs=false'] : []),
     ...service.cap_drop.map((each) => `--cap-drop=${each}`),
-    // Podman names it without a value.
+    // Podman prints it without a value.
     ...service.security_opt.map((each) => `--security-opt=${each.replace(':true', '')}`),
     ...(grace === undefined ? [] : ['--stop-timeout', String(Number.parseInt(grace, 10))]),
     ...(user === undefined ? [] : ['--user', user]),

@@ -47,7 +47,7 @@ export function readDashboard(): Dashboard {
   return JSON.parse(readFileSync(DASHBOARD, 'utf8'));
 }
 
-/** As Grafana puts in what it knows, for a graph of some hours. */
+/** Replaces variables as Grafana does, for a graph of some hours. */
 export function withoutVariables(
   expression: string,
   values: { readonly agent: string; readonly service: string } = { agent: '.*', service: '.*' },
@@ -58,7 +58,7 @@ export function withoutVariables(
     .replaceAll('$service', values.service);
 }
 
-/** Every expression with the panel that it is of, variables put in. */
+/** Every expression with its panel, variables replaced. */
 export function dashboardExpressions(
   values?: Parameters<typeof withoutVariables>[1],
 ): readonly { readonly title: string; readonly expr: string; readonly legend: string }[] {

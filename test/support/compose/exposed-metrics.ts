@@ -3,7 +3,7 @@ import { METRICS } from '../../../src/agent/health/metrics-table.ts';
 import { createServiceMetrics, NO_COUNTS } from '../../../src/service/http/metrics.ts';
 import type { Selector } from './promql.ts';
 
-/** A series that agent, service or Prometheus itself has. */
+/** A series of the agent, the service or Prometheus itself. */
 export interface Exposed {
   readonly type: 'counter' | 'gauge' | 'histogram' | 'summary';
   readonly labels: readonly string[];
@@ -18,7 +18,7 @@ const PARTS: readonly (readonly [string, readonly string[]])[] = [
 ];
 const OVER_COUNTERS = new Set(['rate', 'irate', 'increase', 'resets']);
 
-/** Every series by its name, parts of histograms among them, and Prometheus' own `up`. */
+/** Every series by its name, including parts of histograms and Prometheus' own `up`. */
 export function exposedMetrics(): ReadonlyMap<string, Exposed> {
   const service = createServiceMetrics({
     version: '1',
@@ -44,13 +44,13 @@ export function exposedMetrics(): ReadonlyMap<string, Exposed> {
 
 function rowsOf(registry: Registry): readonly (Exposed & { readonly name: string })[] {
   return registry.getMetricsAsArray().map((listed) => {
-    // The type of the list leaves out what every metric is made with.
+    // The type of the list omits the common constructor arguments.
     const metric = listed as unknown as Metric & { type: Exposed['type']; labelNames: string[] };
     return { name: listed.name, type: metric.type, labels: metric.labelNames };
   });
 }
 
-/** What is wrong with the use of a series, in words; none where it is right. */
+/** Faults in the use of a series; empty if it is correct. */
 export function misuseOf(
   { metric, labels, hasRange, within, grouping }: Selector,
   exposed: ReadonlyMap<string, Exposed>,

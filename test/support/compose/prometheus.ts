@@ -9,7 +9,7 @@ import { makeTestFolder } from '../process/test-folder.ts';
 import { until } from '../service/deployment.ts';
 import { ALERT_RULES, PROMETHEUS_CONFIG, type ScrapeJob } from './prometheus-files.ts';
 
-/** Of Debian's package `prometheus`. */
+/** From Debian's package `prometheus`. */
 export const PROMETHEUS_NEEDS = { commands: ['prometheus', 'promtool'], files: [] };
 
 /** One value of an instant query: its labels, and the number. */
@@ -19,17 +19,17 @@ export interface Sample {
 }
 
 export interface Prometheus {
-  /** @throws Error with what Prometheus says against the expression */
+  /** @throws Error with Prometheus' message about the expression */
   query(expression: string): Promise<readonly Sample[]>;
-  /** Each alert rule with what its last evaluation came to. */
+  /** Each alert rule with its last evaluation. */
   rules(): Promise<
     readonly { readonly name: string; readonly state: string; readonly health: string }[]
   >;
 }
 
 /**
- * A Prometheus with the configuration of docker/prometheus, every second, that scrapes the ports
- * given for each of its jobs. It goes with the test.
+ * A Prometheus with the configuration of docker/prometheus, at an interval of one second, that
+ * scrapes the given ports of each job. Removed when the test ends.
  */
 export async function startPrometheus(
   ports: Readonly<Record<string, readonly number[]>>,
@@ -71,7 +71,7 @@ export async function startPrometheus(
     const answer = (await (await get(path)).json()) as {
       readonly status: string;
       readonly error?: string;
-      // biome-ignore lint/suspicious/noExplicitAny: it has the form of what was asked for
+      // biome-ignore lint/suspicious/noExplicitAny: its form depends on the request
       readonly data: any;
     };
     if (answer.status !== 'success') throw new Error(`${path}: ${answer.error}`);

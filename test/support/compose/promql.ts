@@ -1,7 +1,7 @@
-/** One selector of a PromQL expression, and where in it it stands. */
+/** One selector of a PromQL expression, and its context. */
 export interface Selector {
   readonly metric: string;
-  /** Names of the labels that it matches by. */
+  /** Names of the labels that it matches. */
   readonly labels: readonly string[];
   readonly hasRange: boolean;
   /** Functions and aggregations around it, the outermost first. */
@@ -19,9 +19,10 @@ const GROUPINGS = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'gro
 const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset']);
 
 /**
- * The selectors of a PromQL expression without variables. It knows as much of the grammar as it takes to tell
- * which metrics are asked for, and how; whether all of it is right is for promtool to say.
- * @throws Error at what it does not know
+ * The selectors of a PromQL expression without variables. Parses only enough of the grammar to find
+ * the metrics and their use; promtool validates the rest.
+ *
+ * @throws Error on unknown syntax
  */
 export function selectorsOf(expression: string): readonly Selector[] {
   const tokens = tokensOf(expression);
@@ -51,7 +52,7 @@ export function selectorsOf(expression: string): readonly Selector[] {
     return list;
   }
 
-  /** Notes the labels for the selectors found from `first` on, and for those yet to come. */
+  /** Adds the labels to the selectors found from `first` on, and to later ones. */
   function grouping(first: number, open: string[]): void {
     while (GROUPINGS.has(peek())) {
       take();

@@ -1,10 +1,10 @@
 import { DOCUMENTS, readDocument } from '../documents.ts';
 
 /**
- * A command of a document as it stands there: the block of shell after the comment
+ * A command of a document: the block of shell after the comment
  * `<!-- command: NAME -->`.
  *
- * @throws Error where there is none
+ * @throws Error if there is none
  */
 export function readmeCommand(name: string): string {
   const block = documentedCommands().get(name);

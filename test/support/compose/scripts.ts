@@ -8,7 +8,7 @@ import { DOCKER } from './prometheus-files.ts';
 export const PREPARE = join(DOCKER, 'compose/prepare.mjs');
 export const SETUP = join(DOCKER, 'compose/setup.mjs');
 export const WITH_SECRETS = join(DOCKER, 'compose/with-secrets.sh');
-/** What compose.yaml gives to prepare.mjs. */
+/** The environment that compose.yaml sets for prepare.mjs. */
 export const DATABASE = 'postgres:5432/vedette';
 
 export interface ScriptEnd {

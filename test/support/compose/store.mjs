@@ -1,4 +1,4 @@
-// As the store of docker/compose.yaml, as far as making a bucket goes: HEAD and PUT of /name.
+// Replaces the store of docker/compose.yaml for creating buckets: HEAD and PUT of /name.
 //
 //   node container-store.mjs PORT
 import { createServer } from 'node:http';

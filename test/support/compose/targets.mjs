@@ -1,5 +1,6 @@
-// Inside a container: what checks are pointed at. Over HTTP on port 8000 `/` answers at once, `/hold`
-// when somebody has asked for `/release`, and `/held` tells how many wait; on port 9000 an echo.
+// Inside a container: targets of checks. HTTP on port 8000: `/` answers at once, `/hold` answers
+// after a request of `/release`, `/held` returns the number of held requests. Port 9000 is an echo
+// server.
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 

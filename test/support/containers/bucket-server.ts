@@ -6,13 +6,13 @@ import { S3Refusal } from '../artifacts/s3-xml.ts';
 
 export interface BucketServer {
   readonly endpoint: string;
-  /** Those that there are, in the order in which they were made. */
+  /** All buckets, in the order of their creation. */
   readonly buckets: readonly string[];
 }
 
 /**
- * The part of S3 that makes buckets: HEAD and PUT of `/name`, by path, signed. It goes with the test.
- * @param busyFor so many requests are answered with 503 first
+ * The part of S3 that creates buckets: signed HEAD and PUT of `/name`. Ends with the test.
+ * @param busyFor this many requests get 503 first
  */
 export async function startBucketServer(
   credentials: S3Credentials,

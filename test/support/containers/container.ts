@@ -14,13 +14,13 @@ export class Container {
     this.#host = host;
   }
 
-  /** All that it has written to stdout and stderr. */
+  /** All output to stdout and stderr. */
   async logs(): Promise<string> {
     const { stdout, stderr } = await this.#host.tryPodman('logs', this.name);
     return stdout + stderr;
   }
 
-  /** Resolves with what was written as soon as it matches; rejects where the container ends first. */
+  /** Resolves with the output as soon as it matches; rejects if the container ends first. */
   async logged(pattern: RegExp): Promise<string> {
     const follow = spawn('nsenter', this.#host.inside('podman', 'logs', '--follow', this.name), {
       env: this.#host.environment,
@@ -36,7 +36,9 @@ export class Container {
             if (pattern.test(text)) resolve();
           });
         }
-        void ended.then(() => reject(new Error(`${this.name} ended without ${pattern}: ${text}`)));
+        void ended.then(() =>
+          reject(new Error(`${this.name} ended before its output matched ${pattern}: ${text}`)),
+        );
       });
       return text;
     } finally {
@@ -50,7 +52,7 @@ export class Container {
     return this.#host.tryPodman('exec', this.name, ...command);
   }
 
-  /** Runs the HEALTHCHECK of its image. @returns its exit code as docker would have it, 0 or 1 */
+  /** Runs the HEALTHCHECK of its image. @returns its exit code as docker reports it, 0 or 1 */
   async healthcheck(): Promise<number> {
     return (await this.#host.tryPodman('healthcheck', 'run', this.name)).code === 0 ? 0 : 1;
   }
@@ -64,7 +66,7 @@ export class Container {
     return Number(await this.#host.podman('wait', this.name));
   }
 
-  /** As `docker stop` does it: SIGTERM, and SIGKILL when its grace is over. @returns the exit code */
+  /** Like `docker stop`: SIGTERM, and SIGKILL after the grace period. @returns the exit code */
   async stop(): Promise<number> {
     await this.#host.podman('stop', this.name);
     return this.ended();
@@ -78,13 +80,13 @@ export class Container {
     await this.#host.podman('rm', '--force', '--volumes', this.name);
   }
 
-  /** The machine's own number of its first process. */
+  /** The host's pid of its first process. */
   async pid(): Promise<number> {
     return Number(await this.#host.podman('inspect', '--format', '{{.State.Pid}}', this.name));
   }
 }
 
-/** Of processes of this machine, /proc/PID/task/TID/children of proc(5). */
+/** Process ids of the host: /proc/PID/task/TID/children of proc(5). */
 export function childrenOf(pid: number): readonly number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8')
@@ -94,7 +96,7 @@ export function childrenOf(pid: number): readonly number[] {
   );
 }
 
-/** A line of /proc/PID/status; empty where there is none. */
+/** A line of /proc/PID/status; empty if there is none. */
 export function statusOf(pid: number, field: string): string {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return new RegExp(`^${field}:\\s*(.*)$`, 'm').exec(status)?.[1] ?? '';

@@ -20,8 +20,8 @@ export interface AgentKey {
 }
 
 /**
- * The service in a container, as the README starts it, and a container `targets` for checks, in a
- * network of the tests' own; for agents, one at a time.
+ * The service in a container, started as in the README, and a container `targets` for checks, in a
+ * separate network; one agent at a time.
  */
 export class ContainerDeployment {
   readonly host: ContainerHost;
@@ -49,7 +49,7 @@ export class ContainerDeployment {
     return this.host.container('vedette');
   }
 
-  /** Runs a command of the README as it stands, but for what `edit` makes of it. */
+  /** Runs a command of the README, changed only by `edit`. */
   async command(
     name: string,
     env: Readonly<Record<string, string>> = {},
@@ -60,7 +60,7 @@ export class ContainerDeployment {
     return stdout;
   }
 
-  /** Asks the service as its first admin. @throws Error for an answer that is no success */
+  /** Calls the service as its first admin. @throws Error for any status but success */
   async ask(path: string, ask: Ask = {}): Promise<Reply> {
     const door = await this.host.door(SERVICE_PORT);
     const reply = await askThrough(door, path, { key: this.#apiKey, ...ask });
@@ -68,7 +68,7 @@ export class ContainerDeployment {
     return reply;
   }
 
-  /** A private location of its own, with a key for its agent. */
+  /** A new private location, with a key for its agent. */
   async addLocation(): Promise<AgentKey> {
     this.#locations += 1;
     const location = `place-${this.#locations}`;
@@ -79,7 +79,7 @@ export class ContainerDeployment {
     return { location, key: json.key };
   }
 
-  /** A check that runs once a day, or when it is asked to. @returns its id */
+  /** A check that runs once a day, or when triggered. @returns its id */
   async addCheck(
     { location }: AgentKey,
     type: string,
@@ -109,7 +109,7 @@ export class ContainerDeployment {
     return agent;
   }
 
-  /** Asks the agent's health port again until the answer is as wanted, also where none comes yet. */
+  /** Polls the agent's health port until the answer is as wanted, also while nothing listens. */
   agentIs(path: string, wanted: (reply: Reply) => boolean): Promise<Reply> {
     return this.#answers(AGENT_PORT, path, wanted);
   }
@@ -118,7 +118,7 @@ export class ContainerDeployment {
     await this.#answers(SERVICE_PORT, '/-/readiness', ({ status }) => status === 200);
   }
 
-  /** Waits until the agent has delivered that many records to the service since its start. */
+  /** Waits until the agent has delivered this many records since its start. */
   async delivered(records: number): Promise<void> {
     const isDone = ({ text }: Reply): boolean => {
       const uploaded = Number(/^vedette_uploaded_total (\d+)/m.exec(text)?.[1] ?? 0);
@@ -127,13 +127,13 @@ export class ContainerDeployment {
     await this.agentIs('/metrics', isDone);
   }
 
-  /** Removes the agent, and what it kept. */
+  /** Removes the agent and its data. */
   async removeAgent(): Promise<void> {
     await this.host.tryPodman('rm', '--force', '--time', '5', 'vedette-agent');
     await this.host.tryPodman('volume', 'rm', '--force', 'vedette-agent');
   }
 
-  /** Asks what checks are pointed at. */
+  /** Sends a request to the targets. */
   async targets(path: string): Promise<string> {
     return (await askThrough(await this.host.door(TARGETS_PORT), path)).text;
   }

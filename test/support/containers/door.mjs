@@ -1,5 +1,5 @@
-// Inside a network namespace: a Unix socket, which is the same in all namespaces, that leads to a
-// port of the loopback there. Ends with its input.
+// Inside a network namespace: a Unix socket, visible in all namespaces, that leads to a port of the
+// loopback there. Ends with its input.
 import { connect, createServer } from 'node:net';
 
 const [, , path, port] = process.argv;

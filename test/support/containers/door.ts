@@ -9,7 +9,7 @@ import type { ContainerHost } from './host.ts';
 
 const DOOR = fileURLToPath(new URL('door.mjs', import.meta.url));
 
-/** Lets the tests reach a port of the loopback of a host's network, by a Unix socket. */
+/** Lets the tests reach a loopback port of a host's network through a Unix socket. */
 export async function openDoors(
   host: ContainerHost,
   port: number,
@@ -29,7 +29,7 @@ export async function openDoors(
   };
 }
 
-/** Asks over HTTP through a door. @throws the error of the connection where nobody answers */
+/** Sends an HTTP request through a door. @throws the error of the connection */
 export async function askThrough(
   door: string,
   path: string,

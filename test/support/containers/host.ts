@@ -11,8 +11,8 @@ const ROOT = join(import.meta.dirname, '../../..');
 const STOPPED_SECONDS = 5;
 
 /**
- * What `docker` is here: podman, as a Docker engine would have done it. No Docker engine runs where
- * the tests do, and base images come from the machine itself (images.ts).
+ * The tests' `docker`: podman, configured like a Docker engine. The test machine has no Docker
+ * engine, and base images are made on the machine itself (images.ts).
  */
 const DOCKER = `#!/bin/sh
 command=$1; shift
@@ -30,8 +30,8 @@ esac
 `;
 
 /**
- * A machine for containers of the tests' own: its network, its mounts and its podman's storage are
- * not those of the machine. Root only; close() ends all that runs there.
+ * A separate host for containers: it shares no network, mounts or podman storage with the machine.
+ * Root only; close() ends everything that runs there.
  *
  * | mode | entered by |
  * |---|---|
@@ -50,14 +50,14 @@ export class ContainerHost {
     this.#holder = holder;
   }
 
-  /** @param folder may be that of another host that is closed: then its images are there */
+  /** @param folder may be that of a closed host: then its images are reused */
   static async open(folder: string): Promise<ContainerHost> {
     const storage = await storageFor(folder);
     const bin = join(folder, 'bin');
     mkdirSync(bin, { recursive: true });
     writeFileSync(join(bin, 'docker'), DOCKER);
     chmodSync(join(bin, 'docker'), 0o755);
-    // The folders by which the podmans of one machine know each other's networks and locks.
+    // The folders by which the podmans of one machine share networks and locks.
     const shared = ['/run/containers', '/run/libpod', '/run/netns', '/dev/shm', '/var/lib/cni'];
     const mounts = shared.map((path) => `mkdir -p ${path} && mount -t tmpfs tmpfs ${path}`);
     const script = ['ip link set lo up', ...mounts, 'echo open', 'exec cat'].join(' && ');
@@ -78,14 +78,14 @@ export class ContainerHost {
     return mustRun('nsenter', this.inside('podman', ...args), { env: this.#environment({}) });
   }
 
-  /** The same, whatever its exit code. */
+  /** Like `podman`, whatever its exit code. */
   tryPodman(...args: readonly string[]): Promise<CommandEnd> {
     return runToEnd('nsenter', this.inside('podman', ...args), { env: this.#environment({}) });
   }
 
   /**
-   * Runs a user's script to its end, at the root of the repository by default.
-   * Its `docker` works here.
+   * Runs a user's script to its end, by default at the root of the repository. Its `docker` is this
+   * host's podman.
    */
   script(
     lines: string,
@@ -96,28 +96,28 @@ export class ContainerHost {
     return runToEnd('nsenter', args, { env: this.#environment(env) });
   }
 
-  /** The same, in the machine's own network: for builds, which fetch packages. */
+  /** Like `script`, in the machine's own network: for builds, which fetch packages. */
   buildScript(lines: string): Promise<CommandEnd> {
     const args = [...this.#mounts, '--', ...shell(lines, ROOT)];
     return runToEnd('nsenter', args, { env: this.#environment({}) });
   }
 
-  /** The arguments of nsenter(1) for a command that is to run here. */
+  /** The arguments of nsenter(1) for a command on this host. */
   inside(...command: readonly string[]): readonly string[] {
     return [...this.#mounts, '--net', '--', ...command];
   }
 
-  /** For processes that are started here by other means than the above. */
+  /** Environment of other processes on this host. */
   get environment(): NodeJS.ProcessEnv {
     return this.#environment({});
   }
 
-  /** A container that there is, by its name. */
+  /** An existing container, by its name. */
   container(name: string): Container {
     return new Container(this, name);
   }
 
-  /** A Unix socket of the machine's that leads to a port of this host's loopback. */
+  /** A Unix socket of the machine that leads to a loopback port of this host. */
   async door(port: number): Promise<string> {
     const opening = this.#doors.get(port) ?? openDoors(this, port);
     this.#doors.set(port, opening);
@@ -155,7 +155,7 @@ function shell(lines: string, cwd: string): readonly string[] {
   return ['sh', '-euc', `cd "$0"\n${lines}`, cwd];
 }
 
-/** Whether anything was ever done with the folder. */
+/** Whether the folder was ever used. */
 export function isUsed(folder: string): boolean {
   return existsSync(join(folder, 'bin'));
 }

@@ -4,25 +4,25 @@ import { readmeCommand } from '../compose/readme-commands.ts';
 import type { ContainerHost } from './host.ts';
 import { mustRun } from './process-end.ts';
 
-/** Of Debian: what BASE_IMAGE of the Dockerfiles names, made here. */
+/** From Debian: the image of BASE_IMAGE in the Dockerfiles, made here. */
 const RELEASE = 'trixie';
 const MIRROR = 'http://deb.debian.org/debian';
 const BASE = 'localhost/base:test';
 const NODE = 'localhost/node:test';
 
-/** What containerised tests need on the machine; see test/support/system-needs.ts. */
+/** Requirements of container tests on the machine; see test/support/system-needs.ts. */
 export const CONTAINER_COMMANDS = [
   ...['podman', 'runc', 'debootstrap', 'unshare', 'nsenter', 'ip', 'iptables', 'npx'],
 ] as const;
 export const CONTAINER_FILES = [
   ...['/usr/lib/podman/netavark', '/usr/lib/podman/aardvark-dns', '/usr/bin/conmon'],
 ] as const;
-/** How long that may take where nothing is there yet: a base is downloaded, and all is built. */
+/** Time limit of a first build, which downloads a base and builds everything. */
 export const IMAGES_LIMIT_MS = 900_000;
 
 /**
- * Builds `vedette-agent` and `vedette` by the command of the README, on a base of this machine's
- * making, unless they are there: once in a run of the system tests.
+ * Builds `vedette-agent` and `vedette` by the command of the README, on a base made on this
+ * machine, unless they exist: once per run of the system tests.
  */
 export async function ensureImages(host: ContainerHost): Promise<void> {
   const isThere = async (image: string): Promise<boolean> =>
@@ -45,7 +45,7 @@ export async function ownBytes(host: ContainerHost, image: string): Promise<numb
   return (await sizeOf(image)) - (await sizeOf(BASE)) - nodeBytes;
 }
 
-/** Debian and no more, as its slim image is. */
+/** Plain Debian, like its slim image. */
 async function makeBase(host: ContainerHost): Promise<void> {
   const tree = join(host.folder, 'base');
   const archive = `${tree}.tar`;
@@ -57,7 +57,7 @@ async function makeBase(host: ContainerHost): Promise<void> {
   rmSync(archive);
 }
 
-/** As Node's own image has them, node and npm in /usr/local: the binary of the current LTS. */
+/** Node and npm in /usr/local, like Node's own image: the binary of the current LTS. */
 async function makeNode(host: ContainerHost): Promise<void> {
   const folder = join(host.folder, 'node');
   mkdirSync(folder, { recursive: true });
@@ -72,7 +72,7 @@ async function makeNode(host: ContainerHost): Promise<void> {
     'COPY npm /usr/local/lib/node_modules/npm',
     'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm',
   ];
-  // The machine may reach the registry through something whose certificate it alone trusts.
+  // The machine may reach the registry through a proxy whose certificate only it trusts.
   const certificates = process.env.NODE_EXTRA_CA_CERTS ?? '';
   if (existsSync(certificates)) {
     copyFileSync(certificates, join(folder, 'roots.pem'));

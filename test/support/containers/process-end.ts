@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** How a command ended, and all that it wrote. */
+/** Exit code and output of a command. */
 export interface CommandEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a command to its end without holding up the event loop, whatever its exit code. */
+/** Runs a command to its end asynchronously, whatever its exit code. */
 export async function runToEnd(
   command: string,
   args: readonly string[],
@@ -26,7 +26,7 @@ export async function runToEnd(
   return { code, stdout, stderr };
 }
 
-/** The same for a command that has to work. @throws Error with what it wrote where it does not */
+/** The same for a command that must succeed. @throws Error with its output otherwise */
 export async function mustRun(...how: Parameters<typeof runToEnd>): Promise<string> {
   const end = await runToEnd(...how);
   if (end.code === 0) return end.stdout;

@@ -6,15 +6,15 @@ import { ContainerHost, isUsed } from './host.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where images and containers of this run are. */
+    /** Folder of the images and containers of this run. */
     containersFolder: string;
   }
 }
 
 /**
- * Gives the system tests a folder in which images are built once, when the first test wants them,
- * and removes it at the end, with all containers that are left. Where CONTAINERS_FOLDER names a
- * folder, that folder is used and stays: for people who work on these tests and remove what is stale themselves.
+ * Gives the system tests a folder for images, which the first test that needs them builds. Removes
+ * it at the end with all remaining containers. If CONTAINERS_FOLDER names a folder, uses that one
+ * and leaves it: for developers of these tests, who remove stale images themselves.
  */
 export function setup(project: TestProject): () => Promise<void> {
   const kept = process.env.CONTAINERS_FOLDER;

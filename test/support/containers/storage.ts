@@ -2,18 +2,18 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runToEnd } from './process-end.ts';
 
-/** Where a podman of the tests' own keeps things. */
+/** Folders of a separate podman. */
 export interface Storage {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What a Docker engine leaves to containers. */
+/** Capabilities that a Docker engine leaves to containers. */
 const DOCKER_CAPABILITIES = [
   ...['AUDIT_WRITE', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID', 'KILL', 'MKNOD'],
   ...['NET_BIND_SERVICE', 'NET_RAW', 'SETFCAP', 'SETGID', 'SETPCAP', 'SETUID', 'SYS_CHROOT'],
 ];
 
-/** Makes podman's configuration in the folder, so that it touches nothing of the machine's podman. */
+/** Writes podman's configuration to the folder, so that it does not touch the machine's podman. */
 export async function storageFor(folder: string): Promise<Storage> {
   const at = (name: string): string => join(folder, name);
   for (const name of ['root', 'run', 'tmp', 'networks']) mkdirSync(at(name), { recursive: true });
@@ -26,7 +26,7 @@ graphroot = "${at('root')}"
 runroot = "${at('run')}"
 `,
   );
-  // Limits that the machine allows to itself; no systemd is there to ask for cgroups or to log to.
+  // The machine's own limits; there is no systemd for cgroups or logs.
   writeFileSync(
     at('containers.conf'),
     `[containers]
@@ -51,18 +51,18 @@ network_config_dir = "${at('networks')}"
       CONTAINERS_CONF: at('containers.conf'),
       CONTAINERS_STORAGE_CONF: at('storage.conf'),
       TMPDIR: at('tmp'),
-      // Where layers are copied, each step would copy all of the image.
+      // If layers were copied, each step would copy the whole image.
       ...(driver === 'vfs' ? { BUILDAH_LAYERS: 'false' } : {}),
     },
   };
 }
 
-/** Layers that need not be copied: not every file system lets one be laid over another. */
+/** Overlay layers avoid copies, but not every file system supports them. */
 async function canOverlay(folder: string): Promise<boolean> {
   const at = (name: string): string => join(folder, 'trial', name);
   for (const name of ['lower', 'upper', 'work', 'merged']) mkdirSync(at(name), { recursive: true });
   const options = `lowerdir=${at('lower')},upperdir=${at('upper')},workdir=${at('work')}`;
-  // In its own namespace, so the mount ends with it.
+  // Mounted in its own namespace, so the mount ends with it.
   const mount = ['mount', '-t', 'overlay', 'overlay', '-o', options, at('merged')];
   const { code } = await runToEnd('unshare', ['--mount', ...mount]);
   rmSync(join(folder, 'trial'), { recursive: true, force: true });

@@ -18,7 +18,7 @@ import {
 } from './field-rules.ts';
 import { CHECK_FREQUENCIES, LOCATIONS, RUNTIME_IDS } from './vocabulary.ts';
 
-/** 2.3, and for the allowed values that are not shown there, the headings of the semantics. */
+/** Part 2.3; the allowed values that it does not list come from the headings of the semantics. */
 export const ALERT_SETTINGS: Rule = object({
   escalationType: oneOf('RUN_BASED', 'TIME_BASED'),
   runBasedEscalation: object({ failedRunThreshold: integer }),
@@ -87,7 +87,7 @@ export const URL_MONITOR: Table = {
     groupOrder: orNull({ ...number, minimum: 0 }),
     runtimeId: orNull(oneOf(...RUNTIME_IDS)),
     alertChannelSubscriptions: array(object({ alertChannelId: number, activated: boolean })),
-    // These three are no `or null`: a check without them is without the field.
+    // These three are not `or null`: a check without them omits the field.
     retryStrategy: absentOr(RETRY_STRATEGY),
     triggerIncident: absentOr(TRIGGER_INCIDENT),
     runParallel: withDefault(false, boolean),

@@ -5,7 +5,7 @@ export interface Edges {
   readonly refused: readonly unknown[];
 }
 
-/** The last values that a rule takes on each side, and the first that it does not. */
+/** The last valid values of a rule on each side, and the first invalid ones. */
 export function edgesOf(rule: Rule): Edges {
   const { type, orNull, values, minimum, maximum, maxLength, each } = rule;
   const taken: unknown[] = orNull ? [null] : [];

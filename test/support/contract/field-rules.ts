@@ -1,4 +1,4 @@
-/** What the specification says of one value. */
+/** The specification's rule for one value. */
 export interface Rule {
   readonly type:
     | 'string'
@@ -12,32 +12,32 @@ export interface Rule {
     | 'date and time'
     | 'object'
     | 'array'
-    /** An object with any keys, whose values have one form. */
+    /** An object with any keys, whose values have the same form. */
     | 'map'
-    /** An object, an array or a text: nothing more is said. */
+    /** An object, an array or a text, not specified further. */
     | 'not shown';
   /** The specification writes `or null`. */
   readonly orNull?: true;
   /** The specification writes `Required`. */
   readonly required?: true;
-  /** A response may leave it out. */
+  /** Responses may omit it. */
   readonly mayBeAbsent?: true;
-  /** Clients do not write it. */
+  /** Clients never write it. */
   readonly responseOnly?: true;
   readonly default?: unknown;
-  /** The only values. */
+  /** The only allowed values. */
   readonly values?: readonly (string | number)[];
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Characters. */
+  /** In characters. */
   readonly maxLength?: number;
-  /** Of an object. */
+  /** The fields of an object. */
   readonly fields?: Fields;
   /** Of each item of an array, or of each value of a map. */
   readonly each?: Rule;
 }
 
-/** By name, in the order of the specification. */
+/** Fields by name, in the order of the specification. */
 export type Fields = Readonly<Record<string, Rule>>;
 
 /** One table of part 2 or 7. */
@@ -94,12 +94,12 @@ export function withDefault(value: unknown, rule: Rule): Rule {
   return { ...rule, default: value };
 }
 
-/** Names that have one rule in common. */
+/** Gives several fields the same rule. */
 export function all(names: readonly string[], rule: Rule): Fields {
   return Object.fromEntries(names.map((name) => [name, rule]));
 }
 
-/** What a new resource has where its creator said nothing. */
+/** The values of a new resource whose creator omitted the field. */
 export function defaultsOf({ fields }: Table): Readonly<Record<string, unknown>> {
   const entries = Object.entries(fields).flatMap(([name, rule]) =>
     rule.default === undefined ? [] : [[name, rule.default]],

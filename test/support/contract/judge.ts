@@ -3,22 +3,22 @@ import type { Rule, Table } from './field-rules.ts';
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 const DATE_AND_TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
-/** Of the day that something was made or changed, where they are called dates. */
-const DATE_ALONE = new Set(['created_at', 'updated_at']);
+/** These fields are calendar dates: a timestamp is invalid. */
+const CALENDAR_DATES = new Set(['created_at', 'updated_at']);
 
-/** Every difference between an answer and a table, as `2.2 field: what is wrong`. */
+/** Every difference between a response and a table, as `2.2 field: problem`. */
 export function differences(table: Table, answer: unknown): readonly string[] {
   const { section, fields } = table;
   return judge({ type: 'object', fields }, answer, '').map((one) => `${section} ${one}`);
 }
 
-/** The same of an answer that is an array: the index stands before the field. */
+/** The same for a response that is an array: the index precedes the field. */
 export function differencesInEach(table: Table, answer: unknown): readonly string[] {
   const each: Rule = { type: 'object', fields: table.fields };
   return judge({ type: 'array', each }, answer, '').map((one) => `${table.section} ${one}`);
 }
 
-/** A rule against a value; `path` is where the value stands. */
+/** Checks a value against its rule; `path` is the value's path. */
 export function judge(rule: Rule, value: unknown, path: string): readonly string[] {
   if (value === undefined) return rule.mayBeAbsent ? [] : [`${path}: is missing`];
   if (value === null) return rule.orNull ? [] : [`${path}: null is not allowed`];
@@ -93,10 +93,10 @@ function isDate(value: unknown, path: string): boolean {
   if (typeof value !== 'string') return false;
   if (DATE.test(value)) return isInstant(`${value}T00:00:00Z`);
   const name = path.slice(path.lastIndexOf('.') + 1);
-  return !DATE_ALONE.has(name) && TIMESTAMP.test(value) && isInstant(value);
+  return !CALENDAR_DATES.has(name) && TIMESTAMP.test(value) && isInstant(value);
 }
 
-/** Dates that no calendar has, such as the 30th of February, roll over into others. */
+/** Invalid dates, such as 30 February, roll over into others. */
 function isInstant(timestamp: string): boolean {
   const ms = Date.parse(timestamp);
   return Number.isFinite(ms) && new Date(ms).toISOString().slice(0, 19) === timestamp.slice(0, 19);

@@ -66,7 +66,7 @@ const INCIDENT_UPDATE: Rule = object({
   updated_at: orNull(dateTime),
 });
 
-/** The names are those of the semantics, section 6. */
+/** Names from the semantics, section 6. */
 export const INCIDENT: Table = {
   section: '2.16',
   resource: 'incident',

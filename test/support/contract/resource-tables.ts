@@ -37,7 +37,7 @@ export const ENTITLEMENTS: Table = {
         object({
           ...all(['key', 'name', 'description', 'type'], string),
           enabled: boolean,
-          // Of those that are counted, and of those that another plan would give.
+          // Metered features have a quantity; features of another plan have the other fields.
           quantity: absentOr(number),
           ...all(['requiredPlan', 'requiredPlanDisplayName'], absentOr(string)),
           requiredAddon: absentOr(

@@ -28,7 +28,7 @@ const HTTP_RESPONSE: Rule = object({
   timingPhases: notShown,
 });
 
-/** The fields of `apiCheckResult`; a response there is none of has the times beside it. */
+/** The fields of `apiCheckResult`; without a response it has the times only. */
 const API_CHECK_RESULT: Rule = object({
   assertions: array(object({ source: string, target: string })),
   request: object({
@@ -39,7 +39,7 @@ const API_CHECK_RESULT: Rule = object({
     params: anyObject,
   }),
   response: orNull(HTTP_RESPONSE),
-  // Null on success, as the semantics have it.
+  // Null on success, as in the semantics.
   requestError: orNull(string),
   jobLog: notShown,
   jobAssets: notShown,
@@ -85,7 +85,7 @@ export const CHECK_RESULT: Table = {
     ...all(['startedAt', 'stoppedAt'], orNull(dateTime)),
     created_at: dateTime,
     responseTime: number,
-    // Not `or null`: where a check is of another type the field is left out.
+    // Not `or null`: other types of checks omit the field.
     apiCheckResult: absentOr(API_CHECK_RESULT),
     browserCheckResult: orNull(anyObject),
     multiStepCheckResult: orNull(anyObject),
@@ -93,12 +93,12 @@ export const CHECK_RESULT: Table = {
     checkRunId: number,
     attempts: number,
     sequenceId: orNull(string),
-    // May be null by its type, but is "always an array".
+    // Its type allows null, but it is "always an array".
     errorGroupIds: array(string),
   },
 };
 
-/** The answer of a URL or an API check, which has one. */
+/** The result of a URL or an API check with a response. */
 export const HTTP_CHECK_RESULT: Table = {
   ...CHECK_RESULT,
   fields: { ...CHECK_RESULT.fields, apiCheckResult: API_CHECK_RESULT },
@@ -146,7 +146,8 @@ export const ANALYTICS_REPORT: Table = {
     frequency: number,
     ...all(['from', 'to'], date),
     tags: array(string),
-    // The table says `string[]`; the project's model has objects in it, since a string could say nothing.
+    // The table says `string[]`; the project's model uses objects, because a string has too little
+    // detail.
     series: array(object({ data: array(object({ time: dateTime })) })),
     pagination: object({ page: number, limit: number }),
     metadata: map(

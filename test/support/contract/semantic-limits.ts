@@ -1,5 +1,5 @@
 const LOCATED = { name: 'Check', locations: ['eu-west-1'] };
-/** The smallest body of each type that is legal. */
+/** The smallest valid body of each type. */
 export const SMALLEST = {
   url: { ...LOCATED, request: { url: 'https://shop.test/' } },
   api: { ...LOCATED, request: { url: 'https://shop.test/' } },
@@ -47,7 +47,7 @@ const heartbeat = (fields: object): object => ({
   heartbeat: { ...SMALLEST.heartbeats.heartbeat, ...fields },
 });
 
-/** What the semantics say of fields, in sections 1, 5 and 6: what is taken, and what is not. */
+/** Valid and invalid values of fields, by the semantics, sections 1, 5 and 6. */
 export const LIMITS: readonly Limit[] = [
   ...thresholds(30_000, 'api'),
   ...thresholds(5000, 'tcp'),

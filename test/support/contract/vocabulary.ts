@@ -47,7 +47,7 @@ export const RUNTIME_IDS = [
   '2022.10',
 ];
 
-/** Minutes. */
+/** In minutes. */
 export const CHECK_FREQUENCIES = [0, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];
 
 export const ALERT_TYPES = [
@@ -77,7 +77,7 @@ export const QUICK_RANGES = [
   'lastMonth',
 ];
 
-/** 2.7: how the names of aggregated metrics end. */
+/** Part 2.7: the suffixes of aggregated metrics. */
 export const SUFFIXES = [
   '_avg',
   '_max',

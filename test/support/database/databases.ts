@@ -17,12 +17,12 @@ declare module 'vitest' {
   }
 }
 
-/** What a suite for both databases runs on in the project that runs it: for `describe.each`. */
+/** The databases of a suite in the project that runs it: for `describe.each`. */
 export const databases = inject('databases');
 
 export { emptySchema, silentLog, storeConfig };
 
-/** An empty database: close it. */
+/** Opens an empty database; the caller closes it. */
 export async function openTestStore(
   kind: DatabaseKind,
   clock: Clock = systemClock,
@@ -31,7 +31,7 @@ export async function openTestStore(
   return openOnPostgres(await newPostgresDatabase('empty'), clock);
 }
 
-/** As openTestStore, with the schema of this release. */
+/** Like openTestStore, with the schema of this release. */
 export async function openMigratedStore(
   kind: DatabaseKind,
   clock: Clock = systemClock,
@@ -40,12 +40,12 @@ export async function openMigratedStore(
   return openOnPostgres(await newPostgresDatabase('migrated'), clock);
 }
 
-/** Of a database of newPostgresDatabase: close it. */
+/** Opens a database of newPostgresDatabase; the caller closes it. */
 export function openOnPostgres(databaseUrl: string, clock: Clock = systemClock): Promise<Store> {
   return openStore(storeConfig({ databaseUrl }), { clock, log: silentLog() });
 }
 
-/** Makes a database on the server of this run. Returns its URL. */
+/** Creates a database on the server of this run. Returns its URL. */
 export async function newPostgresDatabase(schema: 'empty' | 'migrated'): Promise<string> {
   const server = inject('postgres');
   if (server === null) throw new Error('no initdb and postgres on PATH or in /usr/lib/postgresql');
@@ -66,14 +66,14 @@ function urlOf({ port }: PostgresTemplate, database: string): string {
 }
 
 /**
- * At the top of a test file or of a describe block: one empty database for all of it.
- * @returns gives the store, from inside of a test or a hook
+ * Opens one empty database for the whole test file or describe block. @returns a function for tests
+ * and hooks that returns the store
  */
 export function useEmptyStore(kind: DatabaseKind): () => Store {
   return useStore(() => openTestStore(kind));
 }
 
-/** As useEmptyStore, with the schema of this release; its tables are emptied before each test. */
+/** Like useEmptyStore, with the schema of this release; empties its tables before each test. */
 export function useMigratedStore(kind: DatabaseKind): () => Store {
   const store = useStore(() => openMigratedStore(kind));
   useEmptyTables(store);
@@ -94,7 +94,7 @@ function useStore(open: () => Promise<Store>): () => Store {
   };
 }
 
-/** Within a describe block: the schema of this release, emptied before each test. */
+/** For a describe block: the schema of this release, emptied before each test. */
 export function useMigrated(store: () => Store): void {
   beforeAll(async () => {
     await emptySchema(store());
@@ -103,10 +103,10 @@ export function useMigrated(store: () => Store): void {
   useEmptyTables(store);
 }
 
-/** Within a describe block: no rows of another test in each. */
+/** For a describe block: each test starts without the rows of others. */
 export function useEmptyTables(store: () => Store): void {
   beforeEach(async () => {
-    // Faster than to truncate all tables that refer to them.
+    // Faster than truncating all tables that refer to them.
     for (const table of ['accounts', 'check_results', 'missed_slots', 'check_statuses']) {
       await store().query(`delete from ${table}`);
     }

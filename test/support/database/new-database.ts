@@ -3,7 +3,10 @@ import { inject } from 'vitest';
 import { makeTestFolder } from '../process/test-folder.ts';
 import { type DatabaseKind, newPostgresDatabase } from './databases.ts';
 
-/** A new database with the schema of this release, for service processes; it ends with the test. */
+/**
+ * A new database with the schema of this release, for service processes; removed when the test
+ * ends.
+ */
 export async function newDatabase(
   kind: DatabaseKind,
 ): Promise<{ readonly dataDir: string } | { readonly databaseUrl: string }> {
@@ -13,7 +16,7 @@ export async function newDatabase(
   return { dataDir };
 }
 
-/** Copies a database without the schema into a DATA_DIR: making one takes seconds. */
+/** Copies a database without the schema into a DATA_DIR, because creating one takes seconds. */
 export function copyEmptyDatabase(dataDir: string): void {
   cpSync(inject('pglite').emptyFolder, dataDir, { recursive: true });
 }

@@ -14,23 +14,23 @@ import { Client } from 'pg';
 import { makeTempFolder } from '../process/temp-folder.ts';
 import type { Identity } from '../servers/certificates.ts';
 
-/** A PostgreSQL server of the tests' own, on a free port of the loopback. */
+/** A separate PostgreSQL server, on a free port of the loopback. */
 export interface TestPostgres {
   readonly port: number;
-  /** Of the server; it has a child for each connection. */
+  /** The server's pid; it has a child for each connection. */
   readonly pid: number;
-  /** Where its Unix socket is. */
+  /** Folder of its Unix socket. */
   readonly socketFolder: string;
-  /** Of a new, empty database. */
+  /** URL of a new, empty database. */
   createDatabase(): Promise<string>;
-  /** `immediate` cuts every connection and leaves the rest to recovery, as a crash does. */
+  /** `immediate` cuts every connection and leaves the rest to recovery, like a crash. */
   stop(how: 'fast' | 'immediate'): Promise<void>;
   start(): Promise<void>;
   /** Stops it and removes its files. */
   remove(): Promise<void>;
 }
 
-/** The folder of initdb and postgres; null where there is none. */
+/** The folder of initdb and postgres; null if not installed. */
 export function findPostgres(): string | null {
   const debian = '/usr/lib/postgresql';
   const versions = existsSync(debian) ? readdirSync(debian) : [];
@@ -45,9 +45,10 @@ export function findPostgres(): string | null {
 const isIn = (folder: string) => (name: string) => existsSync(join(folder, name));
 
 /**
- * Makes a cluster and starts it. As root it runs as `nobody`, since PostgreSQL refuses root.
- * @param tls the server's certificate; without one it knows no TLS
- * @param overrides settings in place of those that tests want
+ * Creates a cluster and starts it. A root user runs it as `nobody`, since PostgreSQL refuses root.
+ *
+ * @param tls the server's certificate; TLS is off by default
+ * @param overrides settings that replace those of the tests
  */
 export async function startPostgres(
   tls?: Identity,
@@ -76,7 +77,7 @@ export async function startPostgres(
     unix_socket_directories: folder.path,
     fsync: 'off',
     max_connections: 40,
-    // Ours has to ask for UTC, whatever the server has.
+    // The product must set UTC itself, whatever the server's setting.
     timezone: 'Asia/Kathmandu',
     datestyle: 'SQL, DMY',
     ...(tls === undefined ? {} : { ssl: 'on', ssl_cert_file: 'tls.crt', ssl_key_file: 'tls.key' }),
@@ -102,7 +103,7 @@ export async function startPostgres(
     });
     await ready(server);
   };
-  // Where a hook runs out of time, the server would outlive the tests.
+  // If a hook timed out, the server would outlive the tests.
   const onExit = (): void => void server?.kill('SIGQUIT');
   process.once('exit', onExit);
   const stop = async (how: 'fast' | 'immediate'): Promise<void> => {
@@ -140,7 +141,7 @@ export async function startPostgres(
   };
 }
 
-/** Reads its log to the end, too: a pipe that nobody reads would stop it. */
+/** Reads its log to the end as well: a full pipe would block it. */
 function ready(server: ChildProcess): Promise<void> {
   return new Promise((resolve, reject) => {
     let log = '';

@@ -31,7 +31,9 @@ declare module 'vitest' {
   }
 }
 
-/** Embedded databases that tests copy: making one takes seconds, opening a copy tenths of one. */
+/**
+ * Embedded databases for copying: creating one takes seconds, opening a copy tenths of a second.
+ */
 export interface PgliteTemplates {
   /** DATA_DIR of a service that has started once, without its schema. */
   readonly emptyFolder: string;
@@ -42,13 +44,13 @@ export interface PgliteTemplates {
 }
 
 const DAY_MS = 86_400_000;
-/** Beside the migrations, what the templates are made by. */
+/** All inputs of the templates besides the migrations. */
 const MADE_BY = ['migrate.ts', 'pglite/pglite.ts', 'pglite/data-folder.ts'].map((file) =>
   join(import.meta.dirname, '../../../src/service/database', file),
 );
 const CACHE = join(import.meta.dirname, '../../../node_modules/.cache/vedette-tests');
 
-/** Makes the templates once for each release of PGlite and each set of migrations. */
+/** Makes the templates once per release of PGlite and set of migrations. */
 export async function setup(project: TestProject): Promise<void> {
   project.provide('pglite', await onceARun('PGlite templates', prepare));
 }
@@ -78,8 +80,8 @@ async function fingerprint(): Promise<string> {
 }
 
 /**
- * The folder appears when it is whole: an interrupted run leaves nothing that looks finished, and of
- * two runs at once the second one takes what the first one made.
+ * The folder appears only when complete: an interrupted run leaves nothing that looks finished, and
+ * the second of two concurrent runs uses the first one's templates.
  */
 async function make(folder: string): Promise<void> {
   mkdirSync(CACHE, { recursive: true });
@@ -104,7 +106,10 @@ async function make(folder: string): Promise<void> {
   renameSync(unfinished, folder);
 }
 
-/** Templates of other migrations or releases, and what interrupted runs left, unless a run may still use them. */
+/**
+ * Removes templates of other migrations or releases and the rest of interrupted runs, unless a run
+ * may still use them.
+ */
 function removeStale(folder: string): void {
   for (const name of readdirSync(CACHE)) {
     const path = join(CACHE, name);

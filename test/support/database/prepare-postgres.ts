@@ -8,22 +8,22 @@ import { silentLog, storeConfig } from './silent-store.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Null where no PostgreSQL is installed. */
+    /** Null if PostgreSQL is not installed. */
     postgres: PostgresTemplate | null;
   }
 }
 
-/** One server for all files of a run: it goes on, whatever a test does. */
+/** One server for all files of a run, which outlives every test. */
 export interface PostgresTemplate {
   readonly port: number;
   /** Name of a database with the schema of this release. */
   readonly migrated: string;
 }
 
-/** For all workers together; each open store has a pool of five. */
+/** For all workers; each open store has a pool of five. */
 const CONNECTIONS = '300';
 
-/** Starts the server before the tests of a run, and removes it after them. */
+/** Starts the server before the tests of a run, and removes it afterwards. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await onceARun('PostgreSQL', start);
   project.provide('postgres', server?.template ?? null);

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { createLogger, type Logger } from '../../../src/runtime/logger.ts';
 import type { StoreConfig } from '../../../src/service/database/open-store.ts';
 
-/** A log that goes nowhere. */
+/** A log without output. */
 export function silentLog(): Logger {
   const destination = new PassThrough();
   destination.resume();

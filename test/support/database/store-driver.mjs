@@ -1,6 +1,6 @@
-// Opens the embedded database in the folder given, as its own process: argv is folder and mode.
-// Prints `open` or the error's code and message. With `write` it commits one row after the other
-// and prints each number once the database has it; it never ends by itself.
+// Opens the embedded database of a folder in its own process. Arguments: folder, mode. Prints
+// `open` or the error's code and message. In mode `write` it commits one row after the other and
+// prints each number after its commit, until it is killed.
 import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../../../dist/runtime/clock.js';
 import { createLogger } from '../../../dist/runtime/logger.js';

@@ -9,11 +9,11 @@ import { PARSERS } from '../../../src/service/database/values.ts';
 import { silentLog } from './silent-store.ts';
 
 /**
- * An embedded database in memory that goes from one test file of a worker to the next: opening one
- * takes most of a second, emptying it a twentieth.
+ * An embedded database in memory that the test files of a worker share: opening one takes most of a
+ * second, emptying it a twentieth.
  */
 class ReusablePglite extends PGlite {
-  /** Whether it has the schema of this release, and at most other partitions and rows. */
+  /** Whether it has the schema of this release, apart from partitions and rows. */
   isMigrated = true;
   isInUse = false;
   readonly #isKept: boolean;
@@ -24,7 +24,7 @@ class ReusablePglite extends PGlite {
     this.#isKept = isKept;
   }
 
-  /** A store closes its database at its own end: a kept one stays open for the next store. */
+  /** A store closes its database: this one stays open for the next store. */
   override async close(): Promise<void> {
     for (const end of this.#endListening) await end();
     this.#endListening.clear();
@@ -42,7 +42,7 @@ class ReusablePglite extends PGlite {
     return await super.exec(...args);
   }
 
-  /** A test that ends in the middle of a change to the schema must not break the next file. */
+  /** A test that ends during a schema change must not break the next file. */
   #noteChange(statement: string): void {
     if (/\b(create|alter|drop)\b/i.test(statement)) this.isMigrated = false;
   }
@@ -59,7 +59,7 @@ class ReusablePglite extends PGlite {
 
 let kept: ReusablePglite | null = null;
 
-/** A database in which nothing was made yet, in memory. */
+/** An empty database without schema, in memory. */
 export async function openEmptyPglite(clock: Clock): Promise<Store> {
   const database = await takeDatabase();
   const store = new PgliteStore(database, { clock, log: silentLog() });
@@ -81,7 +81,7 @@ export async function openMigratedPglite(clock: Clock): Promise<Store> {
   return store;
 }
 
-/** Back to a database in which nothing was made yet. */
+/** Removes the schema. */
 export async function emptySchema(store: Store): Promise<void> {
   await store.query('drop schema public cascade');
   await store.query('create schema public');
@@ -106,7 +106,7 @@ begin
 end $$`;
 
 async function takeDatabase(): Promise<ReusablePglite> {
-  // A test file may have two databases open at a time: the second one is its own.
+  // If a test file opens two databases at a time, the second one is not shared.
   const isKept = !(kept?.isInUse ?? false);
   if (isKept && kept !== null) {
     kept.isInUse = true;

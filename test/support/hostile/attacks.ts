@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from '../../../src/service/http/plugins/json-body.ts';
 
-/** Texts that do harm if they are put unescaped into a statement, a path, a header or an object. */
+/** Texts that do harm if they get unescaped into a statement, a path, a header or an object key. */
 export const TEXTS = [
   `'; drop table checks; -- " \\ $1 $$ %s` +
     ' ../../etc/passwd ..\\boot.ini\r\nx-injected: yes\r\n\r\n',
@@ -10,13 +10,13 @@ export const TEXTS = [
   '\ud800',
   '__proto__',
   '../../../../etc/passwd',
-  // Twice in a path it still fits into a request's head.
+  // Short enough to fit twice into the path of a request.
   'x'.repeat(5_000),
 ];
 export const NUMBERS = [-1, 0.5, 2 ** 31, 2 ** 53, 1e308];
-/** Fields in which somebody names a thing that is there already. */
+/** Fields that refer to an existing resource. */
 export const REFERENCE = /(id|ids|locations?|slug|done)$/i;
-/** Parts of a path that clients do not encode as they should. */
+/** Unencoded parts of a path. */
 export const RAW_PARTS = [
   '..',
   '%2e%2e',
@@ -28,7 +28,7 @@ export const RAW_PARTS = [
   "';--",
 ];
 
-/** None of them is anybody's. */
+/** Ids that do not exist. */
 export const WRONG_KEYS: readonly (string | null)[] = [
   null,
   'nothing',
@@ -38,12 +38,12 @@ export const WRONG_KEYS: readonly (string | null)[] = [
 ];
 
 const DEEP = '['.repeat(MAX_JSON_DEPTH + 1) + ']'.repeat(MAX_JSON_DEPTH + 1);
-/** What no route takes, and the status that says so. */
+/** Bodies that no route accepts, with the status of the response. */
 export const BAD_BODIES: readonly {
   readonly status: number;
   readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Only for routes that unpack. */
+  /** Only for routes that decompress bodies. */
   readonly gzip?: true;
 }[] = [
   { status: 400, body: '{' },
@@ -73,7 +73,7 @@ export const BAD_BODIES: readonly {
   },
 ];
 
-/** None of these may become the name of a file. */
+/** None of these may become a file name. */
 export const ARTIFACT_NAMES = [
   '',
   '.',

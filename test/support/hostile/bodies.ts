@@ -11,12 +11,14 @@ export const REQUESTS: Readonly<Record<string, object>> = {
   icmp: { hostname: 'a.test' },
 };
 
-/** A good body, for POST and for PUT or PATCH where these differ. Those of POST make another thing each time. */
+/**
+ * A valid body for POST, and for PUT or PATCH if they differ. Each POST creates another resource.
+ */
 type Make = (party: Party, isNew: boolean) => unknown;
 
 const UPDATE = { status: 'MONITORING', description: 'An update' };
 
-/** By the route; what is of one and its own id has the body of both. */
+/** By route. */
 const BODIES: Readonly<Record<string, Make>> = {
   '/v1/checks': checkOf('url'),
   '/v1/checks/url': checkOf('url'),
@@ -113,7 +115,7 @@ const BODIES: Readonly<Record<string, Make>> = {
   '/agent/v1/release': () => ({ agentId: 'a', epoch: 1, done: [] }),
 };
 
-/** Good bodies, by route; for every other route the schema's own example is one. */
+/** Valid bodies by route. Every other route uses the example of its schema. */
 export function bodyFor(route: { method: string; url: string }, party: Party): unknown {
   const make = BODIES[route.url] ?? BODIES[route.url.replace(/\/:\w+$/, '')];
   return make?.(party, route.method === 'POST');

@@ -1,16 +1,16 @@
 import type { Store } from '../../../src/service/database/port.ts';
 
-/** Rows by table, as a count and a digest, without the times at which keys were used. */
+/** Count and digest of the rows of each table, without the times at which keys were used. */
 export type Contents = Readonly<Record<string, string>>;
 
-/** Tables that hold nothing of an account. */
+/** Tables without data of an account. */
 const OF_NOBODY = ['schema_migrations', 'service_alive'];
 const USE = "(to_jsonb(t) - 'last_used_at')::text";
 
 /**
- * What the database holds, of one account or of all.
+ * The contents of the database, of one account or of all.
  *
- * @throws Error where a table does not say whose its rows are
+ * @throws Error for a table without a known owner
  */
 export async function contentsOf(store: Store, accountId: string | null): Promise<Contents> {
   const contents: Record<string, string> = {};
@@ -21,7 +21,7 @@ export async function contentsOf(store: Store, accountId: string | null): Promis
        from "${table}" t where ${filter}`,
       accountId === null ? [] : [accountId],
     );
-    // A day's partition of results may be made at any time.
+    // A partition of results may be created at any time.
     if (row !== undefined && row.count > 0) contents[table] = `${row.count} rows, ${row.digest}`;
   }
   return contents;
@@ -33,10 +33,10 @@ function ownerOf(table: string, columns: readonly string[]): string {
   if (columns.includes('location_id')) {
     return 'location_id in (select id from private_locations where account_id = $1)';
   }
-  throw new Error(`the table ${table} does not say whose its rows are`);
+  throw new Error(`the table ${table} has no known owner column`);
 }
 
-/** What something of the account can be asked for by: ids and slugs, in the groups that stand in one row. */
+/** The ids and slugs of the account's resources, grouped by row. */
 export async function idsOf(
   store: Store,
   accountId: string,
@@ -61,8 +61,8 @@ export async function idsOf(
 const ID_COLUMN = /^(id|slug|key|url|.*_id|.*_token|sha256)$/;
 
 /**
- * Rows of one account that name what is another's, in words: by a reference of the database, or by
- * the id of a check that it has not.
+ * Rows of one account that refer to another account's rows, as text: by a foreign key, or by the id
+ * of a check that the account does not have.
  */
 export async function strayRows(store: Store, victim: string): Promise<readonly string[]> {
   const tables = (await tablesOf(store)).filter(({ names }) => names.includes('account_id'));

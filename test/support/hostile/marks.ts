@@ -1,9 +1,9 @@
-/** In every credential of theirs that nobody is ever shown. */
+/** A part of every credential of the victim that no response may contain. */
 export function hiddenOf(mark: string): string {
   return `${mark}-hidden-from-all`;
 }
 
-/** In every address of theirs that is a secret itself. */
+/** A part of every URL of the victim that is itself a secret. */
 export function unshownOf(mark: string): string {
   return `${mark}-hidden-from-readers`;
 }

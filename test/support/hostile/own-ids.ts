@@ -2,7 +2,7 @@ import type { Party } from './parties.ts';
 
 type IdsOf = (party: Party) => readonly (string | undefined)[];
 
-/** What of the party's own stands in for the parameters of each path, in their order. */
+/** The party's own values for the parameters of each path, in order. */
 const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/checks/{id}': ({ checkIds }) => [checkIds.url],
   '/v1/checks/url/{id}': ({ checkIds }) => [checkIds.url],
@@ -29,7 +29,7 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/accounts/{accountId}/alert-settings': ({ accountId }) => [accountId],
   '/v1/accounts/{accountId}/entitlements': ({ accountId }) => [accountId],
   '/v1/alert-channels/{id}': ({ ids }) => [ids.webhook],
-  // Not the webhook: nothing here is to leave the machine.
+  // No webhook, so that no request leaves the machine.
   '/v1/alert-channels/{id}/test': ({ ids }) => [ids.channel],
   '/v1/alert-channels/{id}/deliveries': ({ ids }) => [ids.channel],
   '/v1/error-groups/{id}': ({ ids }) => [ids.errorGroup],
@@ -76,14 +76,14 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
 };
 
 /**
- * For the parameters of a path, with `{name}` for each.
+ * The values of a path's parameters, with `{name}` for each.
  *
- * @throws Error where the table does not know the path, or has not an id for each parameter
+ * @throws Error if the table lacks the path or an id of a parameter
  */
 export function ownIds(path: string, party: Party): readonly string[] {
   const count = path.match(/\{\w+\}/g)?.length ?? 0;
   if (count === 0) return [];
   const ids = (OWN_IDS[path]?.(party) ?? []).filter((id) => id !== undefined && id !== '');
   if (ids.length === count) return ids as readonly string[];
-  throw new Error(`test/support/hostile/own-ids.ts has not an id for each parameter of ${path}`);
+  throw new Error(`test/support/hostile/own-ids.ts lacks an id of a parameter of ${path}`);
 }

@@ -11,7 +11,7 @@ import { workAsAgent } from './party-agent.ts';
 import { type AskAs, type Ids, learnThings, makeThings } from './party-things.ts';
 import type { Answer, Sent } from './send.ts';
 
-/** An account that has one of everything, made as users and agents make it. */
+/** An account with one of everything, created as users and agents do it. */
 export interface Party {
   readonly accountId: string;
   readonly apiKey: string;
@@ -19,11 +19,11 @@ export interface Party {
   readonly revokedKey: string;
   readonly agentKey: string;
   readonly slug: string;
-  /** By the type, as paths have it. */
+  /** By the type's name in paths. */
   readonly checkIds: Readonly<Record<string, string>>;
-  /** Of all else that it has, by what it is: own-ids.ts says where each is asked for. */
+  /** Ids of all its other resources, by kind: own-ids.ts maps them to paths. */
   readonly ids: Ids;
-  /** The certificate that its checks show, with the private key that nobody may ever see. */
+  /** The client certificate of its checks, with the private key that nobody may ever see. */
   readonly identity: Identity;
 }
 
@@ -49,8 +49,8 @@ function credentialsOf(mark: string, type: string) {
 }
 
 /**
- * @param mark a word that is in every text of theirs
- * @param prefix begins every id that is theirs to choose
+ * @param mark a word that is part of all its texts
+ * @param prefix begins every id that the party chooses
  */
 export async function makeParty(
   { store, features, send }: PartyParts,
@@ -89,7 +89,7 @@ export async function makeParty(
       name: mark,
       description: mark,
       tags: [mark],
-      // Its failure gives an alert and opens an incident.
+      // Its failure triggers an alert and opens an incident.
       ...(type === 'url' ? { groupId: group.id, triggerIncident: incident } : {}),
       privateLocations: [slug],
       request: { ...request, ...credentialsOf(mark, type) },
@@ -110,7 +110,7 @@ export async function makeParty(
   const { key: agentKey } = locationKey;
   await giveEverySlot(store, { accountId, checkId, slugs: [slug] });
   const work = await workAsAgent(askWith(agentKey), { mark, prefix, slug, checkId });
-  // There is no model in the tests of routes: counted as it would be.
+  // The tests of routes have no model: counted as if there were one.
   const day = new Date().toISOString().slice(0, 10);
   await useModelOnce(store, { accountId, day, limit: 1 });
   return {
@@ -136,7 +136,7 @@ export async function makeParty(
   };
 }
 
-/** Asks with the key, and fails where the answer is no success. */
+/** Sends a request with the key. @throws Error for any status but success */
 function askerWith(send: PartyParts['send'], key: string): AskAs {
   return async (method, path, body) => {
     const isContent = body instanceof Buffer;

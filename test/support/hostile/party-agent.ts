@@ -13,8 +13,8 @@ interface AgentParts {
 }
 
 /**
- * Polls, brings a result that passed and one that failed, a missed slot, an artifact and half of
- * another, and a fault of its own; then goes.
+ * Polls; uploads a passed result, a failed one, a missed slot, an artifact, half of another
+ * artifact and an agent error; then leaves.
  */
 export async function workAsAgent(ask: AskAs, { mark, prefix, slug, checkId }: AgentParts) {
   const agentId = `${prefix}-agent`;
@@ -50,7 +50,7 @@ export async function workAsAgent(ask: AskAs, { mark, prefix, slug, checkId }: A
   return { agent: agentId, result: passed.id, upload };
 }
 
-/** Of a run that was refused, and before that saw a certificate that is near its end. */
+/** A run that was refused, after it found a certificate near its expiry. */
 export function failedDetail(mark: string): HttpDetail {
   return {
     ...HTTP_DETAIL,

@@ -3,7 +3,7 @@ import { resultOfRun } from '../service/results-harness.ts';
 import { hiddenOf, unshownOf } from './marks.ts';
 import { failedDetail } from './party-agent.ts';
 
-/** Asks as one that may, and gives the answer of success. */
+/** Sends a request that must succeed, and returns the response. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of every form
 export type AskAs = (method: string, path: string, body?: unknown) => Promise<any>;
 
@@ -13,15 +13,15 @@ interface ThingParts {
   readonly mark: string;
   readonly accountId: string;
   readonly prefix: string;
-  /** Of the check that is going to fail. */
+  /** The check that is going to fail. */
   readonly checkId: string;
   readonly serviceId: string;
   readonly identity: Identity;
 }
 
 /**
- * Whatever an account can have beside checks and what they need, before its agents work. What
- * changes by itself later on is chosen so that it does not.
+ * Everything that an account can have besides checks and what they need, before its agents work.
+ * Avoids resources that change by themselves.
  */
 export async function makeThings(ask: AskAs, parts: ThingParts) {
   const { mark, prefix, checkId } = parts;
@@ -29,13 +29,13 @@ export async function makeThings(ask: AskAs, parts: ThingParts) {
   const { heartbeat: pinged } = await ask('PUT', `/v1/checks/heartbeats/${heartbeat}`, {
     name: mark,
     description: mark,
-    // As long as it can be: nothing is due while the tests run.
+    // The longest interval: nothing is due while the tests run.
     heartbeat: { period: 365, periodUnit: 'DAYS', grace: 365, graceUnit: 'DAYS' },
   });
   await ask('POST', `/heartbeat/${pinged.pingToken}`);
   const channel = await ask('POST', '/v1/alert-channels', {
     type: 'EMAIL',
-    // No mail is sent here: what is to be sent to it has failed for good at once.
+    // No mail is sent here: its deliveries have already failed permanently.
     config: { address: `${mark}@a.test` },
     sendDegraded: true,
     sslExpiry: true,
@@ -55,7 +55,7 @@ export async function makeThings(ask: AskAs, parts: ThingParts) {
       queryParameters: [pair, token],
       webhookSecret: hiddenOf(mark),
     },
-    // Of a check that never fails.
+    // Its check never fails.
     subscriptions: [{ checkId: `${prefix}-icmp` }],
   });
   await ask('PUT', `/v1/accounts/${parts.accountId}/alert-settings`, {});
@@ -130,7 +130,7 @@ async function makeSession(ask: AskAs, { mark, prefix, checkId }: ThingParts): P
   return session.id;
 }
 
-/** The ids of what came of the work of its agents. */
+/** The ids of the rows that its agents' work created. */
 export async function learnThings(
   ask: AskAs,
   of: {

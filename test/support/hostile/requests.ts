@@ -5,7 +5,7 @@ import { pathOf, type Route } from './route-table.ts';
 import { exampleOf, leavesOf, type Step } from './schema-example.ts';
 import type { Sent } from './send.ts';
 
-/** A request of the party's own that there is nothing wrong with. */
+/** A valid request of the party. */
 export function goodRequest(route: Route, party: Party): Sent {
   const isAgent = route.access.kind === 'agent';
   const body = route.body === null ? undefined : JSON.stringify(bodyOf(route, party));
@@ -25,7 +25,7 @@ export function bodyOf(route: Route, party: Party): unknown {
   return bodyFor(route, party) ?? (route.body === null ? undefined : exampleOf(route.body));
 }
 
-/** To something that the party has. */
+/** The route's path with the party's own ids. */
 export function ownPath(route: Route, party: Party): string {
   return pathOf(route, ownIds(route.url.replaceAll(/:(\w+)/g, '{$1}'), party));
 }
@@ -33,11 +33,11 @@ export function ownPath(route: Route, party: Party): string {
 interface Leaf {
   readonly path: readonly Step[];
   readonly value: unknown;
-  /** Where it stands. */
+  /** The field's path. */
   readonly example: unknown;
 }
 
-/** Places for texts and numbers: those of the schema, and those of the good body beside. */
+/** Fields for texts and numbers: those of the schema, and those of the valid body. */
 export function leaves(route: Route, base: unknown): readonly Leaf[] {
   const examples = [base, ...(route.body === null ? [] : [exampleOf(route.body)])];
   const found = new Map<string, Leaf>();

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, RouteOptions } from 'fastify'
 import type { z } from 'zod';
 import { accessOf, type RouteAccess } from '../../../src/service/http/access/route-access.ts';
 
-/** A route as the service has it, with one method. */
+/** A route of the service with one method. */
 export interface Route {
   readonly method: string;
   /** With `:name` for each parameter. */
@@ -11,16 +11,16 @@ export interface Route {
   readonly params: readonly string[];
   readonly body: z.ZodType | null;
   readonly query: z.ZodType | null;
-  /** Whether it reads bodies as JSON, also where no schema says what is in them. */
+  /** Whether it parses JSON bodies, even without a schema. */
   readonly takesJson: boolean;
   readonly takesGzip: boolean;
-  /** What answers: the same for PUT and PATCH where these are one. */
+  /** The handler, which PUT and PATCH may share. */
   readonly handler: unknown;
 }
 
 /**
- * A plugin that is to be registered before all others, and the routes of those after it: whatever
- * the service comes to have is in it.
+ * A plugin that records the routes of all plugins after it: register it first, so that the table
+ * contains every route.
  */
 export function collectRoutes(): {
   readonly plugin: FastifyPluginAsync;
@@ -32,7 +32,7 @@ export function collectRoutes(): {
       for (const method of [options.method].flat()) routes.push(routeOf(method, options));
     });
   };
-  // Not encapsulated: the hook is for the plugins beside it.
+  // Not encapsulated: the hook also covers sibling plugins.
   return { plugin: Object.assign(plugin, { [Symbol.for('skip-override')]: true }), routes };
 }
 

@@ -19,8 +19,8 @@ const TEXTS = [
 const NUMBERS = [1, 5, 10, 200, 5000, 0, 0.5];
 
 /**
- * A value that is valid by each part of the schema, with every field that it knows:
- * where texts may be put. What holds between the fields it does not know.
+ * A value that is valid by each part of the schema, with every known field, as a carrier for attack
+ * texts. Ignores dependencies between fields.
  */
 export function exampleOf(schema: z.ZodType): Json {
   const inner = innerOf(schema);
@@ -39,7 +39,7 @@ export function exampleOf(schema: z.ZodType): Json {
   return known ?? 'a';
 }
 
-/** The schema inside a wrapper; of several the one that accepts most fields. */
+/** Unwraps the schema; from several it selects the one that accepts most fields. */
 function innerOf(schema: z.ZodType): z.ZodType | null {
   if (
     schema instanceof z.ZodOptional ||
@@ -57,7 +57,7 @@ function innerOf(schema: z.ZodType): z.ZodType | null {
   return null;
 }
 
-/** The texts and numbers in the value, and where they are. */
+/** The texts and numbers in the value, with their paths. */
 export function leavesOf(
   value: Json,
   path: readonly Step[] = [],
@@ -68,7 +68,7 @@ export function leavesOf(
   return steps.flatMap((step) => leavesOf(at(value, step), [...path, step]));
 }
 
-/** The base with the leaf in its place; what leads there and the base has not is taken from the example. */
+/** The base with the leaf at its path; missing parents are copied from the example. */
 export function withLeaf(base: Json, example: Json, path: readonly Step[], leaf: Json): Json {
   const [step, ...rest] = path;
   if (step === undefined) return leaf;

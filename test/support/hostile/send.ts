@@ -13,7 +13,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every form
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect bodies of every form
   readonly json: any;
 }
 
@@ -22,7 +22,7 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-/** Sends over a few connections that stay open, since it is for thousands of requests. */
+/** Sends over a few keep-alive connections, because the tests make thousands of requests. */
 export function openSender(port: number): Sender {
   const agent = new Agent({ connections: 16, headersTimeout: 30_000 });
   return {
@@ -50,13 +50,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What reveals internals in an answer. */
+/** Signs of internals in a response. */
 const INSIDE = /SQLSTATE|STORE_|syntax error|node_modules\/|\/src\/|\.ts:\d|\n {4}at /i;
 
 /** src/service/README.md, "The API". */
 const ERROR_FIELDS = ['statusCode', 'error', 'message', 'attributes'];
 
-/** What is wrong with an answer to any request. */
+/** Faults of a response to any request. */
 export function wrongIn(
   { method }: Sent,
   { status, headers, text, json }: Answer,
@@ -81,7 +81,7 @@ export function wrongIn(
   return wrong;
 }
 
-/** Does it for all, a few at once, and gives what each gave. */
+/** Maps all items, with limited concurrency. */
 export async function each<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   const rest = items.entries();

@@ -7,8 +7,8 @@ import { type KubernetesObject, objectsOf } from './objects.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 
 /**
- * In place of kubectl, where there is no cluster: what would be sent to one is made by kubectl
- * itself and kept, and all else is only noted.
+ * Replaces kubectl, since there is no cluster: kubectl itself makes the objects that would be sent,
+ * and all other commands are only recorded.
  */
 const KUBECTL = `#!/bin/sh
 set -e
@@ -24,16 +24,16 @@ esac
 `;
 
 export interface Sent {
-  /** What a cluster would have got, in order. */
+  /** The objects that a cluster would have received, in order. */
   readonly objects: readonly KubernetesObject[];
-  /** The commands that ask a cluster, or change what is there. */
+  /** The commands that read or change the cluster. */
   readonly noted: readonly string[];
 }
 
 /**
- * Runs the README's commands as they stand, one after the other.
+ * Runs the README's commands unchanged, one after the other.
  *
- * @param folder an empty one, in which they write
+ * @param folder an empty folder, to which they write
  */
 export function runReadme(
   folder: string,

@@ -6,11 +6,11 @@ import type { KubernetesObject, PodTemplate } from './objects.ts';
 const sysctlsSchema = z.array(z.strictObject({ name: z.string(), value: z.string() }));
 
 /**
- * The objects as a file for `podman kube play` of podman 4.3. What it would do in another way than
- * Kubernetes is changed: it publishes the port of every pod on the host, so there is one pod, and
- * it mounts no secret that is marked as optional. It ignores network policies, budgets, services
- * and service accounts, the spread over nodes, fsGroup, sysctls and the time for the end, and asks
- * no probe where there is no systemd.
+ * The objects as a file for `podman kube play` of podman 4.3. Changes what podman does in another
+ * way than Kubernetes: it publishes the port of every pod on the host, so there is one pod, and it
+ * mounts no secret that is marked as optional. It ignores network policies, budgets, services,
+ * service accounts, the spread over nodes, fsGroup, sysctls and the termination grace period, and
+ * runs no probe without systemd.
  */
 export function playFile(objects: readonly KubernetesObject[]): string {
   return objects
@@ -26,8 +26,8 @@ function playDeployment({ spec, ...object }: KubernetesObject): string {
 }
 
 /**
- * The secrets among the objects by their names, as `podman secret create` wants them: it would
- * mount those of a file as the base64 that they are there.
+ * The secrets by name, for `podman secret create`: podman would mount those of a file without
+ * decoding their base64.
  */
 export function playSecrets(objects: readonly KubernetesObject[]): ReadonlyMap<string, string> {
   return new Map(
@@ -46,7 +46,7 @@ export function playSecrets(objects: readonly KubernetesObject[]): ReadonlyMap<s
   );
 }
 
-/** podman's configuration with the sysctls that the pod asks for, for all pods. */
+/** podman's configuration with the sysctls of the pod, for all pods. */
 export function configurationWithSysctls(
   { from, to }: { readonly from: string; readonly to: string },
   { spec }: PodTemplate,

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Workload } from './objects.ts';
 
 /**
- * What the pods do beyond the Pod Security Standard "restricted", and beyond what we want on top of
- * it: a read-only root, no token of the API server and no variables of neighbours. One line each.
+ * Violations of the Pod Security Standard "restricted" and of our additions: a read-only root, no
+ * token of the API server, and no variables of neighbours. One line each.
  */
 export function unhardened({ object, template }: Workload): readonly string[] {
   const { spec } = template;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseAllDocuments, parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 
-/** Where the kustomizations are. */
+/** Folder of the kustomizations. */
 export const KUBERNETES = join(import.meta.dirname, '../../../docker/kubernetes');
 
 const labels = z.record(z.string(), z.string());
@@ -13,7 +13,7 @@ const metadataSchema = z.looseObject({
   labels: labels.optional(),
 });
 
-/** Any object of the API, as far as all of them are alike. */
+/** The common fields of all API objects. */
 const objectSchema = z.looseObject({
   apiVersion: z.string(),
   kind: z.string(),
@@ -76,13 +76,13 @@ const templateSchema = z.looseObject({
 });
 export type PodTemplate = z.infer<typeof templateSchema>;
 
-/** An object that makes pods. */
+/** An object that creates pods. */
 export interface Workload {
   readonly object: KubernetesObject;
   readonly template: PodTemplate;
 }
 
-/** The objects of a text of YAML documents. */
+/** Parses the objects of YAML documents. */
 export function objectsOf(text: string): readonly KubernetesObject[] {
   return parseAllDocuments(text, { logLevel: 'error' }).flatMap((document) => {
     const [error] = document.errors;
@@ -100,7 +100,7 @@ export function workloadsOf(objects: readonly KubernetesObject[]): readonly Work
   );
 }
 
-/** The data of a ConfigMap, whatever hash kustomize has added to its name. */
+/** The data of a ConfigMap, ignoring the hash that kustomize appends to its name. */
 export function configMapOf(
   objects: readonly KubernetesObject[],
   name: string,
@@ -109,7 +109,7 @@ export function configMapOf(
   return map?.data ?? {};
 }
 
-/** Without the hash that kustomize adds. */
+/** Removes the hash that kustomize appends. */
 export function plainName({ metadata }: KubernetesObject): string {
   return metadata.name.replace(/-[0-9a-z]{10}$/, '');
 }
@@ -140,7 +140,7 @@ export function kustomizationOf(folder: string): Kustomization {
   return kustomizationSchema.parse(parseYaml(textOf(folder, 'kustomization.yaml')));
 }
 
-/** The objects that the folder's own files hold, and its own ConfigMaps without a hash in the name. */
+/** The objects in the folder's own files, and its own ConfigMaps without a hash in the name. */
 export function writtenObjects(folder: string): readonly KubernetesObject[] {
   const { resources, configMapGenerator } = kustomizationOf(folder);
   const files = resources.filter((resource) => resource.endsWith('.yaml'));

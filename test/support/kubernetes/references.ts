@@ -46,8 +46,8 @@ const ingressSchema = z.looseObject({
 });
 
 /**
- * Names that lead nowhere among the objects: selectors without a pod, ports, volumes, ConfigMaps,
- * service accounts. One line each.
+ * References to missing objects: selectors without a pod, ports, volumes, ConfigMaps, service
+ * accounts. One line each.
  */
 export function brokenReferences(objects: readonly KubernetesObject[]): readonly string[] {
   const workloads = workloadsOf(objects);
@@ -62,7 +62,7 @@ export function brokenReferences(objects: readonly KubernetesObject[]): readonly
   ];
 }
 
-/** The secrets that the objects' pods read, by name; those that they do not need to start end in `?`. */
+/** The names of the secrets that the objects' pods read; optional ones end in `?`. */
 export function secretsOf(objects: readonly KubernetesObject[]): ReadonlySet<string> {
   const names = workloadsOf(objects).flatMap(({ template }) => [
     ...template.spec.volumes.flatMap(({ secret }) =>
@@ -168,7 +168,7 @@ function ofObject(
   }
 }
 
-/** Pods without a port of that name are not reached there, so one that has it is enough. */
+/** Pods without a port of that name get no traffic there, so one pod with it is enough. */
 function portProblems(
   pods: readonly Workload[],
   ports: readonly (string | number)[],

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from './objects.ts';
 
-/** What a chart adds to the labels of what it makes, and to its selectors. */
+/** Labels that a chart adds to its objects and selectors. */
 const OF_A_CHART: ReadonlySet<string> = new Set([
   'app.kubernetes.io/instance',
   'app.kubernetes.io/managed-by',
@@ -9,8 +9,8 @@ const OF_A_CHART: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The objects by kind and name, without what necessarily differs between a kustomization and a
- * chart: labels of the chart's own, annotations, and the hash in the name of a ConfigMap.
+ * The objects by kind and name, without the necessary differences between a kustomization and a
+ * chart: the chart's labels, annotations, and the hash in the name of a ConfigMap.
  */
 export function comparable(
   objects: readonly KubernetesObject[],
@@ -35,7 +35,7 @@ function withoutExtras(value: unknown): unknown {
   );
 }
 
-/** Of the chart alone, or nothing without what is. */
+/** Whether it, or everything inside it, is added only by the chart. */
 function isExtra(key: string, value: unknown): boolean {
   if (OF_A_CHART.has(key) || key === 'annotations') return true;
   if (typeof value !== 'object' || value === null) return false;

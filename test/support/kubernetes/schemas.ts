@@ -8,7 +8,7 @@ interface ValidationError {
   readonly params: unknown;
 }
 
-/** A validator that ajv has made of the schema which Kubernetes publishes for a kind. */
+/** A validator that ajv compiled from Kubernetes' published schema of a kind. */
 interface Validator {
   (value: unknown): boolean;
   errors?: readonly ValidationError[] | null;
@@ -17,8 +17,8 @@ interface Validator {
 const require = createRequire(import.meta.url);
 
 /**
- * What is wrong with an object by the published schema of its kind, one line each. Fields that the
- * schema does not know are wrong, too, as they are for `kubectl apply` and for a strict server.
+ * Violations of the published schema of the object's kind, one line each. Unknown fields are
+ * violations, as for `kubectl apply` and a strict server.
  */
 export function schemaProblems(object: KubernetesObject): readonly string[] {
   const { kind, metadata } = object;
@@ -28,12 +28,12 @@ export function schemaProblems(object: KubernetesObject): readonly string[] {
   const problems = validate(recording(object, '', read))
     ? []
     : (validate.errors ?? []).map((error) => `${title}${error.instancePath}: ${whatOf(error)}`);
-  // Only of what is known does a validator read the value.
+  // A validator reads the values of known fields only.
   const unknown = pathsOf(object, '').filter((path) => !read.has(path) && read.has(parentOf(path)));
   return [...problems, ...unknown.map((path) => `${title}${path}: no field of the schema`)];
 }
 
-/** They come without messages. */
+/** These errors have no messages. */
 function whatOf({ keyword, params }: ValidationError): string {
   return `${keyword} ${JSON.stringify(params)}`;
 }
@@ -67,7 +67,7 @@ function capital(word: string): string {
   return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
 }
 
-/** The value, which notes the path of all that is read of it. */
+/** A proxy of the value that records the path of every read. */
 function recording(value: unknown, path: string, read: Set<string>): unknown {
   read.add(path);
   if (typeof value !== 'object' || value === null) return value;

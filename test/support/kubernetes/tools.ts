@@ -6,25 +6,25 @@ import { KUBERNETES, type KubernetesObject, objectsOf } from './objects.ts';
 export const CHART = join(KUBERNETES, '../helm/vedette');
 
 /**
- * What `kubectl apply -k` would send.
+ * The objects that `kubectl apply -k` would send.
  *
  * @param folder below docker/kubernetes, or absolute
- * @throws Error with what kubectl says
+ * @throws Error with kubectl's message
  */
 export function built(folder: string): readonly KubernetesObject[] {
   return objectsOf(run('kubectl', ['kustomize', resolve(KUBERNETES, folder)]));
 }
 
 /**
- * What `helm install vedette` would send.
+ * The objects that `helm install vedette` would send.
  *
- * @throws Error with what helm says
+ * @throws Error with helm's message
  */
 export function rendered(settings: readonly string[]): readonly KubernetesObject[] {
   return objectsOf(run('helm', ['template', 'vedette', CHART, ...settings]));
 }
 
-/** @throws Error with what the program says, where it fails */
+/** @throws Error with the program's output if it fails */
 export function run(program: string, args: readonly string[]): string {
   return execFileSync(program, [...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }

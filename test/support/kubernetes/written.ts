@@ -6,20 +6,20 @@ import {
   writtenObjects,
 } from './objects.ts';
 
-/** What secrets hold, where the form of it matters. */
+/** Contents of secrets whose form matters. */
 const SECRET_VALUES: Readonly<Record<string, string>> = {
   DATABASE_URL: 'postgres://vedette:secret@postgres:5432/vedette',
   ENCRYPTION_KEY: '0f'.repeat(32),
 };
 
-/** @throws Error where the folder has none of the kind */
+/** @throws Error if the folder has none of the kind */
 export function objectOf(folder: string, kind: string): KubernetesObject {
   const object = writtenObjects(folder).find((each) => each.kind === kind);
   if (object === undefined) throw new Error(`${folder} has no ${kind}`);
   return object;
 }
 
-/** The pod of the folder, which has one. */
+/** The only pod of the folder. */
 export function podOf(folder: string): PodTemplate {
   const [workload] = workloadsOf(writtenObjects(folder));
   if (workload === undefined) throw new Error(`${folder} has no pod`);
@@ -36,7 +36,7 @@ export function portOf(template: PodTemplate, name: string): number | undefined 
   return containerOf(template).ports.find((port) => port.name === name)?.containerPort;
 }
 
-/** The variables of the folder's pod; those from secrets have a value of their kind. */
+/** The variables of the folder's pod; those from secrets have a sample value. */
 export function environmentOf(folder: string): Readonly<Record<string, string>> {
   const { envFrom, env } = containerOf(podOf(folder));
   const maps = writtenObjects(folder).filter(

@@ -1,6 +1,6 @@
 // Captures packets with the agent's capturer from dist, and makes traffic, for the system tests.
-// Takes one JSON command a line on stdin (CaptureCommand of capture-lab.ts), and answers each with
-// one line of JSON; its first line says what the capturer can do.
+// Reads one JSON command a line from stdin (CaptureCommand of capture-lab.ts), and answers each
+// with one line of JSON; its first line reports the capturer's capability.
 import { Resolver } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -34,7 +34,7 @@ const commands = {
     controller.abort();
     return {};
   },
-  /** As the agent connects; what came of it. */
+  /** Connects like the agent; returns the outcome. */
   async connect({ host, port, limitMs }) {
     const outcome = await connectTcp(
       { hostname: host, port, ipFamily: host.includes(':') ? 'IPv6' : 'IPv4' },
@@ -50,13 +50,13 @@ const commands = {
     if (outcome.ok) outcome.socket.destroy();
     return { code: outcome.ok ? null : outcome.failure.code };
   },
-  /** Reads all that comes, and says something itself; how many bytes, and how it ended. */
+  /** Reads until the end and sends a text; returns the number of bytes and the error code. */
   read: ({ host, port, say = '' }) =>
     new Promise((resolve) => {
       let bytes = 0;
       let code = null;
       const socket = connect(port, host);
-      // Said once the other side has spoken.
+      // Sent after the other side has sent something.
       socket.once('data', () => socket.write(say));
       socket.on('data', (chunk) => {
         bytes += chunk.length;

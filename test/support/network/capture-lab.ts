@@ -9,7 +9,7 @@ import { type NamespaceChild, NetworkNamespace } from './network-namespace.ts';
 
 const DRIVER = fileURLToPath(new URL('capture-driver.mjs', import.meta.url));
 
-/** What the driver does, by name, and what it answers. */
+/** The driver's commands by name, with their answers. */
 interface CaptureCommands {
   start: {
     given: { filter: CaptureFilter; limitMs: number; maxBytes: number };
@@ -43,7 +43,7 @@ type StopAnswer =
 
 /**
  * Two machines on one cable: `here`, and `there` with three addresses of either family. Root only;
- * they go with the test.
+ * removed when the test ends.
  */
 export class TwoMachines {
   static readonly here = '10.77.0.1';
@@ -74,17 +74,20 @@ export class TwoMachines {
     }
   }
 
-  /** A firewall over there, that does this with what comes in: `tcp dport 81 drop`. */
+  /** A firewall on `there`, with a rule for incoming packets: `tcp dport 81 drop`. */
   firewall(...rules: readonly string[]): void {
     const chain = 'type filter hook input priority 0;';
-    // Or it says no but once a second.
+    // Otherwise it rejects only once a second.
     this.there.run('sysctl', '-qw', 'net.ipv4.icmp_ratelimit=0', 'net.ipv6.icmp.ratelimit=0');
     this.there.run('nft', 'add', 'table', 'inet', 'test');
     this.there.run('nft', `add chain inet test input { ${chain} }`);
     for (const rule of rules) this.there.run('nft', `add rule inet test input ${rule}`);
   }
 
-  /** A server over there; `onSocket` is the text of a function of a socket. Resolves once it listens. */
+  /**
+   * A server on `there`; `onSocket` is the text of a function of a socket. Resolves once it
+   * listens.
+   */
   async serve(port: number, onSocket: string): Promise<void> {
     const text = `require('node:net').createServer(${onSocket}).listen(${port}, () => console.log('up'));
       process.stdin.resume().on('end', () => process.exit());`;
@@ -107,7 +110,7 @@ export class CaptureDriver {
     this.#lines = lines;
   }
 
-  /** @param prefix a command that runs it, `setpriv` with its options for example */
+  /** @param prefix a command that runs it, for example `setpriv` with its options */
   static async open(
     namespace: NetworkNamespace,
     ...prefix: readonly string[]
@@ -123,7 +126,7 @@ export class CaptureDriver {
     return this.#child.pid ?? -1;
   }
 
-  /** One at a time. */
+  /** Sends one command at a time. */
   async do<Name extends keyof CaptureCommands>(
     name: Name,
     given: CaptureCommands[Name]['given'],
@@ -132,25 +135,25 @@ export class CaptureDriver {
     return JSON.parse(await next(this.#lines));
   }
 
-  /** Stops the capture, which has to succeed. */
+  /** Stops the capture, which must succeed. */
   async stop(): Promise<ToldCapture> {
     const stopped = await this.do('stop', {});
     if (!stopped.ok) throw new Error(`the capture broke: ${stopped.note}`);
     return stopped.captured;
   }
 
-  /** As a machine without memory does: no goodbye. */
+  /** Kills it with SIGKILL, like the kernel of a machine without memory. */
   kill(): Promise<void> {
     return endChild(this.#child);
   }
 }
 
-/** A capture as an operator reads it: what `tcpdump -r` prints, one packet a line, without times. */
+/** A capture as `tcpdump -r` prints it, one packet a line, without times. */
 export function shownPackets(captured: ToldCapture): readonly string[] {
   return tcpdumpText(Buffer.from(captured.base64, 'base64'), '-t').trimEnd().split('\n');
 }
 
-/** @throws where tcpdump cannot read the file to its end */
+/** @throws Error if tcpdump cannot read the file to its end */
 export function tcpdumpText(pcap: Buffer, ...options: readonly string[]): string {
   // stderr names the source, with an error if the file ends within a packet.
   return execFileSync('tcpdump', ['-nn', ...options, '-r', '-'], {

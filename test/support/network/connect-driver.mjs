@@ -1,6 +1,6 @@
 // Connects to targets with the agent's connectTcp from dist, for the system tests.
 // Usage: node connect-driver.mjs OPTIONS, which are ConnectOptions of connect-lab.ts as JSON.
-// Prints what came of it as one line of JSON, a ConnectReport for each target.
+// Prints a ConnectReport for each target, as one line of JSON.
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createServer, isIP } from 'node:net';

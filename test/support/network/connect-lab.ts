@@ -6,7 +6,7 @@ import type { NetworkNamespace } from './network-namespace.ts';
 
 export interface ConnectOptions {
   readonly targets: readonly Target[];
-  /** What the names resolve to; others are taken for addresses. */
+  /** The addresses of names; other targets are address literals. */
   readonly names?: Readonly<Record<string, readonly string[]>>;
   /** Where to listen meanwhile. */
   readonly listen?: readonly { readonly host: string; readonly port: number }[];
@@ -23,7 +23,7 @@ export interface ConnectReport {
 }
 
 const DRIVER = fileURLToPath(new URL('connect-driver.mjs', import.meta.url));
-/** Enough for Node itself, and soon used up. */
+/** Enough for Node itself, and soon exhausted. */
 const MAX_DESCRIPTORS = 200;
 
 /** Lets the agent's own code, from dist, connect to targets inside the namespace. */

@@ -1,6 +1,5 @@
-// Inside a network namespace: a name server on 127.0.0.1:53, UDP and TCP, for which every name has
-// an address of IPv6, which leads nowhere, and 127.0.0.1; and a web server on 127.0.0.1:9000. Ends
-// with its input.
+// Inside a network namespace: a name server on 127.0.0.1:53 (UDP and TCP) that gives every name an
+// unreachable IPv6 address and 127.0.0.1; and a web server on 127.0.0.1:9000. Ends with its input.
 import dgram from 'node:dgram';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Which of the agent's two ways to ping this process has, found out apart from the agent. */
+/** Which of the agent's two ways to ping this process has, determined without the agent's code. */
 export type IcmpCapability = 'ping socket' | 'raw socket' | 'none';
 
 const CAP_NET_RAW = 13n;
@@ -11,7 +11,7 @@ export async function icmpCapability(): Promise<IcmpCapability> {
   return (await canOpenRawSocket()) ? 'raw socket' : 'none';
 }
 
-/** The second way, whether or not the first is there. */
+/** The second way, whether or not the first exists. */
 export async function canOpenRawSocket(): Promise<boolean> {
   return hasNetRaw() && (await netPingLoads());
 }

@@ -1,6 +1,6 @@
-// Runs the agent's ICMP probe from dist as a process without any right, for the system tests.
-// Usage: node icmp-driver.mjs OPTIONS, which are DriverOptions of ping-lab.ts as JSON.
-// Prints DriverReport as one line of JSON, and before it a line "pause" where it was asked to.
+// Runs the agent's ICMP probe from dist as a process without privileges, for the system tests.
+// Usage: node icmp-driver.mjs OPTIONS (DriverOptions of ping-lab.ts as JSON). Prints DriverReport
+// as one line of JSON, and before it a line "pause" if requested.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -12,7 +12,7 @@ const options = JSON.parse(process.argv[2]);
 const { user = null, rounds = 1, copies = 1, pause = false, stallMs = 0, names = {} } = options;
 const requests = Array.from({ length: copies }, () => options.requests).flat();
 
-// The addons are loaded while their files can be read for certain; what they may do is asked later.
+// Load the addons while their files are readable; check their capabilities later.
 await Promise.allSettled([import('koffi'), import('net-ping')]);
 if (user !== null) {
   process.setgroups([]);
@@ -35,7 +35,7 @@ function stall() {
   while (performance.now() < endMs);
 }
 
-// The 2 s of an echo begin with its send: the stall holds the loop while its reply comes in.
+// An echo's 2 s begin with its send: the stall blocks the loop while its reply arrives.
 const clock = {
   ...systemClock,
   after(delayMs, callback) {

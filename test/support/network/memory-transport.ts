@@ -11,17 +11,17 @@ interface SentEcho {
 }
 
 /**
- * In place of the kernel, for what no real network does when asked: 65,536 echoes at once, replies
- * that lie, a wall clock that steps. Real sockets are in the integration and system tests.
+ * Replaces the kernel for cases that no real network produces on demand: 65,536 echoes at once,
+ * false replies, a wall clock that steps. The integration and system tests use real sockets.
  */
 export class MemoryTransport implements PingTransport {
   readonly name = 'memory';
   readonly sent: SentEcho[] = [];
-  /** What becomes of the next sends. */
+  /** The outcome of the next sends. */
   outcome: 'sent' | 'refused' | 'fault' = 'sent';
-  /** What handing over the next sends takes. */
+  /** The duration of the next sends. */
   sendTookMs = 0;
-  /** Runs when the exchange reads what has arrived. */
+  /** Runs when the exchange reads received packets. */
   onDrain: () => void = () => undefined;
   closed = false;
   readonly #clock: Clock;

@@ -1,5 +1,5 @@
-// Inside a network namespace: ports of its loopback that lead to Unix sockets, which are the same
-// in all namespaces. Ends with its input.
+// Inside a network namespace: loopback ports that lead to Unix sockets, which are visible in all
+// namespaces. Ends with its input.
 import { connect, createServer } from 'node:net';
 
 const [, , doors = '[]'] = process.argv;

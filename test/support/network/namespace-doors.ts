@@ -8,7 +8,7 @@ import type { NetworkNamespace } from './network-namespace.ts';
 
 const DOORS = fileURLToPath(new URL('namespace-doors.mjs', import.meta.url));
 
-/** What is done with a connection that came through a door. */
+/** Handles a connection that came through a door. */
 export type OnDoor = (socket: Socket) => void;
 
 /** Leads to a port of this machine's own loopback. */
@@ -21,7 +21,7 @@ export function doorTo(port: number): OnDoor {
   };
 }
 
-/** Opens ports on the loopback of the namespace that lead out of it; they go with the test. */
+/** Opens ports on the loopback of the namespace that lead out of it; removed when the test ends. */
 export async function openDoors(
   namespace: NetworkNamespace,
   doors: Readonly<Record<number, OnDoor>>,
@@ -42,7 +42,7 @@ export async function openDoors(
   await once(child.stdout, 'data');
 }
 
-/** Its connections end with the test, too. */
+/** Its connections end with the test as well. */
 async function serve(path: string, onConnection: OnDoor): Promise<void> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -5,7 +5,7 @@ export type NamespaceChild = ChildProcessByStdio<Writable, Readable, null>;
 
 let count = 0;
 
-/** A network of the test's own, with nothing in it but a loopback. Root only; remove() ends it. */
+/** A network namespace with only a loopback. Root only; remove() ends it. */
 export class NetworkNamespace {
   readonly name: string;
 
@@ -16,7 +16,7 @@ export class NetworkNamespace {
     this.run('ip', 'link', 'set', 'lo', 'up');
   }
 
-  /** Runs a command inside to its end and returns what it prints. Throws where it fails. */
+  /** Runs a command inside to its end and returns its output. @throws Error if it fails */
   run(command: string, ...args: readonly string[]): string {
     return execFileSync('ip', this.#inside(command, args), { encoding: 'utf8' });
   }
@@ -26,7 +26,7 @@ export class NetworkNamespace {
     return spawn('ip', this.#inside(command, args), { stdio: ['pipe', 'pipe', 'inherit'] });
   }
 
-  /** Which groups may open an unprivileged ICMP socket inside: all, or as by default none. */
+  /** Groups that may open an unprivileged ICMP socket inside: all, or the default of none. */
   allowPing(groups: 'all' | 'none'): void {
     const range = groups === 'all' ? '0 2147483647' : '1 0';
     this.run('sysctl', '-qw', `net.ipv4.ping_group_range=${range}`);

@@ -17,13 +17,16 @@ export interface Rule {
 
 interface Held {
   readonly target: string;
-  /** From the request's leaving to the reply's arriving at the device, by the kernel: the truth. */
+  /**
+   * Time from the request leaving the device to the reply arriving there, from kernel timestamps:
+   * the reference.
+   */
   readonly heldMs: number;
   /** The last data byte: 55 for the agent's echoes. */
   readonly tail: number;
 }
 
-/** The responder behind a TUN device, through which 10.77.0.0/24 and fd77::/64 are reached. */
+/** The responder behind a TUN device, which serves 10.77.0.0/24 and fd77::/64. */
 export class TunResponder {
   readonly #held: Held[] = [];
   readonly #child: NamespaceChild;
@@ -53,7 +56,10 @@ export class TunResponder {
     return endChild(this.#child, 'SIGTERM');
   }
 
-  /** The hold times of one target's first echoes, the agent's or others', once this many were reported. */
+  /**
+   * The hold times of one target's first echoes, from the agent or others, once this many were
+   * reported.
+   */
   async heldMs(target: string, whose: 'agent' | 'others', count: number): Promise<number[]> {
     const matching = (): readonly Held[] =>
       this.#held.filter(
@@ -70,15 +76,15 @@ export interface DriverOptions {
     readonly pingCount: number;
     readonly ipFamily: 'IPv4' | 'IPv6';
   }[];
-  /** The user and group to become, with no capability left; left out, the probe runs as root. */
+  /** The user and group of the probe, without capabilities; root by default. */
   readonly user?: number;
-  /** Runs of each request at once. */
+  /** Concurrent runs of each request. */
   readonly copies?: number;
-  /** How often all of them, one after the other. */
+  /** Rounds of all requests, one after the other. */
   readonly rounds?: number;
-  /** Between rounds the driver says so and waits for a line on its input. */
+  /** The driver pauses between rounds until it reads a line from its input. */
   readonly pause?: boolean;
-  /** Holds the driver's event loop this long after each send. */
+  /** Blocks the driver's event loop for this time after each send. */
   readonly stallMs?: number;
   readonly names?: Readonly<Record<string, readonly string[]>>;
 }
@@ -91,7 +97,7 @@ export interface DriverReport {
   readonly runs: readonly { readonly outcome: IcmpOutcome; readonly log: readonly string[] }[];
 }
 
-/** Runs the agent's probe, as it is shipped, in its own process inside the namespace. */
+/** Runs the agent's probe from dist, in its own process inside the namespace. */
 export async function drive(
   namespace: NetworkNamespace,
   options: DriverOptions,
@@ -112,7 +118,7 @@ export async function drive(
   return JSON.parse(report) as DriverReport;
 }
 
-/** What ping measures: the times of its replies, in milliseconds, with one decimal at 20 ms. */
+/** The reply times that ping prints, in milliseconds; one decimal at 20 ms. */
 export async function pingCommand(
   namespace: NetworkNamespace,
   target: string,

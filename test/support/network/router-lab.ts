@@ -7,19 +7,19 @@ import { NetworkNamespace } from './network-namespace.ts';
 const DRIVER = fileURLToPath(new URL('traceroute-driver.mjs', import.meta.url));
 const ROUTERS = 3;
 
-/** A user without any capability. */
+/** A user without capabilities. */
 export const NOBODY = 10_001;
 
 export interface TraceOptions {
-  /** Traced at once. */
+  /** Targets of concurrent traces. */
   readonly targets: readonly string[];
-  /** The user and group to become, with no capability left; left out, it traces as root. */
+  /** The user and group of the tracer, without capabilities; root by default. */
   readonly user?: number;
   readonly limitMs?: number;
-  /** Breaks off all traces when the first process of one is there. */
+  /** Aborts all traces when the first child process of one exists. */
   readonly stopAtFirstProcess?: boolean;
   readonly programFolders?: readonly string[];
-  /** What PTR questions are answered with, by the name asked for. */
+  /** Answers to PTR questions, by name. */
   readonly names?: Readonly<Record<string, string>>;
 }
 
@@ -36,8 +36,8 @@ export interface TraceReport {
 }
 
 /**
- * An agent's network, three routers in a row, and a target behind the last, each a namespace.
- * Link n of the four is 10.80.n.0/24 and fd80:n::/64; the end nearer to the agent is .1.
+ * An agent's network, three routers in a row, and a target behind the last, each a namespace. Link
+ * n of the four is 10.80.n.0/24 and fd80:n::/64; the end nearer to the agent is .1.
  */
 export class RouterLab {
   readonly agent: NetworkNamespace;
@@ -48,7 +48,7 @@ export class RouterLab {
     this.#nodes = Array.from({ length: ROUTERS + 2 }, () => new NetworkNamespace());
     [this.agent, this.target] = [this.#node(0), this.#node(ROUTERS + 1)];
     for (const node of this.#nodes) {
-      // Addresses serve at once, and routers answer as often as they are asked.
+      // Addresses are usable at once, and routers have no rate limit for ICMP errors.
       setAll(node, ['net.ipv6.conf.default.accept_dad=0', 'net.ipv4.icmp_ratelimit=0']);
       setAll(node, ['net.ipv6.icmp.ratelimit=0']);
     }
@@ -56,14 +56,14 @@ export class RouterLab {
     for (let hop = 0; hop <= ROUTERS + 1; hop += 1) this.#route(hop);
   }
 
-  /** Runs the agent's tracer, as it is shipped, in a process of its own inside the first network. */
+  /** Runs the agent's tracer from dist, in its own process inside the first network. */
   async trace(options: TraceOptions): Promise<TraceReport> {
     const child = this.agent.start('node', DRIVER, JSON.stringify(options));
     const [report] = await Promise.all([text(child.stdout), once(child, 'close')]);
     return JSON.parse(report) as TraceReport;
   }
 
-  /** Applies nft statements to what a router passes on, or to what it sends itself. */
+  /** Applies nft statements to the packets that a router forwards or sends. */
   rule(router: 1 | 2 | 3, hook: 'forward' | 'output', rule: string): void {
     const chain = `add chain inet lab ${hook}s { type filter hook ${hook} priority 0; }`;
     const statements = ['add table inet lab', chain, `add rule inet lab ${hook}s ${rule}`];

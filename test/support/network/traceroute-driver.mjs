@@ -1,6 +1,6 @@
-// Traces with the agent's tracer from dist in a process of its own, for the system tests.
-// Usage: node traceroute-driver.mjs OPTIONS, which are TraceOptions of router-lab.ts as JSON.
-// Prints TraceReport as one line of JSON.
+// Traces with the agent's tracer from dist in its own process, for the system tests. Usage: node
+// traceroute-driver.mjs OPTIONS (TraceOptions of router-lab.ts as JSON). Prints TraceReport as one
+// line of JSON.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { createLogger } from '../../../dist/runtime/logger.js';
 const options = JSON.parse(process.argv[2]);
 const { targets, user = null, limitMs = 10_000, stopAtFirstProcess = false, names = {} } = options;
 
-// The addon is loaded while its files can be read for certain; what it may do is asked later.
+// Load the addon while its files are readable; check its capabilities later.
 await Promise.allSettled([import('net-ping')]);
 if (user !== null) {
   process.setgroups([]);
@@ -86,7 +86,7 @@ process.stdout.write(
   }),
 );
 
-// Children of this process that trace, also those that are dead and not yet waited for.
+// Tracing children of this process, including zombies.
 function traceProcesses() {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -2,9 +2,9 @@ import { constants, openSync, writeSync } from 'node:fs';
 import koffi from 'koffi';
 
 /**
- * A TUN device and a packet socket beside it: what lies between two stamps of the packet socket is the
- * truth that measured times are compared with, and it does not depend on when this process got to run.
- * For programs that run inside a network namespace as root.
+ * A TUN device with a packet socket: the time between two timestamps of the packet socket is the
+ * reference for measured times, independent of this process's scheduling. For programs that run
+ * inside a network namespace as root.
  */
 
 const TUNSETIFF = 0x400454ca;
@@ -35,19 +35,19 @@ const setsockopt = libc.func('int setsockopt(int, int, int, void *, uint32)');
 const getsockopt = libc.func('int getsockopt(int, int, int, void *, void *)');
 const recvmsg = libc.func('intptr_t recvmsg(int, void *, int)');
 
-/** A device of this name, as a descriptor that does not block. It goes with the process. */
+/** Opens a device of this name as a non-blocking descriptor. It is removed with the process. */
 export function openTun(device) {
   const fd = openSync('/dev/net/tun', constants.O_RDWR | constants.O_NONBLOCK);
   if (ioctl(fd, TUNSETIFF, interfaceRequest(device, IFF_TUN_NO_PI)) !== 0) fail('TUNSETIFF');
   return fd;
 }
 
-/** One packet into the buffer: its length, or less than 1 where there is none. */
+/** Reads one packet into the buffer. Returns its length, or less than 1 if there is none. */
 export function readPacket(fd, buffer) {
   return read(fd, buffer, buffer.length);
 }
 
-/** Waits until one of the descriptors is readable, at most this long. Returns which are. */
+/** Waits until one of the descriptors is readable, at most this long. Returns the readable ones. */
 export function waitFor(fds, timeoutMs) {
   const asked = Buffer.alloc(fds.length * POLL_FD_BYTES);
   for (const [at, fd] of fds.entries()) {
@@ -58,7 +58,7 @@ export function waitFor(fds, timeoutMs) {
   return fds.map((_, at) => asked.readInt16LE(at * POLL_FD_BYTES + 6) !== 0);
 }
 
-/** All that passes the device, with the kernel's stamps. */
+/** All packets of the device, with the kernel's timestamps. */
 export class Tap {
   #fd;
   #buffers = messageBuffers();
@@ -81,8 +81,8 @@ export class Tap {
   }
 
   /**
-   * Calls back with each packet that waits: its bytes, which are good until the next one's; whether it
-   * left the machine's own side; nanoseconds of the wall clock.
+   * Calls back with each waiting packet: its bytes, valid until the next one; whether it was
+   * outgoing; nanoseconds of the wall clock.
    */
   readAll(onPacket) {
     const { header, name, control, data } = this.#buffers;
@@ -96,7 +96,7 @@ export class Tap {
     }
   }
 
-  /** How many packets the kernel had no room for since it was asked last. */
+  /** How many packets the kernel has dropped since the last call. */
   lost() {
     const counts = Buffer.alloc(8);
     const length = Buffer.from([8, 0, 0, 0]);
@@ -114,9 +114,9 @@ export class Tap {
 }
 
 /**
- * Serves a device until `onAsked`, which is called when standard input can be read, returns false: calls
- * `onPacket` with each packet that came, writes those of `due` (by the whole millisecond of the monotonic
- * clock) when it is their time, and calls `onStamp` with what passed the tap.
+ * Serves a device until `onAsked`, which is called when standard input is readable, returns false:
+ * calls `onPacket` with each packet, writes the packets of `due` (by the whole millisecond of the
+ * monotonic clock) at their time, and calls `onStamp` with each packet of the tap.
  */
 export function serveTun({ tun, tap, due, onPacket, onStamp, onAsked }) {
   const packet = Buffer.alloc(PACKET_BYTES);

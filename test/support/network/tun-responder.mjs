@@ -1,10 +1,9 @@
-// Answers echo requests on a TUN device of its own, for the system tests: run it inside a network
-// namespace, as root. Beside the device it listens with a packet socket, whose stamps are the
-// kernel's: what lies between a request's leaving and its reply's arriving is the truth that probes
-// are compared with, and does not depend on when this process got to run.
-// Usage: node tun-responder.mjs DEVICE TARGETS, which are {address: Rule} of ping-lab.ts as JSON.
-// Prints a line "ready", then one JSON line for each reply: {target, heldMs, tail}, where tail is
-// the last data byte, which tells two probes of one target apart.
+// Answers echo requests on its own TUN device, for the system tests: run it inside a network
+// namespace, as root. A packet socket supplies kernel timestamps: the time between a request
+// leaving and its reply arriving is the reference for probes, independent of this process's
+// scheduling. Usage: node tun-responder.mjs DEVICE TARGETS ({address: Rule} of ping-lab.ts as
+// JSON). Prints a line "ready", then one JSON line for each reply: {target, heldMs, tail}. tail is
+// the last data byte, which distinguishes two probes of one target.
 import { writeSync } from 'node:fs';
 import { openTun, readPacket, Tap, waitFor } from './tun-device.mjs';
 
@@ -27,7 +26,7 @@ for (;;) {
   if (bytes > 0) accept(Buffer.from(packet.subarray(0, bytes)), performance.now());
   while (due.length > 0 && due[0].atMs <= performance.now()) writeSync(tun, due.shift().reply);
   tap.readAll(note);
-  // Its parent has ended.
+  // The parent has ended.
   if (process.ppid === 1) process.exit();
 }
 
@@ -79,7 +78,7 @@ function repliesTo(bytes, family, headerBytes, does) {
   return [ipPacket(bytes, family, Buffer.concat([error, bytes.subarray(0, headerBytes + 8)]))];
 }
 
-// From the request's target to its sender, with a time to live of 61 that the tests look for.
+// From the request's target to its sender, with a time to live of 61, which the tests check.
 function ipPacket(to, family, icmp) {
   icmp.writeUInt16BE(0, 2);
   if (family === 4) {

@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the document uses. */
+/** The part of JSON Schema that the document uses. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -54,9 +54,9 @@ export interface Operation extends DocumentOperation {
   readonly path: string;
   /** `GET /v1/checks/{id}` */
   readonly name: string;
-  /** Of a body in JSON; null where none is taken. */
+  /** The schema of its JSON body; null if it has none. */
   readonly body: JsonSchema | null;
-  /** The least role that may use it; null where anybody may. */
+  /** The least role that may use it; null if no key is needed. */
   readonly role: string | null;
 }
 
@@ -73,7 +73,7 @@ export function operationsOf(document: OpenApiDocument): readonly Operation[] {
   );
 }
 
-/** The schema that a reference leads to. */
+/** Resolves a reference to its schema. */
 export function resolved(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
   if (schema.$ref === undefined) return schema;
   const name = schema.$ref.replace('#/components/schemas/', '');

@@ -5,19 +5,19 @@ import type { KnownIds } from './known-ids.ts';
 
 export interface HintParts {
   readonly known: KnownIds;
-  /** The slug of a private location that is there. */
+  /** The slug of an existing private location. */
   readonly slug: string;
   readonly identity: Identity;
-  /** Results of runs, as agents make them. */
+  /** Results of runs, in the agents' form. */
   readonly results: fc.Arbitrary<readonly unknown[]>;
 }
 
-/** Nobody listens there: what is sent is refused at once. */
+/** Nothing listens there: requests are refused at once. */
 const NOWHERE = 'http://127.0.0.1:9/hook';
 
 type HintOf = (parts: HintParts) => FieldHint;
 
-/** In what is asked for under these paths, before all others. */
+/** Hints for the fields of requests under these paths, before all others. */
 const BY_PATH: readonly (readonly [path: RegExp, fields: Readonly<Record<string, HintOf>>])[] = [
   [
     /^\/v1\/checks\/(api|tcp)\b/,
@@ -45,7 +45,7 @@ const BY_PATH: readonly (readonly [path: RegExp, fields: Readonly<Record<string,
 ];
 
 const BY_NAME: Readonly<Record<string, HintOf>> = {
-  // Without them there is no check.
+  // Every check needs these fields.
   privateLocations: ({ slug }) => ({ values: fc.constant([slug]), presence: 95 }),
   request: () => ({ values: null, presence: 95 }),
   heartbeat: () => ({ values: null, presence: 95 }),
@@ -63,7 +63,7 @@ const BY_NAME: Readonly<Record<string, HintOf>> = {
   results: ({ results }) => ({ values: results, presence: 70 }),
   hostname: () => values('a.example.com', '192.0.2.7'),
   frequency: () => values(1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440),
-  // Of any frequency but 0.
+  // Any frequency but 0.
   frequencyOffset: () => values(1),
   degradedResponseTime: () => ({ values: fc.nat({ max: 500 }) }),
   maxResponseTime: () => ({ values: fc.integer({ min: 3000, max: 5000 }) }),
@@ -78,7 +78,7 @@ const BY_NAME: Readonly<Record<string, HintOf>> = {
   grace: () => ({ values: fc.integer({ min: 0, max: 300 }) }),
 };
 
-/** What is good for a field of a body to the path, if more is known than its schema. */
+/** Valid values of a body field of the path, if more than its schema is known. */
 export function hintFor(path: string, name: string, parts: HintParts): FieldHint | null {
   const own = BY_PATH.find(([paths, fields]) => paths.test(path) && Object.hasOwn(fields, name));
   const hintOf = own?.[1][name] ?? (Object.hasOwn(BY_NAME, name) ? BY_NAME[name] : undefined);
@@ -89,12 +89,12 @@ function values(...all: readonly unknown[]): FieldHint {
   return { values: fc.constantFrom(...all) };
 }
 
-/** As good as never the same twice. */
+/** Practically unique. */
 function fresh(word: string): FieldHint {
   return { values: fc.nat({ max: 2 ** 30 }).map((number) => `${word}${number}`) };
 }
 
-/** One of those that are known when it is made. */
+/** One of the ids known when the value is made. */
 function idOf(known: KnownIds, home: string): FieldHint {
   return { values: fc.nat().map((at) => oneAt(known.ids(home), at) ?? 'nothing') };
 }

@@ -6,10 +6,10 @@ import { NOW, resultOfRun } from '../service/results-harness.ts';
 import type { RequestMaker } from './request-maker.ts';
 
 const MINUTE_MS = 60_000;
-/** As far back as lists of results go where nobody says more. */
+/** The default start of lists of results. */
 const MAX_MINUTES = 300;
 
-/** Of a run of a URL check; a third of them failed. */
+/** Results of a URL check; a third of them failed. */
 function runOf(fields: { readonly checkId: string; readonly runLocation: string }) {
   const error = fc.constantFrom('refused the connection', 'did not answer within 30 s');
   return fc
@@ -26,7 +26,7 @@ function runOf(fields: { readonly checkId: string; readonly runLocation: string 
     });
 }
 
-/** Results of runs of a check file. */
+/** Results of a check file's run. */
 export const fileResults: fc.Arbitrary<readonly CheckResult[]> = fc.array(
   runOf({ checkId: 'of-the-file', runLocation: 'local' }),
   { maxLength: 3 },
@@ -35,14 +35,14 @@ export const fileResults: fc.Arbitrary<readonly CheckResult[]> = fc.array(
 export interface FuzzAgentParts {
   readonly maker: RequestMaker;
   readonly slug: string;
-  /** Gives the location every slot of the check. */
+  /** Assigns every slot of the check to the location. */
   readonly assign: (checkId: string) => Promise<void>;
-  /** Sends as an agent of the location, and gives the answer; fails where that is a fault. */
+  /** Sends as an agent of the location and returns the response. @throws Error for a fault */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every form
   readonly send: (method: string, path: string, body: unknown) => Promise<any>;
 }
 
-/** Brings results of runs of checks that there are, each with an artifact now and then. */
+/** Uploads results of existing checks, some with an artifact. */
 export async function workAsFuzzAgent(parts: FuzzAgentParts): Promise<void> {
   const { maker, slug, assign, send } = parts;
   const checkIds = maker.known.ids('/v1/checks/url').slice(-5);

@@ -3,18 +3,18 @@ import { type JsonSchema, type OpenApiDocument, resolved } from './document.ts';
 import { KNOWN_TEXTS, nasty } from './known-values.ts';
 
 export interface ValueOptions {
-  /** Of 100 values so many are something else. */
+  /** The percentage of invalid values. */
   readonly nastiness: number;
-  /** Of 100 fields that may be left out so many are there. */
+  /** The percentage of optional fields that are present. */
   readonly presence: number;
-  /** What is known of a field beyond its schema. */
+  /** Knowledge about a field beyond its schema. */
   fieldOf(name: string): FieldHint | null;
 }
 
 export interface FieldHint {
-  /** null: as the schema has them. */
+  /** null: only the schema. */
   readonly values: fc.Arbitrary<unknown> | null;
-  /** As of all fields where left out. */
+  /** The default of all fields applies if left out. */
   readonly presence?: number;
 }
 

@@ -1,9 +1,9 @@
 import type { Operation } from './document.ts';
 
-/** Of one thing: the values of the parameters in its path. */
+/** The id of one resource: the values of the parameters in its path. */
 export type IdPath = readonly string[];
 
-/** Other paths that accept ids from the answers of a path. */
+/** Other paths that accept ids from the responses of a path. */
 const ALSO_AT: readonly (readonly [from: RegExp, to: string])[] = [
   [/^\/v1\/checks\/(url|api|tcp|dns|icmp|heartbeats)$/, '/v1/checks'],
   [/^\/v1\/checks$/, '/v1/check-results'],
@@ -12,23 +12,23 @@ const ALSO_AT: readonly (readonly [from: RegExp, to: string])[] = [
   [/^\/v1\/checks\/api$/, '/v1/analytics/api-checks'],
   [/^\/v1\/checks\/(url|tcp|dns|icmp)$/, '/v1/analytics/$1'],
 ];
-/** Whose answers are about something that has its own path. */
-const TOLD_AT: Readonly<Record<string, string>> = {
+/** Paths whose responses contain resources with their own paths. */
+const LISTED_AT: Readonly<Record<string, string>> = {
   '/v1/checks/{id}/run': '/v1/check-runs',
   '/v1/check-results/{checkId}/{resultId}/artifacts': '/v1/artifacts',
   '/v1/test-session-error-groups/projects/{projectId}': '/v1/test-session-error-groups',
 };
 const KEPT = 20;
 const TOKENS = '/heartbeat';
-/** Any of them may be renewed at any time. */
+/** Paths whose ids may be renewed at any time. */
 const KEPT_TOKENS = 4;
 
-/** Ids of existing resources, from answers: by the path that lists them, oldest first. */
+/** Ids of existing resources, from responses: by the path that lists them, oldest first. */
 export class KnownIds {
   readonly #paths = new Map<string, IdPath[]>();
   readonly #reserved = new Set<string>();
 
-  /** Never asked for: what everything else needs is not to be deleted. */
+  /** Protected from deletion: everything else needs them. */
   reserve(id: string): void {
     this.#reserved.add(id);
   }
@@ -48,24 +48,24 @@ export class KnownIds {
     return this.paths(home).map((path) => path.at(-1) ?? '');
   }
 
-  /** Those that stand for the last parameter of a path below them, with all before it. */
+  /** Ids that fit the last parameter of a path below them, with all values before it. */
   paths(home: string): readonly IdPath[] {
     return this.#paths.get(home) ?? [];
   }
 
-  /** Adds the ids of a successful answer to a request whose path had these values. */
+  /** Adds the ids of a successful response to a request whose path had these values. */
   learn({ path, method }: Operation, asked: IdPath, answer: unknown): void {
     if (method === 'DELETE') {
       this.#forget(homeOf(path), asked);
       return;
     }
     const isOne = path.endsWith('}') && method !== 'POST' && !Array.isArray(answer);
-    const home = TOLD_AT[path] ?? (isOne ? homeOf(path) : path);
-    const above = path in TOLD_AT ? [] : isOne ? asked.slice(0, -1) : asked;
+    const home = LISTED_AT[path] ?? (isOne ? homeOf(path) : path);
+    const above = path in LISTED_AT ? [] : isOne ? asked.slice(0, -1) : asked;
     for (const item of [answer].flat()) this.#learnItem(home, above, item);
   }
 
-  /** With all that is below it. */
+  /** Removes an id and everything below it. */
   #forget(home: string, gone: IdPath): void {
     for (const [place, paths] of this.#paths) {
       const isThere = place === home || place.startsWith(`${home}/{`) || isAlias(home, place);
@@ -92,7 +92,7 @@ export class KnownIds {
   }
 }
 
-/** Whether both are paths of the same things. */
+/** Whether both are paths of the same kind of resource. */
 function isAlias(home: string, other: string): boolean {
   const all = ALSO_AT.filter(([from]) => from.test(home));
   return all.some(([from, to]) => {
@@ -101,7 +101,7 @@ function isAlias(home: string, other: string): boolean {
   });
 }
 
-/** The path without its last parameter and what is behind it. */
+/** The path without its last parameter and everything after it. */
 export function homeOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/{'));
 }

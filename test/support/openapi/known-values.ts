@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What breaks what is built of texts. */
+/** Texts that break formats built from text. */
 const NASTY_TEXTS = [
   '',
   ' ',
@@ -33,14 +33,14 @@ const NASTY_NUMBERS = [
   100_000_000,
 ] as const;
 
-/** Whatever it is, it is no value that anybody would send on purpose. */
+/** A value that nobody would send on purpose. */
 export const nasty: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(...NASTY_TEXTS, ...NASTY_NUMBERS, null, true, [], {}, [[]], { a: 1 }),
   fc.string({ unit: 'binary', maxLength: 40 }),
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-/** Texts that some pattern or format of the API takes. */
+/** Texts that some pattern or format of the API accepts. */
 export const KNOWN_TEXTS = [
   'shop',
   'a.example.com',

@@ -13,9 +13,9 @@ export interface MadeRequest {
 }
 
 /**
- * How bodies are made, each as often as another: of 100 values so many are something else, and of
- * 100 fields that may be left out so many are there. Most are good, and half of those are small:
- * the more fields there are, the more of them contradict each other.
+ * Styles of bodies, chosen with equal probability: percentages of invalid values and of optional
+ * fields that are present. Most values are valid, and half of the valid bodies are small: the more
+ * fields there are, the more of them contradict each other.
  */
 const WAYS = [
   { nastiness: 0, presence: 0 },
@@ -26,12 +26,12 @@ const WAYS = [
   { nastiness: 30, presence: 50 },
 ] as const;
 
-/** For paths whose own schema takes any field: what is good there. */
+/** Valid values for paths whose own schema accepts any field. */
 const SAME_BODY: Readonly<Record<string, string>> = { '/v1/checks/{id}': '/v1/checks/url/{id}' };
 
 /**
- * Makes requests at random, the same ones for the same seed and the same answers. What answers contain
- * of ids is asked for again, so that most requests are about something that exists.
+ * Makes random requests, the same ones for the same seed and responses. Uses ids of earlier
+ * responses, so that most requests address existing resources.
  */
 export class RequestMaker {
   readonly known: KnownIds;
@@ -39,7 +39,7 @@ export class RequestMaker {
   readonly #operations: readonly Operation[];
   readonly #hints: HintParts;
   readonly #random: () => number;
-  /** To make one takes longer than to draw from it. */
+  /** Cached: creating an arbitrary takes longer than drawing from it. */
   readonly #arbitraries = new Map<string, fc.Arbitrary<unknown>>();
   #seed: number;
 
@@ -81,14 +81,14 @@ export class RequestMaker {
     };
   }
 
-  /** A number from 0 up to the limit, that one left out. */
+  /** A number from 0 up to the limit, exclusive. */
   number(limit: number): number {
     return Math.floor(this.#random() * limit);
   }
 
   draw<T>(arbitrary: fc.Arbitrary<T>): T {
     this.#seed += 1;
-    // Without it the first value of each arbitrary would be one of its smallest.
+    // Otherwise the first value of each arbitrary would be one of its smallest.
     const [value] = fc.sample(fc.noBias(arbitrary), { numRuns: 1, seed: this.#seed });
     return value as T;
   }
@@ -127,7 +127,7 @@ export class RequestMaker {
     const way = { nastiness: 20, presence: 50 };
     const value = this.draw(this.#arbitrary(`${operation.name} {${name}}`, operation, schema, way));
     const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-    // An empty part of a path is another path.
+    // An empty segment makes another path.
     return text === '' ? 'empty' : text.toWellFormed().slice(0, 500);
   }
 
@@ -163,7 +163,7 @@ export class RequestMaker {
   }
 }
 
-/** With what its path says, where an update says it again. */
+/** Repeats the path's values in the body of an update. */
 function withIdOf(body: unknown, { method }: Operation, id: string | undefined): unknown {
   const isUpdate = method === 'PUT' || method === 'PATCH';
   if (!isUpdate || id === undefined || typeof body !== 'object' || body === null) return body;
@@ -175,7 +175,7 @@ function withIdOf(body: unknown, { method }: Operation, id: string | undefined):
   };
 }
 
-/** Numbers in [0, 1) that follow from the seed: a linear congruential generator (Numerical Recipes). */
+/** Numbers in [0, 1) from the seed: a linear congruential generator (Numerical Recipes). */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -10,7 +10,7 @@ export interface Answered {
   readonly text: string;
 }
 
-/** Whether answers are what the document says. */
+/** Validates responses against the document. */
 export class ResponseJudge {
   readonly #ajv: Ajv2020;
   readonly #validators = new Map<string, ValidateFunction>();
@@ -21,7 +21,7 @@ export class ResponseJudge {
     this.#ajv.addSchema(document as object, DOCUMENT);
   }
 
-  /** What is wrong with it, in words; null where it is as it should be. */
+  /** The problem as text; null if the response is valid. */
   wrongWith(operation: Operation, { status, type, text }: Answered): string | null {
     if (status >= 500) return `is ${status}: ${text.slice(0, 300)}`;
     const { responses } = operation;
@@ -33,7 +33,7 @@ export class ResponseJudge {
     const [said = ''] = type.split(';', 1);
     const mediaType = '*/*' in content ? '*/*' : said;
     if (!(mediaType in content)) {
-      // 204 has the schema of nothing.
+      // 204 has no schema.
       return text === '' ? null : `is ${mediaType}, which is not declared`;
     }
     const schema = content[mediaType]?.schema;

@@ -8,10 +8,10 @@ import { InFlight } from '../../../src/service/http/in-flight.ts';
 import { silentLog } from '../database/silent-store.ts';
 import type { OpenApiDocument } from './document.ts';
 
-/** Has whatever is read of it while the routes are made; nothing of it is ever used. */
+/** A proxy that has every property while the routes are registered; nothing is called. */
 const nothing: unknown = new Proxy(() => nothing, { get: () => nothing });
 
-/** The document of the whole API, of a service without anything behind its routes. */
+/** The document of the whole API, of a service with fake dependencies. */
 export async function serviceDocument(): Promise<OpenApiDocument> {
   const app = await emptyService({ pages: [] });
   const answer = await app.inject({ url: '/openapi.json' });
@@ -19,7 +19,7 @@ export async function serviceDocument(): Promise<OpenApiDocument> {
   return answer.json();
 }
 
-/** A service without anything behind its routes. */
+/** A service with fake dependencies. */
 export function emptyService(handbook: Handbook): Promise<FastifyInstance> {
   const never = new AbortController().signal;
   const nobody = { authenticate: async () => null };

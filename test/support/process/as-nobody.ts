@@ -1,7 +1,7 @@
 /** The user and the group that own nothing. */
 export const NOBODY = 65_534;
 
-/** Does it as a user who may not change what belongs to root. For root alone. */
+/** Runs it as a user who may not change root's files. Root only. */
 export async function asNobody<T>(work: () => Promise<T>): Promise<T> {
   const groups = process.getgroups?.() ?? [];
   process.setgroups?.([NOBODY]);

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { join } from 'node:path';
 
 const CGROUPS = '/sys/fs/cgroup';
-/** Where cgroup v1 has its CPU controller. */
+/** Path of cgroup v1's CPU controller. */
 const V1 = join(CGROUPS, 'cpu');
 const PERIOD_US = 100_000;
 
-/** A CPU controller of this machine, and how a group below it is given its part of each period. */
+/** A CPU controller of this machine, and how to set the quota of a group below it. */
 interface Controller {
   readonly folder: string;
   readonly settingsOf: (quotaUs: number) => Readonly<Record<string, string>>;
@@ -26,12 +26,12 @@ function controllerOf(): Controller | null {
   return { folder: CGROUPS, settingsOf };
 }
 
-/** Whether there is a CPU controller, of cgroup v1 or v2, that groups can be made below. */
+/** Whether there is a CPU controller, of cgroup v1 or v2, below which groups can be made. */
 export const HAS_CPU_CGROUP = controllerOf() !== null;
 
 /**
- * Gives the process so many per cent of one CPU from now on. The function returned takes the limit
- * away, also where the process has ended. Root only.
+ * Limits the process to this percentage of one CPU. The returned function removes the limit, even
+ * after the process has ended. Root only.
  */
 export function limitCpu(pid: number, percent: number): () => void {
   const controller = controllerOf();

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Ends a process, which may have ended by itself, and waits until it has. */
+/** Ends a process, unless it has ended by itself, and waits for its end. */
 export async function endChild(
   child: ChildProcess,
   signal: NodeJS.Signals = 'SIGKILL',

@@ -1,4 +1,4 @@
-// For `node --import`: the first SIGTERM meets a fault in the agent's own code, which nobody catches.
+// For `node --import`: the first SIGTERM causes an uncaught exception in the agent's own code.
 const { abort } = AbortController.prototype;
 
 AbortController.prototype.abort = function (...reason) {

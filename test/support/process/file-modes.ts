@@ -12,14 +12,14 @@ function everythingIn(path: string): readonly string[] {
   return [path, ...below.flatMap((name) => everythingIn(join(path, name)))];
 }
 
-/** What other users may do something with. */
+/** Files that other users can access. */
 export function openToOthers(path: string): readonly string[] {
   return everythingIn(path).filter(
     (each) => !lstatSync(each).isSymbolicLink() && (modeOf(each) & 0o077) !== 0,
   );
 }
 
-/** Opens everything to all, as a careless copy does. */
+/** Makes everything accessible to all, like a careless copy. */
 export function openToAll(path: string, modes = { folder: 0o755, file: 0o666 }): void {
   for (const each of everythingIn(path)) {
     const found = lstatSync(each);

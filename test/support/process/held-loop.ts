@@ -9,24 +9,24 @@ import {
 } from '../../../src/agent/run/starvation/starvation.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 
-/** Holds the event loop, as a process does that gets no CPU. */
+/** Blocks the event loop, like a process that gets no CPU. */
 export function holdLoop(ms: number): void {
   const endMs = performance.now() + ms;
   while (performance.now() < endMs);
 }
 
 /**
- * Calls `begin` and then holds the event loop, before it looks at any socket again: what `begin` has
- * sent is answered long before that is seen. Resolves as `begin` does.
+ * Calls `begin` and then blocks the event loop before its next poll of sockets: answers to what
+ * `begin` sent arrive long before they are seen. Resolves with the result of `begin`.
  */
 export function beginAndHold<Value>(
   ms: number,
   begin: () => Promise<Value>,
-  /** Blocks until what is held back has come. */
+  /** Blocks until the delayed answer has arrived. */
   untilCame: () => void = () => {},
 ): Promise<Value> {
   return new Promise((resolve, reject) => {
-    // Both in one phase of the loop: promises and ticks run between them, and nothing else does.
+    // Both run in one phase of the loop: only promises and ticks run between them.
     setImmediate(() => void begin().then(resolve, reject));
     setImmediate(() => {
       untilCame();
@@ -35,10 +35,10 @@ export function beginAndHold<Value>(
   });
 }
 
-/** A name server in its own thread: while our event loop is blocked it answers, without a record. */
+/** A name server in its own thread: it answers while our event loop is blocked, without records. */
 export async function nameServerThread(): Promise<{
   readonly port: number;
-  /** Blocks until it has answered one more question than before. */
+  /** Blocks until it has answered one more question. */
   readonly untilAnswered: () => void;
 }> {
   const answers = new Int32Array(new SharedArrayBuffer(8));
@@ -71,7 +71,7 @@ const NAME_SERVER = `
 /** A server in its own thread that sends `hello` this long after it accepted a connection. */
 export async function greetingThread(afterMs: number): Promise<{
   readonly port: number;
-  /** Blocks until it has greeted. */
+  /** Blocks until it has sent it. */
   readonly untilGreeted: () => void;
 }> {
   const greeted = new Int32Array(new SharedArrayBuffer(4));
@@ -108,14 +108,14 @@ export async function realStarvation(): Promise<AttemptStarvation & StarvationWa
   return meter.begin();
 }
 
-/** A client in its own thread that sends a text once connected, and returns what it received. */
+/** A client in its own thread that sends a text after connecting, and returns the response. */
 export function clientThread(
   port: number,
   sent: string,
 ): {
   /** Blocks until it has sent all. */
   readonly untilSent: () => void;
-  /** All that it got until the connection ended. */
+  /** Everything received until the end of the connection. */
   readonly got: Promise<string>;
 } {
   const done = new Int32Array(new SharedArrayBuffer(4));

@@ -5,23 +5,23 @@ import { onTestFinished } from 'vitest';
 import { endChild } from './end-child.ts';
 import { makeTestFolder } from './test-folder.ts';
 
-/** Where cgroup v1 has its memory controller. */
+/** Path of cgroup v1's memory controller. */
 const MEMORY_CGROUP = '/sys/fs/cgroup/memory';
 const RECLAIM = 'memory.force_empty';
 
 export const HAS_MEMORY_CGROUP = existsSync(join(MEMORY_CGROUP, 'memory.limit_in_bytes'));
 
 export interface OwnMemory {
-  /** The command that begins in the memory, with a Node whose file is nobody else's. */
+  /** The command that starts in the group, with a separate copy of Node's binary. */
   readonly node: readonly string[];
   /**
-   * From now on takes back what can be had of the memory now and then, until the test ends: so the program is
-   * read from the disk again and again. A limit that is always reached would leave nothing to judge.
+   * Reclaims the group's memory repeatedly until the test ends, so that the program is read from
+   * the disk again and again. A permanent limit would stop the agent completely.
    */
   press(): void;
 }
 
-/** Memory that is counted, and can be taken back, apart from all else. It goes with the test. */
+/** A memory group that can be reclaimed separately. Removed when the test ends. */
 export function makeOwnMemory(): OwnMemory {
   const cgroup = join(MEMORY_CGROUP, `vedette-pressed-${process.pid}`);
   mkdirSync(cgroup);
@@ -43,7 +43,7 @@ const PRESS = `for (;;) {
     select undef, undef, undef, 0.2 + rand 2;
   }`;
 
-/** The first process that reads a file is charged for its memory, so the copy must not be in the cache. */
+/** The first reader of a file is charged for its memory, so the copy must not be in the cache. */
 function copyOfNode(): string {
   const copy = join(makeTestFolder(), 'node');
   copyFileSync(process.execPath, copy);

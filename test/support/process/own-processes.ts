@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { OwnProcessName } from '../../../src/agent/evidence/own-process.ts';
 
-/** The pids of the processes that an agent with this pid has started for evidence, and that run. */
+/** The pids of the running processes that an agent with this pid has started for evidence. */
 export function ownProcessesOf(agentPid: number, name: OwnProcessName): readonly number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
@@ -9,7 +9,7 @@ export function ownProcessesOf(agentPid: number, name: OwnProcessName): readonly
     .map(Number);
 }
 
-/** Empty where the process is gone. */
+/** Empty if the process is gone. */
 function commandLineOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1');

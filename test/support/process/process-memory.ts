@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** What a process takes of the machine's memory, as the kernel counts it. Linux, and root. */
+/** Memory of a process, as the kernel counts it. Linux and root only. */
 export interface MemoryWatch {
-  /** By how much more it had at any moment since the start of the watch than it had then. */
+  /** The peak since the start of the watch, minus the value at its start. */
   peakGrowthBytes(): number;
 }
 

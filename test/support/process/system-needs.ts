@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
 /**
- * What this machine lacks for a system test, as words for its title; null where it lacks nothing.
- * In CI nothing may be lacking: a suite that skips itself there would prove nothing.
- * @throws Error in CI where something is lacking.
+ * The missing requirements of a system test, as words for its title; null if it has all. In CI no
+ * suite may skip itself. @throws Error in CI if something is missing
  */
 export function lacking(needs: {
   readonly commands: readonly string[];

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A folder of the test's own; `remove` takes it away with all that is in it. */
+/** A new folder; `remove` deletes it with its contents. */
 export function makeTempFolder(): { path: string; file(name: string): string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'vedette-test-'));
   return {

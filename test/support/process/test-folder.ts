@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { makeTempFolder } from './temp-folder.ts';
 
-/** The path of a new folder, which goes when the test ends. */
+/** The path of a new folder, which is deleted when the test ends. */
 export function makeTestFolder(): string {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());

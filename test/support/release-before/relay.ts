@@ -13,7 +13,7 @@ interface Exchange {
   readonly answer: object;
 }
 
-/** The agent protocol as the release before has it, as JSON Schema. Made of its own schemas. */
+/** The agent protocol of the previous release as JSON Schema, generated from its own schemas. */
 const WIRE: Readonly<Record<string, Exchange>> & {
   readonly result: object;
   readonly missed: object;
@@ -22,16 +22,16 @@ const EXCHANGES = ['poll', 'results', 'handovers', 'release', 'errors', 'artifac
 
 export interface ReleaseBeforeRelay extends ListeningServer {
   readonly url: string;
-  /** What of the messages the release before would not have taken. */
+  /** Parts of the messages that the previous release would have refused. */
   readonly faults: readonly string[];
-  /** Requests by their last word. */
+  /** The number of relayed messages by the last segment of the path. */
   readonly relayed: ReadonlyMap<string, number>;
 }
 
 /**
- * Stands between an agent and its service, and lets through what both of them would have understood
- * were they of the release before: it takes out the fields that the release did not know, as its own
- * schemas did. So the agent meets a service of the release before, and the service such an agent.
+ * A relay between an agent and its service that removes the fields that the previous release did
+ * not know, as its own schemas did. So the agent sees a service of the previous release, and the
+ * service sees such an agent.
  */
 export async function startReleaseBeforeRelay(serviceUrl: string): Promise<ReleaseBeforeRelay> {
   const ajv = new Ajv2020({ strict: false, removeAdditional: true, validateFormats: true });
@@ -40,7 +40,7 @@ export async function startReleaseBeforeRelay(serviceUrl: string): Promise<Relea
   const faults: string[] = [];
   const relayed = new Map<string, number>();
 
-  /** The message without what the schema does not know. */
+  /** The message without the fields that the schema does not know. */
   function known(schema: object, message: unknown, what: string): unknown {
     const validate = validators.get(schema) ?? ajv.compile(schema);
     validators.set(schema, validate);

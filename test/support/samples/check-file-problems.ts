@@ -1,7 +1,7 @@
 import { FileProblemsError } from '../../../src/agent/source/common/file-problem.ts';
 import { parseCheckFile } from '../../../src/agent/source/file/check-file.ts';
 
-/** Every problem of the text of a check file, as `line:column: text`. */
+/** Every problem of a check file's text, as `line:column: text`. */
 export async function problemsOf(text: string, file = 'f.yaml'): Promise<readonly string[]> {
   const error = await parseCheckFile(text, file).then(
     () => null,

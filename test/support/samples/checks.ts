@@ -9,14 +9,14 @@ const REQUESTS = {
   ICMP: { hostname: '127.0.0.1' },
 } as const;
 
-/** What a user leaves out is left out here too, so defaults are the schema's own. */
+/** Fields that a user may omit are omitted here too, so that the schema's own defaults apply. */
 export interface CheckFields {
   readonly id?: string;
   readonly request?: object;
   readonly [field: string]: unknown;
 }
 
-/** A valid check of the type, with the given fields over the least that is needed. */
+/** A valid check of the type: the given fields over the required ones. */
 export function checkOf<Type extends RunnableCheckType>(
   checkType: Type,
   { id = 'a-check', request, ...fields }: CheckFields = {},

@@ -60,7 +60,7 @@ export const ASSERTION: AssertionResult = {
   error: 'expected the status code to equal 200, but got 503',
 };
 
-/** The FINAL result of a URL check that got a response and passed, with the fields over it. */
+/** The FINAL result of a URL check that got a response and passed, overridden by the fields. */
 export function resultOf(fields: Partial<CheckResult> = {}): CheckResult {
   return resultFor({
     name: 'Shop',

@@ -5,12 +5,12 @@ import type { RunningService } from '../service/deployment.ts';
 
 export const PERIOD_SECONDS = 10;
 
-/** Adds checks of every kind there is here, and gives their ids. */
+/** Adds checks of all kinds of this file, and returns their ids. */
 export type AddChecks = (count: number) => Promise<readonly string[]>;
 
 /**
- * Checks that are due every ten seconds. Of ten of them four are done at once, five take up to 1.5 s,
- * and one fails and is tried again after a second.
+ * Checks that are due every ten seconds. Of every ten checks, four end at once, five take up to 1.5
+ * s, and one fails and is retried after a second.
  */
 export async function mixedChecks(slug: string): Promise<(service: RunningService) => AddChecks> {
   const { port } = await slowServer();
@@ -39,7 +39,7 @@ export async function mixedChecks(slug: string): Promise<(service: RunningServic
   };
 }
 
-/** Answers as late as it is asked to. */
+/** Answers after the requested delay. */
 async function slowServer() {
   const server = createServer((request, response) => {
     const delayMs = Number(new URL(request.url ?? '', 'http://any').searchParams.get('delayMs'));

@@ -4,7 +4,7 @@ import { REPEAT_UNITS, type Recurrence } from '../../../src/model/schedule/recur
 export const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** Recurrences that begin late in months, and are shorter or longer than their periods. */
+/** Recurrences that begin late in a month, and are shorter or longer than their periods. */
 export const recurrences: fc.Arbitrary<Recurrence> = fc
   .record({
     startsAtMs: fc
@@ -32,7 +32,7 @@ export const recurrences: fc.Arbitrary<Recurrence> = fc
     repeatEndsAtMs: repeatsForMs === null ? null : startsAtMs + repeatsForMs,
   }));
 
-/** When occurrences begin, up to the instant, found by a walk over all days since the first one. */
+/** The starts of the occurrences until the instant, by a walk over all days since the first one. */
 export function naiveStarts(recurrence: Recurrence, untilMs: number): readonly number[] {
   const { startsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs } = recurrence;
   if (repeatInterval === null) return [startsAtMs];

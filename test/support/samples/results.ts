@@ -1,6 +1,6 @@
 import type { CheckResult } from '../../../src/model/result/result.ts';
 
-/** The result of a URL check that took 1.5 s and passed, with the given fields over it. */
+/** The result of a URL check that took 1.5 s and passed, overridden by the fields. */
 export function resultFor(fields: Partial<CheckResult> = {}): CheckResult {
   return {
     resultType: 'FINAL',

@@ -16,7 +16,7 @@ import { HTTP_DETAIL, HTTP_RESPONSE, resultOf } from './http-results.ts';
 
 export const SLOT = Date.UTC(2026, 0, 1, 12);
 
-/** A URL check that failed, in berlin, with the given fields over it. */
+/** A URL check that failed in berlin, overridden by the fields. */
 export function failedResult(fields: Partial<CheckResult> = {}): CheckResult {
   return resultOf({
     id: 'result-1',
@@ -36,7 +36,7 @@ const REQUEST = {
   params: {},
 };
 
-/** An attempt that ended with the code, without a response. */
+/** An attempt that ended with the error code, without a response. */
 export function withoutAnswer(
   code: ErrorCode,
   fields: Partial<HttpDetail> = {},
@@ -53,7 +53,7 @@ export function withoutAnswer(
   };
 }
 
-/** An attempt that was answered. */
+/** An attempt with a response. */
 export function answered(
   response: Partial<HttpResponse>,
   fields: Partial<HttpDetail> = {},
@@ -100,7 +100,7 @@ export function checkOf(fields: Readonly<Record<string, unknown>> = {}): Check {
   return { ...body, id: 'shop' };
 }
 
-/** What an analysis is made from. */
+/** The input of an analysis. */
 export function caseOf(
   result: Partial<CheckResult>,
   {

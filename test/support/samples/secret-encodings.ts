@@ -1,4 +1,4 @@
-/** Ways in which a program writes a text into another, by their names. */
+/** Ways in which a program encodes a text inside another, by name. */
 export const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
   json: (text) => JSON.stringify(text).slice(1, -1),
   'json in ASCII': (text) => asciiJson(text),
@@ -42,7 +42,7 @@ export const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
   'hex in capitals': (text) => Buffer.from(text).toString('hex').toUpperCase(),
 };
 
-/** A text in the forms in which it may leave a program, by their names. */
+/** The forms in which a text may leave a program, by name. */
 export function encodingsOf(text: string): Readonly<Record<string, string>> {
   const once = Object.entries(ENCODERS).map(([name, encode]) => [name, encode(text)] as const);
   return {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { encodingsOf } from './secret-encodings.ts';
 
-/** Every kind of character that somebody may put into a password. */
+/** Every kind of character that a password may contain. */
 export const KINDS = [
   'abcxyzABCXYZ',
   '0123456789',
@@ -14,16 +14,16 @@ export const KINDS = [
   'éßœ€',
   '😀漢',
 ];
-/** What a header can hold. */
+/** Characters that a header can contain. */
 export const HEADER_KINDS = KINDS.slice(0, 6);
 
-/** As in seeded.ts: so that two runs of CI try the same secrets. */
+/** As in seeded.ts: two runs of CI try the same secrets. */
 const SEED = process.env.FUZZ_SEED ?? randomBytes(8).toString('hex');
 
 /**
  * At least one of each kind, each at its own position.
  *
- * @param name of the secret: with the same seed it is the same secret again
+ * @param name of the secret: the same seed gives the same secret
  */
 export function secretOf(name: string, kinds: readonly string[]): string {
   let drawn = 0;
@@ -42,15 +42,17 @@ export function secretOf(name: string, kinds: readonly string[]): string {
   return `${end()}${word}${end()}`;
 }
 
-/** Compression does not hide a secret: anybody can unpack it. */
+/** Compression does not hide a secret: anybody can decompress it. */
 export function unpacked(bytes: Buffer): Buffer {
   return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes;
 }
 
-/** Of a form, so much is a secret still, should it be cut. */
+/** This much of a form is still a secret, if it is cut. */
 const PART_CHARS = 30;
 
-/** Where a secret or its beginning shows, by the name of the secret, of its form and of the place. */
+/**
+ * Where a secret or its beginning is visible, by the names of the secret, its form and the text.
+ */
 export function leaksOf(
   secrets: Readonly<Record<string, string>>,
   places: Readonly<Record<string, Buffer>>,
@@ -59,7 +61,7 @@ export function leaksOf(
     const text = unpacked(bytes).toString('utf8');
     return Object.entries(secrets).flatMap(([name, secret]) =>
       Object.entries(encodingsOf(secret)).flatMap(([form, encoded]) => {
-        // The ends of base64 depend on what stands beside it.
+        // The ends of base64 depend on the adjacent bytes.
         const core = form.startsWith('base64') ? encoded.slice(4, -6) : encoded;
         return text.includes(core.slice(0, PART_CHARS)) ? [`${name} as ${form} in ${place}`] : [];
       }),

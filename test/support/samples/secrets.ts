@@ -10,7 +10,7 @@ import { NO_PARTS } from '../../../src/scrub/secret-parts.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
 
-/** For tests about something else: no variable and no secret. */
+/** For tests of something else: no variables and no secrets. */
 export const EMPTY_VAULT: SecretsVault = {
   scrubber: NO_SECRETS,
   take: async () => {},
@@ -25,7 +25,7 @@ export const EMPTY_VAULT: SecretsVault = {
   watch: async () => {},
 };
 
-/** A vault that knows these variables. */
+/** A vault with these variables. */
 export async function vaultOf(...variables: readonly OwnVariable[]): Promise<SecretsVault> {
   const { log } = captureLog();
   const options = { operator: NO_OPERATOR_VARIABLES, always: [], clock: new FakeClock(), log };

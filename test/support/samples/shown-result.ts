@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../../src/model/result/result.ts';
 
 /**
- * A result as the API shows it: src/model/README.md, "Results" knows some of its fields only with a
+ * A result as the API shows it: some fields of src/model/README.md, "Results" appear only with a
  * value.
  */
 export function shownResult(result: CheckResult): object {

@@ -17,7 +17,7 @@ const UNITS = [
   '==',
 ];
 
-/** Texts of characters that are hard to encode, most of which touch others of that kind. */
+/** Texts of characters that are hard to encode, most of them next to each other. */
 export function trickyText(size: {
   readonly min: number;
   readonly max: number;

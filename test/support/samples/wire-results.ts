@@ -2,7 +2,7 @@ import { resultIdOf } from '../../../src/model/ids.ts';
 import type { CheckResult, HttpDetail } from '../../../src/model/result/result.ts';
 import { resultFor } from './results.ts';
 
-/** A result that a service takes: its id is that of its sequence and attempt. */
+/** A result that a service accepts: its id contains its sequence and attempt. */
 export function wireResult(sequenceId: string, fields: Partial<CheckResult> = {}): CheckResult {
   const attempts = fields.attempts ?? 0;
   return resultFor({
@@ -34,7 +34,7 @@ const NO_PHASES = {
 
 export type HttpResponseFields = Partial<NonNullable<HttpDetail['response']>>;
 
-/** An answered HTTP attempt, with the given fields over it. */
+/** An HTTP attempt with a response, overridden by the fields. */
 export function httpDetail(
   response: HttpResponseFields = {},
   fields: Partial<HttpDetail> = {},

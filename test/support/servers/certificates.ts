@@ -24,7 +24,7 @@ export interface Identity {
 
 export interface LeafOptions {
   readonly commonName?: string;
-  /** DNS names; `localhost` unless said otherwise. */
+  /** DNS names; `localhost` by default. */
   readonly names?: readonly string[];
   readonly addresses?: readonly string[];
   /** Days from now; negative for the past. */
@@ -36,7 +36,7 @@ export interface Authority {
   /** The authority's own certificate, PEM. */
   readonly cert: string;
   issue(options?: LeafOptions): Promise<Identity>;
-  /** An authority below this one; what it issues carries its certificate behind the leaf's. */
+  /** An authority below this one; its certificates include the chain behind the leaf. */
   intermediate(options?: {
     readonly commonName?: string;
     readonly validToDays?: number;
@@ -60,7 +60,7 @@ export async function createAuthority(commonName = 'Test Root'): Promise<Authori
   return authorityOf(cert.toString('pem'), { subject, key: keys.privateKey, chain: '' });
 }
 
-/** A leaf that nobody but itself vouches for. */
+/** A self-signed leaf. */
 export async function createSelfSigned(options: LeafOptions = {}): Promise<Identity> {
   const keys = await createKeys();
   const subject = `CN=${options.commonName ?? 'self-signed.test'}`;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { lastSlotAt, slotRuleOf } from '../../../src/model/schedule/frequency.ts';
 import type { RunningService } from '../service/deployment.ts';
 
-/** Of all checks that visit it: the shortest there is, in seconds. */
+/** The shortest period of the checks that visit the target, in seconds. */
 export const PERIOD_SECONDS = 10;
 
 /** One run of a check, as its target saw it. */
@@ -16,14 +16,14 @@ export interface Visit {
 }
 
 /**
- * The target of TCP checks that send their name: it notes each visit, answers with the visitor's
- * name and hangs up. So actual runs can be compared with reported ones.
+ * The target of TCP checks that send their name: it records each visit, answers with the visitor's
+ * name and closes the connection, so that a test can compare actual runs with reported ones.
  */
 export class CountingTarget {
   readonly visits: Visit[] = [];
   readonly #events = new EventEmitter();
 
-  /** @param from who is at the other end */
+  /** @param from the client */
   serve(socket: Socket, from: string): void {
     let line = '';
     socket.on('error', () => {});
@@ -36,12 +36,12 @@ export class CountingTarget {
     });
   }
 
-  /** Resolves at the visit with which the condition holds, or at once. */
+  /** Resolves at the visit that fulfils the condition, or at once. */
   async until(holds: (visits: readonly Visit[]) => boolean): Promise<void> {
     while (!holds(this.visits)) await once(this.#events, 'visit');
   }
 
-  /** Resolves when so many more have come. */
+  /** Resolves after this many more visits. */
   async more(count: number): Promise<void> {
     const enough = this.visits.length + count;
     await this.until(({ length }) => length >= enough);
@@ -53,7 +53,7 @@ export class CountingTarget {
   }
 }
 
-/** @returns the checks' ids by their names */
+/** @returns the checks' ids by name */
 export async function addVisitors(
   service: RunningService,
   { count, slug, port }: { readonly count: number; readonly slug: string; readonly port: number },
@@ -68,7 +68,7 @@ export async function addVisitors(
   return ids;
 }
 
-/** A visit, with the slot that it was for. Runs start late by half a period at most, else never. */
+/** A visit with its slot. A run starts at most half a period late, or never. */
 export interface SlotVisit extends Visit {
   readonly checkId: string;
   readonly slotMs: number;

@@ -3,16 +3,16 @@ import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { listening } from './tcp-servers.ts';
 
-/** A line of the test's own to a port, which can be cut. It ends with the test. */
+/** A relay to a port, which can be cut. Ends with the test. */
 export interface CuttingRelay {
   readonly url: string;
-  /** What clients sent and the port was given, over all connections. */
+  /** Bytes from clients to the port, over all connections. */
   readonly passedBytes: number;
-  /** Connections that were cut. */
+  /** Cut connections. */
   readonly cuts: number;
   /**
-   * From now on: a connection is torn down, both ways, when so many bytes have gone to the port
-   * since this call or the cut before. After the last one of the list the line holds.
+   * From now on, cuts a connection in both directions after each of these numbers of bytes to the
+   * port, counted since this call or the previous cut. The relay is stable after the last one.
    */
   cutAfter(bytes: readonly number[]): void;
 }
@@ -23,7 +23,7 @@ export async function cuttingRelay(port: number): Promise<CuttingRelay> {
   let left: number[] = [];
   let cuts = 0;
 
-  /** Gives back what of the chunk goes through. */
+  /** Returns the part of the chunk that passes. */
   function pass(chunk: Buffer): Buffer {
     const [next] = left;
     const part = next === undefined ? chunk : chunk.subarray(0, next - sinceBytes);
@@ -53,7 +53,7 @@ export async function cuttingRelay(port: number): Promise<CuttingRelay> {
         left.shift();
         sinceBytes = 0;
         cuts += 1;
-        // What is on its way still arrives; then the line is dead to both.
+        // Delivers the bytes in flight; then the connection is dead on both sides.
         upstream.end();
         client.resetAndDestroy();
         return;

@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { type AskedQuestion, readQuestion } from './dns-wire.ts';
 
-/** How a responder can answer one question. */
+/** Ways to answer one question. */
 interface Channel {
-  /** As it should be: a datagram to the asker, or a framed message on the connection. */
+  /** Normal: a datagram to the client, or a framed message on the connection. */
   send(message: Buffer): void;
   /** UDP: from another socket of the same host, thus from another port. */
   sendFromElsewhere(message: Buffer): Promise<void>;
-  /** TCP: these bytes as they are, in one segment if the kernel will. */
+  /** TCP: these raw bytes, in one segment if possible. */
   write(bytes: Buffer): void;
   /** TCP: byte by byte, each in its own iteration of the event loop. */
   drip(bytes: Buffer): Promise<void>;
-  /** TCP: no more will come. */
+  /** TCP: ends the stream. */
   end(): void;
   /** TCP: RST. */
   reset(): void;
@@ -26,7 +26,7 @@ export interface DnsResponder {
   readonly port: number;
   /** All questions so far. */
   readonly asked: readonly AskedQuestion[];
-  /** Resolves when `count` questions have come since the start. */
+  /** Resolves when `count` questions have arrived since the start. */
   questions(count: number): Promise<readonly AskedQuestion[]>;
   close(): Promise<void>;
 }
@@ -34,12 +34,12 @@ export interface DnsResponder {
 export interface ResponderOptions {
   readonly address?: string;
   readonly port?: number;
-  /** Without it nothing listens on that side, and the kernel answers for it. */
+  /** If omitted, nothing listens on that protocol, and the kernel answers. */
   readonly udp?: Handler;
   readonly tcp?: Handler;
 }
 
-/** A name server on loopback, UDP and TCP on the same port, that says whatever a test wants. */
+/** A scripted name server on loopback, UDP and TCP on the same port. */
 export async function startDnsResponder(options: ResponderOptions): Promise<DnsResponder> {
   const { address = '127.0.0.1' } = options;
   const asked: AskedQuestion[] = [];
@@ -107,7 +107,7 @@ async function listen(server: net.Server, address: string, port: number): Promis
   return bound.port;
 }
 
-/** False where the port, which was free for TCP, is taken for UDP by somebody else. */
+/** False if the port, which was free for TCP, is in use for UDP. */
 async function bindUdp(socket: dgram.Socket, port: number, address: string): Promise<boolean> {
   socket.bind(port, address);
   try {

@@ -1,6 +1,6 @@
 import packet, { type Answer, type RecordType } from 'dns-packet';
 
-/** Bytes of DNS messages for tests, made by a library that the code under test does not read with. */
+/** DNS messages for tests, made by another library than the code under test uses. */
 
 export interface AskedQuestion {
   readonly id: number;
@@ -30,7 +30,7 @@ function nameBytes(name: string): number {
   return name === '.' ? 1 : Buffer.byteLength(name) + 2;
 }
 
-/** A record of any type, by what the library encodes or by its bytes. */
+/** A record of any type, from the library's data or from raw bytes. */
 export type ZoneRecord = Answer | { name: string; type: number; ttl?: number; rdata: Buffer };
 
 export interface AnswerParts {
@@ -42,14 +42,14 @@ export interface AnswerParts {
   readonly answers?: readonly ZoneRecord[];
   readonly authorities?: readonly ZoneRecord[];
   readonly additionals?: readonly ZoneRecord[];
-  /** Whether the question is repeated, as it should be. */
+  /** Whether to repeat the question, as required. */
   readonly question?: boolean;
   readonly edns?: boolean;
 }
 
 export const { RECURSION_DESIRED, TRUNCATED_RESPONSE, AUTHORITATIVE_ANSWER } = packet;
 
-/** The answer to a question: with its id and question, but for what `parts` says otherwise. */
+/** The answer to a question, with its id and question unless `parts` overrides them. */
 export function answerTo(asked: AskedQuestion, parts: AnswerParts = {}): Buffer {
   const {
     flags = RECURSION_DESIRED | packet.RECURSION_AVAILABLE,
@@ -90,7 +90,7 @@ function libraryRecord(record: ZoneRecord): Answer {
   return { name, type: libraryType(type), ttl, data: rdata } as Answer;
 }
 
-/** A name on the wire, label by label, so that labels may hold any bytes. */
+/** A name in wire format, label by label, so that labels may contain any bytes. */
 export function wireName(...labels: readonly (string | Buffer)[]): Buffer {
   const parts = labels.map((label) => Buffer.from(label));
   const octets = parts.flatMap((label) => [Buffer.from([label.length]), label]);

@@ -1,10 +1,10 @@
 import type { Handler } from './dns-responder.ts';
 import { type AnswerParts, type AskedQuestion, answerTo, type ZoneRecord } from './dns-wire.ts';
 
-/** Answers by `NAME TYPE-NUMBER`; a name that stands here under no type at all is NXDOMAIN. */
+/** Answers by `NAME TYPE-NUMBER`; a name without any type is NXDOMAIN. */
 export type Zone = Readonly<Record<string, AnswerParts | readonly ZoneRecord[]>>;
 
-/** What an honest recursive resolver that knows this zone answers. */
+/** Answers like a correct recursive resolver that knows this zone. */
 function zoneAnswer(zone: Zone, asked: AskedQuestion): Buffer {
   const name = asked.name.toLowerCase();
   const entry = zone[`${name} ${asked.type}`];

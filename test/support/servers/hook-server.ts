@@ -11,19 +11,19 @@ export interface HookRequest {
   readonly body: string;
 }
 
-/** What others run to hear of alerts. */
+/** A webhook receiver. */
 export interface HookServer {
   readonly port: number;
   readonly url: string;
-  /** All requests so far that came whole, in order. */
+  /** All complete requests so far, in order. */
   readonly requests: readonly HookRequest[];
-  /** Connections that are open now. */
+  /** Open connections. */
   readonly open: number;
 }
 
 type Answer = (request: HookRequest, response: ServerResponse) => void;
 
-/** Answers 200 unless the test says otherwise. Closed when the test ends. */
+/** Answers 200 by default. Closed when the test ends. */
 export async function hookServer(
   answer: Answer = (_, response) => response.end('ok'),
 ): Promise<HookServer> {
@@ -58,7 +58,7 @@ export async function hookServer(
   };
 }
 
-/** Answers with these statuses, one after the other, and with the last one ever after. */
+/** Answers with these statuses, one after the other, and then always with the last one. */
 export function statuses(...codes: readonly number[]): Answer {
   const left = [...codes];
   return (_, response) => {

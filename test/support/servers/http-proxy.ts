@@ -12,17 +12,17 @@ import { onTestFinished } from 'vitest';
 import type { Identity } from './certificates.ts';
 
 export interface HttpProxyOptions {
-  /** What it wants in Proxy-Authorization. */
+  /** The required Proxy-Authorization. */
   readonly authorization?: string;
   /** Speaks TLS itself. */
   readonly identity?: Identity;
-  /** Where it goes in place of a name's own addresses; it connects to 127.0.0.1 otherwise. */
+  /** Connects to this address for the name; 127.0.0.1 by default. */
   readonly resolve?: (hostname: string) => string;
 }
 
 export interface ProxiedRequest {
   readonly method: string;
-  /** As it stands in the request line. */
+  /** The target as in the request line. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
 }
@@ -31,15 +31,15 @@ export interface TestProxy {
   readonly port: number;
   /** Its URL, with these credentials. */
   url(credentials?: string): string;
-  /** All that was asked, in order. */
+  /** All requests, in order. */
   readonly requests: readonly ProxiedRequest[];
-  /** Connections to it that are open now. */
+  /** Open connections to it. */
   readonly open: number;
-  /** Resolves as soon as none is. */
+  /** Resolves as soon as none is open. */
   idle(): Promise<void>;
 }
 
-/** A proxy as it should be: tunnels, and single requests with their whole URL. Ends with the test. */
+/** A correct proxy: tunnels, and single requests with their whole URL. Ends with the test. */
 export async function httpProxy(options: HttpProxyOptions = {}): Promise<TestProxy> {
   const { authorization, identity, resolve = () => '127.0.0.1' } = options;
   const requests: ProxiedRequest[] = [];

@@ -8,7 +8,7 @@ import type { ClientCertificate } from '../../../src/model/check/client-certific
 import { apiRequestSchema } from '../../../src/model/check/request.ts';
 import { makeContext } from '../agent/probe-context.ts';
 
-/** An API check's request, with what is left out as its schema fills it in. */
+/** An API check's request, with its schema's defaults. */
 export function preparedRequest(url: string, fields: object = {}): PreparedRequest {
   return prepareRequest(apiRequestSchema.parse({ url, ...fields }));
 }

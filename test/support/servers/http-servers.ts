@@ -3,15 +3,15 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** The server's side of one connection, moved by the test byte by byte. */
+/** The server's side of one connection, controlled byte by byte by the test. */
 export interface Peer {
-  /** Resolves with the next whole request: its head, and its body by Content-Length. */
+  /** Resolves with the next complete request: its head, and its body by Content-Length. */
   request(): Promise<string>;
-  /** Resolves when the bytes are with the operating system. */
+  /** Resolves when the operating system has accepted the bytes. */
   send(...parts: readonly (string | Uint8Array)[]): Promise<void>;
-  /** Closes in good order, after what was sent. */
+  /** Closes the connection normally, after the sent data. */
   close(): void;
-  /** Tears the connection down (RST). */
+  /** Resets the connection (RST). */
   reset(): void;
   /** Resolves when the connection has ended, from either side. */
   readonly closed: Promise<void>;
@@ -23,15 +23,15 @@ export interface RawServer {
   url(path?: string): string;
   /** All requests so far, in order. */
   readonly requests: readonly string[];
-  /** Connections that are open now. */
+  /** Open connections. */
   readonly open: number;
   /** Resolves as soon as no connection is open. */
   idle(): Promise<void>;
 }
 
 /**
- * A server whose every byte the script decides; it runs once for each connection. Closed when the
- * test ends; a script that waits then ends with its connection.
+ * A server whose script decides every byte and runs once for each connection. Closed when the test
+ * ends; a waiting script ends with its connection.
  */
 export async function rawServer(
   script: (peer: Peer) => Promise<void> | void,
@@ -44,7 +44,7 @@ export async function rawServer(
     peers.add(peer);
     void peer.closed.then(() => peers.delete(peer));
     void Promise.resolve(script(peer)).catch((error: unknown) => {
-      // Only what the other side's going away brings about is expected.
+      // Only errors caused by the other side's close are expected.
       if (!socket.destroyed) throw error;
     });
   });
@@ -66,7 +66,7 @@ export async function rawServer(
   };
 }
 
-/** Answers each request on a connection with the same bytes, then closes it in good order. */
+/** Answers each request on a connection with the same bytes, then closes it normally. */
 export function answering(
   ...parts: readonly (string | Uint8Array)[]
 ): (peer: Peer) => Promise<void> {
@@ -77,7 +77,7 @@ export function answering(
   };
 }
 
-/** A response with the Content-Length of its body, and more header lines if any. */
+/** A response with the Content-Length of its body and optional header lines. */
 export function response(
   status: string,
   body: string | Uint8Array = '',
@@ -88,7 +88,7 @@ export function response(
   return Buffer.concat([Buffer.from(lines.join('\r\n'), 'latin1'), bytes]);
 }
 
-/** A free port of 127.0.0.1 with the server on it. */
+/** Starts the server on a free port of 127.0.0.1. Returns the port. */
 export async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
   server.listen(0, host);
   await once(server, 'listening');

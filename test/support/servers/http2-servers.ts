@@ -16,8 +16,8 @@ export interface SecureServer {
 }
 
 /**
- * An HTTPS server for HTTP/2; what a stream does is the test's. With `allowHTTP1`, requests over
- * HTTP/1.1 are answered with `http1Body`. Ends with the test.
+ * An HTTPS server for HTTP/2; the test handles streams. With `allowHTTP1`, it answers requests over
+ * HTTP/1.1 with `http1Body`. Ends with the test.
  */
 export async function http2Server(
   identity: Identity,
@@ -41,7 +41,7 @@ export async function http2Server(
   return { ...(await served(server)), requests };
 }
 
-/** An HTTPS server for HTTP/1.1 alone that answers everything with the body. Ends with the test. */
+/** An HTTPS server for HTTP/1.1 only that always answers with the body. Ends with the test. */
 export async function httpsServer(
   identity: Identity,
   bodyOf: (request: IncomingMessage) => string,

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest';
 export interface ReceivedMail {
   readonly from: string;
   readonly to: readonly string[];
-  /** As it came: head and body. */
+  /** Raw: head and body. */
   readonly source: string;
   readonly user: string | undefined;
   readonly isEncrypted: boolean;

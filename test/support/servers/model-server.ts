@@ -9,7 +9,7 @@ export interface ModelRequest {
   readonly headers: IncomingMessage['headers'];
   /** Every byte of the request's head and body. */
   readonly bytes: Buffer;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into it
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect it
   readonly json: any;
 }
 
@@ -20,14 +20,14 @@ export type ModelReply = (
 ) => void | Promise<void>;
 
 export interface ModelServer {
-  /** As RCA_URL has it. */
+  /** Its URL in the form of RCA_URL. */
   readonly url: string;
   readonly requests: readonly ModelRequest[];
   reply: ModelReply;
   close(): Promise<void>;
 }
 
-/** A server in the place of an OpenAI-compatible API. */
+/** A stand-in for an OpenAI-compatible API. */
 export async function startModelServer(): Promise<ModelServer> {
   const requests: ModelRequest[] = [];
   const model = { reply: answering(ANALYSIS) as ModelReply };
@@ -66,7 +66,7 @@ export async function startModelServer(): Promise<ModelServer> {
   };
 }
 
-/** What a model may say. */
+/** A possible answer of the model. */
 export const ANALYSIS = {
   classification: 'SERVER_ERROR',
   userImpact: 'Users see an error.',

@@ -18,7 +18,7 @@ export const END_STREAM = 0x1;
 export const SETTINGS_ACK = 0x1;
 export const END_HEADERS = 0x4;
 
-/** One frame (RFC 9113 4.1) of stream 1, the one that a client's first request has. */
+/** One frame (RFC 9113 4.1) of stream 1, the stream of a client's first request. */
 export function frame(type: number, flags: number, payload: Uint8Array, stream = 1): Buffer {
   const head = Buffer.alloc(FRAME_HEAD_BYTES);
   head.writeUIntBE(payload.length, 0, 3);
@@ -28,7 +28,7 @@ export function frame(type: number, flags: number, payload: Uint8Array, stream =
   return Buffer.concat([head, payload]);
 }
 
-/** `:status: 200` by the static table (RFC 7541 A), and fields without indexing behind it. */
+/** `:status: 200` by the static table (RFC 7541 A), followed by fields without indexing. */
 export function headerBlock(fields: Readonly<Record<string, string>> = {}): Buffer {
   const literals = Object.entries(fields).flatMap(([name, value]) => [
     Buffer.from([0x00]),
@@ -51,14 +51,14 @@ export function code32(...numbers: readonly number[]): Buffer {
 export interface RawHttp2Peer {
   send(...frames: readonly Uint8Array[]): Promise<void>;
   close(): void;
-  /** The connection is gone: nothing sent would go anywhere. */
+  /** The connection is closed. */
   readonly gone: boolean;
   readonly closed: Promise<void>;
 }
 
 /**
- * Speaks HTTP/2 frame by frame to one connection after the other: the script starts when the
- * client's request is there. Closed when the test ends. Returns the URL.
+ * Speaks HTTP/2 frame by frame on one connection after the other: the script starts when the
+ * client's request has arrived. Closed when the test ends. Returns the URL.
  */
 export async function rawHttp2Server(
   identity: Identity,
@@ -113,7 +113,7 @@ function hasHeaders(frames: Buffer): boolean {
   return false;
 }
 
-/** RFC 7541 5.2, not Huffman-coded. */
+/** RFC 7541 5.2, without Huffman coding. */
 function hpackText(text: string): Buffer {
   const bytes = Buffer.from(text, 'latin1');
   const prefix: number[] = [];

@@ -8,24 +8,24 @@ import { makeTestFolder } from '../process/test-folder.ts';
 import type { Identity } from './certificates.ts';
 import { listen } from './http-servers.ts';
 
-/** A proxy as Debian has it, on loopback. It ends with the test. */
+/** A Debian-packaged proxy on loopback. It ends with the test. */
 export interface RealProxy {
   readonly port: number;
-  /** What it wrote about requests so far, one a line. */
+  /** Its request log so far, one request a line. */
   requests(): readonly string[];
-  /** Ends it, and waits until it is gone. */
+  /** Ends it, and waits for its end. */
   stop(): Promise<void>;
 }
 
 export interface RealProxyOptions {
-  /** Any free one where left out. */
+  /** Any free port by default. */
   readonly port?: number;
-  /** Required of clients; default nothing. */
+  /** Required of clients; none by default. */
   readonly credentials?: { readonly user: string; readonly password: string };
 }
 
 export interface TinyproxyOptions extends RealProxyOptions {
-  /** The ports that CONNECT may go to; any where left out. */
+  /** The allowed ports of CONNECT; any by default. */
   readonly connectPorts?: readonly number[];
 }
 
@@ -49,14 +49,14 @@ export async function startTinyproxy(options: TinyproxyOptions = {}): Promise<Re
 }
 
 export interface SquidOptions extends RealProxyOptions {
-  /** It speaks TLS itself then. */
+  /** If set, it speaks TLS itself. */
   readonly identity?: Identity;
 }
 
 export async function startSquid(options: SquidOptions = {}): Promise<RealProxy> {
   const { port = await freePort(), credentials, identity } = options;
   const folder = makeTestFolder();
-  // It gives up root at its start.
+  // It drops root at its start.
   chmodSync(folder, 0o777);
   const write = (name: string, text: string): string => {
     const path = join(folder, name);
@@ -93,12 +93,12 @@ export async function startSquid(options: SquidOptions = {}): Promise<RealProxy>
   return await started(['squid', '-N', '-f', file], port, log, /\S+ \S+\/\d+ \d+ (\S+ \S+) /);
 }
 
-/** Squid asks it by lines of a user and a password. */
+/** Squid queries it by lines of a user and a password. */
 function helperFor({ user, password }: { user: string; password: string }): string {
   return `while read -r line; do [ "$line" = '${user} ${password}' ] && echo OK || echo ERR; done\n`;
 }
 
-/** Resolves when it takes connections; rejects with what it said where it ends. */
+/** Resolves when it accepts connections; rejects with its output if it ends. */
 async function started(
   [command = '', ...args]: readonly string[],
   port: number,
@@ -123,7 +123,7 @@ async function started(
   onTestFinished(stop);
   while (!listensOn(port)) {
     if (isEnded) throw new Error(`${command} ended: ${said}`);
-    // There is only its own start to wait for, and it does not report it.
+    // Its start sends no event.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return {
@@ -136,7 +136,7 @@ async function started(
   };
 }
 
-/** By the kernel's table, so that no connection of ours is in the proxy's log. */
+/** Reads the kernel's table, so that no connection of the test is in the proxy's log. */
 function listensOn(port: number): boolean {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 0A`;
   return readFileSync('/proc/net/tcp', 'utf8').includes(wanted);

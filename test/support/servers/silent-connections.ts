@@ -2,15 +2,14 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 export interface SilentConnections {
-  /** How many the server has not ended. */
+  /** How many connections the server has not closed. */
   readonly open: () => number;
   write(bytes: string): void;
   close(): void;
 }
 
 /**
- * Connections that do nothing by themselves, not even hang up: they leave their half open when the
- * server ends its own.
+ * Idle connections that do not even close: each leaves its half open when the server ends its own.
  */
 export async function openSilent(
   port: number,

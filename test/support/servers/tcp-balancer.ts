@@ -3,17 +3,17 @@ import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { listening } from './tcp-servers.ts';
 
-/** What stands before the replicas of a service: one address for all who ask. */
+/** A TCP load balancer in front of the replicas of a service. */
 export interface Balancer {
   readonly url: string;
   readonly port: number;
-  /** How many connections each port was given so far. */
+  /** How many connections each port got so far. */
   readonly given: ReadonlyMap<number, number>;
 }
 
 /**
- * Gives each connection to the next port in turn that takes it, bytes as they are. Where none does,
- * and where a replica is gone in the middle, the client's connection is cut. It ends with the test.
+ * Forwards each connection to the next port, by rotation, that accepts it. Cuts the client's
+ * connection if none does, or if the replica disappears. Ends with the test.
  */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const given = new Map<number, number>();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 
-/** A port of this machine on which a test's target is, or is not. */
+/** A port of this machine, with or without a target. */
 export interface Listening {
   readonly port: number;
   close(): Promise<void>;
@@ -11,13 +11,13 @@ export interface Listening {
 export interface ListeningServer extends Listening {
   /** Connections so far. */
   readonly accepted: number;
-  /** Connections that are open now: 0 once everything was cleaned up. */
+  /** Open connections: 0 after a complete cleanup. */
   readonly open: number;
   /** Resolves when no connection is open any more. */
   allClosed(): Promise<void>;
 }
 
-/** Listens on a free port of loopback; `onConnection` plays the target. */
+/** Listens on a free port of loopback; `onConnection` acts as the target. */
 export function listenTcp(
   onConnection: (socket: Socket) => void,
   host = '127.0.0.1',
@@ -26,7 +26,7 @@ export function listenTcp(
   return listening(createServer(onConnection), host, port);
 }
 
-/** Starts any server of node:net or on top of it, and ends its connections with it. */
+/** Starts any server based on node:net, and ends its connections with it. */
 export async function listening(
   server: Server,
   host = '127.0.0.1',
@@ -38,7 +38,7 @@ export async function listening(
   server.on('connection', (socket) => {
     accepted += 1;
     sockets.add(socket);
-    // What the tests do to a target's connection is no fault of the target.
+    // Errors that the tests cause on a target's connection are not faults of the target.
     socket.on('error', () => {});
     socket.once('close', () => {
       sockets.delete(socket);
@@ -71,8 +71,8 @@ export async function listening(
 }
 
 /**
- * A port that refuses connections and cannot meanwhile be given to anybody else: it is the local
- * port of an open connection, and nothing listens there.
+ * A port that refuses connections and that no other process can get meanwhile: it is the local port
+ * of an open connection, and nothing listens there.
  */
 export async function refusingPort(host = '127.0.0.1'): Promise<Listening> {
   const server = await listenTcp(() => {}, host);
@@ -89,9 +89,9 @@ export async function refusingPort(host = '127.0.0.1'): Promise<Listening> {
 }
 
 /**
- * A port that answers nothing at all: a listener that never accepts, whose queue is full, so that
- * the kernel drops every further SYN. It listens in a thread that is blocked, until `accept` lets it
- * take all that come.
+ * A port that never answers: a listener that never accepts, with a full queue, so that the kernel
+ * drops every further SYN. It listens in a blocked thread, until `accept` lets it accept all
+ * connections.
  */
 export async function blackHole(
   host = '127.0.0.1',
@@ -99,7 +99,7 @@ export async function blackHole(
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const thread = new Worker(BLOCKED_LISTENER, { eval: true, workerData: { gate, host } });
   const [port] = (await once(thread, 'message')) as [number];
-  // The kernel's queue has room for one more than the backlog of 1.
+  // The kernel's queue holds one more than the backlog of 1.
   const fillers = [await connected(host, port), await connected(host, port)];
   const release = (): void => {
     Atomics.store(gate, 0, 1);

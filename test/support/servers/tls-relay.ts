@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import type { Identity } from './certificates.ts';
 import { listening } from './tcp-servers.ts';
 
-/** TLS before a server of this machine that speaks none. Ends with the test. */
+/** Adds TLS to a plain server of this machine. Ends with the test. */
 export async function tlsRelay(
   identity: Identity,
   port: number,

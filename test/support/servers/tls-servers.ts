@@ -4,13 +4,13 @@ import type { Identity } from './certificates.ts';
 import { type ListeningServer, listening, listenTcp } from './tcp-servers.ts';
 
 export interface TlsServer extends ListeningServer {
-  /** The names that clients asked for (SNI), false where they asked for none. */
+  /** The names (SNI) of the clients, false for clients without SNI. */
   readonly serverNames: (string | false)[];
   /** Bytes that clients sent inside TLS. */
   readonly receivedBytes: number;
 }
 
-/** A proper TLS server on loopback; `onSecure` plays the target. */
+/** A correct TLS server on loopback; `onSecure` acts as the target. */
 export async function listenTls(
   identity: Identity,
   options: TlsOptions = {},
@@ -46,7 +46,7 @@ export async function listenTls(
   };
 }
 
-/** Speaks one old version of TLS and no other. */
+/** Speaks only one old version of TLS. */
 export function listenOldTls(
   identity: Identity,
   version: Extract<SecureVersion, 'TLSv1' | 'TLSv1.1'>,
@@ -56,7 +56,7 @@ export function listenOldTls(
   return listenTls(identity, options, host);
 }
 
-/** Wants a client certificate that the authority issued. */
+/** Requires a client certificate of the authority. */
 export function listenForClientCertificate(
   identity: Identity,
   authorityCert: string,
@@ -67,12 +67,12 @@ export function listenForClientCertificate(
   return listenTls(identity, options, '127.0.0.1', onSecure);
 }
 
-/** Takes the ClientHello and says nothing, for ever. */
+/** Accepts the ClientHello and never answers. */
 export function listenSilently(host = '127.0.0.1'): Promise<ListeningServer> {
   return listenTcp((socket) => socket.resume(), host);
 }
 
-/** What a server that is none of TLS does with a ClientHello. */
+/** Responses of a server without TLS to a ClientHello. */
 export function listenForHello(
   onHello: (socket: Socket) => void,
   host = '127.0.0.1',
@@ -80,12 +80,12 @@ export function listenForHello(
   return listenTcp((socket) => socket.once('data', () => onHello(socket)), host);
 }
 
-/** Resets the connection in place of a ServerHello. */
+/** Resets the connection instead of sending a ServerHello. */
 export function listenToReset(host = '127.0.0.1'): Promise<ListeningServer> {
   return listenForHello((socket) => socket.resetAndDestroy(), host);
 }
 
-/** Answers as a mail or web server without TLS would. */
+/** Answers like a mail or web server without TLS. */
 export function listenInPlainText(host = '127.0.0.1'): Promise<ListeningServer> {
   return listenForHello((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), host);
 }

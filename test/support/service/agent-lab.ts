@@ -47,10 +47,10 @@ export interface LabLocation {
   readonly caller: AgentCaller;
 }
 
-/** An account with a private location, and what assigns its checks to agents that poll. */
+/** An account with a private location, and the assigner that gives its checks to polling agents. */
 export interface AgentLab {
   readonly store: Store;
-  /** Of the polls and of the assigner; leases go by the database's own. */
+  /** The clock of the polls and of the assigner; leases use the database's clock. */
   readonly clock: FakeClock;
   readonly accountId: string;
   readonly cellar: LabLocation;
@@ -65,17 +65,17 @@ export interface AgentLab {
   /** Of the agents' feature. */
   readonly logs: LogCapture;
   addLocation(slug: string): Promise<LabLocation>;
-  /** TCP checks `${prefix}-0` … that run in the cellar, or as the fields say. */
+  /** TCP checks `${prefix}-0` … that run in the cellar unless the fields override it. */
   addChecks(prefix: string, count: number, fields?: object): Promise<readonly string[]>;
   addCheck(id: string, fields?: object): Promise<void>;
   agent(id: string, fields?: PollingAgentFields): PollingAgent;
-  /** Until the end of the test, woken by the database's notifications alone. */
+  /** Waits for the end of the test, woken only by the database's notifications. */
   startAssigner(): void;
-  /** Its lease ends, as if it had been silent for long. */
+  /** Ends its lease, as after a long silence. */
   silence(agentId: string): Promise<void>;
 }
 
-/** Within a describe block with a migrated, empty store: a new lab in each test. */
+/** For a describe block with a migrated, empty store: a new lab in each test. */
 export function useAgentLab(
   storeOf: () => Store,
   agentLimits: AgentLimits = DEFAULT_AGENT_LIMITS,
@@ -164,7 +164,7 @@ async function makeLab(
     async addChecks(prefix, count, fields) {
       const ids = Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
       await addCheck(`${prefix}-0`, fields);
-      // The others are like it, and the triggers see them all the same.
+      // The others are copies, and fire the triggers like the first.
       await store.query(
         `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
          select account_id, $3 || '-' || n, check_type, $3 || '-' || n, activated, muted, frequency,

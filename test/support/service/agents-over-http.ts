@@ -16,17 +16,17 @@ import type { AgentLab, LabLocation } from './agent-lab.ts';
 import { PollingAgent, type PollingAgentFields } from './polling-agent.ts';
 import { type Reply, type ServiceApp, startServiceApp } from './service-app.ts';
 
-/** The agents of a lab behind real HTTP, where no poll is held. */
+/** The agents of a lab over real HTTP, without held polls. */
 export interface AgentsOverHttp {
   readonly app: ServiceApp;
   /** With the key of the location. */
   send(location: LabLocation, path: string, body: unknown): Promise<Reply>;
   /** As a user of the lab's account. */
   ask(path: string, method?: string, role?: Role): Promise<Reply>;
-  /** Polls with the location's key; what is refused rejects with the answer. */
+  /** Polls with the location's key; rejects with the error response. */
   agent(location: LabLocation, id: string, fields?: PollingAgentFields): PollingAgent;
-  /** What users are shown of the location's agents. */
-  // biome-ignore lint/suspicious/noExplicitAny: as `json` of a reply
+  /** The location's agents as the API shows them. */
+  // biome-ignore lint/suspicious/noExplicitAny: like `json` of a reply
   listed(location: LabLocation): Promise<any[]>;
 }
 

@@ -18,7 +18,7 @@ export const CHANNELS = '/v1/alert-channels';
 
 const CHECK = { name: 'A check', locations: ['eu-west-1'], request: { url: 'https://e.test/' } };
 
-/** A check of the account that no channel hears of, unless it is said. */
+/** A check of the account that no channel is subscribed to by default. */
 export async function makeCheck(
   { mine }: TestService,
   id: string,
@@ -36,7 +36,7 @@ export async function makeChannel(service: TestService, fields: object): Promise
   return made.json.id;
 }
 
-/** A channel that hears of the checks, with all its wishes. */
+/** A channel that is subscribed to the checks, with all event types. */
 export async function makeWebhook(
   service: TestService,
   config: object,
@@ -55,7 +55,7 @@ type NoticeFields = Partial<Omit<AlertNotice, 'check'>> & {
   readonly check?: Partial<AlertNotice['check']>;
 };
 
-/** A failure of `home`, with the fields over it. */
+/** A failure of `home`, overridden by the fields. */
 export function noticeOf(
   { clock }: Pick<TestService, 'clock'>,
   { check, ...fields }: NoticeFields = {},
@@ -97,7 +97,10 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-/** A worker that the database cannot tell from one of another process. Stopped when the test ends. */
+/**
+ * A worker that the database cannot distinguish from one of another process. Stopped when the test
+ * ends.
+ */
 export function startWorker(
   { store, clock }: TestService,
   config: Partial<DeliveryConfig> = {},
@@ -118,7 +121,7 @@ export function startWorker(
   return { logs, stop, ended };
 }
 
-/** What the log of the channel says, newest first, as soon as it is as wanted. */
+/** The log of the channel, newest first, as soon as it is as wanted. */
 export async function deliveriesWhen(
   { mine }: TestService,
   channelId: number,
@@ -131,7 +134,7 @@ export async function deliveriesWhen(
   }
 }
 
-/** When all of the channel's deliveries are in the state. */
+/** Resolves when all of the channel's deliveries have the state. */
 export function whenAll(state: string): (rows: readonly { readonly state: string }[]) => boolean {
   return (rows) => rows.length > 0 && rows.every((row) => row.state === state);
 }

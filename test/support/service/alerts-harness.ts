@@ -16,24 +16,24 @@ export const FAILED = {
 export const DEGRADED = { isDegraded: true, responseTime: 3500.4 } as const;
 export const PASSED = {} as const;
 
-/** What a test of alerts does with a world. Minutes are counted from when the service's clock stood. */
+/** Actions of an alert test on a world. Minutes count from the start of the service's clock. */
 export interface AlertsWorld {
   readonly slot: (minute: number) => number;
-  /** Lets time pass to the latest slot of the results, unless it has, and delivers them. */
+  /** Advances the clock to the latest slot of the results and delivers them. */
   readonly deliver: (
     place: Place,
     batch: { readonly results: readonly CheckResult[] },
   ) => Promise<void>;
-  /** Delivers one run of `shop` in the same way, from berlin where nothing else is said. */
+  /** Delivers one run of `shop` in the same way, from berlin by default. */
   readonly run: (minute: number, fields?: Partial<Run>, place?: Place) => Promise<void>;
   readonly result: (minute: number, fields?: Partial<Run>, place?: Place) => CheckResult;
-  /** The alerts of the account as `type check`, oldest first; `shop` is left out. */
+  /** The alerts of the account as `type check`, oldest first; omits `shop`. */
   readonly alerts: () => Promise<readonly string[]>;
-  /** Lets time pass to that minute, and does what is due then. */
+  /** Advances the clock to that minute and runs the due work. */
   readonly sweepAt: (minute: number) => Promise<void>;
 }
 
-/** To be called at the beginning of a test. */
+/** Call it at the beginning of a test. */
 export function alertsWorldOf(world: ResultsWorld): AlertsWorld {
   const { clock, berlin, mine, features } = world;
   const startMs = clock.wallMs();
@@ -67,7 +67,7 @@ export function alertsWorldOf(world: ResultsWorld): AlertsWorld {
   };
 }
 
-/** An engine on the world's store that writes down what it says to the others. */
+/** An engine on the world's store that records its notifications. */
 export function listeningEngine({ store, clock }: ResultsWorld, isSilent: Silence = () => false) {
   const notices: AlertNotice[] = [];
   const incidents: string[] = [];

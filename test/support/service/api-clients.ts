@@ -4,7 +4,7 @@ import { until } from './deployment.ts';
 import { resultOfRun } from './results-harness.ts';
 import { type Ask, askService, type Reply } from './service-app.ts';
 
-/** An answer other than success. */
+/** An error response. */
 export type Trouble =
   | { readonly kind: 'cut'; readonly code: string | null }
   | {
@@ -14,19 +14,19 @@ export type Trouble =
       readonly retryAfter: string | null;
     };
 
-/** Clients that load a service, and the answers they received. */
+/** Clients that load a service, and the responses they received. */
 export interface ApiClients {
-  /** Whatever was answered 2xx is in these, and by that is promised to stay. */
+  /** Everything that the service confirmed with 2xx and therefore must not lose. */
   readonly promised: Promised;
   readonly troubles: readonly Trouble[];
-  /** Requests that were answered 2xx so far. */
+  /** Requests that were answered with 2xx so far. */
   readonly answered: number;
-  /** Ends them when what they have begun is answered. */
+  /** Ends them after their current requests. */
   stop(): Promise<void>;
 }
 
 interface Promised {
-  /** By the id of the check: the name that it was last given. */
+  /** The last confirmed name, by check id. */
   readonly names: Map<string, string>;
   /** Of results. */
   readonly resultIds: Set<string>;
@@ -46,7 +46,7 @@ export interface ClientsOptions {
 const RESULTS_A_BATCH = 20;
 const RETRY_MS = 100;
 
-/** Starts clients that write checks, read them again, and report results, one after the other each. */
+/** Starts clients that write checks, read them back and report results, each sequentially. */
 export function startApiClients(options: ClientsOptions): ApiClients {
   const { port, apiKey, locationKey, checkId, slug, writers, reporters } = options;
   const promised: Promised = { names: new Map(), resultIds: new Set() };
@@ -70,7 +70,7 @@ export function startApiClients(options: ClientsOptions): ApiClients {
     troubles.push({ kind: 'answer', status, text, retryAfter: headers['retry-after'] ?? null });
     return null;
   };
-  /** What is safe to be asked twice is asked until it is answered. */
+  /** Repeats a request that is safe to repeat until it is answered. */
   const askAgain = async (path: string, ask: Ask): Promise<Reply> => {
     for (;;) {
       const reply = await askOnce(path, ask);
@@ -94,7 +94,7 @@ export function startApiClients(options: ClientsOptions): ApiClients {
     await askAgain(`/v1/checks/${id}`, { method: 'PATCH', body: { name: 'second' } });
     names.set(id, 'second');
     await mustRead(`/v1/checks/${id}`);
-    // Asked once: a second time would be another check.
+    // Sent once: a repeated request would create another check.
     const posted = await askOnce('/v1/checks/url', {
       method: 'POST',
       body: { ...body, name: 'posted' },
@@ -126,7 +126,7 @@ export function startApiClients(options: ClientsOptions): ApiClients {
     ...Array.from({ length: writers }, () => repeat(write)),
     ...Array.from({ length: reporters }, () => repeat(report)),
   ];
-  // `stop` reports them; until then nobody awaits them.
+  // `stop` reports them; nothing awaits them before.
   for (const each of running) each.catch(() => {});
   return {
     promised,
@@ -141,7 +141,7 @@ export function startApiClients(options: ClientsOptions): ApiClients {
   };
 }
 
-/** Resolves when so many more requests were answered 2xx. */
+/** Resolves after this many more requests with 2xx. */
 export async function answeredMore(clients: Pick<ApiClients, 'answered'>, count: number) {
   const wanted = clients.answered + count;
   await until(

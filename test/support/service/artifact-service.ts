@@ -35,15 +35,15 @@ export interface Party {
   readonly slug: string;
   readonly agentKey: string;
   readonly checkId: string;
-  /** Stores a result of the check, of this or another location; 'result-1' and 'result-2' are. */
+  /** Stores a result of the check, by default of this location; 'result-1' and 'result-2' exist. */
   storeResult(id: string, location?: string): Promise<void>;
-  /** An agent of another location of the same account, where the check runs as well. */
+  /** An agent of another location of the same account that runs the check as well. */
   neighbour(slug: string): Promise<Party>;
-  /** Asks as a user. */
+  /** Sends a request as a user. */
   ask(path: string, ask?: Ask): Promise<Reply>;
-  /** Asks as an agent. */
+  /** Sends a request as an agent. */
   agent(path: string, body?: unknown, ask?: Ask): Promise<Reply>;
-  /** Begins an upload of the content, at this or another service. */
+  /** Begins an upload of the content, by default at this service. */
   begin(
     content: TestContent,
     fields?: Readonly<Record<string, unknown>>,
@@ -52,13 +52,13 @@ export interface Party {
   /** The first `n` parts that are missing, or all. */
   putParts(upload: ArtifactUpload, content: TestContent, n?: number): Promise<readonly Reply[]>;
   complete(upload: Pick<ArtifactUpload, 'uploadId'>): Promise<Reply>;
-  /** The whole of it. */
+  /** Uploads the whole content. */
   upload(content: TestContent, fields?: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
 type OtherServer = Pick<ArtifactServer, 'artifacts' | 'app'>;
 
-/** What a whole test file shares. */
+/** Shared by a whole test file. */
 export interface ArtifactServer {
   readonly store: Store;
   readonly contents: ArtifactStore;
@@ -66,9 +66,9 @@ export interface ArtifactServer {
   readonly app: ServiceApp;
   readonly folder: string;
   newParty(name: string): Promise<Party>;
-  /** The same service with another artifact store; it ends with the test. */
+  /** The same service with another artifact store; ends with the test. */
   withContents(contents: ArtifactStore): Promise<OtherServer>;
-  /** The same service with other limits; it ends with the test. */
+  /** The same service with other limits; ends with the test. */
   withLimits(limits: ArtifactLimits): Promise<OtherServer>;
 }
 
@@ -77,7 +77,9 @@ export interface ArtifactService extends ArtifactServer {
   readonly theirs: Party;
 }
 
-/** For a describe block: the routes of artifacts and agents' errors, over a database and a folder. */
+/**
+ * For a describe block: the routes of artifacts and agents' errors, with a database and a folder.
+ */
 export function useArtifactServer(
   kind: DatabaseKind,
   openStore: (kind: DatabaseKind) => Promise<Store> = openMigratedStore,
@@ -278,7 +280,7 @@ async function partyAt(
   return party;
 }
 
-/** Like `ask`, for bodies that are no text. */
+/** Like `ask`, for binary bodies. */
 export async function download(
   port: number,
   path: string,
@@ -299,21 +301,21 @@ export async function download(
 export const LIST = (party: Party, resultId = 'result-1') =>
   `/v1/check-results/${party.checkId}/${resultId}/artifacts`;
 
-/** What is listed at result-1. */
+/** The artifacts of result-1. */
 export async function listed(
   party: Party,
 ): Promise<readonly { id: string; name: string; url: string }[]> {
   return (await party.ask(LIST(party))).json;
 }
 
-/** The first one that is listed. */
+/** The first artifact of result-1. */
 export async function only(party: Party): Promise<{ id: string; url: string }> {
   const [artifact] = await listed(party);
   if (artifact === undefined) throw new Error('there is no artifact');
   return artifact;
 }
 
-/** While it runs, nothing can be written, removed or begun in the folder of artifacts. */
+/** Runs `work` while the folder of artifacts is read-only. */
 export async function withBrokenDisk(folder: string, run: () => Promise<void>): Promise<void> {
   const scratch = join(folder, 'scratch');
   await rename(scratch, `${scratch}-away`);

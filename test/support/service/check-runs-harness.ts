@@ -32,7 +32,7 @@ export interface TestLocation {
   readonly key: string;
 }
 
-/** An agent as it believes to hold its lease. */
+/** An agent that believes that it has its lease. */
 export interface TestAgent {
   readonly accountId: string;
   readonly locationId: string;
@@ -40,7 +40,7 @@ export interface TestAgent {
   readonly epoch: number;
 }
 
-/** What the tests do to one account's locations, agents and checks. */
+/** Test actions on one account's locations, agents and checks. */
 export class RunsWorld {
   readonly #service: RunningService;
   readonly accountId: string;
@@ -61,7 +61,7 @@ export class RunsWorld {
     return { id, slug, key };
   }
 
-  /** The locations get every slot of it: the database's clock is not that of the slots. */
+  /** The locations get every slot of it, because the database's clock is not that of the slots. */
   async check(
     id: string,
     locations: readonly TestLocation[],
@@ -74,7 +74,7 @@ export class RunsWorld {
         checkType: 'TCP',
         request: { hostname: 'host.test', port: 22 },
         privateLocations: locations.map(({ slug }) => slug),
-        // In an account whose locations have no agents, a check needs one that is not private.
+        // A check needs a public location in an account whose locations have no agents.
         locations: ['eu-west-1'],
         ...fields,
       },
@@ -85,7 +85,7 @@ export class RunsWorld {
     return id;
   }
 
-  /** The agent polls for the first time: its lease begins, or begins again. */
+  /** The agent's first poll: its lease begins or is renewed. */
   async join(
     location: TestLocation,
     agentId: string,
@@ -139,7 +139,7 @@ export class RunsWorld {
     );
   }
 
-  /** A result as it is stored of an agent. */
+  /** A result, stored as from an agent. */
   async final(run: {
     readonly checkId: string;
     readonly sequenceId: string;
@@ -161,7 +161,9 @@ export class RunsWorld {
     return id;
   }
 
-  /** The database's own clock decides, so instants move back instead of the clock on. */
+  /**
+   * The database's own clock decides, so the test moves instants back instead of the clock forward.
+   */
   async spend(runId: string, durationMs: number): Promise<void> {
     await this.#store.query(
       `update one_off_runs set not_after = not_after - $2::float8 * interval '1 millisecond',
@@ -172,7 +174,7 @@ export class RunsWorld {
     );
   }
 
-  /** What an agent asks when an attempt of one of its slots has failed. */
+  /** An agent's request after a failed attempt of one of its slots. */
   offer(
     location: TestLocation,
     agent: TestAgent,
@@ -207,7 +209,7 @@ export class RunsWorld {
   }
 }
 
-/** Runs `work`, and resolves when the polls of the location are woken by it. */
+/** Runs `work`, and resolves when it has woken the polls of the location. */
 export async function wakes(
   store: Store,
   location: TestLocation,

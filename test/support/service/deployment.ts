@@ -14,25 +14,28 @@ import { type Ask, askService, type Reply } from './service-app.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 
-/** A process of the product, as it is shipped. It is killed with the test. */
+/** A process of the compiled product. It is killed with the test. */
 export interface Running {
   readonly child: ChildProcess;
   readonly pid: number;
   /** Resolves with the exit code, or null after a signal. */
   readonly ended: Promise<number | null>;
-  /** All that it logged. */
+  /** Its log so far. */
   readonly log: () => string;
-  /** Resolves with the log as soon as it matches, from `from` characters on; rejects at its end. */
+  /**
+   * Resolves with the log as soon as it matches, from character `from` on; rejects if the process
+   * ends.
+   */
   logged(pattern: RegExp, from?: number): Promise<string>;
-  /** Ends it and waits until it is gone. */
+  /** Ends it and waits for its end. */
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 
 export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Goes before the command: `['ip', 'netns', 'exec', 'agent-a']`. */
+  /** A command prefix: `['ip', 'netns', 'exec', 'agent-a']`. */
   readonly prefix?: readonly string[];
-  /** Gets what it writes to stdout, at its end; nobody does where left out. */
+  /** A file for its stdout; discarded by default. */
   readonly stdoutFile?: string;
 }
 
@@ -69,7 +72,9 @@ export function startProcess(args: readonly string[], options: StartOptions = {}
           resolve(text.slice(from));
         };
         looks.add(look);
-        void ended.then(() => reject(new Error(`it ended without ${pattern}: ${text}`)));
+        void ended.then(() =>
+          reject(new Error(`it ended before its log matched ${pattern}: ${text}`)),
+        );
         look();
       }),
     async kill(signal) {
@@ -86,7 +91,7 @@ export interface TestLocation {
   readonly key: string;
 }
 
-/** A service process, asked as its first admin. */
+/** A service process, with a client of its first admin. */
 export interface RunningService extends Running {
   readonly port: number;
   readonly url: string;
@@ -98,12 +103,12 @@ export interface RunningService extends Running {
 }
 
 export interface ServiceOptions extends StartOptions {
-  /** One of the two; with neither, a folder of the test's own. */
+  /** One of the two; by default a new folder. */
   readonly dataDir?: string;
   readonly databaseUrl?: string;
-  /** Any free one where left out. */
+  /** Any free port by default. */
   readonly port?: number;
-  /** A new one where left out: the same one again for a restart, or for another replica. */
+  /** By default a new one; pass the same one for a restart or for another replica. */
   readonly apiKey?: string;
 }
 
@@ -111,14 +116,14 @@ export function newApiKey(): string {
   return `vk_${randomBytes(16).toString('hex')}`;
 }
 
-/** The DATA_DIR of a service that is given none: it has a migrated database unless DATABASE_URL is set. */
+/** The default DATA_DIR of a service: it has a migrated database unless DATABASE_URL is set. */
 function ownDataDir(databaseUrl: string | undefined): string {
   const folder = makeTestFolder();
   if (databaseUrl === undefined) copyMigratedDatabase(folder);
   return folder;
 }
 
-/** Resolves when it answers requests. Its leases are of 3 s unless `env` says otherwise. */
+/** Resolves when it answers requests. Its leases last 3 s by default. */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const { dataDir, databaseUrl, port = 0, apiKey = newApiKey(), prefix = [] } = options;
   const running = startProcess(['service'], {
@@ -129,7 +134,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
       LEASE_SECONDS: '3',
       RATE_LIMIT_PER_MINUTE: '1000000',
       FIRST_API_KEY: apiKey,
-      // Also with PostgreSQL, for artifacts: a process that is killed leaves a temporary folder.
+      // Also with PostgreSQL, for artifacts: a killed process leaves a temporary folder.
       DATA_DIR: dataDir ?? ownDataDir(databaseUrl),
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       ...options.env,
@@ -169,11 +174,11 @@ export interface RunningAgent extends Running {
 export interface AgentOptions extends StartOptions {
   readonly serviceUrl: string;
   readonly key: string;
-  /** None where left out. */
+  /** None by default. */
   readonly dataDir?: string;
 }
 
-/** Resolves when its health is served. With a `stdoutFile` it prints its results, too. */
+/** Resolves when its health endpoint answers. With a `stdoutFile` it prints its results as well. */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   const { env: _, ...rest } = options;
   const prints = options.stdoutFile !== undefined;
@@ -196,7 +201,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   };
 }
 
-/** What the database holds, for when its service has ended (or it is PostgreSQL). */
+/** The rows of the database; on PGlite only after the end of the service. */
 export async function readDatabase(
   where: { readonly dataDir: string } | { readonly databaseUrl: string },
   sql: string,
@@ -205,7 +210,7 @@ export async function readDatabase(
   return withDatabase(where, (store) => store.query(sql, params));
 }
 
-/** For what a test needs in the database, and nobody can ask the service for. */
+/** For data that the API does not show. */
 export async function withDatabase<Result>(
   where: Parameters<typeof readDatabase>[0],
   use: (store: Store) => Promise<Result>,
@@ -220,8 +225,8 @@ export async function withDatabase<Result>(
 }
 
 /**
- * Asks again, no sooner than every 50 ms, until the answer is as wanted, and gives it. The test's
- * own time limit ends it otherwise.
+ * Polls, at most every 50 ms, until the answer is as wanted, and returns it. Otherwise the test's
+ * time limit ends it.
  */
 export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T> {
   for (;;) {
@@ -251,7 +256,9 @@ export async function untilResults(
   }
 }
 
-/** Slots that a location ran or missed, by check, from the database. Times in epoch milliseconds. */
+/**
+ * Slots that a location ran or missed, by check, from the database. Times in epoch milliseconds.
+ */
 export interface SlotRecord {
   readonly checkId: string;
   readonly slotMs: number;

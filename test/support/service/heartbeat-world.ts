@@ -17,13 +17,13 @@ export type ListedEvent = Readonly<
   Record<'id' | 'state' | 'timestamp' | 'source' | 'userAgent', string>
 > & { readonly pings: number };
 
-/** Heartbeats of a test's own account, and the time that passes for them. */
+/** Heartbeats of a separate account, with a test clock. */
 export function useHeartbeats(running: () => RunningService, service: () => TestService) {
   afterEach(async () => {
     await running().store.query('delete from service_alive');
   });
 
-  /** An hourly heartbeat, with five minutes of grace; `ping` asks its URL. */
+  /** An hourly heartbeat, with five minutes of grace; `ping` requests its URL. */
   const heartbeat = async (fields: object = {}) => {
     const { mine } = service();
     const made = await mine.post(PATH, { name: 'Backup', heartbeat: HOURLY, ...fields });
@@ -40,7 +40,7 @@ export function useHeartbeats(running: () => RunningService, service: () => Test
       expect(reply.status, reply.text).toBe(200);
       return reply.json;
     };
-    /** Oldest first, with the minutes from the beginning of the test. */
+    /** Oldest first, with the minutes since the beginning of the test. */
     const startMs = service().clock.wallMs();
     const story = async (): Promise<string[]> =>
       (await events('?limit=100')).toReversed().map(({ state, timestamp }) => {
@@ -56,7 +56,7 @@ export function useHeartbeats(running: () => RunningService, service: () => Test
     return { id: String(id), path, ping, events, story, status, alerts };
   };
 
-  /** Lets time pass with a service that is present, and scans. */
+  /** Advances the clock while the service is up, and scans. */
   const pass = async (durationMs: number): Promise<void> => {
     const { clock, store, features } = running();
     clock.spend(durationMs);

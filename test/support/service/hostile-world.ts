@@ -17,34 +17,34 @@ import { until } from './deployment.ts';
 import { startServiceApp } from './service-app.ts';
 import { testFeatures } from './service-features.ts';
 
-/** In every text of the victim, and in nothing that anybody else sends. */
+/** A part of every text of the victim, and of no other party's texts. */
 export const SECRET = 'zz_secret';
 
-/** For one request: a limit that is not of the key would refuse it for ever. */
+/** For one request: an endless wait shows a limit that does not belong to the key. */
 const MAX_KEYS = 20;
 
-/** The whole service with two accounts: one that has something to lose, and one that wants it. */
+/** The whole service with two accounts: a victim and an attacker. */
 export interface HostileWorld {
   readonly store: Store;
   readonly routes: readonly Route[];
   readonly victim: Party;
-  /** By which something of the victim can be asked for. */
+  /** The ids and slugs of the victim. */
   readonly victimIds: readonly string[];
-  /** Two of them that belong together. */
+  /** Two ids of the victim that belong together. */
   readonly victimPairs: readonly (readonly string[])[];
-  /** A new account: what it made of itself does not show in another test. */
+  /** A new account, so that its changes do not affect other tests. */
   newAttacker(): Promise<Party>;
   /** Another key of the victim's account. */
   newKeyOfVictim(role: Role): Promise<string>;
   send(sent: Sent): Promise<Answer>;
-  /** The faults of the answer, in words with the request before them; none where all is well. */
+  /** The faults of the response, as text after the request; empty if all is well. */
   judge(sent: Sent, answer: Answer): readonly string[];
   victimsRows(): Promise<Contents>;
-  /** Rows of others that name what is the victim's, in words. */
+  /** Other accounts' rows that refer to the victim's, as text. */
   strayRows(): Promise<readonly string[]>;
-  /** Files of artifacts, by their paths. */
+  /** Paths of the artifact files. */
   files(): readonly string[];
-  /** What was logged as an error, and what Node warned of. */
+  /** Logged errors and Node's warnings. */
   errors(): readonly unknown[];
   /** Resolves when the service is idle. */
   settled(): Promise<void>;
@@ -100,7 +100,7 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
     const secrets = [SECRET, ...keyLinesOf(victim.identity)];
     const attackersIdentity = await createSelfSigned();
     let attackers = 0;
-    /** Whose first key it is, and the one that is used in its place by now. */
+    /** The first key of each party, and its current replacement. */
     const accounts = new Map<string, string>();
     const newest = new Map<string, string>();
     const send = async (sent: Sent, tries = 1): Promise<Answer> => {
@@ -108,7 +108,7 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
       const answer = await sender.send({ ...sent, key });
       const accountId = accounts.get(sent.key ?? '');
       if (answer.status !== 429 || accountId === undefined || tries === MAX_KEYS) return answer;
-      // Some routes allow so few requests a minute that a key is soon used up.
+      // Some routes have rate limits that soon exhaust a key.
       const made = await features.apiKeys.create(accountId, { name: 'another', role: 'admin' });
       newest.set(sent.key ?? '', made.key);
       return send(sent, tries + 1);
@@ -178,12 +178,14 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
   };
 }
 
-/** Of the private key: each would give a part of it away. */
+/** Lines of the private key: each would reveal a part of it. */
 function keyLinesOf({ key }: Party['identity']): readonly string[] {
   return key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'));
 }
 
-/** Two of the same row, each pair once, or one with a number that many things may have. */
+/**
+ * Pairs of ids of the same row, each once, or one id with a number that other resources may share.
+ */
 function pairsOf(groups: readonly (readonly string[])[]): readonly (readonly string[])[] {
   const pairs = groups.flatMap((ids) =>
     ids.flatMap((one) => [...ids, '1'].map((other) => [one, other])),

@@ -8,7 +8,7 @@ import {
   pollResponseSchema,
 } from '../../../src/wire/v1/poll.ts';
 
-/** In the order of their code units, whatever the order of the database is. */
+/** In code unit order, independent of the database's collation. */
 export function sorted(texts: Iterable<string>): readonly string[] {
   return [...texts].sort((one, other) => (one < other ? -1 : 1));
 }
@@ -75,12 +75,12 @@ export class PollingAgent {
     });
   }
 
-  /** What there is now, without being held. */
+  /** The current changes, without holding the poll. */
   look(): Promise<PollResponse> {
     return this.poll(AbortSignal.abort());
   }
 
-  /** One poll with all pages of its answer; the first of them is returned. */
+  /** One poll with all pages of its response; returns the first page. */
   async poll(signal: AbortSignal = new AbortController().signal): Promise<PollResponse> {
     const first = await this.ask({}, signal);
     if (first.full) this.checks.clear();
@@ -96,7 +96,7 @@ export class PollingAgent {
     return first;
   }
 
-  /** One answer, as it would go over the wire, and nothing taken from it. */
+  /** One response in wire format, without applying it. */
   async ask(
     fields: Partial<PollRequest> = {},
     signal: AbortSignal = AbortSignal.abort(),

@@ -8,13 +8,13 @@ import type { Reply } from './service-app.ts';
 import { type RunningService, type TestService, useAccounts } from './service-harness.ts';
 
 export const DAY_MS = 86_400_000;
-/** The service's clock stands here. */
+/** The start of the service's clock. */
 export const NOW = Date.UTC(2026, 0, 1);
-/** As test/support/service-features.ts has it. */
+/** As in test/support/service-features.ts. */
 export const RETENTION_DAYS = 30;
 const MINUTE_MS = 60_000;
 
-/** A private location as its agents know it. */
+/** A private location as its agents see it. */
 export interface Place {
   readonly id: string;
   readonly slug: string;
@@ -36,12 +36,12 @@ export interface ResultsWorld extends TestService {
   readonly berlin: Place;
   readonly oslo: Place;
   place(slug: string): Promise<Place>;
-  /** Puts the check. The private locations that it names get every slot of it. */
+  /** Creates or replaces the check. Its private locations get every slot. */
   check(id: string, fields?: Readonly<Record<string, unknown>>): Promise<void>;
   send(place: Place, batch: Batch): Promise<Reply>;
-  /** Sends, and fails where anything is not accepted. */
+  /** Sends records; @throws Error unless all are accepted */
   deliver(place: Place, batch: Batch): Promise<void>;
-  /** Gives the place the attempt that the result is of: a retry of a run that began elsewhere. */
+  /** Assigns the attempt of the result to the location: a retry of a run that began elsewhere. */
   handOver(place: Place, result: CheckResult): Promise<void>;
 }
 
@@ -123,18 +123,18 @@ export function useResultsWorld(runningOf: () => RunningService): () => ResultsW
   };
 }
 
-/** The slot so many minutes ago. */
+/** The slot this many minutes ago. */
 export function minutesAgo(minutes: number): number {
   return NOW - minutes * MINUTE_MS;
 }
 
 export interface Run extends Partial<Omit<CheckResult, 'checkRunId' | 'id' | 'sequenceId'>> {
   readonly slot: number;
-  /** Where the run began; its location, where it is not given. */
+  /** The location in which the run began; that of the result by default. */
   readonly origin?: string;
 }
 
-/** The result of a run of `shop` in berlin that passed, with the fields over it. */
+/** The passed result of a run of `shop` in berlin, overridden by the fields. */
 export function resultOfRun({ slot, origin, ...fields }: Run): CheckResult {
   const { checkId = 'shop', runLocation = 'berlin', attempts = 0 } = fields;
   const sequenceId = sequenceIdOf(checkId, origin ?? runLocation, slot);
@@ -162,7 +162,7 @@ export function failedRun(
   return resultOfRun({ slot: minutesAgo(minutes), hasFailures: true, apiCheckResult, ...fields });
 }
 
-/** Why records were rejected, in the order in which they were sent. */
+/** The reasons of rejections, in the order of the records. */
 export function codesIn({ json }: Reply): readonly string[] {
   const rejected: readonly { index: number; code: string }[] = json.rejected;
   return rejected.toSorted((one, other) => one.index - other.index).map(({ code }) => code);

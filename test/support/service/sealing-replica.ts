@@ -8,18 +8,18 @@ import {
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 
-/** What happens during a wait of so long, before it is over. */
+/** Runs during each wait, before its end. */
 type DuringWait = (delayMs: number) => Promise<void>;
 
 export interface SealingReplica extends Pick<CredentialSealing, 'isOn' | 'begin'> {
   readonly logs: LogCapture;
-  /** Keeps on until it ends by itself, or wants to wait once more after so many waits. */
+  /** Runs until it ends by itself, or wants to wait again after this many waits. */
   keep(waits: number, ending?: AbortController, during?: DuringWait): Promise<void>;
-  /** What a replica does at its start and soon after. */
+  /** The work of a replica at its start and soon after. */
   start(): Promise<void>;
 }
 
-/** What of a replica encrypts credentials. Each of its waits is over at once. */
+/** The part of a replica that encrypts credentials. Each of its waits ends at once. */
 export function sealingReplica(store: Store, secrets: SecretBox | null): SealingReplica {
   const logs = captureLog();
   const clock = new ImpatientClock();
@@ -67,7 +67,7 @@ class ImpatientClock extends FakeClock {
   }
 }
 
-/** The same data, as of a database that no other replica shares. */
+/** The same data, as a database that no other replica shares. */
 export function unshared(store: Store): Store {
   return {
     kind: 'pglite',

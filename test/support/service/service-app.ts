@@ -26,7 +26,7 @@ export const KEYS: Readonly<Record<Role, string>> = {
   admin: `vk_${'4'.repeat(32)}`,
 };
 
-/** Knows the keys above, and counts how often it is asked. */
+/** Knows the keys above, and counts lookups. */
 export function keyTable(): Authenticator & {
   readonly asked: () => number;
   revoke(key: string): void;
@@ -50,8 +50,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body; null where it is no JSON. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every form
+  /** The parsed body; null if it is not JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect answers of every form
   readonly json: any;
 }
 
@@ -59,7 +59,7 @@ export interface Ask {
   readonly key?: string | null;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Objects are sent as JSON with its content type, texts and bytes as they are. */
+  /** Sends objects as JSON with its content type, and texts and bytes unchanged. */
   readonly body?: unknown;
 }
 
@@ -70,20 +70,20 @@ export interface ServiceApp {
   readonly logs: LogCapture;
   readonly stopping: AbortController;
   ask(path: string, ask?: Ask): Promise<Reply>;
-  /** Sends the bytes as they are; all that comes back until the service hangs up. */
+  /** Sends raw bytes; returns everything received until the service closes the connection. */
   raw(bytes: string | Uint8Array): Promise<string>;
   close(): Promise<void>;
 }
 
 let handbook: Promise<Handbook> | null = null;
 
-/** Reading it takes longer than all else of the app. */
+/** Cached, because reading it takes longer than the rest of the app. */
 function theHandbook(): Promise<Handbook> {
   handbook ??= loadHandbook();
   return handbook;
 }
 
-/** The real app with routes of a test's own, listening on a free port of the loopback. */
+/** The real app with test routes, on a free port of the loopback. */
 export async function startServiceApp(
   routes: readonly FastifyPluginAsync[],
   options: Partial<AppParts> = {},

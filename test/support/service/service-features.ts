@@ -16,11 +16,11 @@ import { silentLog } from '../database/silent-store.ts';
 
 export interface TestFeatures {
   readonly features: Features;
-  /** To be called before the store is closed. */
+  /** Call it before closing the store. */
   close(): Promise<void>;
 }
 
-/** One for all in a test process, as replicas have it. */
+/** One for all services of a test process, like a database shared by replicas. */
 export const TEST_SECRETS = createSecretBox([randomBytes(KEY_BYTES)]);
 
 /** Opens what TEST_SECRETS sealed. */
@@ -35,13 +35,13 @@ export const TEST_PROXY_PASSWORDS = createProxyPasswords({
   secrets: TEST_SECRETS,
 });
 
-/** Of accounts without variables. */
+/** For accounts without variables. */
 export function testScrubbing(clock: Clock): SecretScrubbing {
   const variables = { forAgents: async () => [] };
   return createSecretScrubbing({ clock, variables, checkVariables: TEST_CHECK_VARIABLES });
 }
 
-/** All that the service does, on this store; nothing works by itself until `features.work`. */
+/** All features of the service on this store; background work runs only by `features.work`. */
 export async function testFeatures(
   store: Store,
   clock: Clock,

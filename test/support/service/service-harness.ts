@@ -12,7 +12,7 @@ import { testFeatures } from './service-features.ts';
 
 type Send = (path: string, body?: unknown) => Promise<Reply>;
 
-/** Asks the API with one key. */
+/** A client of the API with one key. */
 export interface Client {
   readonly accountId: string;
   readonly get: Send;
@@ -22,11 +22,11 @@ export interface Client {
   readonly delete: Send;
 }
 
-/** The real app over a real database, with two accounts that know nothing of each other. */
+/** The real app over a real database, with two separate accounts. */
 export interface TestService {
   readonly store: Store;
   readonly clock: FakeClock;
-  /** Of two accounts, each with an admin key. */
+  /** Two accounts, each with an admin key. */
   readonly mine: Client;
   readonly theirs: Client;
   /** Another key of the first account, made through the API. */
@@ -36,7 +36,7 @@ export interface TestService {
   readonly features: Features;
 }
 
-/** A service that answers, and what its tests may touch of it. */
+/** A running service, and the parts that tests use. */
 export interface RunningService {
   readonly store: Store;
   readonly clock: FakeClock;
@@ -45,9 +45,9 @@ export interface RunningService {
 }
 
 /**
- * For a describe block: starts one service. Given from inside of its tests and hooks.
+ * For a describe block: starts one service. Returns a function for its tests and hooks.
  *
- * @param own in place of what it is usually made of
+ * @param own replacements of the default parts
  */
 export function useRunningService(
   kind: DatabaseKind,
@@ -80,10 +80,7 @@ export function useRunningService(
   };
 }
 
-/**
- * For a describe block: two accounts, new in each test so that nothing of another test is in them;
- * or with `shared`, new in the block.
- */
+/** For a describe block: two accounts, new in each test or, with `shared`, in the block. */
 export function useAccounts(
   runningOf: () => RunningService,
   lifetime: 'each test' | 'shared' = 'each test',
@@ -141,5 +138,5 @@ export function problemsIn(reply: Reply): readonly string[] {
   return problems.map(({ path, message }) => `${path} ${message}`);
 }
 
-/** A text that does harm wherever it gets into a statement, a page or a format as it is. */
+/** A text that does harm if it gets unescaped into a statement, a page or a format. */
 export const HOSTILE = `'; drop table checks; -- " \\ $1 $$ %s %27 {{X}} <b> ‮ 😀 \u001b[31m\r\n\t${'é'}`;

@@ -18,7 +18,7 @@ const QUERY = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(10),
 });
 
-/** What features throw, by the last part of the path. */
+/** Errors of features, by the last segment of the path. */
 const FAULTS: Readonly<Record<string, () => unknown>> = {
   missing: () => notFound('check'),
   conflict: () => conflict('The slug is taken', { slug: 'shop' }),
@@ -32,7 +32,7 @@ const FAULTS: Readonly<Record<string, () => unknown>> = {
 /**
  * Routes like those of the API, one of each kind.
  *
- * @param onWaiting called when a request waits that is never answered
+ * @param onWaiting called when a request that is never answered waits
  */
 export function thingRoutes(onWaiting: () => void = () => {}): FastifyPluginAsync {
   return async (plugin) => {

@@ -23,14 +23,14 @@ export interface HeldRequest<Asked, Said> {
   fail(status: number, attributes?: object, headers?: Readonly<Record<string, string>>): void;
   /** Ends the connection without an answer. */
   cut(): void;
-  /** Whether the agent gave it up. */
+  /** Whether the agent has aborted it. */
   readonly isGivenUp: boolean;
 }
-/** What is left out of an answer says that nothing changed. */
+/** Omitted fields mean: no change. */
 export type HeldPoll = HeldRequest<PollRequest, Partial<PollResponse>>;
 type HeldRelease = HeldRequest<ReleaseRequest, ReleaseResponse>;
 
-/** The agent's side of a service: real HTTP, requests held to the protocol, answers the test's own. */
+/** A service stub: real HTTP, validates requests by the protocol, and sends the test's answers. */
 export async function startServiceStub(clock: Clock) {
   const polls: HeldPoll[] = [];
   const releases: HeldRelease[] = [];
@@ -52,10 +52,10 @@ export async function startServiceStub(clock: Clock) {
   const { port } = server.address() as AddressInfo;
   return {
     url: new URL(`http://127.0.0.1:${port}`),
-    /** Those that no test took yet. */
+    /** Requests that no test has taken yet. */
     polls,
     releases,
-    /** What was wrong with requests. */
+    /** Faults of requests. */
     faults,
     async close(): Promise<void> {
       server.close();
@@ -64,7 +64,7 @@ export async function startServiceStub(clock: Clock) {
     },
   };
 }
-/** What is left out says that nothing changed. */
+/** Omitted fields mean: no change. */
 export function answerOf(clock: Clock, parts: Partial<PollResponse>): PollResponse {
   return {
     revision: 1,

@@ -15,14 +15,14 @@ import { until } from '../../support/service/deployment.ts';
 
 const lack = lacking({ commands: CONTAINER_COMMANDS, files: CONTAINER_FILES });
 const MEGABYTE = 1_000_000;
-/** Well over what it takes, and well under what it would take with what only the service needs. */
+/** Well above its size, and well below its size with the service's dependencies. */
 const MAX_IMAGE_BYTES = 60 * MEGABYTE;
 const MAX_RESIDENT_BYTES = 160 * MEGABYTE;
 const NO_RESTART = (command: string): string => command.replace('--restart unless-stopped ', '');
 
 let deployment: ContainerDeployment;
 
-/** What tini started, by the machine's own number. */
+/** tini's child, by the host's pid. */
 async function nodePid(): Promise<number> {
   const first = await deployment.host.container('vedette-agent').pid();
   return childrenOf(first)[0] ?? 0;
@@ -61,7 +61,7 @@ describe.skipIf(lack !== null)(
       expect(statusOf(pid, 'CapBnd')).toBe('0000000000000000');
       expect(statusOf(pid, 'NoNewPrivs')).toBe('1');
       expect((await agent.exec('touch', '/new')).stderr).toContain('Read-only file system');
-      // What cannot be had so is said, and nothing else is missing.
+      // The result names the unavailable evidence, and nothing else is missing.
       const warnings = (await agent.logs()).split('\n').filter((line) => line.includes('"warn"'));
       expect(warnings).toHaveLength(1);
       expect(warnings[0]).toMatch(/failures come without a packet capture: .*--cap-add=NET_RAW/);
@@ -81,7 +81,7 @@ describe.skipIf(lack !== null)(
       expect(log.split('\n').filter((line) => /"(?:warn|error)"/.test(line))).toEqual([]);
     });
 
-    it('a draining agent container is live and not ready, and its running check ends well', async () => {
+    it('a draining agent container is live and not ready, and its running check finishes', async () => {
       const place = await deployment.addLocation();
       const check = await deployment.addCheck(place, 'url', { url: 'http://targets:8000/hold' });
       const agent = await deployment.startAgent(place, 'docker-run-agent', NO_RESTART);
@@ -127,7 +127,7 @@ describe.skipIf(lack !== null)(
       const agent = await deployment.startAgent(await deployment.addLocation());
       const first = await agent.pid();
       const node = await nodePid();
-      // Its parent ends, and leaves it to the first process.
+      // Its parent ends, so the first process adopts it.
       await agent.exec('sh', '-c', 'sleep 600 > /dev/null 2>&1 &');
       const orphans = (): readonly number[] => childrenOf(first).filter((pid) => pid !== node);
       await until(
@@ -135,7 +135,7 @@ describe.skipIf(lack !== null)(
         ({ length }) => length === 1,
       );
       process.kill(orphans()[0] ?? 0, 'SIGKILL');
-      // As a zombie it would stay a child.
+      // A zombie would remain a child.
       await until(
         async () => orphans(),
         ({ length }) => length === 0,

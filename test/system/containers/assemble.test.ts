@@ -6,7 +6,7 @@ import { importsOf, sourceFiles } from '../../support/imports.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../docker/assemble.mjs');
-/** Those of types are gone in what is shipped. */
+/** Type-only imports are absent from compiled code. */
 const OF_TYPES = /^(?:import|export) type [^;]*;/gm;
 const imports = importsOf(
   sourceFiles().map(({ path, text }) => ({ path, text: text.replace(OF_TYPES, '') })),
@@ -14,7 +14,7 @@ const imports = importsOf(
 const folder = makeTempFolder();
 let assembled: CommandEnd;
 
-/** All that is imported on the way from a module of src, as the architecture's test sees it. */
+/** The transitive imports of a module of src, as in the architecture test. */
 function reachedFrom(start: string): ReadonlySet<string> {
   const reached = new Set([start]);
   for (const module of reached) {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => folder.remove());
 
-it("puts into the agent's image what its commands import, and nothing of the service", () => {
+it("the agent's image contains the imports of its commands and nothing of the service", () => {
   expect(assembled).toMatchObject({ code: 0, stderr: '' });
 
   const commands = ['agent', 'run', 'validate', 'apply'].map((name) => `cli/commands/${name}.ts`);
@@ -73,7 +73,7 @@ it('an assembled folder works on its own and names the image of the commands tha
     const { code, stderr } = await vedette(command);
     expect({ code, refusal: stderr.slice(0, refusal.length) }).toEqual({ code: 2, refusal });
   }
-  // An argument that is only called like a command that is left out.
+  // An argument that only has the name of a command that is left out.
   expect((await vedette('validate', 'service')).stderr).toContain('service');
 });
 

@@ -22,7 +22,7 @@ describe.skipIf(lacks !== null)(`compose.yaml${lacks === null ? '' : ` (lacks ${
 
   it('the stack starts by one command, and both agents run checks of all types', async () => {
     expect(await stack.once('prepare')).toMatchObject({ code: 0, stderr: '' });
-    // In place of PostgreSQL, whose image is not to be had, the service's own database.
+    // The service's own database replaces PostgreSQL, whose image is not available here.
     await removeSecret('DATABASE_URL');
     await stack.start('service');
     const setup = await stack.once('setup');
@@ -45,7 +45,7 @@ describe.skipIf(lacks !== null)(`compose.yaml${lacks === null ? '' : ` (lacks ${
     for (const id of CHECKS) {
       await stack.ask(`/v1/checks/${id}/run`, { method: 'POST', body: {} });
       const { json } = await untilResults((path) => stack.ask(path), id);
-      // With the job log, which says why a run failed.
+      // Includes the job log, which explains a failed run.
       const what = `${id}: ${JSON.stringify(json[0]).slice(0, 4000)}`;
       expect(json[0], what).toMatchObject({ hasFailures: false, hasErrors: false });
     }

@@ -9,7 +9,7 @@ import { lacking } from '../../support/process/system-needs.ts';
 
 const missing = lacking({ commands: ['kubectl', 'helm'], files: [] });
 const LACKS = missing === null ? '' : ` (lacks ${missing})`;
-/** Sets what a user has to set. */
+/** Sets the required values. */
 const CHART_SETTINGS = ['--set', 'agent.serviceUrl=https://vedette.example.com'];
 const CHART_SERVICE = ['--set', 'service.enabled=true,service.s3Bucket=vedette-artifacts'];
 
@@ -41,7 +41,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       ...(object.kind === 'ConfigMap' ? { data: configMapOf(fromChart, plainName(object)) } : {}),
     }));
     expect(comparable(fromChart)).toEqual(comparable(expected));
-    // Names and values of variables are the same, but for those that a user has to set.
+    // Names and values of variables are equal, except those that a user must set.
     for (const object of built(folder).filter(({ kind }) => kind === 'ConfigMap')) {
       const { SERVICE_URL: _url, S3_BUCKET: _bucket, ...others } = object.data ?? {};
       const data = configMapOf(fromChart, plainName(object));
@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     expect(brokenReferences(objects)).toEqual([]);
   });
 
-  it('the chart passes variables as they were meant, whatever type YAML gave them', () => {
+  it('the chart passes variables as text, whatever type YAML gives them', () => {
     const variables = { S3_FORCE_PATH_STYLE: true, RATE_LIMIT_PER_MINUTE: 1_000_000 };
     const objects = rendered([
       ...CHART_SERVICE,

@@ -22,7 +22,7 @@ const lack = lacking({
   commands: [...CONTAINER_COMMANDS, 'kubectl', 'catatonit'],
   files: CONTAINER_FILES,
 });
-/** As podman names the only one of the Deployment. */
+/** podman's name for the Deployment's only pod. */
 const POD = 'vedette-agent-pod-0';
 const REGISTRY = 'registry.example.com/vedette-agent:0.1.0';
 
@@ -42,7 +42,7 @@ describe.skipIf(lack !== null)(
       await deployment.host.tryPodman('volume', 'prune', '--force');
     });
 
-    it('an agent pod becomes ready, runs checks with its secrets and volumes, and ends well', async () => {
+    it('an agent pod becomes ready, runs checks with its secrets and volumes, and stops without errors', async () => {
       const place = await deployment.addLocation();
       const url = 'http://targets:8000/{{{SHOP_TOKEN}}}';
       const checks = [
@@ -85,7 +85,7 @@ describe.skipIf(lack !== null)(
   },
 );
 
-/** Starts what the README's commands send to a cluster. @returns the pod as it is there */
+/** Starts the objects that the README's commands send to a cluster. @returns the created pod */
 async function play(key: string): Promise<PodTemplate> {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());

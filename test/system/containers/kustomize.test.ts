@@ -78,7 +78,7 @@ patches:
       (object) => object.kind === kind && object.metadata.name === 'vedette-agent',
     );
     expect(agent?.spec).not.toHaveProperty('replicas');
-    // Only what the component for captures gives.
+    // Only what the component for captures adds.
     expect(workloadsOf(objects).flatMap(unhardened)).toEqual([
       expect.stringContaining(`${kind} vedette-agent: securityContext of agent`),
     ]);
@@ -154,7 +154,7 @@ describe.skipIf(missing !== null)(`the README's commands${LACKS}`, () => {
       ['vedette-agent-key', { API_KEY: env.LOCATION_KEY }],
     ]);
     expect(configMapOf(objects, 'vedette-agent').SERVICE_URL).toBe(env.SERVICE_URL);
-    // What is asked of the cluster is there.
+    // The objects that the commands request from the cluster exist.
     expect(noted).toEqual([
       'label namespace vedette pod-security.kubernetes.io/enforce=restricted',
       '-n vedette rollout status deployment/vedette-agent',
@@ -185,7 +185,7 @@ describe.skipIf(missing !== null)(`the README's commands${LACKS}`, () => {
   });
 });
 
-/** The secrets without which pods do not start, and which are not among the objects. */
+/** Secrets that pods need to start, and that are not among the objects. */
 function unmade(objects: readonly KubernetesObject[]): readonly string[] {
   const made = objects
     .filter(({ kind }) => kind === 'Secret')
@@ -202,7 +202,7 @@ function plainOf(data: Readonly<Record<string, string>>): Readonly<Record<string
   );
 }
 
-/** What a kustomization of a user's makes, in which KUBERNETES stands for the way there. */
+/** The output of a user's kustomization, in which KUBERNETES stands for the relative path. */
 function overlaid(text: string): readonly KubernetesObject[] {
   const folder = temporaryFolder();
   const path = join(folder, 'kustomization.yaml');

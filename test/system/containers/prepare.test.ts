@@ -121,7 +121,7 @@ describe('with-secrets.sh', () => {
   });
 });
 
-/** Every file by its name, after a run that succeeded. */
+/** Every file by its name, after a successful run. */
 async function prepared(folder: string): Promise<ReadonlyMap<string, string>> {
   const { code, stderr } = await runNode([PREPARE, folder, DATABASE]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -19,7 +19,7 @@ import { startAgent, startService, until } from '../../support/service/deploymen
 
 const lacks = lacking(PROMETHEUS_NEEDS);
 
-/** Where nothing went wrong, or nothing of the kind took place, there is nothing to see. */
+/** Panels without data if there were no errors or no such events. */
 const MAY_BE_EMPTY = [
   'Certificates that end first',
   'Packet loss',
@@ -53,7 +53,7 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
     const url = `http://127.0.0.1:${target}/`;
     const checks = [
       await service.addCheck('url', { ...common, request: { url } }),
-      // Nobody listens there.
+      // Nothing listens there.
       await service.addCheck('tcp', {
         ...common,
         retryStrategy: null,
@@ -65,7 +65,7 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
       'vedette-agent': [agent.healthPort],
       'vedette-service': [service.port],
     });
-    // Rates are of what came after the first scrape.
+    // Rates cover only events after the first scrape.
     await until(
       () => prometheus.query('count(vedette_runs_total) + count(vedette_service_build_info)'),
       (samples) => samples.length > 0,

@@ -15,7 +15,7 @@ import { lacking } from '../../support/process/system-needs.ts';
 const postgres = findPostgres() === null ? ['initdb'] : [];
 const lack = lacking({ commands: [...CONTAINER_COMMANDS, ...postgres], files: CONTAINER_FILES });
 const MEGABYTE = 1_000_000;
-/** Well over what it takes, and well under what it would take with what development needs. */
+/** Well above its size, and well below its size with development dependencies. */
 const MAX_IMAGE_BYTES = 130 * MEGABYTE;
 const HARDENED = '--read-only --cap-drop ALL --security-opt no-new-privileges';
 
@@ -29,7 +29,7 @@ describe.skipIf(lack !== null)(
     }, IMAGES_LIMIT_MS);
     afterAll(() => deployment?.close());
 
-    it("serves by the README's command, and keeps its embedded database when it is migrated", async () => {
+    it("the service container serves by the README's command, and a migration preserves its embedded database", async () => {
       const { service } = deployment;
       const place = await deployment.addLocation();
       const pid = childrenOf(await service.pid())[0] ?? 0;
@@ -57,7 +57,7 @@ describe.skipIf(lack !== null)(
       const server = await startPostgres();
       onTestFinished(() => server.remove());
       const database = new URL(await server.createDatabase());
-      // By the server's socket: the network of the containers leads nowhere else.
+      // Through the server's socket: the containers' network leads nowhere else.
       chmodSync(server.socketFolder, 0o755);
       database.hostname = 'localhost';
       database.searchParams.set('host', '/postgres');

@@ -27,7 +27,7 @@ const CHECKS = join(DOCKER, 'compose/checks.yaml');
 
 describe('setup.mjs', { timeout: LIMIT_MS }, () => {
   it('setup.mjs creates bucket, location, key and checks once, and an agent works with them', async () => {
-    // More often than the client of the store tries again by itself.
+    // More often than the object store's client retries.
     const stack = await startStack({ busyFor: 5 });
     const first = await stack.setup();
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -59,7 +59,7 @@ describe('setup.mjs', { timeout: LIMIT_MS }, () => {
     expect((await stack.service.ask('/v1/checks')).json).toHaveLength(4);
   });
 
-  it('setup.mjs creates a new key if the key file is lost or of another database, and says what it cannot do', async () => {
+  it('setup.mjs creates a new key if the key file is lost or of another database, and reports what it cannot do', async () => {
     const stack = await startStack({ hasBucket: false });
     await stack.setup();
     writeFileSync(stack.keyFile, `pl_${'0'.repeat(32)}\n`);
@@ -90,7 +90,7 @@ interface Stack {
   setup(env?: Readonly<Record<string, string>>, args?: readonly string[]): Promise<ScriptEnd>;
 }
 
-/** The service as compose.yaml starts it, by files of prepare.mjs, on the embedded database. */
+/** The service as in compose.yaml, with files of prepare.mjs, on the embedded database. */
 async function startStack({
   hasBucket = true,
   busyFor = 0,
@@ -136,7 +136,7 @@ async function startStack({
                 S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
               }
             : {}),
-          // It warns of Node 20, which is not what the image has.
+          // It warns about Node 20, which the image does not use.
           AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
           ...more,
         },

@@ -49,7 +49,7 @@ describe.skipIf(lacks !== null)(`artifacts on a full disk (lacking: ${lacks ?? '
     await store.putPart(upload, 2, partStream(content, second), forever);
     const source = partStream(content, third);
     await expect(store.putPart(upload, 3, source, forever)).rejects.toMatchObject(full);
-    // The caller can still answer on its socket.
+    // The caller can still respond on its socket.
     expect(source.destroyed).toBe(false);
     source.destroy();
     expect((await store.upload(upload, forever)).missing.map(({ n }) => n)).toEqual([3]);
@@ -60,7 +60,7 @@ describe.skipIf(lacks !== null)(`artifacts on a full disk (lacking: ${lacks ?? '
     expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
   });
 
-  it('an upload whose whole does not fit shows no partial artifact and retains its parts', async () => {
+  it('an upload that does not fit as a whole exposes no partial artifact and retains its parts', async () => {
     const content = newContent(2 * MIN_PART_BYTES);
     const upload = await beginUpload(store, content);
     await putMissing(store, upload, content);

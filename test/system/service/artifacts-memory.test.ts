@@ -11,7 +11,7 @@ async function expectFlat(options: Parameters<typeof measureMemory>[0]): Promise
   const report = await measureMemory(options, MAX_ARTIFACT_BYTES);
   expect(report.same).toBe(true);
   expect(report.growthBytes).toBeLessThan(8 * MIB);
-  // Those 32 MiB, and 64 for buffers that nobody holds and V8 has not yet collected.
+  // Those 32 MiB, and 64 for unused buffers that V8 has not yet collected.
   expect(report.rssGrowthBytes).toBeLessThan((32 + 64) * MIB);
 }
 

@@ -40,7 +40,7 @@ function optionsFor(server: S3Server, overrides: Partial<S3Options> = {}): S3Opt
 
 async function storage(overrides: Partial<S3Options> = {}) {
   const folder = makeTempFolder();
-  // With one entry a page every listing there is takes several requests.
+  // With one entry per page every listing takes several requests.
   const server = await startS3Server({ folder: folder.path, pageSize: 1 });
   const { log } = captureLog();
   return {
@@ -84,7 +84,7 @@ describe('S3', () => {
     folder.remove();
   });
 
-  it('a busy S3 is asked again, a bounded number of times', async () => {
+  it('requests to a busy S3 are retried a bounded number of times', async () => {
     const content = newContent(1000);
     const patient = another({ limits: { attempts: 3 } });
     let refusals = 2;
@@ -143,7 +143,7 @@ describe('S3', () => {
       credentials: { accessKeyId: server.credentials.accessKeyId, secretAccessKey },
     });
     const content = newContent(10);
-    // HEAD has no body that could say more than 403.
+    // HEAD responses have no body with details of the 403.
     const begun = stranger.begin(content.description, forever);
     const error = await begun.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'ARTIFACT_STORE_REFUSED', kind: 'environment' });
@@ -209,12 +209,12 @@ describe('S3', () => {
     source.destroy();
   });
 
-  it('a read-back that S3 cuts is resumed at the byte reached', async () => {
+  it('a read-back that S3 cuts is resumed at the next byte', async () => {
     const content = newContent(3 * MIB);
     const upload = await beginUpload(store, content);
     await putMissing(store, upload, content);
     let cuts = 2;
-    // The state of the upload is a small object, read first, and not to be cut.
+    // The state of the upload is a small object, read first, and must not be cut.
     server.fault((operation) => {
       if (operation !== 'GetObject' || asked('CompleteMultipartUpload') === 0 || cuts === 0) {
         return null;
@@ -227,7 +227,7 @@ describe('S3', () => {
     expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
   });
 
-  it('a download that S3 cuts ends with an error, not as if it were whole', async () => {
+  it('a download that S3 cuts ends with an error', async () => {
     const content = newContent(2 * MIB);
     await uploadWhole(store, content);
     server.fault((operation) =>
@@ -270,7 +270,7 @@ describe('S3', () => {
     expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
   });
 
-  it('an S3 without conditional writes serves all the same', async () => {
+  it('an S3 without conditional writes works', async () => {
     const content = newContent(1000);
     let refusals = 1;
     server.fault((operation) => {
@@ -305,7 +305,7 @@ describe('S3', () => {
   });
 });
 
-/** All that a logger could find in an error, causes included. */
+/** Everything in an error that a logger could print, including causes. */
 function inspectDeep(thrown: unknown): string {
   return inspect(thrown, { depth: 12, showHidden: true });
 }

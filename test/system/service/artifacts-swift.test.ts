@@ -14,7 +14,7 @@ import { makeTempFolder } from '../../support/process/temp-folder.ts';
 const lacks = lacking(SWIFT_NEEDS);
 
 describe.skipIf(lacks !== null)(
-  `with an S3 server of others (lacking: ${lacks ?? 'nothing'})`,
+  `artifacts on OpenStack Swift’s S3 server (lacking: ${lacks ?? 'nothing'})`,
   () => {
     const { log } = captureLog();
     const endings: (() => unknown)[] = [];

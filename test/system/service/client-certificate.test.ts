@@ -30,7 +30,7 @@ async function listenForMembers(server: Identity, ca: string): Promise<string> {
   return `https://localhost:${(target.address() as AddressInfo).port}/`;
 }
 
-/** Has the check run once, and gives what came of it. */
+/** Runs the check once, and returns the outcome. */
 async function runOf({ ask }: RunningService, checkId: string): Promise<Reply['json']> {
   const { json: asked } = await ask(`/v1/checks/${checkId}/run`, { method: 'POST' });
   const run = await until(
@@ -58,7 +58,7 @@ it('a running agent presents a client certificate from the API to its host', asy
     name: 'Members only',
     privateLocations: [place.slug],
     retryStrategy: null,
-    // Whether the server is to be trusted is not asked yet.
+    // The trust in the server is not checked yet.
     request: { url, skipSSL: true },
   });
 
@@ -79,7 +79,7 @@ it('a running agent presents a client certificate from the API to its host', asy
     ({ hasFailures }) => !hasFailures,
   );
   expect(after.apiCheckResult.response.status).toBe(200);
-  // With the CA that came with it, the server is known as well.
+  // The uploaded CA makes the server trusted as well.
   await service.ask(`/v1/checks/${checkId}`, {
     method: 'PATCH',
     body: { request: { url, skipSSL: false } },
@@ -89,7 +89,7 @@ it('a running agent presents a client certificate from the API to its host', asy
     ({ apiCheckResult, hasFailures }) => !hasFailures && apiCheckResult.response.tls.authorized,
   );
 
-  // It is the same process all along.
+  // It is still the same process.
   expect(agent.child.exitCode).toBeNull();
   const results = `/v1/check-results/${checkId}?resultType=ALL&limit=100`;
   const answers = await Promise.all(
@@ -111,7 +111,7 @@ it('a running agent presents a client certificate from the API to its host', asy
     ({ hasFailures }) => hasFailures,
   );
   await service.kill('SIGTERM');
-  // Of the service: what is written there is encrypted.
+  // The service's data folder, whose contents are encrypted.
   const files = readdirSync(serviceFolder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
@@ -121,7 +121,7 @@ it('a running agent presents a client certificate from the API to its host', asy
   }
 });
 
-/** Any of them would give a part of the private key away. */
+/** Lines of the private key: each would reveal a part of it. */
 function keyLinesOf({ key }: Identity): readonly string[] {
   const lines = key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'));
   expect(lines.length).toBeGreaterThan(1);

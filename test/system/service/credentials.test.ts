@@ -20,7 +20,7 @@ beforeEach(async () => {
   databaseUrl = await newPostgresDatabase('migrated');
 });
 
-/** As the names of connections have it. */
+/** A prefix in the names of connections. */
 function fingerprint(key: Buffer): string {
   return createSecretBox([key]).keyNames[0]?.slice(0, 8) ?? '';
 }
@@ -51,12 +51,12 @@ async function replica(...keys: readonly Buffer[]) {
       await store.close();
       await untilForgotten(found?.pid ?? 0);
     },
-    /** The request as agents receive it. */
+    /** The request in the agents' form. */
     async assigned(): Promise<unknown> {
       const { body, sealed } = await row(store);
       return variables.open(KEY, body, sealed).request;
     },
-    /** Which of the keys a new credential would be encrypted by; null in clear. */
+    /** The key that encrypts a new credential; null for plain text. */
     keyOfNew(): Buffer | null {
       const check = { id: 'new', request: REQUEST, variables: [] };
       const { sealedVariables } = variables.seal('mine', check as never);
@@ -83,18 +83,21 @@ async function putInClear(store: Store): Promise<void> {
   );
 }
 
-/** A session that has ended is to be seen for a moment more. */
+/** A session that has ended stays visible for a moment. */
 async function untilForgotten(pid: number): Promise<void> {
   const other = new Client({ connectionString: databaseUrl, application_name: 'test' });
   await other.connect();
-  // It waits until the process has ended, for 10 s at most, and warns where it has already.
+  // It waits for the end of the process, for 10 s at most, and warns if it has already ended.
   await other.query('select pg_terminate_backend($1, 10000)', [pid]);
   const { rows } = await other.query('select from pg_stat_activity where pid = $1', [pid]);
   await other.end();
   expect(rows).toEqual([]);
 }
 
-/** A session that names itself so. Returns what ends it, and waits until PostgreSQL has forgotten it. */
+/**
+ * Opens a session with this name. Returns a function that ends it, and waits until PostgreSQL has
+ * forgotten it.
+ */
 async function session(name: string): Promise<() => Promise<void>> {
   const client = new Client({ connectionString: databaseUrl, application_name: name });
   await client.connect();
@@ -133,7 +136,7 @@ describe('credentials in a database that several replicas share', () => {
         msg: expect.stringContaining('stored in clear'),
       },
     ]);
-    // It may be away for an instant alone.
+    // It may be alone only for an instant.
     await endBefore();
     await one.keep(1);
     const endAgain = await session(name);
@@ -147,21 +150,21 @@ describe('credentials in a database that several replicas share', () => {
     expect((await row(one.store)).sealed).not.toBeNull();
   });
 
-  it('credentials that a replica of the release before stores in clear are encrypted without a restart', async () => {
+  it('credentials that a replica of the previous release stores in clear are encrypted without a restart', async () => {
     const one = await replica(NEW);
     await one.begin();
     const waitsMs: number[] = [];
     let wasClear = false;
     await one.keep(3, new AbortController(), async (delayMs) => {
       waitsMs.push(delayMs);
-      // When all that was there is encrypted already.
+      // Even when everything from before is encrypted.
       if (waitsMs.length !== 3) return;
       await putInClear(one.store);
       wasClear = (await row(one.store)).sealed === null;
     });
     const [first, second, third = 0] = waitsMs;
     expect([first, second]).toEqual([5000, 5000]);
-    // Not when all replicas that began together do.
+    // Not when all replicas start together.
     expect(third).toBeGreaterThanOrEqual(300_000);
     expect(third).toBeLessThanOrEqual(600_000);
     expect(wasClear).toBe(true);
@@ -197,7 +200,7 @@ describe('credentials in a database that several replicas share', () => {
 
     const one = await replica(NEW, OLD);
     await one.begin();
-    // At once: what is stored so was read by all.
+    // At once: all replicas could read it in this form.
     expect(one.keyOfNew()).toEqual(OLD);
     await one.keep(3);
     expect(one.keyOfNew()).toEqual(OLD);

@@ -40,13 +40,13 @@ async function databaseOn(
     await client.query(`drop tablespace if exists on_${name}`);
     await client.end();
   });
-  // Of the server's user, who may be another.
+  // Owned by the server's user, who may be another.
   const { rows } = await client.query('show data_directory');
   const { uid, gid } = statSync(rows[0].data_directory);
   chmodSync(path, 0o755);
   chownSync(folder, uid, gid);
   await client.query(`create tablespace on_${name} location '${folder}'`);
-  // Made there: one that is moved there waits for two checkpoints of the whole server.
+  // Created there: moving a database waits for two checkpoints of the whole server.
   await client.query(`create database ${name} template ${server.migrated} tablespace on_${name}`);
   return { databaseUrl: `${address}/${name}` };
 }
@@ -72,7 +72,7 @@ describe.skipIf(lacks !== null).each(['pglite', 'postgres'] as const)(
       const refused = await until(readiness, ({ status }) => status === 503);
       expect(refused.json.message).toMatch(/^The database refuses results/);
       expect((await service.ask('/health', { key: null })).json.database).toBe('refuses');
-      // It stays so, however often it is asked, and what is there can be read.
+      // It stays unready with every request, and existing data can be read.
       for (let time = 0; time < 5; time += 1) expect((await readiness()).status).toBe(503);
       expect((await service.ask(`/v1/check-results/${checkId}`)).json).not.toEqual([]);
       expect((await service.ask('/-/liveness', { key: null })).status).toBe(200);

@@ -11,7 +11,7 @@ import {
   untilResults,
 } from '../../support/service/deployment.ts';
 
-/** What came with each request, in the order in which they came. */
+/** Requests in the order of their arrival. */
 async function startTarget(): Promise<{ readonly port: number; readonly seen: string[] }> {
   const seen: string[] = [];
   const server = createServer((request, response) => {
@@ -67,7 +67,7 @@ it('variables of the service fill the templates of checks and are never shown', 
   const outputs = [await results(service, checkId, 1)];
   expect(target.seen).toEqual([`Bearer ${first} ${own}`]);
 
-  // A new value is used from the next run on, and the old one stays masked.
+  // The next runs use a new value, and the old one stays masked.
   const changed = await service.ask('/v1/variables/TOKEN', {
     method: 'PUT',
     body: { value: second },

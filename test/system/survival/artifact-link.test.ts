@@ -41,13 +41,13 @@ import { resultOfRun } from '../../support/service/results-harness.ts';
 
 const MIB = 1024 * 1024;
 const MAX_GROWTH_BYTES = 32 * MIB;
-/** In parts: each is inside of one; of the first, the last and others between. */
+/** Positions within parts: the first, the last and others between. */
 const CUTS = [0.4, 3.7, 0.2, 9.5, 3.6].map((parts) => Math.round(parts * DEFAULT_PART_BYTES));
-/** Requests that are no part: heads, beginnings, the completion. */
+/** Requests without a part: heads, beginnings, the completion. */
 const OTHER_BYTES = 64 * 1024;
 /**
- * V8 lets the buffers that sockets and files were read into wait until they have tens of MiB, however
- * small what came was. What these artifacts make of it is no growth with the file.
+ * V8 frees the read buffers of sockets and files only after tens of MiB, however small the data
+ * was. This much is not a growth with the file.
  */
 const WARM_UPS = 3;
 const missing = lacking({ commands: [], files: ['/proc/self/clear_refs'] });
@@ -78,7 +78,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
       const { added, end } = await agent.send(result.id, large);
       expect([end, relay.cuts]).toEqual(['sent', CUTS.length]);
       const again = relay.passedBytes - before - MAX_ARTIFACT_BYTES;
-      // Of each cut, no more than the part that was cut goes over the line again.
+      // For each cut, only the part that was cut is sent again.
       expect(again).toBeLessThan(CUTS.length * DEFAULT_PART_BYTES + OTHER_BYTES);
       const asset = added.ok ? added.asset : '';
       expect(await digestOf(service, asset)).toEqual({ bytes: MAX_ARTIFACT_BYTES, sha256 });
@@ -119,7 +119,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
       const check = checkOf('API', { id: checkId, request: { url }, retryStrategy: null });
       const log = captureLog();
       const agent = await agentParts({ service, key, slug, log });
-      // The only file of the size that takes no time to make. It is refused unread.
+      // The fastest file of this size to create. It is refused unread.
       const path = join(makeTestFolder(), 'too-large');
       await makeFile(path, 1);
       truncateSync(path, MAX_ARTIFACT_BYTES + 1);
@@ -194,7 +194,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
   },
 );
 
-/** A service with a location, and one check of it that fails where `url` answers so. */
+/** A service with a location, and one check of it that fails with this answer of `url`. */
 async function deploy(kind: DatabaseKind, { url = 'http://127.0.0.1:9/' } = {}) {
   const database = await newDatabase(kind);
   const env = 'dataDir' in database ? {} : { DATA_DIR: makeTestFolder() };
@@ -211,7 +211,7 @@ async function deploy(kind: DatabaseKind, { url = 'http://127.0.0.1:9/' } = {}) 
   return { service, key, slug, checkId };
 }
 
-/** Artifacts are shown once their result is stored. */
+/** Artifacts are visible once their result is stored. */
 async function bringResult(service: RunningService, key: string, result: CheckResult) {
   const { json } = await service.ask(PATHS.results, {
     method: 'POST',
@@ -222,7 +222,7 @@ async function bringResult(service: RunningService, key: string, result: CheckRe
   expect(json).toEqual({ accepted: [result.id], rejected: [], deferred: [] });
 }
 
-/** Polls as an agent until the location has the check. @returns its last slot so far */
+/** Polls as an agent until the location has the check. @returns its latest slot */
 async function lastSlotGiven(service: RunningService, key: string): Promise<number> {
   const { json } = await until(
     () =>
@@ -258,7 +258,7 @@ async function failingTarget(body: string): Promise<{ readonly url: string }> {
   return { url: `http://127.0.0.1:${target.port}/` };
 }
 
-/** Those parts of an agent that bring results and artifacts to the service, in this process. */
+/** The parts of an agent that upload results and artifacts, in this process. */
 async function agentParts(options: {
   readonly service: RunningService;
   readonly key: string;
@@ -306,7 +306,7 @@ async function agentParts(options: {
   };
 }
 
-/** A file of chance; resolves with its digest. */
+/** A random file; resolves with its digest. */
 async function makeFile(path: string, bytes: number): Promise<string> {
   const hash = createHash('sha256');
   const handle = await open(path, 'wx');
@@ -322,7 +322,7 @@ async function makeFile(path: string, bytes: number): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Of what the API gives. */
+/** From the API. */
 async function digestOf(service: RunningService, asset: string) {
   const headers = { authorization: `Bearer ${service.apiKey}` };
   const [response] = await once(get(`${service.url}${asset}`, { headers }), 'response');

@@ -23,7 +23,7 @@ import { type HostileWorld, useHostileWorld } from '../../support/service/hostil
 
 const GARBAGE_BATCHES = IS_NIGHTLY ? 200 : 20;
 
-/** Takes all values in nightly runs, else a third of them, other ones for each field. */
+/** All values in nightly runs, otherwise a third of them, different ones for each field. */
 function sampler(): <Value>(values: readonly Value[]) => readonly Value[] {
   let field = 0;
   return (values) => {
@@ -32,7 +32,10 @@ function sampler(): <Value>(values: readonly Value[]) => readonly Value[] {
   };
 }
 
-/** Whatever comes: the right 4xx, nothing of another account, nothing written. Over every route. */
+/**
+ * Any input on every route gets the right 4xx, reveals nothing of another account and writes
+ * nothing.
+ */
 export function hostileSuite(kind: DatabaseKind): void {
   describe(`hostile input on ${kind}`, () => {
     const worldOf = useHostileWorld(kind);
@@ -160,7 +163,7 @@ export function hostileSuite(kind: DatabaseKind): void {
     });
 
     it.each(['role', 'agent'] as const)(
-      'takes hostile texts, numbers and foreign ids in bodies of the %s routes for what they are',
+      'hostile texts, numbers and foreign ids in bodies of the %s routes have no effect on the victim',
       async (access) => {
         const world = worldOf();
         const { routes, victim } = world;
@@ -179,12 +182,12 @@ export function hostileSuite(kind: DatabaseKind): void {
                 : [...some(TEXTS), ...ids];
             return values.map((leaf) => ({
               ...goodRequest(route, attacker),
-              // New each time, so that none is refused for a name that another took.
+              // New each time, so that none is refused as a duplicate.
               body: JSON.stringify(withLeaf(bodyOf(route, attacker), example, path, leaf)),
             }));
           });
         });
-        // All of it would mean nothing where even the good ones are refused.
+        // Proves nothing unless the valid ones are accepted.
         const good = bodies.map((route) => goodRequest(route, attacker));
         expect(await faults(world, good, ({ status }) => status < 300)).toEqual([]);
         expect(asked.length).toBeGreaterThan(200);
@@ -244,7 +247,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(await contentsOf(world.store, null)).toEqual(rows);
     });
 
-    it('the service serves on after agents that send garbage', async () => {
+    it('the service still works after agents have sent garbage', async () => {
       const world = worldOf();
       const attacker = await world.newAttacker();
       const routes = world.routes.filter(
@@ -266,7 +269,7 @@ export function hostileSuite(kind: DatabaseKind): void {
         { numRuns: GARBAGE_BATCHES },
       );
       expect(sent).toBe(GARBAGE_BATCHES * 8);
-      // A good agent of the same location is served as ever.
+      // A correct agent of the same location is served as usual.
       const ask = (path: string, body: unknown) =>
         world.send({ ...goodRequest(routeAt(world, path), attacker), body: JSON.stringify(body) });
       const polled = await ask('/agent/v1/poll', pollOf('good'));
@@ -279,22 +282,22 @@ export function hostileSuite(kind: DatabaseKind): void {
   });
 }
 
-/** What a request that is wrong may be answered with, beside 401 and 403. */
+/** Allowed statuses of an invalid request, besides 401 and 403. */
 const RIGHT: readonly number[] = [400, 404, 409, 413, 414];
 
 const isRight = ({ status }: Answer): boolean => status < 300 || RIGHT.includes(status);
 
-/** By which a body may name something of the party. */
+/** Fields of a body that may refer to the party's resources. */
 function idsIn({ ids, checkIds, slug, accountId }: Party): readonly string[] {
   return [...new Set([...Object.values(ids), ...Object.values(checkIds), slug, accountId])];
 }
 
-/** Of PUT and PATCH that are one, the first. */
+/** The first of PUT and PATCH if they share a handler. */
 function eachHandler(routes: readonly Route[]): readonly Route[] {
   return [...new Map(routes.toReversed().map((route) => [route.handler, route])).values()];
 }
 
-/** All but those that ask for no key. */
+/** All routes that require a key. */
 function closed(routes: readonly Route[]): readonly Route[] {
   return routes.filter(({ access }) => access.kind !== 'public');
 }
@@ -313,7 +316,7 @@ function routeAt({ routes }: HostileWorld, url: string): Route {
   return route;
 }
 
-/** What is wrong with the answers, in words: none where each is as it should be. */
+/** The faults of the answers, as text: empty if all are correct. */
 async function faults<S extends Sent>(
   world: HostileWorld,
   asked: readonly S[],
@@ -334,7 +337,7 @@ async function faults<S extends Sent>(
   return wrong.flat();
 }
 
-/** For the parameters of the route, one or two: what the victim has, without numbers that both have. */
+/** One or two ids of the victim for the route's parameters, without numbers that both have. */
 function foreignIds(
   { victimIds, victimPairs }: HostileWorld,
   { params }: Route,
@@ -347,7 +350,7 @@ function foreignIds(
     : victimPairs.filter((pair) => pair.some(isForeign));
 }
 
-/** Good messages with something else in one place or in some, and things that are no message at all. */
+/** Valid messages with one or several replaced fields, and values that are not messages. */
 function garbageFor(route: Route, party: Party): fc.Arbitrary<string> {
   const base = bodyOf(route, party);
   const places = leaves(route, base);
@@ -364,7 +367,7 @@ function garbageFor(route: Route, party: Party): fc.Arbitrary<string> {
     })
     .map((changes) =>
       changes.reduce(
-        // Now and then a whole branch in place of a leaf.
+        // Sometimes a whole branch instead of a leaf.
         (body, [{ path, example }, up, leaf]) =>
           withLeaf(body, example, up === 0 ? path.slice(0, -1) : path, leaf),
         base,

@@ -19,7 +19,7 @@ import {
 } from '../../support/service/deployment.ts';
 
 const CHECKS = 100;
-/** Given to the agent while it runs, so soon before a kill that it may not have them on disk. */
+/** Assigned while the agent runs, shortly before a kill, so that they may not be on disk. */
 const LATER_CHECKS = 3;
 
 /** Set KILL_SEED to kill at the same moments again. */
@@ -89,7 +89,8 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
   expect(done.filter(({ id }) => !finals.has(id))).toEqual([]);
   expect([...lives, last, ...services].flatMap(({ log }) => errorsIn(log()))).toEqual([]);
 
-  // Where nothing was run, cut short or done before a kill, all of the above would say nothing.
+  // Without runs that were finished or interrupted before a kill, all of the above would prove
+  // nothing.
   const counts = {
     finals: finals.size,
     missed: records.length - finals.size,
@@ -102,7 +103,7 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
 
   async function untilItsTimeHasCome(life: AgentLife, number: number): Promise<void> {
     if (number % 5 === 3) {
-      // It has just begun, and still reads and mends what the one before left.
+      // It has just started, and still recovers the files of the previous process.
       await pause(random() * 200);
       return;
     }
@@ -135,7 +136,7 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
     }
   }
 
-  /** Of the checks that came later only the database knows it. */
+  /** Only the database knows when later checks were assigned. */
   async function assignedAt(): Promise<ReadonlyMap<string, number>> {
     const rows = await readDatabase(where, 'select check_id, answered_until from assignments');
     const times = rows.map(
@@ -146,15 +147,15 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
   }
 }
 
-/** The checks are in, and from now on their slots are run. */
+/** The checks are assigned, and their slots run from now on. */
 const RUNS = /"time":"([^"]*)"[^\n]*"scheduled":[1-9][^\n]*the checks are in/;
 
-/** The time between two kills is what this is about. */
+/** The time between two kills is the subject of this test. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Numbers from 0 to under 1, the same for the same seed. */
+/** Numbers in [0, 1), the same for the same seed. */
 function randomFrom(start: number): () => number {
   let state = start >>> 0;
   return () => {

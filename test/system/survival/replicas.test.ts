@@ -26,9 +26,9 @@ import {
 
 const CHECKS = 80;
 const PERIOD_SECONDS = 10;
-/** What is due in the very moment of the assignment, or of the stop, may count or not. */
+/** Slots due in the moment of the assignment, or of the stop, may count or not. */
 const FUZZ_MS = 500;
-/** Longer than a lease, so that the agents hold none when the database is back. */
+/** Longer than a lease, so that the agents have none when the database is back. */
 const OUTAGE_MS = 4_000;
 
 let postgres: TestPostgres | null = null;
@@ -91,7 +91,7 @@ describe('two replicas under load', () => {
     const second = await startService({ ...where, apiKey });
     const balancer = await startBalancer([first.port, second.port]);
     const { checkIds, location, loadLocation, loadCheckId } = await setUp(first);
-    // It has no agents that could be assigned the check.
+    // It has no agents that could get the check.
     const [account] = await readDatabase(where, 'select id from accounts');
     await withDatabase(where, (store) =>
       giveEverySlot(store, {
@@ -132,11 +132,11 @@ describe('two replicas under load', () => {
     await answeredMore(clients, 100);
     await finalsAfter(databaseUrl, killedAtMs, 20);
     const afterKill = clients.troubles.length;
-    // A connection was cut in the middle, or it was not under load.
+    // At least one request was cut, otherwise there was no load.
     expect(afterKill).toBeGreaterThan(0);
     const third = await startService({ ...where, apiKey, port: first.port });
 
-    // The database of both.
+    // The shared database.
     const replicas = [second, third];
     await server().stop('immediate');
     const gone = { fromMs: Date.now(), toMs: 0 };
@@ -163,7 +163,7 @@ describe('two replicas under load', () => {
     expect(
       slotFaults(ofAgents, { checkIds, periodSeconds: PERIOD_SECONDS, afterMs, upToMs }),
     ).toEqual({ unanswered: [], double: [], unplanned: [] });
-    // The agents went on by what they had, and brought it afterwards.
+    // The agents continued with their assignments, and uploaded the results afterwards.
     const meanwhile = ofAgents.filter(
       ({ kind, slotMs }) => kind === 'FINAL' && slotMs > gone.fromMs && slotMs < gone.toMs,
     );
@@ -177,7 +177,7 @@ describe('two replicas under load', () => {
   });
 });
 
-/** Checks that agents run, and one of a location that has none, for results from elsewhere. */
+/** Checks that agents run, and one of a location without agents, for results from elsewhere. */
 async function setUp(service: RunningService) {
   const target = await listenTcp((socket) => socket.end());
   onTestFinished(() => target.close());
@@ -226,7 +226,7 @@ const is =
   (status: number): boolean =>
     status === wanted;
 
-/** Resolves when so many FINALs of agents' slots after the instant are in. */
+/** Resolves after this many FINALs of agents' slots after the instant. */
 async function finalsAfter(databaseUrl: string, instantMs: number, count: number): Promise<void> {
   await until(
     () =>
@@ -265,7 +265,7 @@ function isFair(trouble: Trouble): boolean {
   return trouble.status === 503 && /^[1-9]\d?$/.test(trouble.retryAfter ?? '');
 }
 
-/** Log lines of a fault, or lines that are not the logger's. */
+/** Log lines of a fault, or lines that are not from the logger. */
 function troublesIn(log: string): readonly string[] {
   const foreign = log.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   return [...errorsIn(log), ...foreign];

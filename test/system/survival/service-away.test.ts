@@ -23,13 +23,16 @@ import {
 import { askService } from '../../support/service/service-app.ts';
 
 const CHECKS = 60;
-/** Of real time: some slots of each check. */
+/** Real time: some slots of each check. */
 const AWAY_MS = 20_000;
-/** What was under way when its agent was killed is lost, and what was not yet safe on disk. */
+/** Runs in progress at the agent's kill, and results not yet on disk, are lost. */
 const FUZZ_MS = 1_000;
-/** Each agent runs on for so long, which has slots of some checks also without FUZZ_MS at both ends. */
+/**
+ * Each agent runs for this time, which includes slots of some checks even without FUZZ_MS at both
+ * ends.
+ */
 const STRETCH_MS = 5 * FUZZ_MS;
-/** Two simultaneous runs may be reported in the other order by this much. */
+/** Two simultaneous runs may be reported in the other order within this time. */
 const ORDER_FUZZ_MS = 1_000;
 const MAX_LATE_MS = startToleranceMs(PERIOD_SECONDS * 1000) + 500;
 
@@ -47,7 +50,7 @@ describe.each(databasesToTest('pglite'))('while a service on %s is away', (kind)
       serviceUrl: service.url,
       key,
       dataDir: makeTestFolder(),
-      // An agent that is short of CPU leaves out runs.
+      // An agent short of CPU skips runs.
       prefix: REAL_TIME,
     };
     let agent = await startAgent(options);
@@ -91,7 +94,7 @@ describe.each(databasesToTest('pglite'))('while a service on %s is away', (kind)
       double: [],
       unplanned: [],
     });
-    // Only what no process was there for is missed.
+    // Only slots without a process are missed.
     const missed = records.filter(({ kind }) => kind === 'missed').map(({ slotMs }) => slotMs);
     const isExcused = (slotMs: number): boolean =>
       slotMs <= readyMs ||
@@ -109,7 +112,7 @@ describe.each(databasesToTest('pglite'))('while a service on %s is away', (kind)
       }),
     ).toEqual([]);
     expect(outOfOrder(arrived)).toEqual([]);
-    // Of the agent that saw its service go, and of both that came after it.
+    // From the agent that lost its service, and from both later ones.
     const starts = [awayMs, ...restarts.map(({ toMs }) => toMs)];
     const ends = [...restarts.map(({ fromMs }) => fromMs), backMs];
     const ofThen = starts.map((fromMs, nth) => {
@@ -136,8 +139,8 @@ interface Arrival {
 }
 
 /**
- * In the order in which the service stored them: by the transaction. Within one there is no order: a
- * batch that was rolled back leaves room in the table, which later rows fill.
+ * In the order of the service's transactions. Within one there is no order: a batch that was rolled
+ * back leaves space in the table, which later rows fill.
  */
 async function arrivals(where: Parameters<typeof readDatabase>[0]): Promise<readonly Arrival[]> {
   const rows = await readDatabase(
@@ -159,7 +162,7 @@ function nameOf({ checkId, slotMs }: Pick<Arrival, 'checkId' | 'slotMs'>): strin
   return `${checkId} ${slotMs}`;
 }
 
-/** Those that came after a later one: of their own check, or of any. */
+/** Results stored after a later one: of their own check, or of any. */
 function outOfOrder(arrived: readonly Arrival[]): readonly Arrival[] {
   const last = new Map<string, number>();
   let latestMs = 0;

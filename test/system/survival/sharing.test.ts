@@ -23,7 +23,7 @@ import {
 const CHECKS = 60;
 /** From the end of an agent until others run all of its checks: the lease, and 5 s. */
 const MOVED_WITHIN_MS = 3_000 + 5_000;
-/** In which nothing changes, so each slot is to be run by the one agent that has the check. */
+/** A period without changes, so that each slot must be run by the one agent that has the check. */
 const QUIET_MS = 3_000;
 /** A run may start late, so slots this shortly before a change may count as part of it. */
 const FUZZ_MS = 1_000;
@@ -81,7 +81,7 @@ describe.skipIf(lacks !== null).each(databasesToTest('postgres'))(
       for (const process of processes) expect(await process.kill('SIGTERM')).toBe(0);
       expect(await service.kill('SIGTERM')).toBe(0);
 
-      // Only to the one that joined have checks moved.
+      // Checks have moved only to the agent that joined.
       const moved = ids.filter((id) => ofThree.get(id) !== ofTwo.get(id));
       expect(moved.length).toBeGreaterThan(0);
       expect(moved.filter((id) => ofThree.get(id) !== killed.name)).toEqual([]);
@@ -91,12 +91,12 @@ describe.skipIf(lacks !== null).each(databasesToTest('postgres'))(
       expect(notRunOnce(two, visits)).toEqual([]);
       expect(notRunOnce(three, visits)).toEqual([]);
       expect(notRunOnce(one, visits, isConnected)).toEqual([]);
-      // The one that was cut off went on: else it would be no wonder that no slot has two FINALs.
+      // The isolated agent continued: otherwise it would be trivial that no slot has two FINALs.
       const goesOn = ({ from, slotMs }: SlotVisit): boolean =>
         from === cut.name && slotMs > faultMs + FUZZ_MS && slotMs < returnMs;
       expect([...visits.values()].flat().filter(goesOn).length).toBeGreaterThan(0);
       expect(notRunOnce(after, visits)).toEqual([]);
-      // Through it all, where a check did not have to move.
+      // During the whole test, if a check did not have to move.
       const stayed = new Map([...ofThree].filter(([, name]) => name === steady.name));
       expect(notRunOnce({ owners: stayed, fromMs: two.fromMs, toMs: upToMs }, visits)).toEqual([]);
 
@@ -111,7 +111,7 @@ describe.skipIf(lacks !== null).each(databasesToTest('postgres'))(
       const unseen = [...finals].filter(([slot, by]) => !visits.get(slot)?.some(isFrom(by)));
       expect(unseen).toEqual([]);
 
-      // What was run is not missed, also where only the one ran it that was cut off.
+      // Slots that ran are not missed, even if only the isolated agent ran them.
       const diedWith = (slotMs: number): boolean =>
         slotMs > faultMs - 2 * FUZZ_MS && slotMs <= faultMs;
       const isWatched = (slotMs: number): boolean => slotMs > two.fromMs && slotMs <= upToMs;
@@ -122,7 +122,7 @@ describe.skipIf(lacks !== null).each(databasesToTest('postgres'))(
           return visitors.some(({ from }) => from !== killed.name || !diedWith(slotMs));
         }),
       ).toEqual([]);
-      // And what is missed was under way from one agent to another.
+      // Missed slots are those of checks that were moving between agents.
       const isMoving = ({ checkId, slotMs }: SlotRecord): boolean => {
         if (slotMs > joinMs && slotMs < three.fromMs)
           return ofTwo.get(checkId) !== ofThree.get(checkId);
@@ -136,17 +136,17 @@ describe.skipIf(lacks !== null).each(databasesToTest('postgres'))(
   },
 );
 
-/** Agents' names by the ids of the checks that they have. */
+/** Agents' names by the ids of their checks. */
 type Owners = ReadonlyMap<string, string>;
 
-/** A time in which nothing changes. */
+/** A period without changes. */
 interface Quiet {
   readonly owners: Owners;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Resolves when each of the agents has some of the checks, no two have the same, and all are had. */
+/** Resolves when each of the agents has some checks, and each check has exactly one agent. */
 async function shared(
   agents: readonly NamespacedAgent[],
   ids: readonly string[],
@@ -209,7 +209,7 @@ function bySlot(visits: readonly SlotVisit[]): ReadonlyMap<string, readonly Slot
   return slots;
 }
 
-/** The slots of a time that were not run by their owner, or not only by it, or not only once. */
+/** The slots of a period that were not run exactly once by their owner. */
 function notRunOnce(
   { owners, fromMs, toMs }: Quiet,
   visits: ReadonlyMap<string, readonly SlotVisit[]>,

@@ -21,12 +21,14 @@ import {
 import { askService } from '../../support/service/service-app.ts';
 
 const CHECKS = 200;
-/** Each assertion repeats the body in the result: half a MiB; memory holds 64 MiB of them. */
+/**
+ * Each assertion repeats the body in the result: half a MiB; memory has space for 64 MiB of them.
+ */
 const ASSERTIONS = 50;
 const LONG = 'All is well. '.repeat(800).slice(0, 10_000);
 const SHORT = 'All is well.';
 const DISK_MIB = 128;
-/** Results that are made before the disk is full, while the service is away. */
+/** Results made before the disk is full, while the service is away. */
 const EARLY = 10;
 const LOST = 10;
 const DROPPED = 'vedette_spool_dropped_total';
@@ -55,7 +57,7 @@ describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
         (results) => results.length >= 3 * EARLY,
       );
       disk.fill();
-      // The last ones may be of a write that is under way.
+      // The last ones may belong to an unfinished write.
       const early = written.slice(0, -EARLY);
       const lost = metric(`${DROPPED}{kind="result",reason="memory"}`);
       await until(lost, (count) => count >= LOST);
@@ -65,7 +67,7 @@ describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
       });
 
       const late = printed(stdoutFile).slice(-EARLY);
-      // There is enough to be sent.
+      // Enough records are left to be sent.
       target.body = SHORT;
       disk.empty();
       await agent.logged(/the spool is written to disk again/);
@@ -85,7 +87,7 @@ describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
       // Each result has arrived, or was counted.
       expect(gone).toHaveLength(dropped);
       expect(arrived.size).toBe(all.length - dropped);
-      // What was on disk is kept, and in memory it is the oldest that make room for the newest.
+      // Records on disk are retained, and in memory the oldest are dropped first.
       expect([...early, ...late].filter(({ id }) => !arrived.has(id))).toEqual([]);
       expect(all.filter(({ hasFailures }) => hasFailures)).toEqual([]);
       expect(after(`${DROPPED}{kind="result",reason="memory"}`)).toBe(dropped);
@@ -105,7 +107,7 @@ describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
       ]);
       const recovered = log.filter(({ msg }) => msg === 'the spool is written to disk again');
       expect(recovered).toHaveLength(1);
-      // A disk that is slow, for what else this machine does, loses some before it is full, and after.
+      // A slow disk on a busy machine loses some before it is full, and afterwards.
       expect(recovered[0].dropped).toBeGreaterThan(0);
       expect(recovered[0].dropped).toBeLessThanOrEqual(dropped);
       const warnings = log.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
@@ -114,7 +116,7 @@ describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
   },
 );
 
-/** Each passes. Its results are as long as what the target then has for a body. */
+/** Each passes. Its results are as long as the target's current body. */
 async function addChecks(service: RunningService, slug: string): Promise<{ body: string }> {
   const target = { body: LONG };
   const server = await listening(createServer((_request, response) => response.end(target.body)));
@@ -132,13 +134,13 @@ async function addChecks(service: RunningService, slug: string): Promise<{ body:
   return target;
 }
 
-/** All results that an agent has printed so far, but for a line that is not whole yet. */
+/** All results that an agent has printed so far, without an incomplete last line. */
 function printed(file: string): readonly CheckResult[] {
   const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line)).filter(({ resultType }) => resultType !== undefined);
 }
 
-/** Those of the results that stand in the spool's files, all of them or a part. */
+/** The results whose text is in the spool's files, completely or partly. */
 function writtenOf(results: readonly CheckResult[], dataDir: string): readonly CheckResult[] {
   const folder = join(dataDir, 'spool');
   const segments = readdirSync(folder).filter((name) => name.endsWith('.seg'));
@@ -146,7 +148,7 @@ function writtenOf(results: readonly CheckResult[], dataDir: string): readonly C
   return results.filter(({ id }) => contents.some((bytes) => bytes.includes(id)));
 }
 
-/** Asks again and again, until it is stopped, which gives all answers' statuses. */
+/** Polls until it is stopped, and then returns all statuses. */
 function watchReadiness({ healthPort }: RunningAgent): { stop(): readonly number[] } {
   const statuses: number[] = [];
   let isStopped = false;
@@ -156,7 +158,7 @@ function watchReadiness({ healthPort }: RunningAgent): { stop(): readonly number
     return status;
   };
   const watching = until(ask, () => isStopped).catch(() => {
-    // No answer at all is no 200 either.
+    // No answer counts as a status other than 200.
     if (!isStopped) statuses.push(0);
   });
   onTestFinished(async () => {

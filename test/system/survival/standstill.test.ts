@@ -21,9 +21,9 @@ import {
 
 const CHECKS = 60;
 const LEASE_MS = 3_000;
-/** Longer than the lease (3 s), the move of the checks (2 s), and how late a run may start (5 s). */
+/** Longer than the lease (3 s), the move of the checks (2 s), and the delay of a run (5 s). */
 const STOPPED_MS = 12_000;
-/** In which what ran late would have ended, and the checks are shared out again. */
+/** Time for late runs to end and for checks to be distributed again. */
 const AFTER_MS = 12_000;
 
 async function setUp() {
@@ -80,7 +80,8 @@ it('an agent that was stopped for longer than its lease runs no slot that anothe
   expect(await service.kill('SIGTERM')).toBe(0);
 
   const ran = new Set(other.runs());
-  // Slots after that belong to a check that is moving back; the other agent may learn of it a moment later.
+  // Slots after that belong to a check that is moving back; the other agent may learn of it a
+  // moment later.
   const twice = stopped.runs().filter((run) => ran.has(run) && slotOf(run) <= wokenMs);
   expect(twice).toEqual([]);
   expect(stopped.runs().length).toBeGreaterThan(CHECKS / 2);

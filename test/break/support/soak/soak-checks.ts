@@ -4,14 +4,14 @@ import type { TargetPorts } from './soak-targets.ts';
 
 type Type = 'url' | 'api' | 'tcp' | 'dns' | 'icmp';
 
-/** A check of the soak, and what of it the test goes by. */
+/** A check of the soak, with its properties for the test. */
 export interface SoakCheck {
   readonly id: string;
   readonly type: Type;
   readonly frequency: Frequency;
   /** Seconds, with frequency 0. */
   readonly frequencyOffset: number | null;
-  /** It takes longer than its period, so that slots are missed for its run before. */
+  /** It takes longer than its period, so that slots are missed because of the previous run. */
   readonly overruns: boolean;
   /** Each of its results has an artifact. */
   readonly keepsBody: boolean;
@@ -20,19 +20,19 @@ export interface SoakCheck {
 interface Shape {
   readonly type: Type;
   readonly request: object;
-  /** Others than those that all have. */
+  /** Fields that replace the common ones. */
   readonly fields?: object;
   readonly overruns?: boolean;
 }
 
 const RETRIED = { retryStrategy: { type: 'FIXED', baseBackoffSeconds: 1, maxRetries: 1 } };
-/** Of what hangs for the 30 s of an attempt: that is long enough. */
+/** For targets that hang for the 30 s of an attempt: that is long enough. */
 const ONCE = { retryStrategy: null, doubleCheck: false };
 const OFTEN = { frequency: 0, frequencyOffset: 10 } as const;
 const MINUTELY = { frequency: 1, frequencyOffset: null } as const;
 export const SECRET_VARIABLE = 'SOAK_TOKEN';
 
-/** One of each kind that there is; every number of checks goes through them in turn. */
+/** One of each kind; any number of checks rotates through them. */
 function shapes(ports: TargetPorts): {
   readonly often: readonly Shape[];
   readonly minutely: readonly Shape[];
@@ -96,9 +96,9 @@ function shapes(ports: TargetPorts): {
   };
 }
 
-/** What hangs for 30 s has a few checks only: each holds a place for all of that time. */
+/** Few checks hang for 30 s: each has a permit for all of that time. */
 const HANGING = 4;
-/** Whose alerts are heard of. */
+/** Checks whose alerts are delivered. */
 const FLAPPING = 4;
 /** Requests to the API. */
 const AT_ONCE = 8;

@@ -4,13 +4,13 @@ import type { RunningService } from '../../../support/service/deployment.ts';
 import type { Ask, Reply } from '../../../support/service/service-app.ts';
 import { SECRET_VARIABLE, type SoakCheck } from './soak-checks.ts';
 
-/** Those that use the API while it soaks. */
+/** Clients that use the API during the soak. */
 export interface SoakClients {
-  /** Requests by what they were for. */
+  /** Requests by purpose. */
   readonly done: Readonly<Partial<Record<string, number>>>;
-  /** What was answered otherwise than it should: empty where all is well. */
+  /** Unexpected answers: empty if all is well. */
   readonly troubles: readonly string[];
-  /** Ends them when what they have begun is answered. */
+  /** Ends them after their current requests. */
   stop(): Promise<void>;
 }
 
@@ -18,11 +18,11 @@ export interface SoakClientsOptions {
   readonly service: RunningService;
   readonly slug: string;
   readonly checks: readonly SoakCheck[];
-  /** Of a heartbeat that is pinged; the other one that there is never is again. */
+  /** Token of a heartbeat that is pinged; the other heartbeat never is again. */
   readonly pingPath: string;
 }
 
-/** Of these the service answers 60 and 30 a minute. */
+/** The rate limits of the service are 60 and 30 of these a minute. */
 const RESULTS_EVERY_MS = 2_000;
 const DOWNLOADS_EVERY_MS = 4_000;
 const REPORTS_EVERY_MS = 2_500;
@@ -43,7 +43,7 @@ export function startSoakClients(options: SoakClientsOptions): SoakClients {
   const stopping = new AbortController();
   const done: Record<string, number> = {};
   const troubles: string[] = [];
-  // Each that was one is masked for an hour more, so that always new ones would add up.
+  // Old values stay masked for an hour, so that ever new ones would add up.
   const secrets = Array.from({ length: SECRETS }, newSecret);
 
   const trouble = (purpose: string, path: string, more: Ask, what: string): void => {
@@ -150,7 +150,7 @@ export function startSoakClients(options: SoakClientsOptions): SoakClients {
     repeat(CHURN_EVERY_MS, churn),
     repeat(SECRET_EVERY_MS, change),
   ];
-  // `stop` reports them; until then nobody awaits them.
+  // `stop` reports them; nothing awaits them before.
   for (const each of running) each.catch(() => {});
   return {
     done,
@@ -162,7 +162,7 @@ export function startSoakClients(options: SoakClientsOptions): SoakClients {
   };
 }
 
-/** The pace of a client is what it is about; it ends at once with the clients. */
+/** The pace of a client is intended; it ends at once with the clients. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {

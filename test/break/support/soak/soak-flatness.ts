@@ -1,14 +1,14 @@
 import { median, quantile } from '../../../bench/row.ts';
 import type { Census, Sample } from './soak-sampler.ts';
 
-/** How far a series may be above where it was: a share of that, and so much in any case. */
+/** The allowed growth of a series: a share, and an absolute amount. */
 export interface Tolerance {
   readonly share: number;
   readonly plus: number;
 }
 
 export interface Rule extends Tolerance {
-  /** Series that explain some of it: so many for each that they have grown by are no leak. */
+  /** Series that explain some growth: this many per unit of their growth are no leak. */
   readonly besides?: readonly { readonly series: string; readonly each: number }[];
 }
 
@@ -18,14 +18,14 @@ export interface Series {
   readonly samples: readonly Sample[];
 }
 
-/** A third is warm-up; then the quarter after it is compared with the last quarter. */
+/** The first third is warm-up; then compares the next quarter with the last one. */
 function parts(samples: readonly Sample[]) {
   const third = Math.ceil(samples.length / 3);
   const quarter = Math.max(1, Math.floor(samples.length / 4));
   return { early: samples.slice(third, third + quarter), late: samples.slice(-quarter) };
 }
 
-/** A sentence for each series that is not flat: empty where all is well. */
+/** A sentence for each series that is not flat: empty if all is well. */
 export function growthIn(
   { name, samples }: Series,
   rules: Readonly<Record<string, Rule>>,
@@ -47,7 +47,7 @@ function mediansOf(samples: readonly Sample[], series: string): readonly [number
   return [of(early), of(late)];
 }
 
-/** In numbers, whatever the share; `ends` has the first and the last level of a series. */
+/** In absolute numbers; `ends` has the first and the last level of a series. */
 function mostGrowth(
   { plus, besides = [] }: Rule,
   ends: (series: string) => readonly [number, number],
@@ -59,13 +59,13 @@ function mostGrowth(
   return explained.reduce((sum, some) => sum + some, plus);
 }
 
-/** What lived at one moment, and the sample that was taken just before. */
+/** Live objects at one moment, and the sample taken just before. */
 export interface Counted {
   readonly census: Census;
   readonly sample: Sample;
 }
 
-/** The same of the counts of what lives, once after the warm-up and once at the end. */
+/** The same for counts of live objects, once after the warm-up and once at the end. */
 export function growthOf(
   name: string,
   [before, after]: readonly [Counted, Counted],
@@ -83,7 +83,10 @@ export function growthOf(
   });
 }
 
-/** A table of all series: where each began, was after the warm-up, and ended, and its largest. */
+/**
+ * A table of all series: the values at the start, after the warm-up and at the end, and the
+ * maximum.
+ */
 export function summaryOf({ name, samples }: Series): string {
   const { early, late } = parts(samples);
   const rows = Object.keys(samples[0] ?? {}).map((series) => {
@@ -101,7 +104,7 @@ export function summaryOf({ name, samples }: Series): string {
   return [`${name.padEnd(46)}${head}`, ...rows].join('\n');
 }
 
-/** Every sample of every series, for when it is not flat. */
+/** Every sample of every series, if one is not flat. */
 export function allOf({ name, samples }: Series): string {
   const rows = Object.keys(samples[0] ?? {}).map(
     (series) =>

@@ -3,18 +3,18 @@ import { WebSocket } from 'undici';
 import { onTestFinished } from 'vitest';
 import type { Running } from '../../../support/service/deployment.ts';
 
-/** For the environment of a process of ours: its inspector listens on a free port of loopback. */
+/** For the environment of our processes: the inspector listens on a free port of loopback. */
 export const INSPECTED = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
-/** A look into a process that was started with INSPECTED, without anything of it being changed. */
+/** Inspects a process that was started with INSPECTED, without changing it. */
 export interface Inspector {
-  /** Bytes that JavaScript objects take after a full collection. */
+  /** Bytes of JavaScript objects after a full collection. */
   heapBytes(): Promise<number>;
-  /** What an expression is there, which must be fit for JSON. */
+  /** The value of an expression, which must be JSON. */
   evaluate<Value>(expression: string): Promise<Value>;
-  /** What a function makes of all living objects that have this prototype; collects first. */
+  /** Applies a function to all living objects with this prototype; collects garbage first. */
   ofAll<Value>(prototype: string, fold: string): Promise<Value>;
-  /** A process does not end while somebody looks. */
+  /** A process does not end while an inspector is connected. */
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ interface Evaluated {
   readonly exceptionDetails?: { readonly text: string; readonly exception?: unknown };
 }
 
-/** The part of the Chrome DevTools protocol that Node's inspector speaks. Closed with the test. */
+/** The part of the Chrome DevTools protocol that this needs. Closed with the test. */
 export async function inspect(running: Running): Promise<Inspector> {
   const log = await running.logged(/Debugger listening on (ws:\S+)/);
   const url = /Debugger listening on (ws:\S+)/.exec(log)?.[1] ?? '';

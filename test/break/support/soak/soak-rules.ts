@@ -1,9 +1,9 @@
 import type { Rule } from './soak-flatness.ts';
 import type { Census } from './soak-sampler.ts';
 
-/** Also in a minute, though the compiler has not seen all paths often enough by then. */
+/** Also within a minute, although the compiler has not optimised all paths by then. */
 const HEAP: Rule = { share: 0.1, plus: 4 };
-/** Of a run at work; what hangs adds up for the first half a minute, and has no end sooner. */
+/** For running checks; hanging ones add up during the first half minute. */
 const perRun = (each: number, plus: number): Rule => ({
   share: 0,
   plus,
@@ -16,19 +16,19 @@ const perRequest = (each: number, plus: number): Rule => ({
 });
 const atMost = (plus: number): Rule => ({ share: 0, plus });
 
-/** Runs that the clients have asked for; the test itself counts them. */
+/** Runs that clients have requested; the test itself counts them. */
 export const ASKED_RUNS = 'asked runs';
 
-/** MiB are in the name of a series; the others are counts. */
+/** Names of series in MiB contain it; the others are counts. */
 export const AGENT_RULES: Readonly<Record<string, Rule>> = {
   'heap MiB': HEAP,
   'buffers MiB': { share: 0.1, plus: 8 },
-  // The allocator gives back little of what many runs took at once.
+  // The allocator returns little of the memory of many simultaneous runs.
   'rss MiB': { share: 0.15, plus: 24 },
   threads: atMost(2),
   'fds: files': atMost(6),
   'fds: sockets': perRun(1, 20),
-  // Pipes: of the two programs of each of two diagnostic passes.
+  // Pipes of the two programs of each of two diagnostic passes.
   'fds: others': atMost(12),
   handles: perRun(1, 20),
   timers: perRun(2, 30),
@@ -39,10 +39,10 @@ export const AGENT_RULES: Readonly<Record<string, Rule>> = {
 export const SERVICE_RULES: Readonly<Record<string, Rule>> = {
   'heap MiB': HEAP,
   'buffers MiB': { share: 0.1, plus: 8 },
-  // The embedded database's memory is in it, which only grows, up to its bounds.
+  // Includes the embedded database's memory, which only grows, up to its limits.
   'rss MiB': { share: 0.15, plus: 64 },
   threads: atMost(2),
-  // Its files stay open from their first use on.
+  // Its files stay open after their first use.
   'fds: files': atMost(50),
   'fds: sockets': perRequest(2, 10),
   'fds: others': atMost(6),
@@ -50,16 +50,16 @@ export const SERVICE_RULES: Readonly<Record<string, Rule>> = {
   timers: perRequest(2, 10),
 };
 
-/** One for each run that was ended meanwhile would be more, also in a minute. */
+/** A leak of one per ended run would exceed it, even within a minute. */
 export const AGENT_CENSUS: Readonly<Record<keyof Census, Rule>> = {
   mapEntries: {
     share: 0,
     plus: 250,
     besides: [
-      // The spool's index has each record in a map, and the uploads have what waits for them.
+      // The spool's index has each record in a map, and the uploads have the waiting records.
       { series: 'vedette_spool_records', each: 2 },
       { series: 'vedette_running', each: 4 },
-      // It remembers so many of those that were asked for, so as not to make one twice.
+      // It remembers this many requested runs, to avoid duplicates.
       { series: ASKED_RUNS, each: 1 },
     ],
   },

@@ -3,7 +3,7 @@ import type { Running } from '../../../support/service/deployment.ts';
 import { askService } from '../../../support/service/service-app.ts';
 import type { Inspector } from './soak-inspector.ts';
 
-/** What a process had at one moment, by the name of the series. */
+/** Values of a process at one moment, by series. */
 export type Sample = Readonly<Record<string, number>>;
 
 export interface Watched {
@@ -11,13 +11,13 @@ export interface Watched {
   readonly inspector: Inspector;
   /** Of `/metrics` and `/-/readiness`. */
   readonly port: number;
-  /** Of the metrics of the product, those that are kept as series, by their own names. */
+  /** The product metrics that become series, by their own names. */
   readonly metrics: readonly string[];
 }
 
 const MIB = 1024 * 1024;
 
-/** Anything but a number that names a process or a file may come and go meanwhile. */
+/** Everything except a number that identifies a process or a file may vary. */
 function ifThere<Value>(look: () => Value, otherwise: Value): Value {
   try {
     return look();
@@ -26,7 +26,7 @@ function ifThere<Value>(look: () => Value, otherwise: Value): Value {
   }
 }
 
-/** Looks at a process from outside and from inside, after a full collection. */
+/** Samples a process from outside and inside, after a full collection. */
 export async function takeSample(watched: Watched): Promise<Sample> {
   const { running, inspector, port, metrics } = watched;
   const startMs = performance.now();
@@ -50,7 +50,7 @@ export async function takeSample(watched: Watched): Promise<Sample> {
 interface Inside {
   readonly arrayBuffers: number;
   readonly handles: number;
-  /** By type: what keeps the event loop going. */
+  /** By type: resources that keep the event loop alive. */
   readonly resources: Partial<Record<string, number>>;
 }
 
@@ -85,7 +85,7 @@ function outsideOf(pid: number): Sample {
   };
 }
 
-/** The state's number is the kernel's (include/net/tcp_states.h); of unconnected UDP it is 07. */
+/** The state is a number of the kernel (include/net/tcp_states.h); unconnected UDP has 07. */
 function socketStates(pid: number, inodes: ReadonlySet<string>): ReadonlyMap<string, number> {
   const states = new Map<string, number>();
   for (const table of ['tcp', 'tcp6', 'udp', 'udp6']) {
@@ -101,7 +101,7 @@ function socketStates(pid: number, inodes: ReadonlySet<string>): ReadonlyMap<str
   return states;
 }
 
-/** Of each metric without labels its value, and of one with labels the sum. */
+/** The value of each metric, summed over its labels. */
 function metricValues(text: string): ReadonlyMap<string, number> {
   const values = new Map<string, number>();
   for (const line of text.split('\n')) {
@@ -112,17 +112,20 @@ function metricValues(text: string): ReadonlyMap<string, number> {
   return values;
 }
 
-/** Counts of what lives in a process: a leak of a few bytes a run shows here long before the heap. */
+/**
+ * Counts of live objects: a leak of a few bytes per run is visible here long before the heap shows
+ * it.
+ */
 export interface Census {
   readonly mapEntries: number;
   readonly signals: number;
-  /** Of all of them, for their abortion. */
+  /** All of them, for abort signals. */
   readonly abortListeners: number;
 }
 
-/** The process stands still for about a second, as the inspector collects most thoroughly. */
+/** The process stops for about a second, because the inspector collects very thoroughly. */
 export async function takeCensus(inspector: Inspector): Promise<Census> {
-  // The prototypes of subclasses are among them, and have no size.
+  // Includes the prototypes of subclasses, which have no size.
   const mapEntries = await inspector.ofAll<number>(
     'Map.prototype',
     `function () {

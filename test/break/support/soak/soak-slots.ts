@@ -2,27 +2,27 @@ import { nextSlotAfter, slotRuleOf } from '../../../../src/model/schedule/freque
 import { readDatabase } from '../../../support/service/deployment.ts';
 import type { SoakCheck } from './soak-checks.ts';
 
-/** What became of the slots of all checks, as words: each list is empty where all is well. */
+/** Faulty slots of all checks, as text: each list is empty if all is well. */
 export interface SlotVerdict {
   /** Neither a FINAL nor a missed record. */
   readonly unanswered: readonly string[];
   /** More than one record. */
   readonly double: readonly string[];
-  /** Missed for a reason that the soak has not brought about itself. */
+  /** Missed for a reason that the soak did not cause. */
   readonly missed: readonly string[];
-  /** How many were missed since the agent, or all of the machine, stood still. */
+  /** How many were missed because the agent, or the whole machine, stood still. */
   readonly stoodStill: number;
-  /** So that nobody takes nothing for all well. */
+  /** Guards against an empty evaluation. */
   readonly finals: number;
   readonly missedSlots: number;
   readonly artifacts: number;
 }
 
-/** Epoch milliseconds: slots after the one and up to the other are judged. */
+/** Epoch milliseconds: evaluates the slots after the first and up to the second. */
 export interface Course {
   readonly afterMs: number;
   readonly upToMs: number;
-  /** When somebody else, or a look into the agent, kept it from its work so long that it says so. */
+  /** Times in which other processes, or the inspector, kept the agent from its work. */
   readonly standstills: readonly Span[];
 }
 
@@ -66,11 +66,11 @@ export async function judgeSlots(
   const lasting = new Set(checks.map(({ id }) => id));
   const isOurDoing = ({ checkId, slotMs, reason }: Answer): boolean =>
     reason === null ||
-    // What came and went meanwhile, or was due before there was an agent, nobody had to run.
+    // Checks that came and went, and slots before the agent's start, need no record.
     !lasting.has(checkId) ||
     slotMs <= afterMs ||
     (reason === 'previous_run_active' && overrunning.has(checkId)) ||
-    // Those that were running at the stop.
+    // Runs at the stop.
     (reason === 'agent_stopped' && slotMs > upToMs - STOPPED_WITHIN_MS);
   const isOfStandstill = ({ slotMs, reason }: Answer): boolean =>
     reason !== null && STANDING_STILL.has(reason) && isNear(standstills, slotMs);
@@ -90,7 +90,9 @@ export async function judgeSlots(
   };
 }
 
-/** What comes of it: attempts that fail meanwhile are made again, and keep their places for longer. */
+/**
+ * The consequence: attempts that fail meanwhile are repeated, and have their permits for longer.
+ */
 const STANDING_STILL: ReadonlySet<string> = new Set([
   'agent_asleep',
   'agent_busy',
@@ -106,7 +108,7 @@ function isNear(standstills: readonly Span[], slotMs: number): boolean {
   );
 }
 
-/** An attempt is made four times at most where the agent stands still in each. */
+/** At most four attempts, if the agent stands still in each. */
 const STOPPED_WITHIN_MS = 4 * LONGEST_ATTEMPT_MS;
 
 function nameOf(checkId: string, slotMs: number): string {
@@ -114,7 +116,7 @@ function nameOf(checkId: string, slotMs: number): string {
 }
 
 async function answersIn(where: { readonly dataDir: string }): Promise<readonly Answer[]> {
-  // What somebody asked for stands beside the plan, under a sequence of its own.
+  // Requested runs are outside of the schedule, with a separate sequence.
   const finals = await readDatabase(
     where,
     `select check_id, extract(epoch from slot) * 1000 as ms from check_results

@@ -1,6 +1,7 @@
-// The targets of the soak in a process of their own, on loopback: HTTP, HTTPS with HTTP/2, TCP and DNS
-// servers that answer well, late, big, broken or never, and a hook for alerts. Takes the certificate
-// as its argument, prints its ports, and ends with its input. `/counts` tells what came.
+// The targets of the soak in their own process, on loopback: HTTP, HTTPS with HTTP/2, TCP and DNS
+// servers that answer well, late, with large bodies, incorrectly or never, and a webhook for
+// alerts. Takes the certificate as its argument, prints its ports, and ends with its input.
+// `/counts` returns the numbers of requests and notices.
 import dgram from 'node:dgram';
 import { createServer as createHttpServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
@@ -15,7 +16,7 @@ const TEXT = { 'content-type': 'text/plain' };
 const JSON_TYPE = { 'content-type': 'application/json' };
 const ITEMS = JSON.stringify({ ok: true, items: Array.from({ length: 20 }, (_, id) => ({ id })) });
 const PACKED = { gzip: gzipSync(BIG), br: brotliCompressSync(BIG) };
-/** How long the target that comes and goes is here, and then away. */
+/** How long the intermittent target is up, and then down. */
 const FLAP_MS = 12_000;
 
 const counts = { requests: 0, hooks: {} };
@@ -25,7 +26,7 @@ const packed = (encoding) => (_request, response) =>
 
 const paths = {
   '/ok': (_request, response) => response.writeHead(200, JSON_TYPE).end(ITEMS),
-  // What was sent comes back, so that its secrets have to be masked.
+  // Returns the request, so that its secrets must be masked.
   '/echo': (request, response) =>
     response.writeHead(200, JSON_TYPE).end(JSON.stringify({ headers: request.headers })),
   '/slow': (_request, response, query) => {
@@ -85,7 +86,7 @@ const records = (type) =>
     CNAME: ['other.here.test'],
   })[type] ?? [];
 
-/** null where nothing is to be answered. */
+/** null if it does not answer. */
 function dnsAnswer(bytes, isUdp) {
   const { id, questions } = packet.decode(bytes);
   const { name, type } = questions[0];

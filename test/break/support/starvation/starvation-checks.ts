@@ -1,4 +1,4 @@
-/** What the targets print when they are ready. */
+/** The targets' output when they are ready. */
 export interface TargetPorts {
   readonly http: number;
   readonly tcp: number;
@@ -7,28 +7,28 @@ export interface TargetPorts {
   readonly dns: number;
 }
 
-/** How a FINAL of a check has to look. */
+/** The expected FINAL of a check. */
 export type Expected = 'passed' | 'degraded' | 'failed';
 
 export interface StarvationCheck {
   readonly id: string;
   readonly expected: Expected;
   readonly periodMs: number;
-  /** What the target calls its requests; null where nothing answers. */
+  /** The targets' name for its requests; null if nothing answers. */
   readonly targetName: string | null;
-  /** As a check file has it. */
+  /** In the form of a check file. */
   readonly entry: object;
 }
 
 const PERIOD_SECONDS = 10;
-/** A run may take as long: its attempt waits for 30 s. */
+/** The longest run: an attempt waits for 30 s. */
 const HANGING_PERIOD_SECONDS = 30;
-/** 20 times what the targets take. */
+/** 20 times the targets' delay. */
 const DEGRADED_MS = 100;
 const MAX_MS = 1000;
 const THRESHOLDS = { degradedResponseTime: DEGRADED_MS, maxResponseTime: MAX_MS };
 
-/** `count` checks of targets that answer in 5 ms, and one each of those that do not. */
+/** `count` checks of targets that answer in 5 ms, and one check for each faulty target. */
 export function starvationChecks(ports: TargetPorts, count: number): readonly StarvationCheck[] {
   const healthy = Array.from({ length: count }, (_, index) => healthyCheck(ports, index));
   const web = (path: string): string => `http://127.0.0.1:${ports.http}/${path}`;
@@ -68,7 +68,7 @@ function healthyCheck(ports: TargetPorts, index: number): StarvationCheck {
       port,
       protocol: 'UDP',
     };
-    // Every minute, which is as often as a DNS check can run.
+    // Every minute, the highest frequency of a DNS check.
     return made('DNS', name, { frequency: 1, frequencyOffset: null, request });
   }
   const path = `/healthy/${index}`;
@@ -90,9 +90,9 @@ function faulty(
 }
 
 function entryOf(id: string, periodSeconds: number): object {
-  // Retries would hide what is false.
+  // Retries would hide false failures.
   return { id, name: id, frequency: 0, frequencyOffset: periodSeconds, retryStrategy: null };
 }
 
-/** No healthy target may take longer by its own clock, or it is not healthy. */
+/** No healthy target may take longer by its own clock. */
 export const HEALTHY_LIMIT_MS = DEGRADED_MS;

@@ -12,16 +12,19 @@ import type { StarvationCheck, TargetPorts } from './starvation-checks.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url));
 const TARGETS = fileURLToPath(new URL('starvation-targets.mjs', import.meta.url));
-/** How long its health port may take to answer: it may be stopped for two seconds, and read its program anew. */
+/**
+ * The time limit of its health port: the agent may be stopped for two seconds, and read its program
+ * from disk again.
+ */
 const ANSWER_LIMIT_MS = 30_000;
 
 export interface Targets {
   readonly ports: TargetPorts;
-  /** By what they call their requests, the longest answer in ms by their own clock. */
+  /** The longest response time in ms by the targets' clock, by request name. */
   longestMs(): Promise<Readonly<Record<string, number>>>;
 }
 
-/** Targets that nothing starves: they have real-time priority. */
+/** Targets that are never starved: they have real-time priority. */
 export async function startTargets(): Promise<Targets> {
   const child = spawn('chrt', ['--fifo', '50', process.execPath, TARGETS], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -42,7 +45,7 @@ export interface StarvedAgent {
   stop(): Promise<void>;
 }
 
-/** An agent of these checks alone, on this CPU. Ends with the test at the latest. */
+/** An agent with these checks, on this CPU. Ends with the test at the latest. */
 export async function startAgent(
   checks: readonly Pick<StarvationCheck, 'entry'>[],
   cpu: number,
@@ -98,15 +101,15 @@ function onLines({ stdout }: ChildProcess, take: (line: string) => void): void {
   });
 }
 
-/** Gives the process so many per cent of one CPU until the test ends. */
+/** Limits the process to this percentage of one CPU until the test ends. */
 export function limitCpu({ pid }: StarvedAgent, percent: number): void {
-  // Tests end in the order of their last registration: the agent has ended only after this.
+  // Finish callbacks run in reverse order: the agent ends only after this.
   onTestFinished(limitCpuOf(pid, percent));
 }
 
 /**
- * Processes that take all of this CPU that they can get for some time and then rest, again and
- * again until the test ends: neighbours that left nothing would leave nothing to judge.
+ * Processes that repeatedly use all of this CPU for some time and then rest, until the test ends:
+ * without rest the agent would do nothing that could be judged.
  */
 export function startHogs(cpu: number, count: number): void {
   for (let hog = 0; hog < count; hog += 1) {
@@ -122,7 +125,7 @@ const HOG = `const burst = () => {
   };
   burst();`;
 
-/** Stops the process now and then, for up to two seconds, until the test ends. */
+/** Stops the process repeatedly, for up to two seconds, until the test ends. */
 export function stopNowAndThen({ pid }: StarvedAgent): void {
   const child = spawn(process.execPath, ['-e', STOPPER, String(pid)], { stdio: 'ignore' });
   onTestFinished(() => endChild(child));

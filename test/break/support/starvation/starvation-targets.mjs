@@ -1,6 +1,6 @@
-// The targets of the starvation test, in a process of real-time priority. It prints its ports as one
-// line of JSON. A line on its input is answered with the longest time, in ms by its own clock, that
-// it took to answer each path, name or text. It ends with its input.
+// The targets of the starvation test, in a process with real-time priority. Prints its ports as one
+// line of JSON. Answers each line of input with the longest response time of each path, name or
+// text, in ms by its own clock. Ends with its input.
 import dgram from 'node:dgram';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import packet from 'dns-packet';
 
 const HEALTHY_MS = 5;
-/** By the first part of a path: status, and after how many ms. */
+/** By the first part of a path: status, and delay in ms. */
 const ANSWERS = {
   healthy: [200, HEALTHY_MS],
   broken: [500, HEALTHY_MS],

@@ -6,7 +6,7 @@ export interface StormCheck {
   readonly id: string;
   readonly group: Group;
   readonly retries: 0 | 1;
-  /** Whether its failure is one of the network: a TCP check that is reset has had its connection. */
+  /** Whether its failure is one of the network: a TCP check that is reset was connected. */
   readonly losesNetwork: boolean;
   /** As the protocol has it. */
   readonly assignment: object;
@@ -15,7 +15,7 @@ export interface StormCheck {
 export const PERIOD_SECONDS = 10;
 const ONE_RETRY = { type: 'FIXED', baseBackoffSeconds: 1, maxRetries: 1 };
 
-/** Half of them API, half TCP; half of those that will fail are tried again after a second. */
+/** Half of them API, half TCP; half of the failing ones are retried after a second. */
 export function stormChecks(counts: Readonly<Record<Group, number>>): readonly StormCheck[] {
   return GROUPS.flatMap((group) =>
     Array.from({ length: counts[group] }, (_, index) =>

@@ -7,13 +7,13 @@ import { makeTestFolder } from '../../../support/process/test-folder.ts';
 import type { StormRecords } from './storm-records.ts';
 import { talkTo } from './storm-talk.ts';
 
-/** What the storm does to the checks of a group; nothing to the healthy ones. */
+/** The effect of the storm on a group's checks; none on the healthy ones. */
 export const GROUPS = ['healthy', 'dropped', 'reset', 'nameless'] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** Behind three routers, seen from the agent. */
+/** Behind three routers, as seen from the agent. */
 export const TARGET_ADDRESS = '10.80.4.2';
-/** On one port, so many fresh connections would use up the agent's own. */
+/** With one port, this many fresh connections would exhaust the agent's ephemeral ports. */
 export const PORTS: Readonly<Record<Group, { readonly http: number; readonly tcp: number }>> = {
   healthy: { http: 9000, tcp: 9100 },
   dropped: { http: 9001, tcp: 9101 },
@@ -24,26 +24,28 @@ export const PORTS: Readonly<Record<Group, { readonly http: number; readonly tcp
 export interface StormLab {
   /** Starts the service in the agent's network. */
   startService(assignments: readonly object[]): Promise<StormService>;
-  /** Goes before the agent's command. */
+  /** A prefix of the agent's command. */
   readonly prefix: readonly string[];
   /** Fetches from the loopback of the agent's network. */
   ask(port: number, path: string): string;
-  /** From when it is over the targets fail, and resolves then. */
+  /** The targets fail from the end of this call. */
   breakOut(): Promise<void>;
-  /** From when it is over the targets are back. */
+  /** The targets are back from the end of this call. */
   calmDown(): Promise<void>;
 }
 
 export interface StormService {
   /** From inside. */
   readonly url: string;
-  /** All that it has taken so far. */
+  /** Everything that it has accepted so far. */
   taken(): Promise<StormRecords>;
 }
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** An agent's network and, behind three routers, its targets. Root only; it goes with the test. */
+/**
+ * An agent's network and, behind three routers, its targets. Root only; removed when the test ends.
+ */
 export async function stormLab(): Promise<StormLab> {
   const lab = new RouterLab();
   onTestFinished(() => lab.remove());
@@ -54,7 +56,7 @@ export async function stormLab(): Promise<StormLab> {
   await targets.heard();
   const conf = join(makeTestFolder(), 'resolv.conf');
   writeFileSync(conf, `nameserver ${TARGET_ADDRESS}\noptions timeout:1 attempts:2\n`);
-  // `ip netns exec` gives each command a tree of mounts of its own.
+  // `ip netns exec` gives each command its own mount namespace.
   const withNames = `mount --bind ${conf} /etc/resolv.conf && exec "$0" "$@"`;
   const { http, tcp } = PORTS.dropped;
   return {

@@ -1,6 +1,6 @@
-// How late a process is woken on this machine that has nothing to do with the storm, and takes about as
-// much of it as an agent: a timer of 10 ms and 2 ms of work, over and over. A line on its input has it print the latest wake-up since the one
-// before, in milliseconds. Ends with its input.
+// Measures the wake-up delay of a process that is unrelated to the storm and uses about as much of
+// the machine as an agent: a timer of 10 ms and 2 ms of work, repeatedly. For each line of input it
+// prints the latest wake-up since the previous one, in milliseconds. Ends with its input.
 import { createInterface } from 'node:readline';
 
 const EVERY_MS = 10;

@@ -4,7 +4,7 @@ import { talkTo } from './storm-talk.ts';
 
 const PULSE = fileURLToPath(new URL('storm-pulse.mjs', import.meta.url));
 
-/** How late this machine wakes up processes that have nothing to do with the storm. */
+/** The wake-up delay of processes that are unrelated to the storm. */
 export interface Pulse {
   /** The latest wake-up since the last call, milliseconds. */
   latestMs(): Promise<number>;

@@ -11,18 +11,18 @@ export interface StormResult {
   readonly lateMs: number;
   readonly isFinal: boolean;
   readonly failed: boolean;
-  /** Attempts that were made before. */
+  /** The number of earlier attempts. */
   readonly retriesMade: number;
   readonly code: string | null;
-  /** It passed but for its time, as what hangs when the storm ends does. */
+  /** Its only failure is its duration, like a hanging run when the storm ends. */
   readonly isSlow: boolean;
-  /** Whether its log says that there was no room for evidence. */
+  /** Whether its log reports that evidence was skipped. */
   readonly wasBusy: boolean;
   readonly traced: boolean;
   readonly captured: boolean;
 }
 
-/** All that the service has taken; storm-service.mjs makes it. */
+/** Everything that the service has accepted, from storm-service.mjs. */
 export interface StormRecords {
   readonly results: readonly StormResult[];
   readonly missed: readonly MissedSlots[];
@@ -53,7 +53,7 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** How late the starts of one group were in a time: first attempts alone have a slot to keep. */
+/** The delays of one group's starts in a period: only first attempts have a slot. */
 export function latenessOf(
   { results }: StormRecords,
   checks: readonly StormCheck[],

@@ -1,7 +1,7 @@
-// The service of the storm, in the agent's own network: it gives the assignments, which come as one
-// line of JSON, takes all results and artifacts, and remembers of them what the test judges by. It does
-// so little that the agent has the machine for itself. Prints its port; at each further line it prints
-// what it has taken. Ends with its input.
+// The service of the storm, in the agent's own network: it sends the assignments, which it reads as
+// one line of JSON, accepts all results and artifacts, and records what the test evaluates. It does
+// so little that the agent has the machine for itself. Prints its port; for each further line of
+// input it prints its records. Ends with its input.
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';

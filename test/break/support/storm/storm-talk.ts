@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 
-/** A child process with both its ends. */
+/** A child process with its stdin and stdout. */
 export interface Talking {
   readonly stdin: Writable;
   readonly stdout: Readable;

@@ -1,7 +1,7 @@
-// Behind the routers of the storm, in a network of its own: web servers and talkers over TCP on one
-// port for each group of checks, and a name server for which every name is this machine. A line
-// `reset` on its input makes the ports of that group reset all that comes to them, `serve` ends it.
-// Ends with its input.
+// Behind the routers of the storm, in a separate network: web servers and TCP servers on one port
+// for each group of checks, and a name server that resolves every name to this machine. A line
+// `reset` on its input makes the ports of that group reset all connections, `serve` ends it. Ends
+// with its input.
 import dgram from 'node:dgram';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';

@@ -3,30 +3,30 @@ import type { StormCheck } from './storm-checks.ts';
 import type { Group } from './storm-lab.ts';
 import type { Span, StormRecords, StormResult } from './storm-records.ts';
 
-/** What the test did, and when; between the ends of a span it was doing it. */
+/** The test's actions with their times; within a span the action was in progress. */
 export interface Course {
   readonly outbreak: Span;
   readonly end: Span;
-  /** How long after it runs may be at work that it came upon. */
+  /** How long runs may take that were in progress then. */
   readonly aftermathMs: number;
-  /** Slots in it are judged. */
+  /** Evaluates the slots in it. */
   readonly watched: Span;
   /**
-   * The agent itself stood still, since others had the machine: what failed meanwhile it tries
-   * again and does not report, so that the storm may be over before it is heard of.
+   * Times in which the agent stood still, because other processes had the machine: it repeats
+   * failures from then without reporting them, so that the storm may be over before it is detected.
    */
   readonly stoodStill: boolean;
 }
 
-/** What may not be, as words: each list is empty where all is well. */
+/** Violations, as text: each list is empty if all is well. */
 export interface StormFaults {
   /** Failures of healthy checks, or before the storm, or well after it. */
   readonly falseAlarms: readonly string[];
-  /** Runs in the midst of the storm that passed, or failures for another reason than theirs. */
+  /** Runs during the storm that passed, or failed for the wrong reason. */
   readonly wrong: readonly string[];
-  /** Slots that there was no reason to miss. */
+  /** Slots missed without a reason. */
   readonly missed: readonly string[];
-  /** Checks that were never heard to fail in the storm, or to be well after it. */
+  /** Checks without a failure in the storm, or without a success after it. */
   readonly silent: readonly string[];
 }
 
@@ -36,17 +36,17 @@ const CODES: Readonly<Record<Group, string | null>> = {
   reset: 'CONNECTION_RESET',
   nameless: 'DNS_TIMEOUT',
 };
-/** How long a run takes at most until it has failed for good; what the end comes upon may pass. */
+/** The longest time until a run has failed permanently; a run in progress at the end may pass. */
 const FAILS_WITHIN_MS: Readonly<Record<Group, number>> = {
   healthy: 0,
   dropped: 62_000,
   reset: 3_000,
   nameless: 7_000,
 };
-/** A run that began so long before the outbreak has ended. */
+/** A run that began this long before the storm has ended. */
 const RUN_MS = 2_000;
 
-/** Judges all records of a storm. */
+/** Evaluates all records of a storm. */
 export function stormFaults(
   { results, missed }: StormRecords,
   checks: readonly StormCheck[],
@@ -55,7 +55,7 @@ export function stormFaults(
   const known = new Map(checks.map((check) => [check.id, check]));
   const checkOf = ({ checkId }: { readonly checkId: string }): StormCheck => {
     const check = known.get(checkId);
-    if (check === undefined) throw new Error(`nobody has asked for ${checkId}`);
+    if (check === undefined) throw new Error(`there is no check ${checkId}`);
     return check;
   };
   const isPeaceful = (result: StormResult): boolean => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** A lateness of less than this comes of one such time. */
+/** A single wait explains any delay below this. */
 const WINDOW_MS = 1_000;
 const NS_PER_MS = 1e6;
 
@@ -9,17 +9,17 @@ interface Look {
   readonly waitedMs: number;
 }
 
-/** How long a process had work and got no processor for it, since others had them all. */
+/** How long a process had work and waited for a processor. */
 export interface Waiting {
-  /** Call it often: the result is as fine as the samples. */
+  /** Call it often: its resolution is that of the samples. */
   look(): void;
   /** The most in any second since the last call, milliseconds. */
   mostMs(): number;
 }
 
 /**
- * Watches the main thread of a process: `run_delay` of /proc/PID/schedstat, in which the kernel counts
- * what the thread itself cannot be blamed for.
+ * Watches the main thread of a process: `run_delay` of /proc/PID/schedstat, in which the kernel
+ * counts the thread's waits for a processor.
  */
 export function watchWaiting(pid: number): Waiting {
   const looks: Look[] = [];
@@ -41,6 +41,6 @@ export function watchWaiting(pid: number): Waiting {
 
 function runDelayMs(pid: number): number {
   const [, runDelayNs] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ').map(Number);
-  if (runDelayNs === undefined) throw new Error(`/proc/${pid}/schedstat does not tell its delay`);
+  if (runDelayNs === undefined) throw new Error(`/proc/${pid}/schedstat has no run_delay`);
   return runDelayNs / NS_PER_MS;
 }

@@ -5,20 +5,20 @@ import { PowerShadow } from './spool-power.ts';
 import { playScenario } from './spool-scenario.ts';
 import type { Stage } from './spool-stage.ts';
 
-/** One run of the scenario in which one call goes wrong. */
+/** One run of the scenario with one failing call. */
 export interface FaultCase {
-  /** Which call of the recording, and what it is: the run must come to the same one. */
+  /** Number and name of the call in the recording: the run must reach the same one. */
   readonly at: number;
   readonly call: DiskCall;
   readonly kind: string;
   readonly fault: Fault;
-  /** The power goes with the process, and takes what was not synced. */
+  /** A power loss: everything unsynced is lost. */
   readonly losesPower: boolean;
 }
 
 type Code = 'EIO' | 'ENOSPC' | 'EROFS' | 'EMFILE' | 'ENOENT' | 'EACCES';
 
-/** What the system answers to such a call when it does not do it. */
+/** The error codes of each call. */
 const REFUSALS: Readonly<Record<string, readonly Code[]>> = {
   open: ['EMFILE', 'EIO'],
   mkdir: ['EROFS'],
@@ -32,12 +32,12 @@ const REFUSALS: Readonly<Record<string, readonly Code[]>> = {
   datasync: ['EIO'],
   sync: ['EIO'],
   truncate: ['EIO'],
-  // A file that is closed is closed, whatever close(2) says of it.
+  // A file is closed whatever close(2) returns.
   close: [],
 };
 const READS: ReadonlySet<string> = new Set(['readdir', 'stat', 'file stat', 'read']);
 
-/** All faults that each call of the recording can have. */
+/** All possible faults of each call in the recording. */
 export function casesOf(calls: readonly DiskCall[]): readonly FaultCase[] {
   return calls.flatMap((call, at) =>
     faultsOf(call).map(({ kind, fault, losesPower = false }) => ({
@@ -83,7 +83,7 @@ function faultsOf({ method, name }: DiskCall): readonly CallFault[] {
     const fault = { kind: 'fail', code: 'ENOSPC', done: 'half' } as const;
     faults.push({ kind: 'does half, then fails', fault });
   }
-  // Before it is as after the one before it.
+  // The state before it equals the state after the previous call.
   faults.push({ kind: 'dies after', fault: { kind: 'die', done: 'all' } });
   if (isRead) return faults;
   faults.push({
@@ -106,9 +106,9 @@ export interface Played {
   readonly disk: FaultyDisk;
 }
 
-/** Plays the scenario in that folder, which must be empty. */
+/** Runs the scenario in that empty folder. */
 export async function play(folder: string, only: FaultCase | null, seed: number): Promise<Played> {
-  // The calls' names contain only the last folder, which is this one.
+  // The calls' names contain only the last part of the folder, which is this one.
   mkdirSync(join(folder, 'top'), { recursive: true });
   const dataDir = join(folder, 'top', 'a', 'b');
   const random = randomFrom(seed + (only?.at ?? 0));
@@ -127,7 +127,7 @@ export async function play(folder: string, only: FaultCase | null, seed: number)
   return { stage, disk };
 }
 
-/** Numbers from 0 to under 1, the same for the same seed. */
+/** Numbers in [0, 1), the same for the same seed. */
 function randomFrom(start: number): () => number {
   let state = start >>> 0;
   return () => {

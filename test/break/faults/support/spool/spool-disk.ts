@@ -16,7 +16,7 @@ import { basename, dirname } from 'node:path';
 import type { Disk, DiskFile } from '../../../../../src/agent/spool/disk/disk.ts';
 import type { PowerShadow } from './spool-power.ts';
 
-/** The fault of one call. `die`: no call is answered from then on. */
+/** The fault of one call. `die`: no call is answered afterwards. */
 export type Fault =
   | { readonly kind: 'fail'; readonly code: string; readonly done: 'nothing' | 'half' | 'all' }
   | { readonly kind: 'stall'; readonly code: string | null }
@@ -24,10 +24,10 @@ export type Fault =
   | { readonly kind: 'die'; readonly done: 'nothing' | 'half' | 'all' };
 
 export interface DiskCall {
-  /** `write main.seg`: the method, and what kind of file it is about. */
+  /** `write main.seg`: the method, and the kind of file. */
   readonly name: string;
   readonly method: string;
-  /** `segment-log.ts:92`, where sites are recorded. */
+  /** `segment-log.ts:92`, if sites are recorded. */
   readonly site: string | null;
 }
 
@@ -39,27 +39,27 @@ export interface PlannedFault {
 
 interface Act<T> {
   readonly all: () => T;
-  /** Of a read or a write, so much as half of it. */
+  /** Does half of a read or a write. */
   readonly half?: () => T;
-  /** For what nobody gets: an open file. */
+  /** Cleans up a result that nobody gets: an open file. */
   readonly undo?: (value: T) => void;
 }
 
 const NEVER = new Promise<never>(() => {});
 
-/** An error as the system gives it. */
+/** An error like one of the system. */
 export function systemError(code: string, name: string): Error {
   return Object.assign(new Error(`${code}: made by the test, ${name}`), { code });
 }
 
 /**
- * The real file system behind the port, each call done at once and answered a turn later: so the
- * calls of a run are the same each time, and one of them can be chosen to go wrong. Besides, writes
- * can be refused for as long as the scenario likes.
+ * The real file system behind the port. Each call runs at once and is answered in a later event
+ * loop iteration, so that the calls of a run are the same each time and one of them can fail. The
+ * scenario can also refuse writes for any time.
  */
 export class FaultyDisk implements Disk {
   readonly calls: DiskCall[] = [];
-  /** Refuses these calls by name, with this code, half of each write done. */
+  /** Refuses the calls with these names, with this code, after half of each write. */
   refuses: { readonly code: string; readonly names: Pick<RegExp, 'test'> } | null = null;
   readonly #shadow: PowerShadow | null;
   readonly #takesSites: boolean;
@@ -80,7 +80,7 @@ export class FaultyDisk implements Disk {
     this.#takesSites = options.takesSites ?? false;
   }
 
-  /** Calls that will be answered by themselves. */
+  /** Calls that will be answered without help. */
   get busy(): number {
     return this.#busy;
   }
@@ -93,7 +93,7 @@ export class FaultyDisk implements Disk {
     return this.#isDead;
   }
 
-  /** The call that the fault befell; null as long as it did not come. */
+  /** The call that had the fault; null before it. */
   get fired(): DiskCall | null {
     return this.#fired;
   }
@@ -102,13 +102,13 @@ export class FaultyDisk implements Disk {
     return this.#open.size;
   }
 
-  /** Lets the stalled call go on. */
+  /** Releases the stalled call. */
   release(): void {
     this.#release?.();
     this.#release = null;
   }
 
-  /** As when the process ends: the system closes its files, and gives the lock back. */
+  /** The end of a process: the system closes its files and releases the lock. */
   kill(): void {
     this.#isDead = true;
     for (const fd of this.#open) closeSync(fd);
@@ -177,7 +177,7 @@ export class FaultyDisk implements Disk {
       bytesWritten: writeSync(fd, buffer, offset, length, at),
     });
     const sync = (): void => {
-      // The real one shows nothing to a test but its price: what it is for, the shadow knows.
+      // A real sync has no visible effect in a test; the shadow records it.
       fstatSync(fd);
       this.#shadow?.synced(path);
     };
@@ -250,7 +250,7 @@ export class FaultyDisk implements Disk {
     }
     if (fault?.kind === 'short') return await later((half ?? all)());
     if (fault?.kind === 'fail' || fault?.kind === 'die') {
-      // What is asked for may be impossible as it is.
+      // The call may be impossible anyway.
       const act = fault.done === 'half' && half !== undefined ? half : all;
       const done = fault.done === 'nothing' ? null : resultOf(act);
       if (fault.kind === 'die') {
@@ -279,18 +279,18 @@ function resultOf<T>(
   }
 }
 
-/** In the next turn of the event loop, as an answer of the system comes. */
+/** In the next event loop iteration, like an answer of the system. */
 function later<T>(value: T): Promise<T> {
   return new Promise((resolve) => setImmediate(() => resolve(value)));
 }
 
-/** Numbers and ids say nothing of what kind of file it is. */
+/** Removes numbers and ids, to leave the kind of file. */
 function kindOf(path: string): string {
   const name = basename(path);
   return name.replace(/-\d{16}/, '').replace(/[0-9a-f-]{36}/, 'artifact');
 }
 
-/** The place in the product that called. */
+/** The calling line of the product. */
 function siteOf(stack = ''): string | null {
   const found = /\/src\/agent\/((?:spool|upload)\/[\w/-]+\.ts):(\d+):/.exec(stack);
   return found === null ? null : `${found[1]}:${found[2]}`;

@@ -5,15 +5,17 @@ interface Kept {
   readonly id: string;
   /** As it was put. */
   readonly body: Uint8Array;
-  /** Said to be on disk. */
+  /** Reported as on disk. */
   isSafe: boolean;
-  /** `asked`: the caller has reported it as accepted. `gone`: the spool has confirmed that it left for good. */
+  /**
+   * `asked`: the caller has reported it as accepted. `gone`: the spool has confirmed its removal.
+   */
   leave: 'no' | 'asked' | 'gone';
-  /** Asked while the disk refused: a restart may bring it back. */
+  /** Removed while the disk refused: a restart may restore it. */
   wasRefusing: boolean;
-  /** The scenario itself did it harm. */
+  /** The scenario itself damaged it. */
   isSpoiled: boolean;
-  /** Whether the spool held it when its life ended. */
+  /** Whether the spool had it when its process ended. */
   wasHeld: boolean;
 }
 
@@ -34,7 +36,10 @@ const nameOf = ({ kind, id }: { readonly kind: string; readonly id: string }): s
 const isSolid = ({ isSafe, wasHeld, leave, isSpoiled }: Kept): boolean =>
   isSafe && wasHeld && leave === 'no' && !isSpoiled;
 
-/** What was put, said and asked through all lives of a spool, and whether what it holds agrees. */
+/**
+ * Everything put, saved and removed in all processes of a spool, to compare with the spool's
+ * contents.
+ */
 export class Ledger {
   readonly problems: string[] = [];
   readonly #kept = new Map<string, Kept>();
@@ -44,10 +49,10 @@ export class Ledger {
   #droppedBefore: Spool['dropped'] | null = null;
 
   /**
-   * A spool was opened: what must be in it is, and what must not is not. From here on its
-   * records are counted.
+   * A spool was opened: compares its contents, and counts its records from now on.
    *
-   * @param isAside whether a record of this id is in a file that was moved away unread; null: whether there is such a file
+   * @param isAside whether a record of this id is in a file that was moved away unread; null:
+   * whether there is such a file
    */
   begin(spool: Spool, isAside: (id: string | null) => boolean): void {
     this.#spool = spool;
@@ -71,13 +76,13 @@ export class Ledger {
     };
   }
 
-  /** The ids of a kind that were on disk for sure when the life before ended. */
+  /** The ids of a kind that were certainly on disk when the previous process ended. */
   solidIds(kind: SpoolKind): ReadonlySet<string> {
     const solid = [...this.#kept.values()].filter((kept) => kept.kind === kind && isSolid(kept));
     return new Set(solid.map(({ id }) => id));
   }
 
-  /** Of the spool that lives now. */
+  /** The open spool. */
   get isFailing(): boolean {
     return this.#spool?.state === 'failing';
   }
@@ -91,7 +96,7 @@ export class Ledger {
     if (kept !== undefined) kept.isSpoiled = true;
   }
 
-  /** All that was put and accepted up to now, for when it is said to be on disk. */
+  /** All records put and accepted so far, to be marked when they are reported as on disk. */
   snapshot(): Snapshot {
     const all = [...this.#kept.values()];
     return {
@@ -100,7 +105,7 @@ export class Ledger {
     };
   }
 
-  /** @param keepsDoubts what was accepted while the disk refused may still come back */
+  /** @param keepsDoubts records accepted while the disk refused may still return */
   onDisk({ put, left }: Snapshot, keepsDoubts: boolean): void {
     for (const kept of put) kept.isSafe = true;
     for (const kept of left) {
@@ -108,7 +113,7 @@ export class Ledger {
     }
   }
 
-  /** Asks the spool to let them go; returns when it says so. */
+  /** Tells the spool to remove them; resolves with its confirmation. */
   async accept(
     spool: Spool,
     records: readonly { readonly kind: SpoolKind; readonly id: string; readonly key: number }[],
@@ -135,7 +140,7 @@ export class Ledger {
     }
   }
 
-  /** The life is over, in whatever way: nothing may be unaccounted for. */
+  /** The process has ended, in any way: everything must be accounted for. */
   endLife(): void {
     const spool = this.#spool;
     if (spool === null) return;
@@ -163,7 +168,7 @@ export class Ledger {
     }
   }
 
-  /** What is in the living spool can be read, each once and as it was put. */
+  /** The open spool's records can be read, each once and unchanged. */
   compare(found: readonly SpoolRecord[]): void {
     this.#compareEach(found);
     const there = new Set(found.map(nameOf));

@@ -12,14 +12,14 @@ import { VedetteError } from '../../../../../src/runtime/errors.ts';
 import { captureLog } from '../../../../support/log-capture.ts';
 import { must, type Stage, settle } from './spool-stage.ts';
 
-/** Small, so that few records fill it. A file takes up to 4 KiB, a write up to 32 KiB. */
+/** Small, so that few records fill it. A file has at most 4 KiB, a write at most 32 KiB. */
 export const MAX_BYTES = 128 * 1024;
 export const MAX_MEMORY_BYTES = 40 * 1024;
 const DAY_MS = 24 * 3_600_000;
-/** A stalled call is answered when the scenario has gone on for so many steps. */
+/** A stalled call is answered after this many steps of the scenario. */
 const STALLED_STEPS = 4;
 
-/** One process's time with a spool and its artifacts, from the opening to the end. */
+/** One process with a spool and its artifacts, from opening to end. */
 export class Life {
   readonly stage: Stage;
   readonly spool: Spool;
@@ -28,7 +28,7 @@ export class Life {
   #stalledFor = 0;
   #isClosing: boolean = false;
 
-  /** Opens, once more where it is refused, and compares what is found. */
+  /** Opens, with one retry, and compares the contents. */
   static async begin(stage: Stage): Promise<Life> {
     const { ledger, disk } = stage;
     const firedBefore = disk.fired;
@@ -72,19 +72,19 @@ export class Life {
     this.spool.put(record);
   }
 
-  /** Waits until all that was put is on disk, as far as the disk answers. */
+  /** Waits until all records are on disk, unless the disk does not answer. */
   async commit(): Promise<void> {
     await this.step(this.#committed());
   }
 
-  /** Gives all that can be read, as it should be. */
+  /** Reads and checks all records. */
   async compare(): Promise<readonly SpooledRecord[]> {
     const all = await this.#readAll();
     this.stage.ledger.compare(all);
     return all;
   }
 
-  /** As the uploader does when the service took them. */
+  /** Like the uploader after the service has accepted them. */
   async accept(records: readonly SpooledRecord[]): Promise<void> {
     await this.step(this.stage.ledger.accept(this.spool, records));
   }
@@ -97,12 +97,12 @@ export class Life {
     await this.step(this.#heard(this.outbox.addFile(artifact)));
   }
 
-  /** Reads an artifact, compares it and lets it go. */
+  /** Reads an artifact, compares it and releases it. */
   async send(note: SpooledRecord): Promise<void> {
     await this.step(this.#send(note));
   }
 
-  /** Waits for it as long as the disk answers. */
+  /** Waits for it while the disk answers. */
   async step(work: Promise<unknown>): Promise<void> {
     const { disk } = this.stage;
     const tracked = work.finally(() => this.#pending.delete(tracked));
@@ -119,11 +119,11 @@ export class Life {
 
   async close(): Promise<void> {
     const { disk, ledger, clock } = this.stage;
-    // Those who send have ended by then. Those who wait for a disk that refuses have not.
+    // Senders have ended by then. Callers that wait for a refusing disk have not.
     disk.release();
     for (const pending of [...this.#pending]) await settle(this.stage, pending);
     await must(this.stage, this.outbox.close());
-    // The last to be put before the end, which are written by it.
+    // The last records before the end, which the end writes.
     const snapshot = ledger.snapshot();
     this.#isClosing = true;
     const closed = await must(this.stage, this.spool.close());
@@ -137,7 +137,7 @@ export class Life {
     if (clock.pendingTimers > 0) ledger.problems.push(`${clock.pendingTimers} timers stay`);
   }
 
-  /** Where frames could not be cut off again, what was accepted meanwhile may come back. */
+  /** If frames could not be truncated again, records accepted meanwhile may return. */
   get #keepsDoubts(): boolean {
     return this.stage.disk.fired?.method === 'truncate';
   }
@@ -145,11 +145,11 @@ export class Life {
   async #committed(): Promise<void> {
     const snapshot = this.stage.ledger.snapshot();
     await this.spool.committed();
-    // Closing ends all waiting, whatever came of it.
+    // Closing ends all waits, whatever their outcome.
     if (!this.#isClosing) this.stage.ledger.onDisk(snapshot, this.#keepsDoubts);
   }
 
-  /** All that can be read now; where the disk does not answer, once it does. */
+  /** All records that can be read; waits for the disk to answer. */
   async #readAll(): Promise<SpooledRecord[]> {
     const all: SpooledRecord[] = [];
     for (let refusals = 0; ; ) {
@@ -173,7 +173,7 @@ export class Life {
     const { disk, reported } = this.stage;
     const { fired } = disk;
     const { ok } = await adding;
-    // What the scenario itself does is no news.
+    // Ignore the scenario's own damage.
     if (!ok && (disk.refuses === null || disk.fired !== fired)) reported.add('artifact refused');
   }
 
@@ -214,13 +214,13 @@ export class Life {
       const whole = await must(this.stage, this.outbox.isWhole(id, bytes));
       if (whole.state === 'failed') this.stage.reported.add('artifact unreadable');
       else if (whole.value) continue;
-      // The sender gives up one whose file was taken away before its note.
+      // The sender drops an artifact whose file was deleted before its note.
       else if (!solidIds.has(id)) ledger.spoil('artifact-note', id);
       else ledger.problems.push(`artifact ${id} is not whole`);
     }
   }
 
-  /** None without a note, as soon as it is opened. */
+  /** There is no file without a note right after opening. */
   #compareFiles(): void {
     const { ledger, dataDir, disk } = this.stage;
     const folder = join(dataDir, 'artifacts');
@@ -232,7 +232,7 @@ export class Life {
   }
 }
 
-/** Of an artifact of so many bytes. */
+/** An artifact of this many bytes. */
 export function artifactBytes(bytes: number): Buffer {
   return Buffer.alloc(bytes, `bytes of ${bytes}. `);
 }
@@ -264,7 +264,7 @@ async function open(
   }
 }
 
-/** Only what cannot be read at the start is moved away unread. */
+/** Only files that cannot be read at the start are moved away unread. */
 function mayBeDamaged({ disk }: Pick<Stage, 'disk'>): boolean {
   return disk.fired?.site?.startsWith('spool/disk/recover.ts') === true;
 }

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** A file by whatever name; `durable` is what of its contents is on disk for sure. */
+/** A file under any name; `durable` is the part of its contents that is certainly on disk. */
 interface Inode {
   durable: Buffer;
-  /** Where its contents are now; null once it has no name. */
+  /** The current path of its contents; null without a name. */
   path: string | null;
   readonly isFolder: boolean;
 }
@@ -12,19 +12,19 @@ interface Inode {
 type NameChange = (names: Map<string, Inode>) => void;
 
 /**
- * What a disk holds for sure, beside what the file system shows: the contents up to the last sync
- * of each file, and the names up to the last sync of their folder. Where the power goes, a random part
- * of what came after is there: contents cut anywhere or with zeros to their end, and of the changes of
- * names in a folder those up to any of them, in their order, which journals keep.
+ * The durable state of a disk, beside the visible file system: contents up to the last sync of each
+ * file, and names up to the last sync of their folder. After a power loss a random part of the
+ * later changes survives: contents cut anywhere or ending in zeros, and a prefix of the name
+ * changes of a folder, whose order journals preserve.
  */
 export class PowerShadow {
   readonly #root: string;
   readonly #names = new Map<string, Inode>();
   readonly #durable = new Map<string, Inode>();
-  /** By folder: what was done since its last sync. */
+  /** By folder: the name changes since its last sync. */
   readonly #changes = new Map<string, NameChange[]>();
 
-  /** All in `root` counts from now on; nothing may be there yet. */
+  /** Tracks everything in `root` from now on; it must be empty. */
   constructor(root: string) {
     this.#root = root;
   }
@@ -38,7 +38,7 @@ export class PowerShadow {
     this.#add(path, true);
   }
 
-  /** Before it is. */
+  /** Call it before the call. */
   renaming(from: string, to: string): void {
     const inode = this.#of(from);
     inode.path = to;
@@ -49,7 +49,7 @@ export class PowerShadow {
     });
   }
 
-  /** Before it is. */
+  /** Call it before the call. */
   unlinking(path: string): void {
     this.#of(path).path = null;
     this.#change(path, (names) => names.delete(path));
@@ -70,7 +70,7 @@ export class PowerShadow {
     this.#changes.delete(path);
   }
 
-  /** Puts there what another start finds. `random` gives numbers from 0 to under 1. */
+  /** Restores what the next start finds. `random` returns numbers in [0, 1). */
   leaveTo(target: string, random: () => number): void {
     mkdirSync(target, { recursive: true });
     for (const changes of this.#changes.values()) {
@@ -80,7 +80,7 @@ export class PowerShadow {
     const byDepth = [...this.#durable].sort(([one], [other]) => one.length - other.length);
     for (const [path, inode] of byDepth) {
       const to = join(target, relative(this.#root, path));
-      // What is in a folder whose own name is not on disk is lost with it.
+      // The contents of a folder are lost if its own name is not on disk.
       if (this.#names.has(dirname(path)) && !existsSync(dirname(to))) continue;
       mkdirSync(dirname(to), { recursive: true });
       if (inode.isFolder) mkdirSync(to, { mode: 0o700 });
@@ -96,7 +96,7 @@ export class PowerShadow {
   #of(path: string): Inode {
     const inode = this.#names.get(path);
     if (inode !== undefined) return inode;
-    // The scenario put it there, and for good.
+    // The scenario put it there durably.
     const isFolder = statSync(path).isDirectory();
     const planted = { durable: isFolder ? Buffer.alloc(0) : readFileSync(path), path, isFolder };
     this.#names.set(path, planted);
@@ -117,6 +117,6 @@ function contentsLeft({ durable, path }: Inode, random: () => number): Buffer {
   const upTo = durable.length + Math.floor(random() * (now.length - durable.length + 1));
   const cut = now.subarray(0, upTo);
   if (random() < 0.5) return cut;
-  // The file grew before its bytes were there.
+  // The file grew before its bytes were written.
   return Buffer.concat([cut, Buffer.alloc(now.length - upTo)]);
 }

@@ -3,13 +3,13 @@ import type { FaultCase } from './spool-cases.ts';
 import type { Stage } from './spool-stage.ts';
 
 /**
- * How a failed call is reported.
+ * How a failed call is reported:
  * - `failing`: by the state of the spool, and a log line with the system's code
  * - `damage`: by a log line for the damaged file, and the count of damaged files
- * - `left over`: by a log line for the file that stays
+ * - `left over`: by a log line for the remaining file
  * - `not noted`: by a log line for the manifest
  * - `no start`, `not read`, `not kept`, `not sent`: to the caller
- * - `nobody`: it does not matter, so nobody hears of it
+ * - `nobody`: not reported, because it does not matter
  */
 const REPORTS = [
   'failing',
@@ -29,7 +29,7 @@ interface Rule {
   readonly file: string;
   /** Matches the calls' names. */
   readonly calls: RegExp;
-  /** One of these. */
+  /** At least one of these. */
   readonly reported: readonly Report[];
   /** Only for these codes; default all. */
   readonly codes?: readonly string[];
@@ -37,7 +37,7 @@ interface Rule {
 
 const FOR_GOOD = ['EIO', 'ENOENT'];
 
-/** The first rule that matches counts. */
+/** The first matching rule applies. */
 const RULES: readonly Rule[] = [
   { file: 'spool/disk/disk.ts', calls: /^close /, reported: ['nobody'] },
   { file: 'spool/disk/durable-folder.ts', calls: / artifacts$/, reported: ['not kept'] },
@@ -45,7 +45,7 @@ const RULES: readonly Rule[] = [
   { file: 'spool/disk/spool-folder.ts', calls: /^sync /, reported: ['failing'] },
   { file: 'spool/disk/spool-folder.ts', calls: /^unlink damaged/, reported: ['nobody'] },
   { file: 'spool/disk/spool-folder.ts', calls: /./, reported: ['no start'] },
-  // A manifest may be missing: it saves time only.
+  // A manifest may be missing: it only saves time.
   { file: 'spool/disk/manifest.ts', calls: /./, reported: ['nobody'], codes: FOR_GOOD },
   { file: 'spool/disk/manifest.ts', calls: /./, reported: ['no start', 'not read'] },
   { file: 'spool/disk/manifest-writer.ts', calls: /./, reported: ['not noted'] },
@@ -61,7 +61,7 @@ const RULES: readonly Rule[] = [
   { file: 'spool/disk/segment-log.ts', calls: /^truncate /, reported: ['nobody'] },
   { file: 'spool/disk/segment-log.ts', calls: /./, reported: ['failing'] },
   { file: 'upload/artifact-files.ts', calls: /^readdir /, reported: ['no start'] },
-  // At the start to list, later for the size to send.
+  // At the start to list files, later for the size to send.
   { file: 'upload/artifact-files.ts', calls: /^stat /, reported: ['no start', 'not sent'] },
   // Remains of an interrupted write, and files that the next start deletes.
   { file: 'upload/artifact-files.ts', calls: /^unlink .*part$/, reported: ['no start', 'nobody'] },
@@ -72,7 +72,7 @@ const RULES: readonly Rule[] = [
   { file: 'upload/file-pieces.ts', calls: /./, reported: ['not sent'] },
 ];
 
-/** What is wrong with the report of a fault; null if nothing. */
+/** The fault in the report of a failed call; null if it is correct. */
 export function reportProblem({ call, fault }: FaultCase, stage: Stage): string | null {
   const code = fault.kind === 'fail' || fault.kind === 'stall' ? fault.code : null;
   if (code === null) return null;

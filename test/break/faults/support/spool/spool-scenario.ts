@@ -11,16 +11,16 @@ const DAY_MS = 24 * 3_600_000;
 const SACRIFICE = 'sacrifice';
 
 export interface Scene {
-  /** Where the first process finds nothing yet. */
+  /** The folder of the first process, which finds nothing. */
   readonly dataDir: string;
   readonly disk: FaultyDisk;
-  /** The disk for those who come after a process that died, and their folder. */
+  /** The folder and disk of the processes after one that died. */
   readonly afterwards: () => { readonly dataDir: string; readonly disk: FaultyDisk };
 }
 
 /**
- * All that a spool does in its time, in four processes: it grows, is kept from writing and closed;
- * is filled over its bounds; finds damage; and is emptied. The same calls each time, up to a fault.
+ * The life of a spool in four processes: it grows, cannot write and is closed; exceeds its limits;
+ * finds damage; and is emptied. Makes the same calls each time, until a fault.
  */
 export async function playScenario({ dataDir, disk, afterwards }: Scene): Promise<Stage> {
   let stage = newStage(dataDir, disk);
@@ -29,7 +29,7 @@ export async function playScenario({ dataDir, disk, afterwards }: Scene): Promis
       await live(stage);
     } catch (error) {
       if (!(error instanceof Died)) {
-        // What hangs or does not start has been noted down.
+        // Hangs and failed starts have been recorded.
         stage.ledger.problems.push(`after ${live.name}: ${String(error)}`);
         disk.kill();
         return stage;
@@ -44,7 +44,7 @@ export async function playScenario({ dataDir, disk, afterwards }: Scene): Promis
   return stage;
 }
 
-/** So many of a kind, in one go. */
+/** This many of a kind, at once. */
 function putAll(life: Life, kind: SpoolKind, count: number, bytes: number): void {
   for (let number = 0; number < count; number += 1) {
     const { numbers, clock } = life.stage;
@@ -72,14 +72,14 @@ async function grow(stage: Stage): Promise<void> {
   await life.keepFile({ ...about('capture'), path: capture });
   await life.commit();
 
-  // A part of what is there is taken by the service, among it the oldest file of all.
+  // The service accepts a part, including the oldest file.
   const first = resultsOf(await life.compare());
   await life.accept(first.filter((_, index) => index !== 3).slice(0, 5));
   for (let round = 0; round < 3; round += 1) {
     putAll(life, 'result', 3, 1_900);
     putAll(life, 'attempt', 1, 1_200);
     const committing = life.commit();
-    // Comes while the others are written.
+    // Arrives while the others are written.
     putAll(life, 'result', 1, 700);
     await committing;
   }
@@ -90,7 +90,7 @@ async function grow(stage: Stage): Promise<void> {
   for (const { kind, id, atMs, body } of more.slice(6, 8)) life.put({ kind, id, atMs, body });
   await life.accept(more.slice(8, 9));
 
-  // One of the two logs refuses in the middle of a write, then both do at its very end.
+  // One of the two logs refuses during a write, then both do at its end.
   for (const names of [/^write main\.seg$/, /^datasync .*\.seg$/]) {
     putAll(life, 'result', 2, 900);
     putAll(life, 'attempt', 2, 400);
@@ -109,7 +109,7 @@ async function grow(stage: Stage): Promise<void> {
   putAll(life, 'result', 1, 100);
   await life.commit();
 
-  // The end comes while one of the logs refuses, and an empty file of it stays.
+  // The end comes while one of the logs refuses, and an empty file of it remains.
   disk.refuses = { code: 'EIO', names: /^(datasync|unlink) main\.seg$/ };
   putAll(life, 'missed', 1, 100);
   await clock.advance(25);
@@ -123,13 +123,13 @@ async function overflow(stage: Stage): Promise<void> {
   const { dataDir, disk, clock } = stage;
   const artifacts = join(dataDir, 'artifacts');
   mkdirSync(artifacts, { recursive: true });
-  // As a process leaves them that ends between two steps.
+  // Left by a process that ended between two steps.
   writeFileSync(join(artifacts, `${artifactIdOf('a-result', 'unfinished')}.part`), 'x');
   writeFileSync(join(artifacts, artifactIdOf('a-result', 'without-note')), 'x');
   const life = await Life.begin(stage);
   await life.keep({ ...about('second'), bytes: artifactBytes(12_000) });
   await life.keep({ ...about('third'), bytes: artifactBytes(20_000) });
-  // Artifacts, attempts and at last results give way.
+  // Artifacts, attempts and finally results are dropped.
   for (let round = 0; round < 5; round += 1) {
     putAll(life, 'result', 3, 9_000);
     putAll(life, 'attempt', 1, 4_000);
@@ -206,13 +206,13 @@ function spoilOnDisk(folder: string): void {
   }
 }
 
-/** Whatever was before: it takes records, keeps them, gives them and lets them go. */
+/** In any state: the spool accepts, saves, returns and removes records. */
 async function empty(stage: Stage): Promise<void> {
   const life = await Life.begin(stage);
   putAll(life, 'result', 2, 300);
   await life.keep({ ...about('last'), bytes: artifactBytes(1_000) });
   await life.commit();
-  // As long as nothing is to be written, it cannot know that the disk takes it again.
+  // Without a write it cannot know that the disk accepts writes again.
   putAll(life, 'result', 1, 300);
   await life.commit();
   if (!stage.disk.isStalled && life.spool.state !== 'durable') {

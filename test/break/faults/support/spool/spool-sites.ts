@@ -16,7 +16,7 @@ const OF_FILES: Readonly<Record<Exclude<keyof DiskFile, 'fd'>, true>> = {
 };
 const OF_DISK = Object.keys(systemDisk) as (keyof Disk)[];
 
-/** By the names that calls have in a recording. */
+/** By the calls' names in a recording. */
 export const PORT_METHODS: readonly string[] = [
   ...OF_DISK,
   ...Object.keys(OF_FILES).map((method) => (method === 'stat' ? 'file stat' : method)),
@@ -33,7 +33,7 @@ const SOURCES: readonly string[] = [
   ...['artifact-files', 'artifact-outbox', 'file-pieces'].map((name) => `upload/${name}.ts`),
 ];
 
-/** The lines of the product that call the port: `spool/recover.ts:87`. */
+/** The product's lines that call the port: `spool/recover.ts:87`. */
 export function callSites(): readonly string[] {
   return SOURCES.flatMap((source) =>
     linesOf(source).flatMap((line, index) => (CALL.test(line) ? [`${source}:${index + 1}`] : [])),
@@ -44,7 +44,7 @@ export function byText(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** Those that go past it. */
+/** Lines that bypass the port. */
 export function otherDoors(): readonly string[] {
   return SOURCES.filter(
     (source) => source !== PORT && linesOf(source).some((line) => /'node:fs/.test(line)),

@@ -5,7 +5,7 @@ import { Ledger } from './spool-ledger.ts';
 
 const PATIENCE_MS = 3_000;
 
-/** The process ended in the middle of it. */
+/** The process ended during the call. */
 export class Died extends Error {}
 
 export type Settled<T> =
@@ -13,18 +13,18 @@ export type Settled<T> =
   | { readonly state: 'failed'; readonly error: unknown }
   | { readonly state: 'open' };
 
-/** What a scenario is played on: a folder and its disk, a clock, and what is known of it all. */
+/** The environment of a scenario: a folder and its disk, a clock, and a ledger. */
 export interface Stage {
   readonly dataDir: string;
   readonly disk: FaultyDisk;
   readonly clock: FakeClock;
   readonly ledger: Ledger;
-  /** The problems that callers received, with the code. */
+  /** Problems that callers received, with the code. */
   readonly reported: Set<string>;
   readonly logs: LogCapture[];
-  /** Of the records, through all lives. */
+  /** The records of all processes. */
   readonly numbers: { last: number };
-  /** The scenario does damage from here on. */
+  /** From here on the scenario damages files. */
   isDamaged: boolean;
 }
 
@@ -36,7 +36,7 @@ export function newStage(dataDir: string, disk: FaultyDisk, before: Stage | null
   return { dataDir, disk, clock, ledger, reported, logs, numbers, isDamaged };
 }
 
-/** Lets all go on that can, and the clock as far as somebody waits for it, up to the patience. */
+/** Runs everything that can continue, and advances the clock for waiters, up to a limit. */
 export async function settle<T>(stage: Stage, work: Promise<T>): Promise<Settled<T>> {
   const { disk, clock, ledger, reported } = stage;
   let settled: Settled<T> = { state: 'open' };
@@ -60,7 +60,7 @@ export async function settle<T>(stage: Stage, work: Promise<T>): Promise<Settled
   }
 }
 
-/** The same, where nothing else can go on before it: what is stalled is answered then. */
+/** The same when nothing else can continue: then answers the stalled call. */
 export async function must<T>(
   stage: Stage,
   work: Promise<T>,
@@ -75,7 +75,7 @@ export async function must<T>(
   throw new Error('it hangs');
 }
 
-/** Until nothing moves any more but time, and what is stalled. */
+/** Waits until only time and stalled calls remain. */
 export async function quiet(disk: FaultyDisk): Promise<void> {
   for (let still = 0, before = -1; still < 3 && !disk.isDead; ) {
     await new Promise<void>((resolve) => setImmediate(resolve));

@@ -3,35 +3,35 @@ import type { FaultLab } from './store-lab.ts';
 import { contradictions, differences, rowsInTheEnd } from './store-tables.ts';
 import { openWorld, stallOf, type World } from './store-world.ts';
 
-/** A workload that ends in the same whatever single call of the store fails on the way. */
+/** A workload with the same outcome whichever single call of the store fails. */
 export interface Scenario {
   readonly name: string;
-  /** Without faults. @returns what is done with one */
+  /** Runs without faults. @returns the workload with faults */
   prepare(world: World): Promise<() => Promise<Ending>>;
 }
 
-/** What there is to say when a scenario is over, beside its rows. */
+/** The results of a scenario besides its rows. */
 export interface Ending {
-  /** What others saw, which must be the same in each run. */
+  /** Effects on others, which must be the same in each run. */
   readonly seen?: readonly string[];
-  /** Rows that may be there, or be missing, because an answer was lost. */
+  /** Rows that may exist or not, because an answer was lost. */
   readonly mayDiffer?: (row: string, kind: FaultKind) => boolean;
-  /** The slots are those of the service's clock, which is later where something was done again. */
+  /** The slots follow the service's clock, which is later after a retry. */
   readonly slotsVary?: boolean;
 }
 
 export interface CaseReport {
   readonly run: StoreRun;
-  /** What the world looks like in the end. */
+  /** The final state. */
   readonly end: readonly string[];
   readonly mayDiffer: NonNullable<Ending['mayDiffer']>;
-  /** What must never be, whatever fails. */
+  /** Violations of invariants, with any fault. */
   readonly wrong: readonly string[];
 }
 
 const NO_RUN: StoreRun = { calls: [], through: new Set(), hit: new Set() };
 
-/** Every loop of the service asks this in each of its turns. */
+/** Every loop of the service makes this call in each iteration. */
 const LOOPS = [
   'query agents/assignment/location-changes.sql.ts locationsToAssign',
   'query alerts/delivery/claims.sql.ts claimDeliveries',
@@ -41,7 +41,7 @@ const LOOPS = [
   'statement heartbeats/sql.ts lockDue',
 ] as const;
 
-/** Runs the scenario once, in an account of its own, and looks at what came of it. */
+/** Runs the scenario once, in its own account, and collects its outcome. */
 export async function runCase(
   lab: FaultLab,
   scenario: Scenario,
@@ -66,7 +66,7 @@ export async function runCase(
     await settle(world);
 
     run = lab.faulty.end();
-    // A loop may be in the middle of its next turn.
+    // A loop may be in the middle of its next iteration.
     await world.passUntil('all calls of the store end', async () => lab.faulty.open === 0);
     wrong.push(...(await contradictions(world)), ...(await leftOpen(lab)));
 
@@ -81,7 +81,7 @@ export async function runCase(
     wrong.push(...world.clients.faults, ...lab.takeErrors(), ...rejections);
     process.off('unhandledRejection', onRejection);
     await world.close();
-    // What went wrong here is not to go wrong in all cases after it.
+    // A fault of this case must not affect the next ones.
     if (wrong.length > 0) {
       await lab.stopService();
       await lab.startService();
@@ -90,7 +90,7 @@ export async function runCase(
   return { run, end, mayDiffer, wrong };
 }
 
-/** Every loop has turned once more, and what it had to do for the account is done. */
+/** Waits until every loop has run once more and finished the account's work. */
 async function settle(world: World): Promise<void> {
   const { lab } = world;
   const { faulty, store } = lab;
@@ -111,7 +111,7 @@ async function settle(world: World): Promise<void> {
   });
 }
 
-/** Statements, transactions and connections that nobody ended. */
+/** Statements, transactions and connections that were never ended. */
 async function leftOpen({ faulty, store }: FaultLab): Promise<readonly string[]> {
   if (faulty.open > 0) return [`${faulty.open} calls of the store never ended`];
   const transactionOf = async (): Promise<unknown> => {
@@ -122,13 +122,13 @@ async function leftOpen({ faulty, store }: FaultLab): Promise<readonly string[]>
     `select count(*) as idle from pg_stat_activity
      where datname = current_database() and state like 'idle in transaction%'`,
   );
-  // Each statement has its own, unless somebody left one open.
+  // Each statement has its own, unless one was left open.
   const first = await transactionOf();
   if (row?.idle === 0 && first !== (await transactionOf())) return [];
   return ['a connection is still in a transaction'];
 }
 
-/** What of a case is other than it would be without faults; one line for each. */
+/** Differences between a case and a run without faults, one line each. */
 export function faultsIn(
   normal: CaseReport,
   report: CaseReport,

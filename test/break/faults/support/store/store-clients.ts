@@ -11,26 +11,26 @@ export interface Asking {
   readonly body?: unknown;
 }
 
-/** What a client hears: an answer, or that it gave up waiting for one. */
+/** A client's outcome: an answer, or its timeout. */
 type Heard = Reply | 'gave up';
 
 const TRIES = 6;
 
-/** When a client without an answer asks again: an agent at once, a user after all is calm. */
+/** When a client without an answer retries: an agent at once, a user once everything is idle. */
 export type Patience = 'at once' | 'when calm';
 
 /**
- * Asks a service as real clients do: gives up on what does not answer in time, and asks again what
- * was not answered, or by 503. What the service must never answer is written down.
+ * Sends requests like real clients: gives up after a timeout, and repeats requests without an
+ * answer or with 503. Records forbidden answers.
  */
 export class Clients {
   readonly #port: number;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #waiting = new Set<AbortController>();
   readonly #lab: Pick<FaultLab, 'drive' | 'calm'>;
-  /** What was answered against the rules. */
+  /** Answers that violate the rules. */
   readonly faults: string[] = [];
-  /** Requests that had to be made again. */
+  /** Repeated requests. */
   again = 0;
   /** Answers so far. */
   answered = 0;
@@ -40,7 +40,7 @@ export class Clients {
     this.#lab = lab;
   }
 
-  /** The time limit of all who wait is over. */
+  /** The time limit of all waiting clients is over. */
   giveUp(): void {
     for (const each of this.#waiting) each.abort();
   }
@@ -49,7 +49,7 @@ export class Clients {
     this.#agent.destroy();
   }
 
-  /** Until it is answered other than by 503. */
+  /** Repeats until the answer is not 503. */
   async insist(asking: Asking, patience: Patience): Promise<Reply> {
     for (let tries = 1; tries <= TRIES; tries += 1) {
       const heard = await this.once(asking, patience);
@@ -58,7 +58,7 @@ export class Clients {
     throw new Error(`${asking.method} ${asking.path} was not answered in ${TRIES} tries`);
   }
 
-  /** The answer; null where there was none or 503, so that nobody knows whether it was done. */
+  /** The answer; null if there was none or 503, so that nobody knows whether it was done. */
   async once(asking: Asking, patience: Patience): Promise<Reply | null> {
     const heard = await this.#lab.drive(this.#send(asking));
     if (heard !== 'gave up' && heard.status !== 503) {

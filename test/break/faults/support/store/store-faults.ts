@@ -10,25 +10,25 @@ import { isOfLoop } from './store-loops.ts';
 import { type Asked, whoAsks } from './store-operations.ts';
 
 /**
- * - `refused`: it is not done, and the caller hears that the database is away
- * - `answer lost`: it is done – a commit is one –, and the connection breaks before the answer
- * - `stalled`: nothing happens until `release`, and then it is done after all
- * - `rolled back`: another transaction stands in its way: the same again may work
+ * - `refused`: not executed; the caller gets the error that the database is away
+ * - `answer lost`: executed (a commit commits), and the connection breaks before the answer
+ * - `stalled`: waits until `release`, and is executed then
+ * - `rolled back`: conflicts with another transaction: a retry may succeed
  */
 export const FAULT_KINDS = ['refused', 'answer lost', 'stalled', 'rolled back'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
-/** `query` is one statement by itself; the other three are parts of a transaction. */
+/** `query` is a single statement; the other three are parts of a transaction. */
 export type CallPlace = 'query' | 'begin' | 'statement' | 'commit' | 'listen';
 
 /** A call in a run of a workload. */
 export interface StoreCall {
-  /** For example `3 statement check-results.ts insertResults #2`: of its step the second. */
+  /** For example `3 statement check-results.ts insertResults #2`: the second of step 3. */
   readonly id: string;
   readonly step: number;
   readonly place: CallPlace;
   readonly operation: string;
-  /** Whether the service did it by itself, and for nobody who asked. */
+  /** Whether a loop of the service made it, without a request. */
   readonly isOfLoop: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Fault {
 export interface StoreRun {
   readonly calls: readonly StoreCall[];
   readonly through: ReadonlySet<string>;
-  /** The faults whose calls came. */
+  /** The faults whose calls occurred. */
   readonly hit: ReadonlySet<Fault>;
 }
 
@@ -57,14 +57,14 @@ interface Watch {
   step: number;
 }
 
-/** What is left of a transaction in which a statement failed. */
+/** The remaining state of a transaction with a failed statement. */
 interface Broken {
   error: StoreError | null;
 }
 
 /**
- * A database whose given call fails in a given way. To the features it is the usual store; the
- * statements run on the real one.
+ * A database whose given call fails in a given way. Features see the usual store; the statements
+ * run on the real one.
  */
 export class FaultStore implements Store {
   readonly kind: Store['kind'];
@@ -80,17 +80,17 @@ export class FaultStore implements Store {
     this.#real = real;
   }
 
-  /** Statements and transactions that are under way. */
+  /** Statements and transactions in progress. */
   get open(): number {
     return this.#open;
   }
 
-  /** Goes up with everything that begins or ends. */
+  /** Increases with every beginning and end. */
   get steps(): number {
     return this.#steps;
   }
 
-  /** How often a call of that name came since `begin`. */
+  /** The number of calls with that name since `begin`. */
   countOf(operation: string): number {
     return this.#watch?.counts.get(operation) ?? 0;
   }
@@ -99,7 +99,7 @@ export class FaultStore implements Store {
     return this.#stalls.size > 0;
   }
 
-  /** From now on calls are written down and counted, and those of the faults fail. */
+  /** Records and counts calls from now on, and injects the faults. */
   begin(faults: readonly Fault[], onStall: (release: () => void) => void): void {
     this.#watch = {
       faults: new Map(faults.map((fault) => [fault.callId, fault])),
@@ -112,19 +112,19 @@ export class FaultStore implements Store {
     this.#onStall = onStall;
   }
 
-  /** The workload goes on: what failed before is done by now. */
+  /** The workload's next step: earlier failures are handled by now. */
   nextStep(): void {
     if (this.#watch !== null) this.#watch.step += 1;
   }
 
-  /** null where none was begun. */
+  /** null if none was begun. */
   end(): StoreRun | null {
     const watch = this.#watch;
     this.#watch = null;
     return watch;
   }
 
-  /** All that stalls goes on. */
+  /** Releases all stalled calls. */
   release(): void {
     for (const release of [...this.#stalls]) release();
   }
@@ -170,7 +170,7 @@ export class FaultStore implements Store {
       }
       const broken: Broken = { error: null };
       const made = await work(this.#watched(tx, broken));
-      // As the real ones: a statement failed, the work went on, and all of it is lost.
+      // Like the real ones: a statement failed, the work continued, and all of it is lost.
       if (broken.error !== null) throw silentRollback();
       atCommit = this.#note('commit', asked);
       if (atCommit === 'stalled') await this.#stalled();
@@ -199,7 +199,7 @@ export class FaultStore implements Store {
     };
   }
 
-  /** Writes the call down; what is to become of it, null where nothing out of the ordinary. */
+  /** Records the call; returns its fault, or null. */
   #note(place: CallPlace, { operation, through }: Asked): FaultKind | null {
     const watch = this.#watch;
     if (watch === null) return null;
@@ -253,7 +253,7 @@ function count(counts: Map<string, number>, name: string): number {
   return times;
 }
 
-/** As `judge` of store-errors.ts makes them. */
+/** Like those of `judge` in store-errors.ts. */
 function lost(): StoreError {
   const message = 'the database cannot be reached: Connection terminated unexpectedly';
   return new StoreError('unavailable', 'STORE_CONNECTION', message);

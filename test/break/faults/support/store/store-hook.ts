@@ -5,10 +5,10 @@ import { text } from 'node:stream/consumers';
 
 type Notice = Readonly<Record<string, unknown>>;
 
-/** Where the notices of all cases go: each account has a path of its own. */
+/** The webhook target of all cases: each account has its own path. */
 export interface StoreHook {
   urlFor(accountId: string): string;
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   received(accountId: string): readonly Notice[];
   close(): Promise<void>;
 }

@@ -22,39 +22,39 @@ import { asLoop } from './store-loops.ts';
 
 const MINUTE_MS = 60_000;
 const HELD_MS = 250;
-/** Turns of the event loop in which nothing begins or ends: by itself nothing will. */
+/** Event loop iterations without any beginning or end: then nothing more will happen by itself. */
 const QUIET_TURNS = 12;
-/** The same where a request is on its way, and may wait for a file. */
+/** The same while a request is in flight, which may wait for a file. */
 const PATIENT_TURNS = 400;
 
 /**
- * One service over one database: the HTTP side, the features, all of their loops, and a clock that
- * moves on demand. It serves many cases, as a service survives many faults.
+ * One service over one database: HTTP, features, all loops, and a manual clock. Serves many cases,
+ * like a service that survives many faults.
  */
 export interface FaultLab {
   /** The real database, for the tests themselves. */
   readonly store: Store;
-  /** What the service has instead. */
+  /** The service's store, which injects faults. */
   readonly faulty: FaultStore;
   readonly clock: FakeClock;
   readonly hook: StoreHook;
   readonly port: number;
-  /** Of the service that runs now. */
+  /** Of the running service. */
   features(): Features;
   /** Waits while everything that can continue does so. */
   turn(): Promise<void>;
-  /** Resolves when nothing stalls any more. */
+  /** Resolves when nothing stalls. */
   calm(): Promise<void>;
   /** Resolves when nothing more happens by itself. */
   quiet(): Promise<void>;
-  /** Waits for what real sockets and the database do, and lets time pass where it waits for that. */
+  /** Waits for real sockets and the database, and advances the clock if they wait for it. */
   drive<T>(work: Promise<T>): Promise<T>;
-  /** The loops end, and what the service remembers is gone. */
+  /** Ends the loops; the service's memory is lost. */
   stopService(): Promise<void>;
   startService(): Promise<void>;
-  /** The next content that is asked for went away a moment ago. */
+  /** The next requested content has just disappeared. */
   loseContent(): void;
-  /** What was logged as a fault of the service since this was last asked. */
+  /** The service's error log since the last call. */
   takeErrors(): readonly string[];
   close(): Promise<void>;
 }
@@ -77,9 +77,9 @@ export async function openFaultLab(kind: DatabaseKind): Promise<FaultLab> {
     for (let turn = 0; turn < turns && !isOver(); turn += 1) {
       await eventLoopTurn();
       const isFileAwaited = turn === turns - 1 && areFilesAwaited();
-      // Its turn comes after what the threads do already.
+      // It runs after the threads' current work.
       if (isFileAwaited) await stat(import.meta.dirname);
-      // What waits for a stalled transaction is open, and nothing comes of it.
+      // A waiter for a stalled transaction stays open without progress.
       const isStill = faulty.steps === seen && (faulty.open === 0 || faulty.isStalled);
       if (isStill && !isFileAwaited) continue;
       seen = faulty.steps;
@@ -126,7 +126,7 @@ export async function openFaultLab(kind: DatabaseKind): Promise<FaultLab> {
     hook,
     port: app.port,
     features: () => running.features,
-    // On the embedded database all that is done is done in this thread.
+    // The embedded database runs everything in this thread.
     turn: kind === 'pglite' ? eventLoopTurn : async () => void (await store.query('select 1')),
     async calm() {
       do {
@@ -152,7 +152,7 @@ export async function openFaultLab(kind: DatabaseKind): Promise<FaultLab> {
   };
 }
 
-/** Threads of their own read and write files, in their own time. */
+/** Separate threads read and write files, in real time. */
 function areFilesAwaited(): boolean {
   return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
 }
@@ -163,7 +163,7 @@ function eventLoopTurn(): Promise<void> {
 
 const STARTS = 5;
 
-/** A process that cannot start ends, and whatever watches over it starts it again. */
+/** A process that cannot start ends, and its supervisor restarts it. */
 async function untilItStarts(start: () => Promise<TestFeatures>): Promise<TestFeatures> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -192,7 +192,7 @@ async function openForgetful(
   });
 }
 
-/** The features of the service that runs now, for routes that are made once. */
+/** The features of the running service, for routes that are registered once. */
 function featuresOfNow(first: Features, now: () => Features): Features {
   const entries = Object.entries(first).map(([name, value]) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return [name, value];
@@ -213,7 +213,7 @@ interface ErrorLog {
   readonly take: () => readonly string[];
 }
 
-/** Keeps what is logged as an error, and nothing else. */
+/** Stores only logged errors. */
 function errorLog(): ErrorLog {
   const destination = new PassThrough({ encoding: 'utf8' });
   return {

@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 const loops = new AsyncLocalStorage<true>();
 
-/** Runs what the service does by itself. */
+/** Runs the service's background work. */
 export function asLoop<T>(work: () => T): T {
   return loops.run(true, work);
 }
 
-/** Whether this is done by the service itself, and for nobody who asked. */
+/** Whether the service itself does this, without a request. */
 export function isOfLoop(): boolean {
   return loops.getStore() === true;
 }

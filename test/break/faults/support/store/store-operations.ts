@@ -5,17 +5,17 @@ const SERVICE = join(import.meta.dirname, '../../../../../src/service');
 /** Files with SQL, as the architecture test has them. */
 const SQL_FILE = /(?:^|\/)(?:sql|[\w-]+\.sql)\.ts$/;
 
-/** Who asked the store for something. */
+/** The caller of a store method. */
 export interface Asked {
-  /** `file function`: the outermost in a file with SQL, else the feature that asked. */
+  /** `file function`: the outermost in a file with SQL, else the calling feature. */
   readonly operation: string;
-  /** All functions in files with SQL that it came through. */
+  /** All functions in files with SQL on the stack. */
   readonly through: readonly string[];
 }
 
 /**
- * Which function in a file with SQL, or else of the service, is asking right now. To be called
- * before anything is awaited. Functions with SQL are small: their names name the statements.
+ * The calling function in a file with SQL, or else of the service. Call it before the first await.
+ * Functions with SQL are small: their names identify the statements.
  */
 export function whoAsks(): Asked {
   const holder: { stack?: unknown } = {};

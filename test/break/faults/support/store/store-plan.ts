@@ -3,8 +3,8 @@ import { FAULT_KINDS, type Fault, type FaultKind, type StoreCall } from './store
 import type { FaultLab } from './store-lab.ts';
 
 /**
- * The kinds that differ in what becomes of a call. A statement by itself that is rolled back is one
- * that was refused; and in a transaction nothing is left of one, whether it was done or not.
+ * The kinds with different outcomes of a call. A single statement that is rolled back equals a
+ * refused one, and a failed transaction leaves nothing, whether the statement ran or not.
  */
 const KINDS: Readonly<Record<StoreCall['place'], readonly FaultKind[]>> = {
   query: ['refused', 'answer lost', 'stalled'],
@@ -20,28 +20,30 @@ export interface Campaign {
   readonly cases: number;
   /** Functions in files with SQL that were called. */
   readonly through: ReadonlySet<string>;
-  /** Each as `kind|operation`: those that were to fail, and those that did. */
+  /** Each as `kind|operation`: the planned faults, and those that occurred. */
   readonly chosen: ReadonlySet<string>;
   readonly hit: ReadonlySet<string>;
-  /** One line for each thing that was wrong. */
+  /** One line per fault found. */
   readonly failures: readonly string[];
 }
 
-/** Which of the faults of a scenario are tried. */
+/** The selection of a scenario's faults. */
 export type Choice = (faults: readonly Fault[]) => readonly Fault[];
 
 const MAX_FAILURES = 20;
 /** Each fault hits another try of the client. */
 const FAULTS_A_STEP = 3;
 const TRIES_ALONE = 4;
-/** A loop asks the same in each turn: the first turns of a scenario stand for the others. */
+/**
+ * A loop makes the same calls in each iteration: the first iterations of a scenario represent the
+ * others.
+ */
 const TURNS = 3;
 
 /**
  * Runs the scenario without faults, and then with a fault at each of its calls. A case has a few
- * faults in each step, apart from each other, so that each meets another try, and what comes of them
- * is over before the next step; where a case goes wrong, its faults are tried one by one, to tell
- * which it was.
+ * faults in each step, far apart, so that each hits another try, and their effects end before the
+ * next step. If a case fails, its faults are tried one by one to find the cause.
  */
 export async function tryFaults(
   lab: FaultLab,
@@ -66,13 +68,13 @@ export async function tryFaults(
     await tryCase(faults);
     if (failures.length >= MAX_FAILURES) break;
   }
-  // What the others in its case kept from coming is tried by itself.
+  // Faults that did not occur because of others in the same case are tried alone.
   const alone = [...chosen].filter((fault) => !hit.has(nameOf(fault)));
   for (const fault of failures.length > 0 ? [] : alone) {
     let { callId } = fault;
     for (let tries = 0; tries < TRIES_ALONE && !hit.has(nameOf(fault)); tries += 1) {
       const came = await tryCase([{ ...fault, callId }]);
-      // What a loop asks in one step it may ask in another the next time.
+      // A loop's calls may move to another step in the next run.
       callId = came.find(({ operation }) => operation === fault.operation)?.id ?? fault.callId;
     }
   }
@@ -82,14 +84,14 @@ export async function tryFaults(
     cases: cases.length,
     through,
     chosen: new Set([...chosen].map(nameOf)),
-    // What went wrong says enough.
+    // The failure is reported already.
     hit: failures.length > 0 ? new Set([...chosen].map(nameOf)) : hit,
     failures,
   };
 }
 
 /**
- * Of each operation of a scenario one fault, and a few of all others, the same for the same seed.
+ * One fault of each operation of a scenario, and a few of all others, the same for the same seed.
  */
 export function sampleOf(seed: number): Choice {
   return (faults) => {
@@ -109,7 +111,7 @@ export function sampleOf(seed: number): Choice {
 
 const SHARE_OF_OTHERS = 0.05;
 
-/** Numbers from 0 to 1, each as likely as the others. */
+/** Uniformly distributed numbers from 0 to 1. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {
@@ -137,7 +139,7 @@ function worthwhile(calls: readonly StoreCall[]): readonly StoreCall[] {
   });
 }
 
-/** The faults of a kind, a few of each step in each case, as far from each other as can be. */
+/** The faults of a kind, a few of each step in each case, as far apart as possible. */
 function casesOf(
   calls: readonly StoreCall[],
   kind: FaultKind,

@@ -26,7 +26,7 @@ class FaultAgent {
   readonly id: string;
   readonly #world: World;
   readonly #place: Place;
-  /** By id: the names. */
+  /** The names by id. */
   readonly checks = new Map<string, string>();
   runs: readonly ToldRun[] = [];
   variables: readonly string[] = [];
@@ -109,7 +109,7 @@ class FaultAgent {
     return json.location;
   }
 
-  /** Makes all one-off runs that it received. */
+  /** Runs all one-off runs that it received. */
   async makeRuns(origin: string): Promise<void> {
     const results = this.runs.map(({ checkId, slot, sequenceId, retriesMade: attempts }) => ({
       ...resultOfRun({ checkId, slot, attempts, origin, runLocation: this.#place.slug }),
@@ -122,7 +122,7 @@ class FaultAgent {
   }
 }
 
-/** Its lease ends, as if it had been silent for long. */
+/** Ends its lease, as after a long silence. */
 async function silence(world: World, agentId: string): Promise<void> {
   await world.rows(
     `update agents set lease_until = now() - interval '1 second'
@@ -194,7 +194,7 @@ export const agentsScenario: Scenario = {
       await world.done(200, 'GET', `/v1/private-locations/${berlin.id}/agent-errors`);
       return {
         seen: [`${agents.length} agents`, `shared ${share(one, three).join()}`],
-        // Reports of an agent's errors are not known by an id.
+        // Reports of an agent's errors have no known id.
         mayDiffer: (row) => row.startsWith('too many: agent_errors'),
       };
     };
@@ -215,7 +215,7 @@ export const runsScenario: Scenario = {
     for (const agent of [one, other]) {
       await agent.pollUntil('it has the check', () => agent.checks.has('shop'));
     }
-    /** It should have been begun long ago. */
+    /** It should have started long ago. */
     const overdue = () =>
       world.rows(
         `update one_off_runs set not_after = now() - interval '1 hour'
@@ -234,7 +234,7 @@ export const runsScenario: Scenario = {
       const taken = await one.handOver(-5);
       const again = await one.handOver(-5);
       await other.pollUntil('a retry is wanted', () => other.runs.length > 0);
-      // It fails there, too, and comes back.
+      // It fails there as well, and returns.
       const back = await other.handOver(-5, { origin: 'berlin', retriesMade: 2 });
       other.done = other.runs.map(({ runId }) => runId);
       await other.poll();

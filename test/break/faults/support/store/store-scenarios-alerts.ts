@@ -13,7 +13,7 @@ async function hookOf(world: World): Promise<number> {
   return made.id;
 }
 
-/** What came to the hook: each notice once, and in the order of the alerts. */
+/** The webhook's notices: each once, and in the order of the alerts. */
 export function noticesOf(world: World): readonly string[] {
   return world.lab.hook.received(world.accountId).map((notice, at) => {
     return `notice ${at} ${notice.ALERT_TYPE} ${notice.REMINDER}`;
@@ -58,7 +58,7 @@ export const alertsScenario: Scenario = {
   },
 };
 
-/** Of a target whose certificate ends soon. */
+/** A target with a certificate near its expiry. */
 const NEAR_ITS_END = {
   apiCheckResult: {
     ...HTTP_DETAIL,
@@ -145,7 +145,7 @@ export const failuresScenario: Scenario = {
       await world.done(200, 'GET', '/v1/root-cause-analyses?checkId=shop');
       return {
         seen: [`archived ${shown.archivedUntilNextEvent}`],
-        // A client without an answer asks again.
+        // A client without an answer retries.
         mayDiffer: (row) => row.startsWith('too many: root_cause_analyses'),
       };
     };

@@ -6,17 +6,17 @@ import type { World } from './store-world.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A resource that is made, changed and removed at one path. */
+/** A resource that is created, changed and deleted at one path. */
 interface Resource {
   readonly path: string;
   readonly body: Fields;
-  /** null where it cannot be changed. */
+  /** null if it cannot be changed. */
   readonly change: Fields | null;
-  /** What names one in the path; `id` where left out. */
+  /** The field that identifies one in the path; `id` by default. */
   readonly id?: string;
-  /** Where all are listed, if elsewhere. */
+  /** The path of the list, if different. */
   readonly list?: string;
-  /** What has to be there before. */
+  /** Required resources. */
   readonly before?: (world: World) => Promise<Fields>;
 }
 
@@ -24,8 +24,8 @@ interface Resource {
 const VARYING = ['updated_at', 'created_at', 'updatedAt', 'createdAt', 'last_used_at'];
 
 /**
- * Whichever call of the store fails, the change is there as a whole or not at all, and a client that
- * repeats it has it once in the end.
+ * Whichever call of the store fails, the change is applied completely or not at all, and a client
+ * that repeats it has applied it once in the end.
  */
 function crudScenario(resource: Resource): Scenario {
   const { path, change, id: idField = 'id', before = async () => ({}) } = resource;
@@ -41,7 +41,7 @@ function crudScenario(resource: Resource): Scenario {
           (found) => !already.has(String(found[idField])) && (found.revoked_at ?? null) === null,
         );
 
-      /** Asks again only if it was not created. */
+      /** Repeats only if it was not created. */
       const create = async (): Promise<Fields> => {
         for (;;) {
           const reply = await world.tryOnce('POST', path, body);
@@ -102,7 +102,7 @@ function shapeOf(fields: Fields): string {
 const HOURLY = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
 const URL_CHECK = { name: 'Shop', locations: ['eu-west-1'], request: { url: 'https://a.test/' } };
 
-/** All resources that have nothing of their own in what they do. */
+/** All resources without special behaviour. */
 export function crudScenarios(identity: Identity): readonly Scenario[] {
   const berlin = async (world: World): Promise<Fields> => {
     await world.location('berlin');
@@ -200,7 +200,7 @@ export function crudScenarios(identity: Identity): readonly Scenario[] {
   return resources.map(crudScenario);
 }
 
-/** What is done to parts of resources, and what only reads. */
+/** Changes to parts of resources, and reads. */
 export const partsScenario: Scenario = {
   name: 'settings, subscriptions, keys, sessions and updates are written and read',
   async prepare(world) {
@@ -244,12 +244,12 @@ export const partsScenario: Scenario = {
         subscriptions: [{ checkId: 'shop' }],
       });
       const keys = `/v1/private-locations/${berlin.id}/keys`;
-      // Where the answer was lost there are as many as there may be.
+      // Lost answers allow up to this many.
       await world.ask('POST', keys);
       const [, second] = await done(200, 'GET', keys);
       await world.ask('DELETE', `${keys}/${second.id}`);
       const session = '3f2c8a8e-0000-4000-8000-000000000001';
-      // The answer to the first may be lost: again it is no new one.
+      // If the answer to the first was lost, the repetition is not a new one.
       const slot = world.startMs - 60_000;
       const reply = await world.ask('POST', '/v1/test-sessions', {
         id: session,
@@ -271,7 +271,7 @@ export const partsScenario: Scenario = {
       await done(201, 'POST', `/v1/status-pages/incidents/${shown.id}/incident-updates`, resolved);
       await done(200, 'GET', `/v1/status-pages/${page.id}/summary`);
       await world.ask('DELETE', '/v1/checks/url/shop');
-      // A client without an answer creates it once more if it cannot choose the id.
+      // A client without an answer creates another one if it cannot choose the id.
       return {
         seen: [`${results} results, ${missed.length} missed`],
         mayDiffer: (row) => /^too many: (incident_updates|status_page_incident_updates)/.test(row),

@@ -6,7 +6,7 @@ import type { World } from './store-world.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** Where nothing is due it scans all the same. */
+/** Without a due instant it scans anyway. */
 const MIN_LOOKS = 4;
 const BYTES = Buffer.from('what a browser would show of the failure');
 const ARTIFACTS = '/agent/v1/artifacts';
@@ -28,7 +28,7 @@ export const artifactsScenario: Scenario = {
         bytes: bytes.length,
         sha256: createHash('sha256').update(bytes).digest('hex'),
       });
-    /** As the agent does: from the beginning, where the upload is no more. */
+    /** Like the agent: starts again if the upload no longer exists. */
     const upload = (bytes: Buffer, name: string) => world.step(() => uploadNow(bytes, name));
     const uploadNow = async (bytes: Buffer, name: string): Promise<void> => {
       for (let tries = 0; tries < 5; tries += 1) {
@@ -45,7 +45,7 @@ export const artifactsScenario: Scenario = {
     };
     return async () => {
       await upload(BYTES, 'page.txt');
-      // Its agent was killed before it could note that.
+      // Its agent was killed before it could save that.
       await upload(BYTES, 'page.txt');
       world.lab.loseContent();
       await upload(Buffer.from('another one'), 'console.txt');
@@ -59,8 +59,8 @@ export const artifactsScenario: Scenario = {
 };
 
 /**
- * Time passes while the service runs, until it has processed what is due by then: each of its scans
- * may meet a fault, and the next one follows a second later.
+ * Advances the clock while the service runs, until it has processed everything due: each scan may
+ * hit a fault, and the next one follows a second later.
  */
 async function passPresent({ lab, passUntil, rows }: World, durationMs: number): Promise<void> {
   const { clock, store } = lab;
@@ -102,7 +102,7 @@ export const heartbeatsScenario: Scenario = {
       await passPresent(world, 7 * MINUTE_MS);
       const failing = await world.done(200, 'GET', `/v1/check-statuses/${made.id}`);
       states.push(await ping(path));
-      // Nobody was there to take pings.
+      // Nobody could accept pings.
       await world.lab.clock.stall(7 * MINUTE_MS);
       await world.passUntil('it is excused', async () => {
         const rows = await world.rows(
@@ -138,7 +138,7 @@ export const heartbeatsScenario: Scenario = {
 
 const YEAR = `interval '400 days'`;
 
-/** What is past every retention, in each table that is cleaned up. */
+/** Rows beyond every retention, in each table that is cleaned up. */
 async function makeOldRows(world: World): Promise<void> {
   const { accountId } = world;
   await world.rows(
@@ -157,7 +157,7 @@ async function makeOldRows(world: World): Promise<void> {
      values ($1, '${accountId}', 'shop', 'result', 'a.txt', 'text/plain', repeat('a', 64), 1,
        now() - ${YEAR})`,
   );
-  // Of two that have waited for their results, one has its result by now.
+  // One of the two that waited for their results has its result by now.
   await world.rows(
     `insert into check_results (check_id, account_id, id, sequence_id, result_type, slot, created_at,
        has_failures, has_errors, run_location, check_type, body)
@@ -198,7 +198,7 @@ const OLD_ROWS = `
   union all select from assigned_slots s join private_locations l on l.id = s.location_id
     where l.account_id = $1 and s.check_id = 'old'`;
 
-/** What could not be removed is removed the next time. */
+/** Rows that could not be removed are removed by the next run. */
 async function hoursUntilClean({ lab, rows }: World): Promise<void> {
   for (let hours = 0; hours < HOURS; hours += 1) {
     await lab.clock.stall(HOUR_MS);

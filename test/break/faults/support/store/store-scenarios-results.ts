@@ -13,7 +13,7 @@ export interface MissedRange {
   readonly to: number;
 }
 
-/** What an agent of a place brings, again and again until it is answered. */
+/** The uploads of one location's agent, repeated until they are answered. */
 export function reporterOf(world: World, place: Place) {
   const slot = (minute: number): number => world.startMs + minute * MINUTE_MS;
   const send = async (results: readonly CheckResult[], ranges: readonly MissedRange[] = []) => {
@@ -31,7 +31,7 @@ export function reporterOf(world: World, place: Place) {
     const { accepted, rejected, deferred } = json;
     return { accepted: accepted.length, rejected: rejected.length, deferred: deferred.length };
   };
-  /** Sends, and all of it must be accepted. */
+  /** Sends records, which must all be accepted. */
   const deliver = async (
     results: readonly CheckResult[],
     ranges: readonly MissedRange[] = [],
@@ -45,7 +45,7 @@ export function reporterOf(world: World, place: Place) {
   return { slot, send, deliver, result };
 }
 
-/** Before the faults: the check, whose locations own every slot. */
+/** Before the faults: the check, whose locations get every slot. */
 export async function shopIn(
   world: World,
   {
@@ -71,7 +71,7 @@ export const resultsScenario: Scenario = {
     const berlin = await world.location('berlin');
     const oslo = await world.location('oslo');
     await shopIn(world);
-    // So that what was missed is looked at for pauses.
+    // Missed slots are compared with maintenance.
     await world.done(201, 'POST', '/v1/maintenance-windows', {
       name: 'Other',
       repeatUnit: 'MONTH',
@@ -93,11 +93,11 @@ export const resultsScenario: Scenario = {
         { from: -5, to: -3 },
       ];
       await deliver(batch, missed);
-      // The answer never came.
+      // The answer was lost.
       await deliver(batch, missed);
-      // One that was missed had run; and what was an attempt is the last one after all.
+      // A slot reported as missed had run, and an attempt is the last one after all.
       await deliver([result(-4), result(-8), result(-14)], [{ from: -7, to: -6 }]);
-      // Out of a spool of an hour; and of a clock that is fast.
+      // From a spool an hour old, and from a clock that is fast.
       await deliver([result(-60, FAILED)]);
       const { deferred } = await send([result(30)]);
       const foreign = reporterOf(world, oslo);

@@ -12,9 +12,9 @@ import { crudScenarios, partsScenario } from './store-scenarios-crud.ts';
 import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
 import { resultsScenario } from './store-scenarios-results.ts';
 
-/** To have the same faults chosen again. */
+/** Set it to select the same faults again. */
 export const SEED = Number(process.env.BREAK_SEED ?? randomInt(2 ** 31));
-/** Scenarios whose names have it, alone. */
+/** Only scenarios whose names contain it. */
 const ONLY = process.env.BREAK_ONLY ?? '';
 const LIMIT_MS = 1_200_000;
 const MAX_NOT_HIT = 0.03;
@@ -22,7 +22,7 @@ const MAX_NOT_HIT = 0.03;
 const BESIDE_REQUESTS =
   'asked by the walk that encrypts stored credentials, which is made again, and by the command that decrypts them';
 
-/** What no scenario comes to, and why. */
+/** Operations that no scenario reaches, with the reason. */
 const NOT_REACHED: Readonly<Record<string, string>> = {
   'accounts/sql.ts hasAccount': 'asked once, before the service is there',
   'accounts/sql.ts insertAccount': 'asked once, before the service is there',
@@ -62,9 +62,9 @@ const WORKLOADS: readonly Scenario[] = [
 ];
 
 /**
- * Everything that the service does, with its database failing at each call in each way.
+ * The whole service, with its database failing at each call in each way.
  *
- * @param choose which of the faults are tried
+ * @param choose selects the faults
  */
 export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promise<void> {
   const identity = await createSelfSigned();
@@ -89,7 +89,7 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
       expect(campaign.failures, `BREAK_SEED=${SEED}`).toEqual([]);
     });
 
-    it.skipIf(ONLY !== '')('was called at every operation, and failed at each', () => {
+    it.skipIf(ONLY !== '')('every store operation was called and failed', () => {
       const through = new Set(campaigns.flatMap((each) => [...each.through]));
       const all = allOperations();
       const missing = all.filter((operation) => !through.has(operation));
@@ -100,7 +100,7 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
       const notHit = [...chosen].filter((name) => !hit.has(name));
       const operations = new Set([...hit].map(operationIn));
       expect(notHit.filter((name) => !operations.has(operationIn(name)))).toEqual([]);
-      // What a loop does in one run it may do a turn later in the next.
+      // A loop's call may come one iteration later in the next run.
       expect(notHit.length, notHit.join(', ')).toBeLessThanOrEqual(chosen.size * MAX_NOT_HIT);
       const sum = (of: (each: Campaign) => number): number =>
         campaigns.reduce((total, each) => total + of(each), 0);
@@ -114,7 +114,7 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
   });
 }
 
-/** Of `answer lost|commit checks/checks.ts put` what is after the kind. */
+/** From `answer lost|commit checks/checks.ts put` the part after the kind. */
 function operationIn(name: string): string {
   return name.slice(name.indexOf('|') + 1);
 }

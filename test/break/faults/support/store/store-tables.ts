@@ -4,8 +4,8 @@ const LOCATION = '(select slug from private_locations l where l.id = t.location_
 const SLOT = (column: string) => `round(extract(epoch from ${column}) * 1000)::bigint`;
 
 /**
- * What an account has in the end, without what differs from run to run. `#` stands for a slot, which
- * is counted from the beginning of the case.
+ * An account's final rows, without the differences between runs. `#` is a slot, counted from the
+ * beginning of the case.
  */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   accounts: ['name'],
@@ -77,7 +77,7 @@ function nameOf(column: string, at: number): string {
   return column.split(' as ').at(-1)?.replace('# ', '') ?? '';
 }
 
-/** What one has and the other has not, with how often. */
+/** The rows that only one side has, with their count. */
 export function differences(
   wanted: readonly string[],
   found: readonly string[],

@@ -12,30 +12,30 @@ const MAX_STEPS = 200;
 /** An agent's lease is given up after this many steps without progress. */
 const STEPS_OF_A_LEASE = 10;
 
-/** One case's account, and those who ask for it. */
+/** One case's account, and its clients. */
 export interface World {
   readonly lab: FaultLab;
   readonly accountId: string;
-  /** Of an admin. */
+  /** An admin key. */
   readonly key: string;
   readonly clients: Clients;
   /** Slots are counted from here; epoch milliseconds. */
   readonly startMs: number;
-  /** Asks as a user what may be asked again, until it is answered. */
+  /** Sends an idempotent request as a user, until it is answered. */
   ask(method: string, path: string, body?: unknown): Promise<Reply>;
-  /** The same, and it must be answered so. */
+  /** The same, with this expected status. */
   done(status: number, method: string, path: string, body?: unknown): Promise<Reply['json']>;
-  /** Asks with the key of a location what may be asked again. */
+  /** Sends an idempotent request with the key of a location. */
   agentAsk(key: string, path: string, body: unknown): Promise<Reply>;
-  /** The same, whatever it asks. */
+  /** The same for any request. */
   insist(asking: Asking): Promise<Reply>;
-  /** Asks as a user once: null where nobody knows whether it was done. */
+  /** Sends a request as a user once: null if nobody knows whether it was done. */
   tryOnce(method: string, path: string, body?: unknown): Promise<Reply | null>;
-  /** Whatever is asked in it is one step of the workload: how often depends on what fails. */
+  /** All requests in it are one step of the workload: their number depends on the faults. */
   step<T>(work: () => Promise<T>): Promise<T>;
   /** A private location with a key. */
   location(slug: string): Promise<Place>;
-  /** Time passes step by step until it holds. */
+  /** Advances the clock step by step until the condition holds. */
   passUntil(what: string, condition: () => Promise<boolean>): Promise<void>;
   /** The real rows. */
   rows(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
@@ -97,7 +97,7 @@ export async function openWorld(lab: FaultLab): Promise<World> {
     passUntil: (what, condition) =>
       step(async () => {
         for (let steps = 1; steps <= MAX_STEPS; steps += 1) {
-          // On an embedded database nobody else is answered before what stalls goes on.
+          // An embedded database answers nobody else until the stalled call continues.
           await lab.calm();
           if (await condition()) return;
           if (steps % STEPS_OF_A_LEASE === 0) await endLeases(lab, accountId);
@@ -113,12 +113,12 @@ export async function openWorld(lab: FaultLab): Promise<World> {
   };
 }
 
-/** By the API's own way, which no fault is in yet. */
+/** Through the API, without faults. */
 async function insertAdminKey(lab: FaultLab, accountId: string): Promise<string> {
   return (await lab.features().apiKeys.create(accountId, { name: 'first', role: 'admin' })).key;
 }
 
-/** The database's time is real, and no test waits for it: what somebody took and lost is over. */
+/** The database's time is real: ends lost claims instead of waiting for them. */
 async function endLeases({ store }: FaultLab, accountId: string): Promise<void> {
   for (const table of ['alert_deliveries', 'root_cause_analyses']) {
     await store.query(
@@ -130,11 +130,11 @@ async function endLeases({ store }: FaultLab, accountId: string): Promise<void> 
 }
 
 /**
- * For a call that stalls: where somebody waits for it, their time limit is over and they ask again.
- * It goes on when that is answered, or nothing more comes of it.
+ * For a stalled call: its waiters reach their time limit and retry. Releases the call when that is
+ * answered, or when nothing else happens.
  */
 export function stallOf({ lab, clients }: World): (release: () => void) => void {
-  // The transaction in which it stalls is none of its waiter's.
+  // The stalled transaction does not belong to its waiter.
   const outside = new AsyncResource('stall');
   return (release) => {
     if (!isOfLoop()) clients.giveUp();

@@ -29,7 +29,7 @@ const variation = fc.record({
   request: fc.option(fc.tuple(requestField, value)),
 });
 
-/** Entries of `checks`, most of which differ in a field or two. */
+/** Entries of `checks`, most of them with one or two differing fields. */
 export const alikeChecks: fc.Arbitrary<readonly unknown[]> = fc
   .tuple(fc.array(base, { minLength: 1, maxLength: 2 }), fc.array(variation, { maxLength: 4 }))
   .map(([bases, variations]) => {
@@ -48,7 +48,7 @@ function fieldOf(given: readonly [string, unknown] | null): object {
   return given === null ? {} : Object.fromEntries([given]);
 }
 
-/** What is read of checks together is what is read of each, and the wrong ones are as wrong. */
+/** Checks in one file are read, or refused, like each of them alone. */
 export async function expectEachAsAlone(entries: readonly unknown[]): Promise<string> {
   const alone = await Promise.all(entries.map((entry) => readChecks([entry])));
   const together = await readChecks(entries);

@@ -2,16 +2,16 @@ import { VALUES } from './check-seeds.ts';
 import type { CheckText } from './check-texts.ts';
 
 const MIB = 1024 * 1024;
-/** As long as a check file may be. */
+/** The maximal length of a check file. */
 const MAX_CHARS = 32 * MIB;
 
-/** The piece again and again, between a beginning and an end. */
+/** Repeats the piece between a beginning and an end. */
 function filled(piece: string, chars: number, beginning = '', end = ''): string {
   const times = Math.floor((chars - beginning.length - end.length) / piece.length);
   return beginning + piece.repeat(times) + end;
 }
 
-/** Pieces that differ, as many as there is room for. */
+/** As many different pieces as fit. */
 function numbered(make: (number: number) => string, chars: number, beginning = ''): string {
   const pieces = [beginning];
   let length = beginning.length;
@@ -26,7 +26,7 @@ function numbered(make: (number: number) => string, chars: number, beginning = '
 const CHECK = '{"id":"a","checkType":"API","request":{"url":"http://a/"';
 const yaml = (text: string): CheckText => ({ text, extension: 'yaml', isMarked: false });
 
-/** As long as what is read without a thread of its own, or made of one long line. */
+/** The longest file that is read without a separate thread, or one with a very long line. */
 export const LARGE_TEXTS: readonly CheckText[] = [
   filled('x', MIB),
   filled('x', MIB, 'checks: "', '"'),
@@ -55,7 +55,7 @@ export const LARGE_TEXTS: readonly CheckText[] = [
 const FILLERS = ['a', '{{', '://', '@', '.', ':', '[', '(', '\\', '-', '0', ' ', '\n', 'é', '$.a'];
 const LONG_CHARS = 256 * 1024;
 
-/** Files with a very long text in the place of each of their texts in turn. */
+/** Files with each of their texts replaced by a very long one. */
 export function longTexts(): CheckText[] {
   return VALUES.flatMap((file) =>
     pathsOfTexts(file).map((path, index) => {
@@ -82,7 +82,7 @@ export interface LargeFile {
 
 const large = (name: string, make: () => string): LargeFile => ({ name, make });
 
-/** They are refused before they take much. */
+/** They are refused early. */
 export const HOSTILE_FILES: readonly LargeFile[] = [
   large('one enormous text', () => filled('x', MAX_CHARS, 'checks: "', '"')),
   large('one enormous folded text', () => filled('  x\n', MAX_CHARS, 'checks: >\n')),
@@ -92,7 +92,7 @@ export const HOSTILE_FILES: readonly LargeFile[] = [
   large('nothing but ends of documents', () => filled('...\n', MAX_CHARS)),
 ];
 
-/** These hold what is allowed, but for its amount. */
+/** These contain only what is allowed, but too much of it. */
 export const HUNGRY_FILES: readonly LargeFile[] = [
   large('a million anchors', () =>
     numbered((number) => `- &a${number} x\n`, MAX_CHARS, 'checks:\n'),

@@ -6,14 +6,14 @@ import { CHECK_ID } from '../../../../../src/model/ids.ts';
 import { showsMark } from './check-seeds.ts';
 import type { CheckText } from './check-texts.ts';
 
-/** A long list of what is allowed is the longest that a message has a reason to be. */
+/** The longest useful message contains a long list of allowed values. */
 const MAX_LINE_CHARS = 1500;
 const PROTOTYPES = [Object.prototype, Array.prototype, Function.prototype, String.prototype];
 const prototypeKeys = (): readonly number[] =>
   PROTOTYPES.map((prototype) => Reflect.ownKeys(prototype).length);
 const KEYS = prototypeKeys();
 
-/** Reads it, and holds what comes of it to the invariants. */
+/** Reads it, and checks the invariants of the outcome. */
 export async function outcomeOf(input: CheckText): Promise<'valid' | 'refused'> {
   const file = `f.${input.extension}`;
   const outcome = await parseCheckFile(input.text, file).catch((thrown: unknown) => thrown);
@@ -30,7 +30,7 @@ export async function outcomeOf(input: CheckText): Promise<'valid' | 'refused'> 
 export function expectProblems(error: FileProblemsError, { text, isMarked }: CheckText): void {
   const { problems, file } = error;
   if (problems.length === 0) throw new Error('it is refused without a reason');
-  // By hand, as expect takes its time, and there may be fifty of them.
+  // Without expect, which is slow: there may be fifty of them.
   const texts = text.split('\n');
   for (const { line, column, path, message } of problems) {
     const own = texts[line - 1];
@@ -54,7 +54,7 @@ function expectChecks({ checks, variables }: CheckFile): void {
   for (const { id, ...body } of checks) {
     if (!CHECK_ID.test(id) || ids.has(id)) throw new Error(`the id ${id} is taken or none`);
     ids.add(id);
-    // What was read is what the model has, with every default in it.
+    // The model accepts it unchanged, with all defaults.
     expect(body).toEqual(checkBodySchema.parse(body));
     expect(Object.getPrototypeOf(body)).toBe(Object.prototype);
   }
@@ -64,7 +64,7 @@ function expectChecks({ checks, variables }: CheckFile): void {
   }
 }
 
-/** A text that is plain JSON is read another way: what comes of it must be the same. */
+/** Plain JSON uses another parser: the outcome must be the same. */
 export async function expectSameAsYaml({ text }: CheckText): Promise<void> {
   const ways = [text, `#\n${text}`].map((each) => parseCheckFile(each, 'f.yaml'));
   const [plain, yaml] = await Promise.allSettled(ways);

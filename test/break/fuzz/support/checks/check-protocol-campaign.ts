@@ -14,7 +14,7 @@ export function runTextCampaign<Case>(campaign: TextCampaign<Case>): Promise<voi
   return runCampaign({ mustSee: [], ...campaign, atOnce: 1 });
 }
 
-/** Opens what the cases are run on, closes it, and sees that nothing of it stays open. */
+/** Opens the environment of the cases, closes it, and checks for leaks. */
 export async function withLane<Lane extends { close(): Promise<void> }>(
   open: () => Promise<Lane>,
   work: (lane: Lane) => Promise<void>,
@@ -29,13 +29,13 @@ export async function withLane<Lane extends { close(): Promise<void> }>(
   });
 }
 
-/** A file of the corpus; `name` says what it is. */
+/** A file of the corpus; `name` describes it. */
 export interface CorpusText {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
-/** In the order of their names; of one kind, where the beginning of the name tells it. */
+/** Sorted by name; only names with this prefix. */
 export function corpusTexts(corpus: Folder, beginning = ''): readonly CorpusText[] {
   const url = new URL(`../../../corpus/${corpus}/`, import.meta.url);
   return readdirSync(url)

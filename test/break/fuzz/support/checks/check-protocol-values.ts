@@ -1,12 +1,15 @@
 import fc from 'fast-check';
 
-/** Of any UTF-16 units. fast-check's own begins with a table of all characters, which takes a second. */
+/**
+ * Any UTF-16 units. fast-check's own arbitrary builds a table of all characters first, which takes
+ * a second.
+ */
 export const anyText = (maxLength: number): fc.Arbitrary<string> =>
   fc
     .array(fc.oneof(fc.nat(0xff), fc.nat(0xffff)), { maxLength })
     .map((units) => String.fromCharCode(...units));
 
-/** What stands where something else should, beside what fast-check thinks of. */
+/** Wrong values, besides those of fast-check. */
 const NASTY: readonly unknown[] = [
   ...[null, true, false, 0, -0, -1, 1, 0.5, 1e21, 2 ** 53, -(2 ** 31), 65_536, 1e308, 5e-324],
   ...['', ' ', '0', 'true', 'null', '1e3', 'http://', 'http://h:99999999/', 'file:///etc/passwd'],
@@ -102,7 +105,7 @@ const valueChange: fc.Arbitrary<ValueChange> = fc.oneof(
   },
 );
 
-/** Unlike assignment, this makes `__proto__` a key like any other. */
+/** Unlike assignment, this makes `__proto__` an ordinary key. */
 function set(holder: Holder, step: string | number, value: unknown) {
   Object.defineProperty(holder, step, {
     value,
@@ -112,7 +115,7 @@ function set(holder: Holder, step: string | number, value: unknown) {
   });
 }
 
-/** Goes down by the shares, and stops at one of the values that it comes by. */
+/** Walks down by the shares, and stops at one of the values on the path. */
 function changeAt(
   root: unknown,
   shares: readonly number[],
@@ -135,10 +138,10 @@ function changeAt(
 }
 
 /**
- * One of the values with parts of it put in another's place, left out, added, renamed and doubled.
- * What of it is JSON to begin with stays so.
+ * One of the values with parts replaced, removed, added, renamed and duplicated. JSON values stay
+ * JSON values.
  *
- * @param keepsName whether a value may not be moved to another key
+ * @param keepsName whether values may not move to another key
  */
 export function changedValue(
   values: readonly unknown[],
@@ -147,7 +150,7 @@ export function changedValue(
   const place = fc.array(fc.nat(255), { minLength: 1, maxLength: 6 });
   const changes = fc.array(fc.tuple(place, valueChange), { minLength: 1, maxLength: 3 });
   return fc.tuple(fc.constantFrom(...values), changes).map(([given, list]) => {
-    // In a list of one, so that all of it can be changed, too.
+    // In a list of one, so that the whole value can change, too.
     const root = [structuredClone(given)];
     for (const [shares, apply] of list) {
       changeAt(root, [0, ...shares], (holder, step) => apply(holder, step, keepsName));

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Stands for the value of a secret variable: no message may ever show it, nor a part of it. */
+/** The value of a secret variable: no message may contain it or a part of it. */
 export const MARK = 'q7ZkW3xT';
 
-/** Whether a text shows the secret, or half of it. */
+/** Whether a text contains the secret, or half of it. */
 export function showsMark(text: string): boolean {
   return ['q7Zk', 'ZkW3', 'W3xT'].some((part) => text.includes(part));
 }
@@ -15,7 +15,7 @@ const VARIABLES = [
   { key: 'TOKEN', value: MARK, secret: true },
 ];
 
-/** Files as values: small ones, as most of the time goes into reading them. */
+/** Files as values: small ones, because reading takes most of the time. */
 export const VALUES: readonly FileValue[] = [
   {
     variables: VARIABLES,
@@ -110,7 +110,7 @@ export const VALUES: readonly FileValue[] = [
   },
 ];
 
-/** Written as people write them. The secret is in the value of a variable and nowhere else. */
+/** Written as people write them. The secret is only in the value of a variable. */
 export const TEXTS: readonly string[] = [
   readFileSync(new URL('../../../../../vedette.yaml', import.meta.url), 'utf8'),
   ...VALUES.map((value) => JSON.stringify(value)),

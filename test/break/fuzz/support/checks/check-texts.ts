@@ -4,16 +4,16 @@ import { MARK, TEXTS, VALUES } from './check-seeds.ts';
 
 export interface CheckText {
   readonly text: string;
-  /** What the file's name ends in. */
+  /** The file's extension. */
   readonly extension: 'yaml' | 'json';
   /**
-   * Whether MARK stands only where a secret variable has its value. Cut and copied texts may have
-   * made something else of it, which then is shown like anything else.
+   * Whether MARK occurs only as the value of a secret variable. Cut and copied texts may have moved
+   * it, and then it is not a secret.
    */
   readonly isMarked: boolean;
 }
 
-/** What breaks YAML, JSON, JavaScript's objects and terminals, in that order. */
+/** Characters that break YAML, JSON, JavaScript objects and terminals, in this order. */
 const FRAGMENTS = [
   ...['\n', '\t', '  ', '\n    ', ': ', ':', '- ', '? ', '&a ', '*a', '*all', '!x ', '!!str '],
   ...['|', '>-\n', '|9\n', '#', ' #', '%YAML 1.1\n', '%TAG ! x\n', '---\n', '...\n', '<<: *all\n'],
@@ -72,10 +72,10 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   ),
 );
 
-/** Texts with pieces put in, taken out, copied and cut off. */
+/** Texts with pieces inserted, removed, copied and cut off. */
 const changedTexts: fc.Arbitrary<CheckText> = fc
   .record({
-    // The first is the longest by far.
+    // The first is by far the longest.
     text: fc.oneof(
       { weight: 1, arbitrary: fc.constantFrom(...TEXTS.slice(0, 1)) },
       { weight: 29, arbitrary: fc.constantFrom(...TEXTS.slice(1)) },
@@ -89,10 +89,10 @@ const changedTexts: fc.Arbitrary<CheckText> = fc
     isMarked: false,
   }));
 
-/** Values of a file with parts of it put in another's place, left out, added, renamed and doubled. */
+/** Values of a file with parts replaced, removed, added, renamed and duplicated. */
 const changedValues: fc.Arbitrary<CheckText> = fc
   .record({
-    // Under another name a secret would be no secret.
+    // Under another key it would not be a secret.
     value: changedValue(VALUES, (value) => JSON.stringify(value).includes(MARK)),
     indent: fc.constantFrom(0, 0, 2),
     isBare: fc.boolean(),
@@ -104,7 +104,7 @@ const changedValues: fc.Arbitrary<CheckText> = fc
     return { text, extension: 'yaml' as const, isMarked: true };
   });
 
-/** A secret with what people forget to quote around it, in the ways to write a list of variables. */
+/** A secret with commonly unquoted characters, in each notation of a list of variables. */
 const brokenSecrets: fc.Arbitrary<CheckText> = fc
   .record({
     style: fc.constantFrom('flow', 'block', 'quoted', 'literal', 'bare list', 'of a check'),
@@ -141,7 +141,7 @@ function secretText(style: string, start: string, secret: string): string {
   }
 }
 
-/** Anything at all, of the signs that mean something. */
+/** Any text of syntactically relevant characters. */
 const randomTexts: fc.Arbitrary<CheckText> = fc
   .array(fc.oneof(fc.constantFrom(...FRAGMENTS, 'checks', 'id', 'a'), anyText(4)), {
     maxLength: 30,

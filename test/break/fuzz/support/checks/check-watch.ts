@@ -21,7 +21,7 @@ export async function watchingFile(workerUrl: URL) {
   const sets: CheckSet[] = [];
   let hosts = 0;
   const write = (text: string): void => {
-    // As editors do it, so that it is never seen half written.
+    // Like editors, so that the file is never half written.
     writeFileSync(folder.file('next'), text);
     renameSync(folder.file('next'), file);
   };
@@ -41,7 +41,7 @@ export async function watchingFile(workerUrl: URL) {
   });
   const idle = (): Promise<void> => eventually(() => clock.pendingTimers === 1);
   await idle();
-  /** Two looks: a change counts when the file has stood still from one to the next. */
+  /** Two polls: a change counts when the file was unchanged from one to the next. */
   const look = async (): Promise<void> => {
     for (let looks = 0; looks < 2; looks += 1) {
       await clock.advance(POLL_MS);
@@ -50,7 +50,7 @@ export async function watchingFile(workerUrl: URL) {
   };
   return {
     ids: (): readonly string[] => sets.at(-1)?.checks.map(({ id }) => id) ?? [],
-    /** Puts the text into the file, and gives what the log then says is wrong with it. */
+    /** Writes the text to the file, and returns the logged problems. */
     async refuses(text: string): Promise<string> {
       const before = sets.length;
       const linesBefore = records().length;
@@ -62,14 +62,14 @@ export async function watchingFile(workerUrl: URL) {
         .find(({ level }) => level === 'warn');
       return String(warning?.msg ?? 'nothing was logged');
     },
-    /** How many threads were started so far. */
+    /** Threads started so far. */
     threads: (): number => threads,
-    /** Time passes, and the file stays as it is. */
+    /** Advances the clock without a change of the file. */
     async rests(durationMs: number): Promise<void> {
       await clock.advance(durationMs);
       await idle();
     },
-    /** A good file is a new set again. */
+    /** A valid file becomes a new set again. */
     async takesAgain(): Promise<void> {
       const before = sets.length;
       hosts += 1;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { changedValue } from '../checks/check-protocol-values.ts';
 import { mutated } from '../responses/dns-http-bytes.ts';
 
-/** JSON of one of the values, changed in its values or in its bytes. */
+/** JSON of one of the values, with mutated values or bytes. */
 export function changedJson(values: readonly unknown[]): fc.Arbitrary<Buffer> {
   const whole = fc.constantFrom(...values).map(jsonOf);
   return fc.oneof(
@@ -15,7 +15,7 @@ export function changedJson(values: readonly unknown[]): fc.Arbitrary<Buffer> {
   );
 }
 
-/** The same without changes of bytes, which may make another address of one. */
+/** The same without mutated bytes, which could change an address. */
 export function changedTree(values: readonly unknown[]): fc.Arbitrary<Buffer> {
   return fc.oneof(
     { weight: 6, arbitrary: changedValue(values).map(jsonOf) },
@@ -28,7 +28,7 @@ function jsonOf(value: unknown): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-/** A field given twice, a list of very many, a value that is nested as deep as nothing is. */
+/** A duplicate field, a very long list, a deeply nested value. */
 const repetition: fc.Arbitrary<(json: Buffer) => Buffer> = fc.oneof(
   fc.constantFrom('"', ':', ',', '{', '[').map((sign) => (json: Buffer) => {
     const text = json.toString();
@@ -52,7 +52,7 @@ const repetition: fc.Arbitrary<(json: Buffer) => Buffer> = fc.oneof(
     ),
 );
 
-/** Bodies that are no message of any kind. */
+/** Bodies that are not messages. */
 const NO_MESSAGES: readonly Buffer[] = [
   ...['', ' ', 'null', '[]', '{}', '""', '0', 'true', '{', '[', '"', '\0', 'nul', '{}{}', '<html>'],
   ...[
@@ -62,14 +62,14 @@ const NO_MESSAGES: readonly Buffer[] = [
   ],
 ].map((text) => Buffer.from(text));
 
-/** An answer as it goes over the wire. */
+/** An answer in wire format. */
 export interface WireAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];
   /** Unpacked. */
   readonly body: Buffer;
   readonly packing: 'none' | 'gzip' | 'cut gzip' | 'false gzip' | 'gzip bomb';
-  /** What happens after so much of it as is sent. */
+  /** What happens after the sent part. */
   readonly ending: 'whole' | 'cut' | 'silence' | 'garbage';
 }
 
@@ -130,7 +130,7 @@ export const GZIP_BOMB: WireAnswer = {
   ending: 'whole',
 };
 
-/** A hundred megabytes of spaces in a hundred kilobytes. */
+/** A hundred megabytes of spaces, compressed to a hundred kilobytes. */
 let bomb: Buffer | null = null;
 
 export function packed({ body, packing }: WireAnswer): Buffer {
@@ -148,7 +148,7 @@ export function packed({ body, packing }: WireAnswer): Buffer {
   }
 }
 
-/** All bytes of the answer, or of the part of it that is sent. */
+/** All bytes of the answer, or of its sent part. */
 export function bytesOf(answer: WireAnswer): Buffer {
   const { status, headers, ending, packing } = answer;
   const body = packed(answer);

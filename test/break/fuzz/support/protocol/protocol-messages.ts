@@ -8,7 +8,7 @@ import { checkOf } from '../../../../support/samples/checks.ts';
 import { httpDetail, wireResult } from '../../../../support/samples/wire-results.ts';
 import { corpusTexts } from '../checks/check-protocol-campaign.ts';
 
-/** Honest messages of every kind, by the beginning of the names that their files in the corpus have. */
+/** Honest messages of every kind, by the prefix of their corpus files. */
 
 export const NOW = Date.UTC(2026, 0, 1);
 const SLOTS = { periodMs: 60_000, phaseMs: 6_000, stride: 2, index: 1 };
@@ -190,7 +190,7 @@ const HANDOVER_REQUEST = {
   notBefore: NOW,
 };
 
-/** What agents are answered. */
+/** Responses to agents. */
 export const ANSWERS = {
   'poll-answer': POLL_ANSWERS,
   'results-answer': [
@@ -215,7 +215,7 @@ export const ANSWERS = {
 } as const;
 export type AnswerKind = keyof typeof ANSWERS;
 
-/** What agents ask. */
+/** Requests of agents. */
 export const REQUESTS = {
   'poll-request': [
     POLL_REQUEST,
@@ -232,12 +232,12 @@ export type RequestKind = keyof typeof REQUESTS;
 export const ANSWER_KINDS = Object.keys(ANSWERS) as AnswerKind[];
 export const REQUEST_KINDS = Object.keys(REQUESTS) as RequestKind[];
 
-/** The messages of the corpus that are of this kind; some are no JSON. */
+/** The corpus messages of this kind; some are not JSON. */
 export function corpusMessages(kind: AnswerKind | RequestKind): readonly Buffer[] {
   return corpusTexts('protocol', `${kind}--`).map(({ bytes }) => bytes);
 }
 
-/** Kinds with as much to them as the poll's answer are tried as often as it. */
+/** Kinds as complex as the poll's answer are tried as often. */
 export function kindOf<Kind extends string>(
   weights: Readonly<Record<Kind, number>>,
 ): fc.Arbitrary<Kind> {

@@ -31,7 +31,7 @@ const prototypeKeys = (): readonly number[] =>
   PROTOTYPES.map((prototype) => Reflect.ownKeys(prototype).length);
 const KEYS = prototypeKeys();
 
-/** Reads a message as an agent does, and holds what comes of it to the invariants. */
+/** Reads a message like an agent, and checks the invariants of the outcome. */
 export function readMessage(kind: AnswerKind, json: Buffer): 'no JSON' | 'refused' | 'taken' {
   let value: unknown;
   try {
@@ -62,7 +62,7 @@ function readAnswer(kind: Exclude<AnswerKind, 'error-answer'>, value: unknown): 
     expectProblem(problemOf(parsed.error));
     return false;
   }
-  // What was taken is what the schema has: read once more it is the same.
+  // An accepted message conforms to the schema: reading it again does not change it.
   expect(schema.parse(parsed.data)).toEqual(parsed.data);
   if (kind === 'poll-answer') readChecks(pollResponseSchema.parse(parsed.data));
   if (kind === 'results-answer') {

@@ -32,7 +32,7 @@ const GOOD: WireAnswer = {
   packing: 'none',
   ending: 'whole',
 };
-/** So often the agent gets an answer that is right, and all of what it then has is looked at. */
+/** How often the agent gets a correct answer and is then compared completely. */
 const CASES_A_RECOVERY = 10;
 
 const good = (answer: object): WireAnswer => ({
@@ -40,7 +40,7 @@ const good = (answer: object): WireAnswer => ({
   body: Buffer.from(JSON.stringify({ ...POLL_ANSWER, serverTime: NOW, ...answer })),
 });
 
-/** The JSON of an answer that came whole; undefined where it is none, or did not come. */
+/** The JSON of a complete answer; undefined if it is not JSON or incomplete. */
 export function jsonIn(answer: WireAnswer): unknown {
   const { ending, packing, status } = answer;
   if (ending !== 'whole' || packing === 'gzip bomb' || packing === 'cut gzip' || status === 204) {
@@ -55,7 +55,7 @@ export function jsonIn(answer: WireAnswer): unknown {
   }
 }
 
-/** What the answer validly says; null where it says nothing. */
+/** The valid content of the answer; null if there is none. */
 function messageIn(answer: WireAnswer): PollResponse | null {
   if (answer.status < 200 || answer.status > 299) return null;
   const parsed = pollResponseSchema.safeParse(jsonIn(answer));
@@ -67,26 +67,26 @@ function isReplacement(answer: WireAnswer): boolean {
   return errorAnswerIn(409, jsonIn(answer))?.attributes.reason === 'replaced';
 }
 
-/** Changes bring checks to an agent that was given no whole set yet: it does not take them. */
+/** Changes for an agent without a complete set: it ignores them. */
 function changesNothingKnown({ full, upsert }: PollResponse, { revision }: PollRequest): boolean {
   return revision === 0 && !full && upsert.length > 0;
 }
 
 /**
- * An agent's source of checks and a service whose answers the test gives, one for each case; after
- * each, what the agent has is what the valid ones of them say.
+ * An agent's source of checks, and a service with scripted answers, one for each case. After each
+ * case the agent must have exactly the content of the valid answers.
  */
 export class PollLane {
   readonly #server: HoldingServer<PollRequest>;
   #agent: Agent;
   #cases = 0;
-  /** What the agent is to have. */
+  /** The expected state of the agent. */
   #ids = new Set<string>();
 
   static async open(): Promise<PollLane> {
     const server = await startHoldingServer<PollRequest>();
     const lane = new PollLane(server, await startAgent(server.url));
-    // So that it has its connection, which it is to have at the end, and no more of them.
+    // Opens the agent's connection, the only one that it may have at the end.
     await lane.#peekPoll();
     return lane;
   }
@@ -130,7 +130,7 @@ export class PollLane {
       expect(next.asked).toMatchObject({ revision: message.revision, page: null });
     } else {
       expect(next.asked.page).toBe(message.nextPage);
-      // One page of an answer is not a whole set.
+      // One page of an answer is not a complete set.
       expect(this.#agent.received).toBe(received);
       const last = { full: true, upsert: [], epoch: message.epoch, revision: 8 };
       await this.#answer(await this.#nextPoll(), good(last));
@@ -153,7 +153,7 @@ export class PollLane {
     expect(new Set(this.#agent.ids())).toEqual(this.#ids);
   }
 
-  /** Whatever came before, a good answer is taken as one. */
+  /** A good answer is accepted after any other. */
   async #recover(): Promise<void> {
     const poll = await this.#nextPoll();
     await this.#answer(poll, good({ epoch: 1, revision: this.#cases }));
@@ -165,7 +165,7 @@ export class PollLane {
 
   async #answer({ response }: Held<PollRequest>, answer: WireAnswer): Promise<void> {
     await sendAnswer(response, answer);
-    // Nothing but the time limit of the request ends it.
+    // Only the time limit of the request ends it.
     if (answer.ending === 'silence') await this.#agent.passTime();
   }
 
@@ -198,7 +198,7 @@ interface Agent {
   location(): string;
   /** Advances its clock to its next timer. */
   passTime(): Promise<void>;
-  /** What ended it. */
+  /** The error that ended it. */
   failure(): Promise<unknown>;
   stop(): Promise<void>;
 }

@@ -10,7 +10,7 @@ export interface Held<Asked> {
   readonly response: ServerResponse;
 }
 
-/** Answers a request that was read. Resolves when all that is to be sent has gone out, or cannot. */
+/** Answers a request that was read. Resolves when everything was sent, or cannot be. */
 export async function sendAnswer(response: ServerResponse, answer: WireAnswer): Promise<void> {
   const { status, headers, ending, packing } = answer;
   const { socket } = response;
@@ -35,7 +35,7 @@ export interface HoldingServer<Asked> {
   close(): Promise<void>;
 }
 
-/** A service whose answers are written by the test, one by one. */
+/** A service with scripted answers. */
 export async function startHoldingServer<Asked>(): Promise<HoldingServer<Asked>> {
   const held: Held<Asked>[] = [];
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {

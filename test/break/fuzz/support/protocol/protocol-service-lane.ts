@@ -22,19 +22,19 @@ const PATH_OF: Readonly<Record<RequestKind, string>> = {
   'handover-request': PATHS.handovers,
 };
 
-/** A request as it goes over the wire, but for its key. */
+/** A request in wire format, except for its key. */
 export interface WireRequest {
   readonly kind: RequestKind;
   readonly headers: Readonly<Record<string, string>>;
-  /** As it is sent. */
+  /** The raw bytes. */
   readonly body: Buffer;
-  /** The key of the location, or another text in its place. */
+  /** The key of the location, or another text. */
   readonly key: string | null;
 }
 
 /** Longer than any poll is held. */
 const HOLD_MS = 30_000;
-/** Where no answer came in so many turns of the event loop, it may be a poll that is held. */
+/** Without an answer after this many event loop iterations, it may be a held poll. */
 const PATIENT_TURNS = 100;
 const HONEST = [
   ['honest-berlin', 'berlin'],
@@ -42,8 +42,8 @@ const HONEST = [
 ] as const;
 
 /**
- * A service that gets whatever is sent in the name of one location, beside honest agents whose leases
- * stay as they are, and honest results that are all stored, each once.
+ * A service that gets fuzzed requests in the name of one location, beside honest agents, whose
+ * leases must stay unchanged, and honest results, which must each be stored once.
  */
 export class ServiceLane {
   readonly #world: ResultsWorld;
@@ -76,7 +76,7 @@ export class ServiceLane {
     await this.#sender.close();
   }
 
-  /** Whatever it is: the service has no fault, and says what is wrong in the form of its errors. */
+  /** Any request: the service has no fault, and answers with an error in its form. */
   async run({ kind, headers, body, key }: WireRequest): Promise<string> {
     const location = key === null ? this.#world.berlin.key : key;
     const sent = { method: 'POST', path: PATH_OF[kind], key: location, headers, body };
@@ -86,7 +86,7 @@ export class ServiceLane {
     return `${Math.floor(answer.status / 100)}xx`;
   }
 
-  /** A good result among records that may be anything; now and then one that was sent before. */
+  /** A good result among arbitrary records, sometimes a repeated one. */
   async runMixed(garbage: readonly unknown[], isAgain: boolean): Promise<string> {
     if (!isAgain) this.#results += 1;
     const good = resultOf(this.#results);
@@ -104,7 +104,7 @@ export class ServiceLane {
     return 'mixed';
   }
 
-  /** After all cases: what is stored, and what the honest agents have. */
+  /** After all cases: compares the stored results and the honest agents' assignments. */
   async expectUnharmed(): Promise<void> {
     const { store, running } = this.#world;
     const stored = await store.query(

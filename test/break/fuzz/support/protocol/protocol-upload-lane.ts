@@ -8,12 +8,12 @@ import type { WireAnswer } from './protocol-bytes.ts';
 import { jsonIn } from './protocol-poll-lane.ts';
 import { sendAnswer } from './protocol-server.ts';
 
-/** The time limits of requests: while one of these is next, an answer is on its way. */
+/** The time limits of requests: if the next timer is one of these, a request is in flight. */
 const REQUEST_LIMITS_MS: readonly number[] = [60_000, 60_000.0625, 120_000];
-/** Kinds of refusals that are no verdict on what was sent. */
+/** Refusals that are no verdict on the records. */
 const NO_VERDICTS: readonly number[] = [401, 403, 408, 425, 426, 429];
 
-/** Whether the answer says for good that the service will not have what was sent. */
+/** Whether the answer permanently refuses the records. */
 function isRefusal(answer: WireAnswer): boolean {
   const { status } = answer;
   if (status === 413) return true;
@@ -29,12 +29,12 @@ export interface ResultsCase {
   readonly answer: WireAnswer;
 }
 
-/** Stands in bodies for the ids of the records that were sent. */
+/** A placeholder in bodies for the ids of the sent records. */
 export const ID_MARKS = ['result-1', 'result-2', 'result-3'] as const;
 
 type Rig = Awaited<ReturnType<typeof uploadRig>>;
 
-/** An agent's uploads and a service that answers as the case has it once, and then as it should. */
+/** An agent's uploads, and a service that first answers as the case has it, and then correctly. */
 export class UploadLane {
   readonly #rig: Rig;
   #cases = 0;
@@ -43,7 +43,7 @@ export class UploadLane {
     const rig = await uploadRig({ dataDir: null });
     void rig.run();
     const lane = new UploadLane(rig);
-    // So that it has its connection, which it is to have at the end, and no more of them.
+    // Opens the agent's connection, the only one that it may have at the end.
     await rig.put('first');
     await lane.#emptied();
     return lane;
@@ -69,16 +69,16 @@ export class UploadLane {
     const excused = excusedBy(answered, ids);
     for (const id of ids) {
       const times = taken.filter((each) => each === id).length;
-      // A record that was answered is not sent again; any other is, until it is accepted.
+      // A record with an answer is not sent again; any other is, until it is accepted.
       if (times === 0 && !excused.has(id)) throw new Error(`${id} is lost`);
-      if (times > 1) throw new Error(`${id} was taken ${times} times`);
+      if (times > 1) throw new Error(`${id} was accepted ${times} times`);
     }
     const refused = rejected.splice(0).reduce((sum, [, count]) => sum + count, 0);
     expect(state.uploaded - before.uploaded + refused, 'records counted').toBe(records);
     return excused.size > 0 ? 'settled' : 'sent again';
   }
 
-  /** @param at which of the requests of an upload is answered so */
+  /** @param at the index of the upload's request that gets this answer */
   async artifact(at: 'begin' | 'part' | 'complete', answer: WireAnswer): Promise<string> {
     const { service, outbox, rejected, state } = this.#rig;
     this.#begin();
@@ -109,7 +109,7 @@ export class UploadLane {
     return 'settled';
   }
 
-  /** What the rig remembers of the cases before would look like a leak. */
+  /** The rig's records of earlier cases would look like a leak. */
   #begin(): void {
     this.#cases += 1;
     this.#rig.service.seen.length = 0;
@@ -121,18 +121,18 @@ export class UploadLane {
       if (!request.readableEnded) await new Promise((resolve) => request.once('end', resolve));
       const said = answer();
       await sendAnswer(response, said);
-      // To the time limit of this request and no further, as that of the next may follow on it.
+      // Only to the time limit of this request, because that of the next may follow.
       const { clock } = this.#rig;
       if (said.ending === 'silence') await clock.advance(clock.nextTimerInMs ?? 0);
     });
   }
 
-  /** Lets the agent work, and moves its clock whenever it rests. */
+  /** Lets the agent work, and advances its clock when it is idle. */
   async #emptied(): Promise<void> {
     const { spool, clock, client } = this.#rig;
     while (spool.depth.records > 0) {
       const nextMs = clock.nextTimerInMs;
-      // What was deferred may wait as long as a request.
+      // A deferred upload may wait as long as a request.
       if (nextMs === null || (client.isAsking && isRequestLimit(nextMs))) {
         await new Promise<void>((resolve) => setImmediate(resolve));
       } else await clock.advance(nextMs);
@@ -154,7 +154,7 @@ function withIds(answer: WireAnswer, ids: readonly string[]): WireAnswer {
 
 /** The ids of the records that the answer settles, whatever the service has. */
 function excusedBy(answer: WireAnswer, ids: readonly string[]): ReadonlySet<string> {
-  // Alone it is refused for good; of several each is then tried, and taken.
+  // A single record is refused permanently; several are then tried one by one, and accepted.
   if (isRefusal(answer)) return new Set(ids.length === 1 ? ids : []);
   const parsed = resultsAnswerSchema.safeParse(jsonIn(answer));
   if (!isGood(answer) || !parsed.success) return new Set();

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 
-/** A file of the corpus; `name` says what it is. */
+/** A file of the corpus; `name` describes it. */
 export interface CorpusFile {
   readonly name: string;
   readonly bytes: Buffer;
 }
 
-/** All files of one kind, which their ending tells, in the order of their names. */
+/** All files of one kind, by their extension, sorted by name. */
 export function corpusOf(folder: 'dns' | 'http', ending: string): readonly CorpusFile[] {
   const url = new URL(`../../../corpus/${folder}/`, import.meta.url);
   return readdirSync(url)
@@ -16,16 +16,16 @@ export function corpusOf(folder: 'dns' | 'http', ending: string): readonly Corpu
     .map((name) => ({ name, bytes: readFileSync(new URL(name, url)) }));
 }
 
-/** Octets that mean something to a reader of DNS or HTTP. */
+/** Octets with a meaning in DNS or HTTP. */
 const TELLING_OCTETS = [
   0, 1, 0x09, 0x0a, 0x0d, 0x20, 0x2c, 0x30, 0x31, 0x39, 0x3a, 0x3b, 0x3f, 0x40, 0x7f, 0x80, 0xbf,
   0xc0, 0xc0, 0xff,
 ];
 const TELLING_WORDS = [0, 1, 2, 12, 0x3f, 0x7fff, 0x8000, 0xc000, 0xc00c, 0xfffe, 0xffff];
-/** Repeating a part stops here: more is the business of the cases that are made large. */
+/** The limit of repeating a part: other cases are made large on purpose. */
 const MAX_BYTES = 65_000;
 
-/** One change of some bytes; places are shares of the length in 65,536ths. */
+/** One mutation of some bytes; positions are shares of the length in 65,536ths. */
 type Change = (bytes: Buffer) => Buffer;
 
 const place = fc.nat(0xffff);
@@ -86,7 +86,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   ),
 );
 
-/** Bits flipped, octets and lengths set, parts cut off, left out, repeated and put in. */
+/** Bits flipped, octets and lengths replaced, parts truncated, removed, repeated and inserted. */
 export function mutated(base: fc.Arbitrary<Buffer>, maxChanges = 5): fc.Arbitrary<Buffer> {
   const changes = fc.array(change, { minLength: 1, maxLength: maxChanges });
   return fc

@@ -13,24 +13,27 @@ import {
 } from './dns-http-guards.ts';
 
 export interface Campaign<Case> {
-  /** For people. */
+  /** A description for people. */
   readonly name: string;
-  /** In a run of CI; BREAK_FACTOR multiplies it. */
+  /** Cases in a CI run; BREAK_FACTOR multiplies it. */
   readonly cases: number;
-  /** How many are run at a time, each on a lane of its own. */
+  /** Concurrent cases, each on its own lane. */
   readonly atOnce: number;
-  /** Cases that are run as they stand, first and always. */
+  /** Fixed cases, which run first. */
   readonly fixed: readonly Case[];
   readonly arbitrary: fc.Arbitrary<Case>;
-  /** The bytes that the target sends, as files of the corpus would have them. */
+  /** The bytes that the target sends, in the form of corpus files. */
   readonly bytesOf: (input: Case) => readonly Buffer[];
-  /** The corpus folder that a failing case belongs into. */
+  /** The corpus folder for a failing case. */
   readonly corpus: keyof typeof CORPUS_NAMES;
-  /** Runs one case and holds its outcome to the invariants. Gives the outcome's name for the tally. */
+  /**
+   * Runs one case and checks the invariants of its outcome. Returns the outcome's name for the
+   * tally.
+   */
   readonly run: (input: Case, lane: number) => Promise<string> | string;
-  /** Outcomes that must have come about, or the generators make nothing that matters. */
+  /** Required outcomes: without them the generators are useless. */
   readonly mustSee: readonly string[];
-  /** What the cases are run on; IN_MEMORY unless given. */
+  /** The environment of the cases; IN_MEMORY by default. */
   readonly ground?: Ground;
 }
 
@@ -42,17 +45,17 @@ const CORPUS_NAMES = {
   protocol: 'KIND--NAME.json.txt',
 };
 
-/** What may be asked of the process that the cases are run in. */
+/** Checks of the process that runs the cases. */
 export interface Ground {
-  /** Of what is open afterwards; see `leavingNothing`. */
+  /** Allowed open resources afterwards; see `leavingNothing`. */
   readonly watched: Watched;
   readonly livingBytes: () => Promise<number>;
-  /** What may live on after all cases beyond what lived after the warm-up. */
+  /** The allowed growth of the heap since the warm-up. */
   readonly maxGrowthBytes: number;
   readonly warmUpShare: number;
-  /** CPU of the whole process for one case alone. A guard against hangs, no benchmark. */
+  /** CPU limit of the whole process for one case: a guard against hangs, not a benchmark. */
   readonly maxCaseCpuMs: number;
-  /** Whether a case may be run again, to make it smaller or to tell which of a batch it was. */
+  /** Whether a case can be repeated, to shrink it or to find it in a batch. */
   readonly isRepeatable: boolean;
 }
 
@@ -68,9 +71,9 @@ const IN_MEMORY: Ground = {
 };
 
 /**
- * The embedded database is in the process: it opens files as it comes to its tables and keeps its
- * pages in memory, so here only sockets, timers and what lives on the heap of JavaScript have to be
- * as they were; and what is done to it cannot be undone.
+ * The embedded database is in the process: it opens files as it reaches its tables and keeps its
+ * pages in memory, so only sockets, timers and the JavaScript heap must be unchanged. Its changes
+ * cannot be undone.
  */
 export const IN_A_DATABASE: Ground = {
   watched: SOCKETS_AND_TIMERS,
@@ -84,15 +87,15 @@ export const IN_A_DATABASE: Ground = {
 const factor = Number(process.env.BREAK_FACTOR ?? '1');
 const givenSeed = process.env.BREAK_SEED;
 
-/** How long a failing case is made smaller. */
+/** The time limit of shrinking a failing case. */
 const MAX_SHRINKING_MS = 30_000;
-/** Far beyond every deadline that a case gives its probe. */
+/** Far beyond every deadline of a probe. */
 const MAX_WAIT_MS = 60_000;
 
 /**
- * Runs the corpus as it stands and then as many generated cases as are wanted, and holds all of
- * them to: the invariants of `run`, no fault outside of it, not too much CPU for one case, nothing
- * open afterwards, and no memory kept.
+ * Runs the unchanged corpus and then the given number of generated cases. Checks for all: the
+ * invariants of `run`, no fault outside of it, a CPU limit per case, no open resources afterwards,
+ * and no memory leak.
  */
 export async function runCampaign<Case>(campaign: Campaign<Case>): Promise<void> {
   expect(factor, 'BREAK_FACTOR').toBeGreaterThan(0);
@@ -146,7 +149,7 @@ class Runner<Case> {
     this.#campaign = campaign;
     this.#ground = campaign.ground ?? IN_MEMORY;
     this.#watchdog = watchdog;
-    // A socket's error that nobody hears, a promise that nobody awaits, listeners that pile up.
+    // Unhandled socket errors and rejections, accumulating listeners.
     process.on('uncaughtException', this.#onFault);
     process.on('unhandledRejection', this.#onFault);
     process.on('warning', this.#onFault);
@@ -175,7 +178,7 @@ class Runner<Case> {
       const details = await fc.check(property, { seed, numRuns, endOnFailure: !isRepeatable });
       if (details.failed) throw this.#report(details.errorInstance, seed);
     }, watched);
-    // Of a run too short for a warm-up nothing can be said.
+    // A run too short for a warm-up proves nothing.
     if (this.#warmBytes === null) return;
     const growth = (await this.#ground.livingBytes()) - this.#warmBytes;
     expect(growth, 'bytes that live on since the warm-up').toBeLessThan(maxGrowthBytes);

@@ -15,9 +15,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'vitest';
 
-/** What may stay open or running, and has no business after the last case. */
+/** Resources that must not remain after the last case. */
 export interface Watched {
-  /** Of the names that `process.getActiveResourcesInfo` gives. */
+  /** Names of `process.getActiveResourcesInfo`. */
   readonly resources: RegExp;
   readonly files: boolean;
 }
@@ -27,10 +27,10 @@ export const EVERYTHING: Watched = {
   files: true,
 };
 export const SOCKETS_AND_TIMERS: Watched = { resources: /^(TCP|TLS|Pipe|Timeout)/, files: false };
-/** How long the last close events may take; only a leak comes near. */
+/** The time limit of the last close events; only a leak comes near. */
 const MAX_SETTLING_MS = 10_000;
 
-/** Runs the body, and fails where it leaves a socket, a timer or a file open. */
+/** Runs the body, and fails if it leaves a socket, a timer or a file open. */
 export async function leavingNothing(
   body: () => Promise<void>,
   watched: Watched = EVERYTHING,
@@ -45,7 +45,7 @@ export async function leavingNothing(
   expect(leftOver(), 'what is still open afterwards').toEqual([]);
 }
 
-/** What there is more of than before, like `TCPSocketWrap: 3, before 2`. */
+/** Additional resources, like `TCPSocketWrap: 3, before 2`. */
 function moreThan(
   before: Readonly<Record<string, number>>,
   now: Readonly<Record<string, number>>,
@@ -65,7 +65,7 @@ function openThings({ resources, files }: Watched): Readonly<Record<string, numb
 
 let collect: (() => void) | null = null;
 
-/** Bytes that live on the heap and beside it, after everything dead is gone. */
+/** Live bytes on the heap and outside, after a garbage collection. */
 export async function livingBytes(): Promise<number> {
   if (collect === null) {
     setFlagsFromString('--expose-gc');
@@ -81,25 +81,24 @@ export async function livingBytes(): Promise<number> {
   return least;
 }
 
-/** The same of the heap alone. */
+/** Live bytes on the heap only. */
 export async function livingHeapBytes(): Promise<number> {
   await livingBytes();
   return process.memoryUsage().heapUsed;
 }
 
-/** Without a sign of life; each wait of a case has a shorter limit of its own. */
+/** Without a heartbeat; each wait of a case has a shorter limit. */
 const MAX_SILENCE_MS = 150_000;
 
 export interface Watchdog {
-  /** A sign of life; `report` is printed should no further one come. */
+  /** A heartbeat; `report` is printed if it is the last one. */
   beat(report: string): void;
   end(): Promise<void>;
 }
 
 /**
- * Watches this process from another one, since neither a loop that never ends nor a native part that
- * aborts can be told of from inside. Where no beat comes, or the process dies, it prints the report
- * of the last beat.
+ * Watches this process from another one, since it cannot report its own endless loop or a native
+ * abort. When heartbeats stop, or the process dies, it prints the report of the last one.
  */
 export async function startWatchdog(): Promise<Watchdog> {
   const folder = mkdtempSync(join(tmpdir(), 'vedette-fuzz-'));

@@ -11,8 +11,8 @@ import {
 } from '../../../../../src/model/result/error-codes.ts';
 
 /**
- * What holds for every probe of whatever a target sends: a failure is one of those that a target
- * can bring about, told in one line, and the outcome becomes the details of a result.
+ * Invariants of every probe: a failure is one that a target can cause, reported in one line, and
+ * the outcome becomes the details of a result.
  */
 export function expectOutcome(
   failure: Failure | null,

@@ -12,25 +12,25 @@ import {
   withIds,
 } from './dns-messages.ts';
 
-/** What a name server sends to one probe. */
+/** The messages of a name server to one probe. */
 export interface DnsCase {
   readonly type: AskedType;
   readonly protocol: 'UDP' | 'TCP';
   readonly datagrams: readonly Buffer[];
-  /** Sent for a question over TCP, also for one that follows a truncated datagram. */
+  /** Sent for a question over TCP, also after a truncated datagram. */
   readonly stream: Buffer;
   readonly segments: readonly number[];
   /**
-   * How it goes on: with an honest answer to `datagrams`, and the connection's end behind
-   * `stream`; with a reset of the connection; or with silence, until the deadline.
+   * The continuation: an honest answer after `datagrams`, and the connection's end after `stream`;
+   * or a reset of the connection; or silence until the deadline.
    */
   readonly ending: 'close' | 'reset' | 'silence';
 }
 
-/** Behind the header and the name asked for, which is the same in all questions. */
+/** The offset behind the header and the queried name, which is the same in all questions. */
 const TYPE_AT = 12 + ASKED_NAME.length + 2;
 
-/** A name server for one probe at a time, UDP and TCP on one port. It reads no more than ids. */
+/** A name server for one probe at a time, UDP and TCP on one port. It reads only ids. */
 export class DnsLane {
   readonly #udp = dgram.createSocket('udp4');
   readonly #tcp = net.createServer({ noDelay: true }, (socket) => this.#serve(socket));
@@ -58,7 +58,7 @@ export class DnsLane {
     this.#udp.on('error', () => {});
   }
 
-  /** From now on every question is answered so. */
+  /** Answers every question like this from now on. */
   serve(dnsCase: DnsCase): void {
     this.#case = dnsCase;
   }
@@ -104,7 +104,7 @@ export class DnsLane {
   }
 }
 
-/** As many lanes as are wanted, for the time of the work. */
+/** Runs the work with this many lanes. */
 export async function withDnsLanes(
   count: number,
   work: (lanes: readonly DnsLane[]) => Promise<void>,

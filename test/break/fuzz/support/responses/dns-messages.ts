@@ -3,15 +3,15 @@ import { TYPE_NUMBERS } from '../../../../../src/agent/net/dns/message/parameter
 import { answerTo, u16, wireName, type ZoneRecord } from '../../../../support/servers/dns-wire.ts';
 import { type CorpusFile, corpusOf, mutated, randomBytes } from './dns-http-bytes.ts';
 
-/** What all questions of the campaigns ask for, and the corpus answers. */
+/** The name in all questions of the campaigns and in the corpus' answers. */
 export const ASKED_NAME = 'example.com';
-/** Stands for the question's id in generated messages and in the files of the corpus. */
+/** A placeholder for the question's id in generated messages and corpus files. */
 const ID_PLACE = 0x5645;
 
 export const ASKED_TYPES = ['A', 'AAAA', 'TXT', 'MX', 'SOA', 'SRV', 'CAA', 'HTTPS', 'PTR'] as const;
 export type AskedType = (typeof ASKED_TYPES)[number];
 
-/** The message with the question's id, where it has the place for one. */
+/** The message with the question's id in its placeholder. */
 export function withId(bytes: Buffer, id: number): Buffer {
   if (bytes.length < 2 || bytes.readUInt16BE(0) !== ID_PLACE) return bytes;
   const copy = Buffer.from(bytes);
@@ -57,7 +57,7 @@ const HONEST_RECORDS: Readonly<Record<AskedType, ZoneRecord>> = {
   PTR: { name, type: 'PTR', ttl: 300, data: 'host.example.com' },
 };
 
-/** The answer that nobody can find fault with. */
+/** A completely valid answer. */
 export function honestAnswer(type: AskedType): Buffer {
   return answerTo(asked(type), { answers: [HONEST_RECORDS[type]] });
 }
@@ -123,7 +123,7 @@ const characterString = fc
 const parameter = fc
   .tuple(fc.oneof(fc.nat(9), word), fc.uint8Array({ maxLength: 20 }))
   .map(([key, value]) => ({ key, bytes: Buffer.concat([u16(key, value.length), value]) }));
-/** Mostly in their order, in which they have to be. */
+/** Mostly in the required order. */
 const parameters = fc
   .tuple(fc.uniqueArray(parameter, { selector: ({ key }) => key, maxLength: 6 }), fc.nat(3))
   .map(([list, isMuddled]) =>
@@ -135,7 +135,7 @@ function joined(...parts: readonly fc.Arbitrary<Buffer>[]): fc.Arbitrary<Buffer>
   return fc.tuple(...parts).map((list) => Buffer.concat(list));
 }
 
-/** RDATA that has the form of its type, if not its sense. */
+/** RDATA in the form of its type, possibly with a senseless value. */
 const rdataOf: ReadonlyMap<number, fc.Arbitrary<Buffer>> = new Map([
   [TYPE_NUMBERS.A, joined(u32)],
   [TYPE_NUMBERS.AAAA, joined(u32, u32, u32, u32)],
@@ -192,7 +192,7 @@ const record = fc.constantFrom(...rdataOf.entries()).chain(([type, rdata]) =>
       rrClass: fc.oneof({ weight: 6, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: word }),
       ttl: u32,
       data: fc.oneof({ weight: 15, arbitrary: rdata }, { weight: 1, arbitrary: randomBytes(40) }),
-      // RDLENGTH as it is, or off by this much.
+      // The correct RDLENGTH, or off by this much.
       lie: fc.oneof(
         { weight: 20, arbitrary: fc.constant(0) },
         { weight: 1, arbitrary: fc.integer({ min: -3, max: 300 }) },
@@ -210,7 +210,7 @@ const flags = fc.oneof(
   { weight: 1, arbitrary: word },
 );
 
-/** A message of the grammar, whose counts, lengths and pointers need not be true. */
+/** A message of the grammar, with possibly wrong counts, lengths and pointers. */
 export const grammarMessage = fc
   .record({
     type: fc.constantFrom(...ASKED_TYPES),
@@ -240,14 +240,14 @@ export const grammarMessage = fc
     return { type, bytes: Buffer.concat([head, ...questions, ...records, behind]) };
   });
 
-/** Messages of the corpus: each an answer to A, with the place for the id in front. */
+/** Corpus messages: each an answer to A that begins with the placeholder of the id. */
 export const corpusMessages: readonly CorpusFile[] = corpusOf('dns', '.msg');
-/** Streams: messages with their lengths before them, or not. */
+/** Streams: messages with or without their length prefixes. */
 export const corpusStreams: readonly CorpusFile[] = corpusOf('dns', '.stream');
 
 const fromCorpus = fc.constantFrom(...corpusMessages).map(({ bytes }) => bytes);
 
-/** A message of any kind, with the type that it may be an answer to. */
+/** A message of any kind, with the type that it may answer. */
 export const anyMessage: fc.Arbitrary<{ readonly type: AskedType; readonly bytes: Buffer }> =
   fc.oneof(
     { weight: 4, arbitrary: grammarMessage },

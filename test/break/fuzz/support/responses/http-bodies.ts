@@ -2,12 +2,12 @@ import * as zlib from 'node:zlib';
 import fc from 'fast-check';
 import { mutated, randomBytes } from './dns-http-bytes.ts';
 
-/** A body as it goes over the wire, and what its Content-Encoding says of it. */
+/** A body in wire format, and its Content-Encoding. */
 export interface CodedBody {
   /** Empty for no header. */
   readonly coding: string;
   readonly bytes: Buffer;
-  /** What it decodes to, where nothing is wrong with it. */
+  /** Its decoded form, if it is valid. */
   readonly plain: Buffer | null;
 }
 
@@ -40,14 +40,14 @@ const CODINGS: readonly (readonly [string, Encode])[] = [
   ...(zstd === undefined ? [] : [['zstd', zstd] as const]),
 ];
 
-/** Encoded once: a fuzzer that compresses spends its time on that. */
+/** Encoded once, because compressing takes most of a fuzzer's time. */
 const HONEST: readonly CodedBody[] = PLAINS.flatMap((plain) => [
   { coding: '', bytes: plain, plain },
   ...CODINGS.map(([coding, encode]): CodedBody => ({ coding, bytes: encode(plain), plain })),
 ]);
 
 const MIB = 1024 * 1024;
-/** More than what is read of a body, out of a few kilobytes. */
+/** More than the limit of a body, from a few kilobytes. */
 const BOMBS: readonly CodedBody[] = [
   ['gzip', zlib.gzipSync(Buffer.alloc(26 * MIB))] as const,
   ['br', brotli(Buffer.alloc(26 * MIB))] as const,
@@ -91,14 +91,14 @@ const bomb = fc.constantFrom(...BOMBS);
 
 export const honestBody = honest;
 export const bombBodies = BOMBS;
-/** Mostly with something wrong; a bomb once in some hundred. */
+/** Mostly invalid; a bomb once in some hundred. */
 export const anyBody = fc.oneof(
   { weight: 80, arbitrary: honest },
   { weight: 80, arbitrary: changed },
   { weight: 40, arbitrary: mislabelled },
   { weight: 1, arbitrary: bomb },
 );
-/** The same without those that take long. */
+/** The same without slow ones. */
 export const lightBody = fc.oneof(
   { weight: 3, arbitrary: honest.filter(({ bytes }) => bytes.length < 4000) },
   { weight: 3, arbitrary: changed },

@@ -4,17 +4,17 @@ import tls from 'node:tls';
 import type { Identity } from '../../../../support/servers/certificates.ts';
 import { segmentsOf } from './dns-http-bytes.ts';
 
-/** What a server sends to one probe, on each connection anew. */
+/** What a server sends to one probe, again on each connection. */
 export interface HttpCase {
   readonly method: 'GET' | 'HEAD' | 'POST';
   readonly bytes: Buffer;
   readonly segments: readonly number[];
-  /** Whether it waits for the request before it speaks. */
+  /** Whether it waits for the request before it answers. */
   readonly start: 'asked' | 'at once';
   readonly ending: 'close' | 'reset' | 'silence';
 }
 
-/** Answers each connection with the bytes of the case of the moment, and understands nothing. */
+/** Answers each connection with the bytes of the current case, without reading requests. */
 export class HttpLane {
   readonly #server: net.Server;
   readonly #open = new Set<net.Socket>();
@@ -72,13 +72,13 @@ export class HttpLane {
     }
     if (ending === 'close') socket.end();
     if (ending !== 'reset') return;
-    // What is inside of TLS cannot be reset; its end without notice comes close.
+    // A reset is impossible inside TLS; an end without close_notify comes close.
     if (socket instanceof tls.TLSSocket) socket.destroy();
     else socket.resetAndDestroy();
   }
 }
 
-/** As many lanes as are wanted, for the time of the work. */
+/** Runs the work with this many lanes. */
 export async function withHttpLanes(
   count: number,
   host: string,

@@ -9,7 +9,7 @@ export const corpusFrames = corpusOf('http', '.h2');
 
 const tenOf = (text: string): string => text.repeat(10);
 
-/** Header lines that change how a response is read, each without its line's end. */
+/** Header lines that change how a response is read, each without its line end. */
 const TELLING_LINES = [
   ...['Content-Length: 0', 'Content-Length: 5', 'Content-Length: 99999', 'Content-Length: -1'],
   ...['Content-Length: +5', 'Content-Length: 0x5', 'Content-Length: 5, 5', 'Content-Length: 5, 6'],
@@ -91,7 +91,7 @@ const TELLING_LINES = [
     'HTTP/1.1 200 OK',
   ],
 ];
-/** Lines that leave a response as it is. */
+/** Lines without effect on reading a response. */
 const HARMLESS_LINES = [
   ...[
     'Date: never',
@@ -205,7 +205,7 @@ const interim = fc.constantFrom(
   ...['HTTP/1.1 100 C\r\nContent-Length: 5\r\n\r\n', 'HTTP/1.1 101 S\r\nUpgrade: x\r\n\r\n'],
 );
 
-/** The size as a chunk has it, and not only as it should. */
+/** The size in the form of a chunk, also in invalid forms. */
 function sizeText(bytes: number, how: number): string {
   const hex = bytes.toString(16);
   const forms = [hex, hex.toUpperCase(), `000000000${hex}`, `${hex};ext="a;b"`, `${hex};a=b;c`];
@@ -249,7 +249,7 @@ const lastChunk = fc.oneof(
   },
 );
 
-/** Chunks of the given sizes in turn. */
+/** Chunks of the given sizes in order. */
 function chunked(
   body: Buffer,
   sizes: readonly number[],
@@ -295,7 +295,7 @@ function framedBody(body: Buffer, how: typeof framing extends fc.Arbitrary<infer
 
 const nothing = fc.constant(Buffer.alloc(0));
 
-/** A response of the grammar; what it says of itself need not be true. */
+/** A response of the grammar, with possibly false headers. */
 const grammarResponse = fc
   .record({
     before: fc.oneof(
@@ -317,7 +317,7 @@ const grammarResponse = fc
     return Buffer.concat([...before.map(latin1), ...withEnds, framed.bytes, behind]);
   });
 
-/** A response with which nothing is wrong, and what is to be made of it. */
+/** A valid response, and its expected content. */
 export const honestResponse = fc
   .record({
     status: fc.constantFrom(200, 201, 206, 226, 299, 400, 404, 418, 500, 503, 599, 999),
@@ -349,7 +349,7 @@ export const honestResponse = fc
 
 const fromCorpus = fc.constantFrom(...corpusResponses).map(({ bytes }) => bytes);
 
-/** What any server may send on a connection that speaks HTTP/1. */
+/** Anything that a server may send on a connection that speaks HTTP/1. */
 export const anyResponse: fc.Arbitrary<Buffer> = fc.oneof(
   { weight: 6, arbitrary: grammarResponse },
   { weight: 2, arbitrary: mutated(grammarResponse) },
@@ -377,7 +377,7 @@ const looseFrame = fc
   });
 const SETTINGS = Buffer.from('000000040000000000', 'hex');
 
-/** What any server may send where HTTP/2 was agreed on: frames, and what is none. */
+/** Anything that a server may send after the agreement on HTTP/2: frames and other bytes. */
 export const anyFrames: fc.Arbitrary<Buffer> = fc.oneof(
   { weight: 4, arbitrary: mutated(framePart) },
   {
