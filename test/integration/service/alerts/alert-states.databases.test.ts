@@ -11,16 +11,16 @@ import { useRunningService } from '../../../support/service/service-harness.ts';
 
 const STATE: AlertState = {
   condition: 'failing',
-  told: 'degraded',
-  isHushed: true,
+  notified: 'degraded',
+  startedSilenced: true,
   sinceMs: 1001,
   runs: 3,
   countedMs: 1002,
-  places: [
-    { place: 'berlin', slotMs: 1003, condition: 'failing' },
-    { place: 'oslo', slotMs: 1004, condition: 'passing' },
+  verdicts: [
+    { location: 'berlin', slotMs: 1003, condition: 'failing' },
+    { location: 'oslo', slotMs: 1004, condition: 'passing' },
   ],
-  toldAtMs: 1005,
+  notifiedAtMs: 1005,
   reminders: 2,
 };
 
@@ -37,7 +37,7 @@ const RECORD: AlertRecord = {
   alertId: 'f0c1',
   hasIncident: true,
   dueAtMs: 1007,
-  runDown: { endsAtMs: 1008, toldDays: 7 },
+  notifiedExpiry: { endsAtMs: 1008, notifiedDays: 7 },
 };
 
 /** As every release stores it: replicas of two releases share the rows. */
