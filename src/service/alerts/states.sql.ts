@@ -59,8 +59,6 @@ export interface AlertSubject {
   readonly record: AlertRecord | null;
 }
 
-type StoredVerdict = Omit<LocationVerdict, 'location'> & { readonly place: string };
-
 /** Its keys must not change: replicas of the previous release read and write the same rows. */
 type StoredState = Omit<
   AlertState,
@@ -68,7 +66,7 @@ type StoredState = Omit<
 > & {
   readonly told: AlertState['notified'];
   readonly isHushed: boolean;
-  readonly places: readonly StoredVerdict[];
+  readonly places: readonly (Omit<LocationVerdict, 'location'> & { readonly place: string })[];
   readonly toldAtMs: number;
 };
 
