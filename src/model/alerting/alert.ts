@@ -16,7 +16,7 @@ export type AlertType = (typeof ALERT_TYPES)[number];
 /** How a check does, best first. */
 export const CONDITIONS = ['passing', 'degraded', 'failing'] as const;
 export type Condition = (typeof CONDITIONS)[number];
-export type Trouble = Exclude<Condition, 'passing'>;
+export type UnhealthyCondition = Exclude<Condition, 'passing'>;
 
 /**
  * The table of src/service/README.md, "Alerts": the alert that a step from one condition to the
@@ -43,7 +43,7 @@ const FAILURE_NOTICES: readonly AlertType[] = [
 ];
 
 /** Whether an alert reports that the check fails. */
-export function saysFailing(alert: AlertType): boolean {
+export function reportsFailure(alert: AlertType): boolean {
   return FAILURE_NOTICES.includes(alert);
 }
 

@@ -4,15 +4,15 @@ export const MAX_THRESHOLD_DAYS = 30;
 const DAY_MS = 86_400_000;
 
 /** The certificate of a check that expires first, as the last notice to subscribers gave it. */
-export interface RunDown {
+export interface NotifiedExpiry {
   /** Epoch milliseconds, within a day. */
   readonly endsAtMs: number;
   /** The fewest days left that were sent. */
-  readonly toldDays: number;
+  readonly notifiedDays: number;
 }
 
 /** A certificate as a run saw it. */
-export interface CertificateSight {
+export interface CertificateObservation {
   readonly slotMs: number;
   /** Whole days until it expires; negative once it has. */
   readonly daysRemaining: number;
@@ -26,14 +26,17 @@ export interface CertificateSight {
  *
  * @returns the state to save and to notify about; null where there is nothing new
  */
-export function afterSight(before: RunDown | null, sight: CertificateSight): RunDown | null {
-  const { slotMs, daysRemaining } = sight;
+export function nextExpiryNotice(
+  before: NotifiedExpiry | null,
+  observation: CertificateObservation,
+): NotifiedExpiry | null {
+  const { slotMs, daysRemaining } = observation;
   if (daysRemaining < 0 || daysRemaining > MAX_THRESHOLD_DAYS) return null;
   const endsAtMs = slotMs + daysRemaining * DAY_MS;
-  const runDown = { endsAtMs, toldDays: daysRemaining };
-  if (before === null) return runDown;
+  const expiry = { endsAtMs, notifiedDays: daysRemaining };
+  if (before === null) return expiry;
   // Whole days: two runs can compute ends of the same certificate up to a day apart.
   const isLater = endsAtMs > before.endsAtMs + DAY_MS;
-  if (isLater) return slotMs > before.endsAtMs ? runDown : null;
-  return daysRemaining < before.toldDays ? runDown : null;
+  if (isLater) return slotMs > before.endsAtMs ? expiry : null;
+  return daysRemaining < before.notifiedDays ? expiry : null;
 }

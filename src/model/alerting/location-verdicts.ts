@@ -2,7 +2,7 @@ import { type Condition, worseOf } from './alert.ts';
 
 /** The last verdict of a location. */
 export interface LocationVerdict {
-  readonly place: string;
+  readonly location: string;
   /** Epoch milliseconds. */
   readonly slotMs: number;
   readonly condition: Condition;
@@ -10,7 +10,7 @@ export interface LocationVerdict {
 
 /** The locations of a check that run every slot in parallel, where there are two or more. */
 export interface ParallelLocations {
-  readonly places: readonly string[];
+  readonly locations: readonly string[];
   /** How much older than the newest a verdict may be and still count. */
   readonly freshMs: number;
   /** The percentage of locations that must fail; null: one is enough. */
@@ -39,8 +39,8 @@ export function freshFor(periodMs: number): number {
  * and would never count if every run older than the newest were late. Therefore a run is late only
  * against its own location, or when it is older than any run may be.
  *
- * @param turnLateMs where locations rotate, how much older than the newest of other locations a run
- *   may be; 0 where there is one location
+ * @param rotationLagMs where locations rotate, how much older than the newest of other locations a
+ *   run may be; 0 where there is one location
  * @returns null where it changes nothing: it is older than the latest of its location, or too old
  *   to count; or its location is no longer one of the check's
  */
@@ -48,20 +48,21 @@ export function withVerdict(
   before: readonly LocationVerdict[],
   verdict: LocationVerdict,
   parallel: ParallelLocations | null,
-  turnLateMs: number,
+  rotationLagMs: number,
 ): readonly LocationVerdict[] | null {
-  const freshMs = parallel?.freshMs ?? turnLateMs;
+  const freshMs = parallel?.freshMs ?? rotationLagMs;
   const newestMs = newestOf(before);
-  const isOfCheck = (place: string) => parallel === null || parallel.places.includes(place);
-  if (!isOfCheck(verdict.place)) return null;
+  const isOfCheck = (location: string) =>
+    parallel === null || parallel.locations.includes(location);
+  if (!isOfCheck(verdict.location)) return null;
   if (verdict.slotMs < newestMs && verdict.slotMs <= newestMs - freshMs) return null;
-  const own = before.filter(({ place }) => place === verdict.place);
+  const own = before.filter(({ location }) => location === verdict.location);
   if (own.some(({ slotMs }) => slotMs > verdict.slotMs)) return null;
   const oldestMs = Math.max(newestMs, verdict.slotMs) - freshMs;
   const others = before.filter(
-    ({ place, slotMs }) =>
-      place !== verdict.place &&
-      isOfCheck(place) &&
+    ({ location, slotMs }) =>
+      location !== verdict.location &&
+      isOfCheck(location) &&
       (slotMs > oldestMs || slotMs === verdict.slotMs),
   );
   return [...others, mergedWith(own, verdict)];
@@ -96,13 +97,13 @@ export function conditionOver(
   verdicts: readonly LocationVerdict[],
   parallel: ParallelLocations,
 ): Condition {
-  if (isEnough(placesIn(verdicts, 'failing').length, parallel)) return 'failing';
-  return isEnough(placesIn(verdicts, 'degraded').length, parallel) ? 'degraded' : 'passing';
+  if (isEnough(verdictsIn(verdicts, 'failing').length, parallel)) return 'failing';
+  return isEnough(verdictsIn(verdicts, 'degraded').length, parallel) ? 'degraded' : 'passing';
 }
 
 /**
  * The condition of the check after a run, where locations rotate: that of the newest slot. A run of
- * an older slot can make it worse, never better: the newer runs show whether trouble lasts.
+ * an older slot can make it worse, never better: the newer runs show whether the problem lasts.
  *
  * @param verdicts including `verdict`
  */
@@ -127,13 +128,13 @@ export function slotToCount(
   countedMs: number,
   parallel: ParallelLocations | null,
 ): number | null {
-  const newer = placesIn(verdicts, condition).filter(({ slotMs }) => slotMs > countedMs);
+  const newer = verdictsIn(verdicts, condition).filter(({ slotMs }) => slotMs > countedMs);
   if (!isEnough(newer.length, parallel)) return null;
   return Math.max(...newer.map(({ slotMs }) => slotMs));
 }
 
 /** The verdicts that are this bad or worse. */
-function placesIn(
+function verdictsIn(
   verdicts: readonly LocationVerdict[],
   condition: Condition,
 ): readonly LocationVerdict[] {
@@ -142,5 +143,5 @@ function placesIn(
 
 function isEnough(count: number, parallel: ParallelLocations | null): boolean {
   if (parallel === null || parallel.percent === null) return count > 0;
-  return count * 100 >= parallel.percent * parallel.places.length;
+  return count * 100 >= parallel.percent * parallel.locations.length;
 }

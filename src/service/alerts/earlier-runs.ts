@@ -61,7 +61,7 @@ function reachOf(subject: AlertSubject): number {
 
 function verdictOf(subject: AlertSubject, run: LatestRun): LocationVerdict {
   const { runLocation: location, slotMs, sequenceId, hasFailures, isDegraded } = run;
-  const place = parallelLocationOf(subject, { location, slotMs, sequenceId });
+  const slotLocation = parallelLocationOf(subject, { location, slotMs, sequenceId });
   const condition = hasFailures ? 'failing' : isDegraded ? 'degraded' : 'passing';
-  return { place, slotMs, condition };
+  return { location: slotLocation, slotMs, condition };
 }

@@ -79,11 +79,11 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
     if (subjects.length === 0) return;
     const earlier = await earlierVerdicts(tx, { accountId, subjects, runsOf });
     const firstMs = Math.min(...observations.map(({ slotMs }) => slotMs));
-    const isSilent = await silences.from(tx, accountId, firstMs);
+    const isSilenced = await silences.from(tx, accountId, firstMs);
     const judgements = subjects.map((subject) => {
       const { checkId } = subject;
       const runs = runsOf.get(checkId) ?? [];
-      return judgeRuns(subject, runs, earlier.get(checkId) ?? [], { atMs, isSilent, ids });
+      return judgeRuns(subject, runs, earlier.get(checkId) ?? [], { atMs, isSilenced, ids });
     });
     await applyJudgements(tx, parts, { accountId, judgements, atMs });
   }

@@ -1,4 +1,4 @@
-import { type AlertType, saysFailing } from '../../model/alerting/alert.ts';
+import { type AlertType, reportsFailure } from '../../model/alerting/alert.ts';
 import {
   type AlertRules,
   alertRulesOf,
@@ -11,7 +11,7 @@ import {
   afterTime,
   NEVER_RUN,
 } from '../../model/alerting/alert-state.ts';
-import { afterSight } from '../../model/alerting/certificate-expiry.ts';
+import { nextExpiryNotice } from '../../model/alerting/certificate-expiry.ts';
 import {
   freshFor,
   type LocationVerdict,
@@ -45,7 +45,7 @@ export interface Judgement {
 
 export interface JudgeParts {
   readonly atMs: number;
-  readonly isSilent: Silence;
+  readonly isSilenced: Silence;
   /** Makes a UUID. */
   readonly ids: () => string;
 }
@@ -56,14 +56,14 @@ const NO_RECORD: AlertRecord = {
   alertId: null,
   hasIncident: false,
   dueAtMs: null,
-  runDown: null,
+  notifiedExpiry: null,
 };
 
 /** The locations that run every slot; null where they rotate, or there is only one. */
 export function parallelOf(subject: AlertSubject, rules: AlertRules): ParallelLocations | null {
   const { runsParallel, locations } = subject;
   if (!runsParallel || locations.length < 2) return null;
-  return { places: locations, freshMs: freshMsOf(subject), percent: rules.parallelPercent };
+  return { locations, freshMs: freshMsOf(subject), percent: rules.parallelPercent };
 }
 
 /** How long the verdict of one of several locations is valid. */
@@ -71,7 +71,7 @@ export function freshMsOf({ checkId, frequency, frequencyOffset }: AlertSubject)
   return freshFor(slotRuleOf(checkId, frequency, frequencyOffset).periodMs);
 }
 
-function rotationLatenessMsOf(subject: AlertSubject): number {
+function rotationLagMsOf(subject: AlertSubject): number {
   const { runsParallel, locations } = subject;
   return runsParallel || locations.length < 2 ? 0 : freshMsOf(subject);
 }
@@ -128,7 +128,7 @@ class JudgementBuilder {
       this.alerts.push({ alertId, alertType: alert, reminder, facts });
       this.record = { ...this.record, alertId };
       const { triggerIncident } = this.#subject;
-      if (saysFailing(alert) && reminder === 0 && triggerIncident && !this.record.hasIncident) {
+      if (reportsFailure(alert) && reminder === 0 && triggerIncident && !this.record.hasIncident) {
         this.incidents.push('opened');
         this.record = { ...this.record, hasIncident: true };
       }
@@ -138,21 +138,22 @@ class JudgementBuilder {
     this.record = { ...this.record, lastRun: null, alertId: null, hasIncident: false };
   }
 
-  certificate(facts: RunFacts, slotMs: number, isSilent: boolean): void {
+  certificate(facts: RunFacts, slotMs: number, isSilenced: boolean): void {
     const { sslDaysRemaining: daysRemaining } = facts;
     if (daysRemaining === null) return;
-    const runDown = afterSight(this.record.runDown, { slotMs, daysRemaining });
-    if (runDown === null) return;
-    this.record = { ...this.record, runDown };
-    if (isSilent) return;
+    const notifiedExpiry = nextExpiryNotice(this.record.notifiedExpiry, { slotMs, daysRemaining });
+    if (notifiedExpiry === null) return;
+    this.record = { ...this.record, notifiedExpiry };
+    if (isSilenced) return;
     this.alerts.push({ alertId: this.#ids(), alertType: 'ALERT_SSL', reminder: 0, facts });
   }
 
   judgement(): Judgement {
     const { record, alerts, incidents } = this;
     const before = this.#subject.record ?? NO_RECORD;
-    const hasTrouble = [before, record].some(({ state }) => state.condition !== 'passing');
-    const isNews = record !== before && (hasTrouble || record.runDown !== before.runDown);
+    const isOrWasUnhealthy = [before, record].some(({ state }) => state.condition !== 'passing');
+    const isNews =
+      record !== before && (isOrWasUnhealthy || record.notifiedExpiry !== before.notifiedExpiry);
     return { subject: this.#subject, record, isNews, alerts, incidents };
   }
 }
@@ -166,31 +167,32 @@ export function judgeRuns(
   subject: AlertSubject,
   observations: readonly AlertObservation[],
   earlier: readonly LocationVerdict[],
-  { atMs, isSilent, ids }: JudgeParts,
+  { atMs, isSilenced, ids }: JudgeParts,
 ): Judgement {
   const builder = new JudgementBuilder(subject, ids);
   if (!subject.isActive) return builder.judgement();
   const rules = rulesOf(subject);
   const parallel = parallelOf(subject, rules);
-  const turnLateMs = rotationLatenessMsOf(subject);
+  const rotationLagMs = rotationLagMsOf(subject);
   const known = bySlot(earlier).reduce(
-    (places, verdict) => withVerdict(places, verdict, parallel, turnLateMs) ?? places,
-    builder.record.state.places,
+    (verdicts, verdict) => withVerdict(verdicts, verdict, parallel, rotationLagMs) ?? verdicts,
+    builder.record.state.verdicts,
   );
-  builder.record = { ...builder.record, state: { ...builder.record.state, places: known } };
+  builder.record = { ...builder.record, state: { ...builder.record.state, verdicts: known } };
   for (const observation of bySlot(observations)) {
     const { slotMs, location, condition } = observation;
-    const silent = subject.isMuted || isSilent(subject.tags, slotMs);
+    const silenced = subject.isMuted || isSilenced(subject.tags, slotMs);
     const facts = factsOf(observation);
     const sequenceId = observation.result?.sequenceId ?? null;
-    const place = parallelLocationOf(subject, { location, slotMs, sequenceId });
-    const context = { rules, parallel, turnLateMs, isSilent: silent, atMs };
-    const step = afterRun(builder.record.state, { place, slotMs, condition }, context);
+    const slotLocation = parallelLocationOf(subject, { location, slotMs, sequenceId });
+    const context = { rules, parallel, rotationLagMs, isSilenced: silenced, atMs };
+    const verdict = { location: slotLocation, slotMs, condition };
+    const step = afterRun(builder.record.state, verdict, context);
     if (step !== null) {
       if (condition !== 'passing') builder.record = { ...builder.record, lastRun: facts };
       builder.step(step, facts);
     }
-    builder.certificate(facts, slotMs, silent);
+    builder.certificate(facts, slotMs, silenced);
   }
   return builder.judgement();
 }
@@ -198,7 +200,7 @@ export function judgeRuns(
 /**
  * Judges a check that is due. Skips a deactivated check: its next run sets when it is due again.
  */
-export function judgeTime(subject: AlertSubject, { atMs, isSilent, ids }: JudgeParts): Judgement {
+export function judgeTime(subject: AlertSubject, { atMs, isSilenced, ids }: JudgeParts): Judgement {
   const builder = new JudgementBuilder(subject, ids);
   const { state, lastRun } = builder.record;
   if (!subject.isActive || lastRun === null) {
@@ -206,10 +208,10 @@ export function judgeTime(subject: AlertSubject, { atMs, isSilent, ids }: JudgeP
     return builder.judgement();
   }
   const rules = rulesOf(subject);
-  const silent = subject.isMuted || isSilent(subject.tags, atMs);
+  const silenced = subject.isMuted || isSilenced(subject.tags, atMs);
   const parallel = parallelOf(subject, rules);
-  const turnLateMs = rotationLatenessMsOf(subject);
-  const context = { rules, parallel, turnLateMs, isSilent: silent, atMs };
+  const rotationLagMs = rotationLagMsOf(subject);
+  const context = { rules, parallel, rotationLagMs, isSilenced: silenced, atMs };
   builder.step(afterTime(state, context), lastRun);
   return builder.judgement();
 }

@@ -43,8 +43,8 @@ function sweepSome(parts: ReminderParts): Promise<number> {
     const atMs = clock.wallMs();
     const due = await claimDueSubjects(tx, { atMs, limit: CHECKS_A_TRANSACTION });
     for (const [accountId, subjects] of groupBy(due, (subject) => subject.accountId)) {
-      const isSilent = await silences.from(tx, accountId, atMs);
-      const judgements = subjects.map((subject) => judgeTime(subject, { atMs, isSilent, ids }));
+      const isSilenced = await silences.from(tx, accountId, atMs);
+      const judgements = subjects.map((subject) => judgeTime(subject, { atMs, isSilenced, ids }));
       await applyJudgements(tx, parts, { accountId, judgements, atMs });
     }
     return due.length;

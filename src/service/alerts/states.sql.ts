@@ -1,5 +1,6 @@
 import type { AlertState } from '../../model/alerting/alert-state.ts';
-import type { RunDown } from '../../model/alerting/certificate-expiry.ts';
+import type { NotifiedExpiry } from '../../model/alerting/certificate-expiry.ts';
+import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
 import type { CheckType, Frequency } from '../../model/vocabulary.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
@@ -27,7 +28,7 @@ export interface AlertRecord {
   readonly hasIncident: boolean;
   /** When `claimDueSubjects` returns the check, epoch milliseconds; null for never. */
   readonly dueAtMs: number | null;
-  readonly runDown: RunDown | null;
+  readonly notifiedExpiry: NotifiedExpiry | null;
 }
 
 /** The fields of a check and its group that its alerts depend on. */
@@ -58,13 +59,47 @@ export interface AlertSubject {
   readonly record: AlertRecord | null;
 }
 
-type RecordBody = Pick<AlertRecord, 'state' | 'lastRun' | 'alertId' | 'hasIncident'>;
+/** Its keys must not change: replicas of the previous release read and write the same rows. */
+type StoredState = Omit<
+  AlertState,
+  'notified' | 'startedSilenced' | 'verdicts' | 'notifiedAtMs'
+> & {
+  readonly told: AlertState['notified'];
+  readonly isHushed: boolean;
+  readonly places: readonly (Omit<LocationVerdict, 'location'> & { readonly place: string })[];
+  readonly toldAtMs: number;
+};
+
+type StoredBody = Pick<AlertRecord, 'lastRun' | 'alertId' | 'hasIncident'> & {
+  readonly state: StoredState;
+};
+
+function stateOf({ told, isHushed, places, toldAtMs, ...state }: StoredState): AlertState {
+  return {
+    ...state,
+    notified: told,
+    startedSilenced: isHushed,
+    verdicts: places.map(({ place, ...verdict }) => ({ ...verdict, location: place })),
+    notifiedAtMs: toldAtMs,
+  };
+}
+
+function storedStateOf(state: AlertState): StoredState {
+  const { notified, startedSilenced, verdicts, notifiedAtMs, ...others } = state;
+  return {
+    ...others,
+    told: notified,
+    isHushed: startedSilenced,
+    places: verdicts.map(({ location, ...verdict }) => ({ ...verdict, place: location })),
+    toldAtMs: notifiedAtMs,
+  };
+}
 
 type SubjectRow = Omit<AlertSubject, 'record'> & {
   readonly dueAt: Date | null;
   readonly sslEndsAt: Date | null;
-  readonly sslToldDays: number | null;
-  readonly body: RecordBody | null;
+  readonly sslNotifiedDays: number | null;
+  readonly body: StoredBody | null;
 };
 
 const SUBJECT = `c.account_id, c.id as check_id, c.name, c.check_type,
@@ -82,20 +117,22 @@ const SUBJECT = `c.account_id, c.id as check_id, c.name, c.check_type,
     'groupUsesGlobal', coalesce(g.use_global_alert_settings, true),
     'account', a.settings) as settings,
   c.body -> 'triggerIncident' as trigger_incident,
-  s.due_at, s.ssl_ends_at, s.ssl_told_days, s.body`;
+  s.due_at, s.ssl_ends_at, s.ssl_told_days as ssl_notified_days, s.body`;
 
 const SETTINGS = `left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
   left join account_alert_settings a on a.account_id = c.account_id`;
 
-function subjectOf({ dueAt, sslEndsAt, sslToldDays, body, ...check }: SubjectRow): AlertSubject {
-  const runDown =
-    sslEndsAt === null || sslToldDays === null
+function subjectOf(row: SubjectRow): AlertSubject {
+  const { dueAt, sslEndsAt, sslNotifiedDays, body, ...check } = row;
+  const notifiedExpiry =
+    sslEndsAt === null || sslNotifiedDays === null
       ? null
-      : { endsAtMs: sslEndsAt.getTime(), toldDays: sslToldDays };
+      : { endsAtMs: sslEndsAt.getTime(), notifiedDays: sslNotifiedDays };
+  const dueAtMs = dueAt?.getTime() ?? null;
   return {
     ...check,
     locations: [...new Set(check.locations)],
-    record: body === null ? null : { ...body, dueAtMs: dueAt?.getTime() ?? null, runDown },
+    record: body === null ? null : { ...body, state: stateOf(body.state), dueAtMs, notifiedExpiry },
   };
 }
 
@@ -187,14 +224,16 @@ export async function putAlertRecords(
     readonly records: readonly { readonly checkId: string; readonly record: AlertRecord }[];
   },
 ): Promise<void> {
-  const rows = records.map(({ checkId, record: { dueAtMs, runDown, ...body } }) => ({
-    check_id: checkId,
-    condition: body.state.condition,
-    due_at: dueAtMs === null ? null : new Date(dueAtMs),
-    ssl_ends_at: runDown === null ? null : new Date(runDown.endsAtMs),
-    ssl_told_days: runDown?.toldDays ?? null,
-    body,
-  }));
+  const rows = records.map(
+    ({ checkId, record: { state, dueAtMs, notifiedExpiry, ...others } }) => ({
+      check_id: checkId,
+      condition: state.condition,
+      due_at: dueAtMs === null ? null : new Date(dueAtMs),
+      ssl_ends_at: notifiedExpiry === null ? null : new Date(notifiedExpiry.endsAtMs),
+      ssl_told_days: notifiedExpiry?.notifiedDays ?? null,
+      body: { ...others, state: storedStateOf(state) } satisfies StoredBody,
+    }),
+  );
   await sql.query(
     `insert into check_alert_states
        (account_id, check_id, condition, due_at, ssl_ends_at, ssl_told_days, body)

@@ -68,7 +68,7 @@ export function alertsWorldOf(world: ResultsWorld): AlertsWorld {
 }
 
 /** An engine on the world's store that records its notifications. */
-export function listeningEngine({ store, clock }: ResultsWorld, isSilent: Silence = () => false) {
+export function listeningEngine({ store, clock }: ResultsWorld, isSilenced: Silence = () => false) {
   const notices: AlertNotice[] = [];
   const incidents: string[] = [];
   const engine = createAlertEngine({
@@ -89,7 +89,7 @@ export function listeningEngine({ store, clock }: ResultsWorld, isSilent: Silenc
         incidents.push(`resolved ${checkId} ${atMs}`);
       },
     },
-    silences: { from: async () => isSilent },
+    silences: { from: async () => isSilenced },
   });
   return {
     engine,

@@ -1,13 +1,18 @@
 import { expect, it } from 'vitest';
-import { afterSight, type RunDown } from '../../../../src/model/alerting/certificate-expiry.ts';
+import {
+  type NotifiedExpiry,
+  nextExpiryNotice,
+} from '../../../../src/model/alerting/certificate-expiry.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The days that are told of, of certificates as they are seen: [day, days remaining]. */
-function toldOf(...sights: readonly (readonly [number, number])[]): readonly number[] {
-  let before: RunDown | null = null;
-  return sights.flatMap(([day, daysRemaining]) => {
-    const after = afterSight(before, { slotMs: day * DAY_MS, daysRemaining });
+/** The days remaining in each notice. Observations are [day, days remaining]. */
+function notifiedDaysOf(
+  ...observations: readonly (readonly [number, number])[]
+): readonly number[] {
+  let before: NotifiedExpiry | null = null;
+  return observations.flatMap(([day, daysRemaining]) => {
+    const after = nextExpiryNotice(before, { slotMs: day * DAY_MS, daysRemaining });
     before = after ?? before;
     return after === null ? [] : [daysRemaining];
   });
@@ -15,7 +20,7 @@ function toldOf(...sights: readonly (readonly [number, number])[]): readonly num
 
 it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
   [
-    'nothing of one that ends far from now',
+    'none while it expires in more than 30 days',
     [
       [0, 90],
       [50, 31],
@@ -23,7 +28,7 @@ it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
     [],
   ],
   [
-    'each day from the thirtieth on, once',
+    'one a day from 30 days before its expiry',
     [
       [0, 30],
       [0.3, 30],
@@ -34,7 +39,7 @@ it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
     [30, 29, 28],
   ],
   [
-    'the day it is on, where it was not looked at before',
+    'one with the days it has left, where no run saw it on the days before',
     [
       [0, 12],
       [9, 3],
@@ -42,7 +47,7 @@ it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
     [12, 3],
   ],
   [
-    'the last day, and nothing once it is past',
+    'one on its last day, and none after its expiry',
     [
       [0, 1],
       [1, 0],
@@ -51,9 +56,9 @@ it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
     ],
     [1, 0],
   ],
-  ['nothing of one that is past already', [[0, -5]], []],
+  ['none where it had expired at the first run', [[0, -5]], []],
   [
-    'the next one when its time comes',
+    'one of its replacement, 30 days before that expires',
     [
       [0, 3],
       [1, 89],
@@ -62,7 +67,7 @@ it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
     [3, 29],
   ],
   [
-    'nothing twice, where an old one and a new one are served side by side',
+    'only of the old one where the target serves an old and a new one side by side',
     [
       [0, 10],
       [0.1, 25],
@@ -73,7 +78,7 @@ it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
     [10, 9],
   ],
   [
-    'one that ends sooner than the one before',
+    'one of another certificate that expires sooner',
     [
       [0, 25],
       [0.1, 10],
@@ -82,7 +87,7 @@ it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
     [25, 10],
   ],
   [
-    'the new one, once the old one is past',
+    'one of the new certificate once the old one has expired',
     [
       [0, 1],
       [0.5, 6],
@@ -92,6 +97,6 @@ it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
     ],
     [1, 4],
   ],
-])('tells %s', (_name, sights, told) => {
-  expect(toldOf(...sights)).toEqual(told);
+])('gives notices of a certificate: %s', (_name, observations, notified) => {
+  expect(notifiedDaysOf(...observations)).toEqual(notified);
 });

@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 
 interface Slot {
   readonly condition: Condition;
-  readonly isSilent: boolean;
+  readonly isSilenced: boolean;
   readonly slotMs: number;
 }
 
@@ -26,16 +26,16 @@ const slots = fc
   .array(
     fc.record({
       condition: fc.constantFrom(...CONDITIONS),
-      isSilent: fc.boolean(),
+      isSilenced: fc.boolean(),
       gap: fc.integer({ min: 1, max: 8 }),
     }),
     { maxLength: 25 },
   )
   .map((steps) => {
     let minute = 0;
-    return steps.map(({ condition, isSilent, gap }): Slot => {
+    return steps.map(({ condition, isSilenced, gap }): Slot => {
       minute += gap;
-      return { condition, isSilent, slotMs: minute * MINUTE_MS };
+      return { condition, isSilenced, slotMs: minute * MINUTE_MS };
     });
   });
 
@@ -70,37 +70,37 @@ function naive(history: readonly Slot[], { escalation }: AlertRules): readonly A
     }
     return null;
   }
-  function isHushed(at: number): boolean {
+  function startedSilenced(at: number): boolean {
     const begin = beginOf(at);
     if (heard(begin) !== null) return false;
-    if (history[begin]?.isSilent) return true;
+    if (history[begin]?.isSilenced) return true;
     const eased = conditionAt(begin) === 'degraded' && conditionAt(begin - 1) === 'failing';
-    return eased && isHushed(begin - 1);
+    return eased && startedSilenced(begin - 1);
   }
   function isReached(at: number): boolean {
     const begin = beginOf(at);
     if (escalation.by === 'runs') return at - begin + 1 >= escalation.runs;
     return (history[at]?.slotMs ?? 0) - (history[begin]?.slotMs ?? 0) >= escalation.forMs;
   }
-  function alertOf(at: number, { condition: to, isSilent }: Slot): AlertType {
+  function alertOf(at: number, { condition: to, isSilenced }: Slot): AlertType {
     const from = conditionAt(at - 1);
     const last = heard(at);
-    if (isSilent) return 'NO_ALERT';
+    if (isSilenced) return 'NO_ALERT';
     if (to === 'passing') return last === null ? 'NO_ALERT' : ALERT_OF_STEP[last].passing;
     if (from === to && last !== null) return 'NO_ALERT';
-    if ((from === to || from === 'failing') && isHushed(at)) return 'NO_ALERT';
+    if ((from === to || from === 'failing') && startedSilenced(at)) return 'NO_ALERT';
     const waits = from === to || from === 'passing';
     return waits && !isReached(at) ? 'NO_ALERT' : ALERT_OF_STEP[from][to];
   }
 }
 
-it('one place: every history gives what the table says', () => {
+it('one location: every history gives what the table says', () => {
   fc.assert(
     fc.property(slots, rules, (history, own) => {
       let state = NEVER_RUN;
-      const alerts = history.map(({ condition, slotMs, isSilent }) => {
-        const scene = { rules: own, parallel: null, turnLateMs: 0, isSilent, atMs: slotMs };
-        const step = afterRun(state, { place: 'a', slotMs, condition }, scene);
+      const alerts = history.map(({ condition, slotMs, isSilenced }) => {
+        const context = { rules: own, parallel: null, rotationLagMs: 0, isSilenced, atMs: slotMs };
+        const step = afterRun(state, { location: 'a', slotMs, condition }, context);
         state = step?.state ?? state;
         return step?.alert;
       });
@@ -110,7 +110,7 @@ it('one place: every history gives what the table says', () => {
   );
 });
 
-it('one place: in whatever order runs come, none that is late changes a thing', () => {
+it('one location: in whatever order runs come, none that is late changes a thing', () => {
   fc.assert(
     fc.property(slots, rules, fc.infiniteStream(fc.nat()), (history, own, numbers) => {
       const shuffled = history
@@ -123,14 +123,14 @@ it('one place: in whatever order runs come, none that is late changes a thing', 
       const follow = (runs: readonly Slot[]) => {
         let state = NEVER_RUN;
         for (const { condition, slotMs } of runs) {
-          const scene = {
+          const context = {
             rules: own,
             parallel: null,
-            turnLateMs: 0,
-            isSilent: false,
+            rotationLagMs: 0,
+            isSilenced: false,
             atMs: slotMs,
           };
-          state = afterRun(state, { place: 'a', slotMs, condition }, scene)?.state ?? state;
+          state = afterRun(state, { location: 'a', slotMs, condition }, context)?.state ?? state;
         }
         return state;
       };
@@ -140,33 +140,43 @@ it('one place: in whatever order runs come, none that is late changes a thing', 
   );
 });
 
-it('several places: as one check whose slots are as bad as enough of its places', () => {
-  const PLACES = ['a', 'b', 'c', 'd'];
-  const rounds = fc.array(fc.tuple(...PLACES.map(() => fc.constantFrom(...CONDITIONS))), {
+it('several locations: as one check whose slots are as bad as enough of its locations', () => {
+  const LOCATIONS = ['a', 'b', 'c', 'd'];
+  const rounds = fc.array(fc.tuple(...LOCATIONS.map(() => fc.constantFrom(...CONDITIONS))), {
     maxLength: 12,
   });
   const percents = fc.constantFrom(null, 10, 26, 50, 75, 76, 100);
   fc.assert(
     fc.property(rounds, percents, (history, percent) => {
-      const parallel: ParallelLocations = { places: PLACES, freshMs: freshFor(MINUTE_MS), percent };
+      const parallel: ParallelLocations = {
+        locations: LOCATIONS,
+        freshMs: freshFor(MINUTE_MS),
+        percent,
+      };
       const own: AlertRules = {
         escalation: { by: 'runs', runs: 1 },
         reminders: { amount: 0, everyMs: MINUTE_MS },
         parallelPercent: percent,
       };
-      const wanted = percent === null ? 1 : Math.ceil((PLACES.length * percent) / 100);
+      const wanted = percent === null ? 1 : Math.ceil((LOCATIONS.length * percent) / 100);
       let state = NEVER_RUN;
       for (const [number, conditions] of history.entries()) {
         const slotMs = number * MINUTE_MS;
         for (const [at, condition] of conditions.entries()) {
-          const scene = { rules: own, parallel, turnLateMs: 0, isSilent: false, atMs: slotMs };
-          const verdict = { place: PLACES[at] ?? '', slotMs, condition };
-          state = afterRun(state, verdict, scene)?.state ?? state;
+          const context = {
+            rules: own,
+            parallel,
+            rotationLagMs: 0,
+            isSilenced: false,
+            atMs: slotMs,
+          };
+          const verdict = { location: LOCATIONS[at] ?? '', slotMs, condition };
+          state = afterRun(state, verdict, context)?.state ?? state;
         }
         const failing = conditions.filter((one) => one === 'failing').length;
-        const inTrouble = conditions.filter((one) => one !== 'passing').length;
+        const unhealthy = conditions.filter((one) => one !== 'passing').length;
         const verdict =
-          failing >= wanted ? 'failing' : inTrouble >= wanted ? 'degraded' : 'passing';
+          failing >= wanted ? 'failing' : unhealthy >= wanted ? 'degraded' : 'passing';
         expect(state.condition).toBe(verdict);
       }
     }),
@@ -187,15 +197,25 @@ it('time: a notice, then reminders at their interval and no more than were asked
           reminders: { amount, everyMs: interval * MINUTE_MS },
           parallelPercent: null,
         };
-        const scene = { rules: own, parallel: null, turnLateMs: 0, isSilent: false, atMs: 0 };
-        const first = afterRun(NEVER_RUN, { place: 'a', slotMs: 0, condition: 'failing' }, scene);
+        const context = {
+          rules: own,
+          parallel: null,
+          rotationLagMs: 0,
+          isSilenced: false,
+          atMs: 0,
+        };
+        const first = afterRun(
+          NEVER_RUN,
+          { location: 'a', slotMs: 0, condition: 'failing' },
+          context,
+        );
         let state = first?.state ?? NEVER_RUN;
         let minute = 0;
         let lastMinute = Number.NEGATIVE_INFINITY;
         let given = 0;
         for (const wait of waits) {
           minute += wait;
-          const step = afterTime(state, { ...scene, atMs: minute * MINUTE_MS });
+          const step = afterTime(state, { ...context, atMs: minute * MINUTE_MS });
           state = step.state;
           const isDue = given === 0 ? minute >= threshold : minute - lastMinute >= interval;
           const expected = isDue && given <= amount;

@@ -7,7 +7,7 @@ import {
 } from '../../../../src/model/alerting/alert.ts';
 import { type AlertSettings, alertRulesOf } from '../../../../src/model/alerting/alert-settings.ts';
 import {
-  type AlertScene,
+  type AlertContext,
   type AlertState,
   type AlertStep,
   afterRun,
@@ -28,7 +28,7 @@ const minutes = (minutesFailingThreshold: 5 | 10 | 15 | 30): Given => ({
   timeBasedEscalation: { minutesFailingThreshold },
 });
 
-/** One check that runs every minute in one place. */
+/** One check that runs every minute in one location. */
 class Sentry {
   readonly #settings: Given;
   state: AlertState = NEVER_RUN;
@@ -39,16 +39,22 @@ class Sentry {
     this.#settings = settings;
   }
 
-  scene(isSilent: boolean, minute: number): AlertScene {
+  context(isSilenced: boolean, minute: number): AlertContext {
     const rules = alertRulesOf({ escalationType: 'RUN_BASED', ...this.#settings } as AlertSettings);
-    return { rules, parallel: null, turnLateMs: 0, isSilent, atMs: START_MS + minute * MINUTE_MS };
+    return {
+      rules,
+      parallel: null,
+      rotationLagMs: 0,
+      isSilenced,
+      atMs: START_MS + minute * MINUTE_MS,
+    };
   }
 
   /** The alert of a run, or `late`. */
-  run(condition: Condition, isSilent = false, minute = this.minute + 1): AlertType | 'late' {
+  run(condition: Condition, isSilenced = false, minute = this.minute + 1): AlertType | 'late' {
     const slotMs = START_MS + minute * MINUTE_MS;
-    const scene = this.scene(isSilent, minute);
-    const step = afterRun(this.state, { place: 'a', slotMs, condition }, scene);
+    const context = this.context(isSilenced, minute);
+    const step = afterRun(this.state, { location: 'a', slotMs, condition }, context);
     if (step === null) return 'late';
     this.minute = minute;
     return this.#take(step);
@@ -59,8 +65,8 @@ class Sentry {
   }
 
   /** The alert or reminder that the passing of time gives. */
-  wait(minute: number, isSilent = false): string {
-    const step = afterTime(this.state, this.scene(isSilent, minute));
+  wait(minute: number, isSilenced = false): string {
+    const step = afterTime(this.state, this.context(isSilenced, minute));
     const alert = this.#take(step);
     return step.reminder === 0 ? alert : `${alert} ${step.reminder}`;
   }
@@ -179,7 +185,7 @@ describe('the threshold in minutes', () => {
 describe('reminders', () => {
   const reminding = (amount: 0 | 2 | 100_000): Given => ({ reminders: { amount, interval: 10 } });
 
-  it('come at their interval while the trouble lasts, as many as were asked for', () => {
+  it('come at their interval while the problem lasts, as many as were asked for', () => {
     const sentry = new Sentry(reminding(2));
     expect(sentry.run('failing', false, 1)).toBe('ALERT_FAILURE');
     expect(sentry.dueMinute).toBe(11);

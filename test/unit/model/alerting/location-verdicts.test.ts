@@ -14,15 +14,15 @@ import {
 const MINUTE_MS = 60_000;
 const QUIET = 'NO_ALERT';
 
-/** A check that several places run every minute. */
+/** A check that several locations run every minute. */
 class Sentries {
   readonly #parallel: ParallelLocations;
   readonly #rules: AlertRules;
   state: AlertState = NEVER_RUN;
 
-  constructor(places: string, { runs = 1, percent = null as number | null } = {}) {
+  constructor(locations: string, { runs = 1, percent = null as number | null } = {}) {
     const freshMs = freshFor(MINUTE_MS);
-    this.#parallel = { places: places.split(''), freshMs, percent };
+    this.#parallel = { locations: locations.split(''), freshMs, percent };
     this.#rules = {
       escalation: { by: 'runs', runs },
       reminders: { amount: 0, everyMs: MINUTE_MS },
@@ -30,22 +30,22 @@ class Sentries {
     };
   }
 
-  run(place: string, minute: number, condition: Condition): string {
+  run(location: string, minute: number, condition: Condition): string {
     const slotMs = minute * MINUTE_MS;
-    const scene = {
+    const context = {
       rules: this.#rules,
       parallel: this.#parallel,
-      turnLateMs: 0,
-      isSilent: false,
+      rotationLagMs: 0,
+      isSilenced: false,
       atMs: slotMs,
     };
-    const step = afterRun(this.state, { place, slotMs, condition }, scene);
+    const step = afterRun(this.state, { location, slotMs, condition }, context);
     this.state = step?.state ?? this.state;
     return step?.alert ?? 'late';
   }
 }
 
-describe('places that run every slot', () => {
+describe('locations that run every slot', () => {
   it('fail with any of them, and recover with the last', () => {
     const sentries = new Sentries('ab');
     expect(sentries.run('a', 1, 'passing')).toBe(QUIET);
@@ -82,14 +82,14 @@ describe('places that run every slot', () => {
     expect(sentries.run('b', 95, 'failing')).toBe('ALERT_FAILURE');
   });
 
-  it('recover though one that failed has fallen silent', () => {
+  it('recover although one that failed has stopped reporting', () => {
     const sentries = new Sentries('ab');
     sentries.run('b', 1, 'failing');
     expect(sentries.run('a', 12, 'passing')).toBe(QUIET);
     expect(sentries.run('a', 13, 'passing')).toBe('ALERT_RECOVERY');
   });
 
-  it('take nothing from one that is none of them', () => {
+  it('ignore a run of another location', () => {
     expect(new Sentries('ab').run('x', 1, 'failing')).toBe('late');
   });
 
@@ -113,8 +113,8 @@ describe('places that run every slot', () => {
   });
 });
 
-describe('places that take turns', () => {
-  const turns = (runs = 1) => {
+describe('locations that rotate', () => {
+  const rotating = (runs = 1) => {
     let state: AlertState = NEVER_RUN;
     const rules: AlertRules = {
       escalation: { by: 'runs', runs },
@@ -123,11 +123,17 @@ describe('places that take turns', () => {
     };
     return {
       stateNow: () => state,
-      run(place: string, minute: number, condition: Condition, own = rules): string {
+      run(location: string, minute: number, condition: Condition, own = rules): string {
         const slotMs = minute * MINUTE_MS;
-        const turnLateMs = freshFor(MINUTE_MS);
-        const scene = { rules: own, parallel: null, turnLateMs, isSilent: false, atMs: slotMs };
-        const step = afterRun(state, { place, slotMs, condition }, scene);
+        const rotationLagMs = freshFor(MINUTE_MS);
+        const context = {
+          rules: own,
+          parallel: null,
+          rotationLagMs,
+          isSilenced: false,
+          atMs: slotMs,
+        };
+        const step = afterRun(state, { location, slotMs, condition }, context);
         state = step?.state ?? state;
         return step?.alert ?? 'late';
       },
@@ -135,15 +141,15 @@ describe('places that take turns', () => {
   };
 
   it('are all heard, also one that retries while the others go on', () => {
-    const { run } = turns();
+    const { run } = rotating();
     expect(run('a', 2, 'passing')).toBe(QUIET);
     expect(run('b', 1, 'failing')).toBe('ALERT_FAILURE');
     expect(run('a', 4, 'passing')).toBe('ALERT_RECOVERY');
     expect(run('b', 3, 'failing')).toBe('ALERT_FAILURE');
   });
 
-  it('end no trouble by a run that is older than what tells of it', () => {
-    const { run, stateNow } = turns();
+  it('do not end a problem by a run that is older than the one that reported it', () => {
+    const { run, stateNow } = rotating();
     expect(run('a', 4, 'failing')).toBe('ALERT_FAILURE');
     expect(run('b', 3, 'passing')).toBe(QUIET);
     expect(run('c', 2, 'degraded')).toBe(QUIET);
@@ -152,7 +158,7 @@ describe('places that take turns', () => {
   });
 
   it('take nothing from a run that is older than its own last, or than any may be', () => {
-    const { run } = turns();
+    const { run } = rotating();
     run('b', 3, 'passing');
     expect(run('b', 1, 'failing')).toBe('late');
     run('a', 22, 'passing');
@@ -160,28 +166,28 @@ describe('places that take turns', () => {
     expect(run('b', 11, 'failing')).toBe('ALERT_FAILURE');
   });
 
-  it('begin no minutes and no row of runs that a newer one ended already', () => {
+  it('begin no minutes and no row of runs that a newer run has already ended', () => {
     const byTime: AlertRules = {
       escalation: { by: 'time', forMs: 5 * MINUTE_MS },
       reminders: { amount: 0, everyMs: MINUTE_MS },
       parallelPercent: null,
     };
-    const timed = turns();
+    const timed = rotating();
     timed.run('a', 10, 'passing', byTime);
     expect(timed.run('b', 1, 'failing', byTime)).toBe(QUIET);
     expect(timed.run('a', 12, 'failing', byTime)).toBe(QUIET);
     expect(timed.stateNow().sinceMs).toBe(12 * MINUTE_MS);
 
-    const { run } = turns(2);
+    const { run } = rotating(2);
     expect(run('a', 2, 'passing')).toBe(QUIET);
     expect(run('b', 1, 'failing')).toBe(QUIET);
     expect(run('a', 4, 'failing')).toBe(QUIET);
     expect(run('b', 5, 'failing')).toBe('ALERT_FAILURE_REMAIN');
   });
 
-  it('keep no more than what still counts', () => {
-    const { run, stateNow } = turns();
-    for (let minute = 1; minute <= 100; minute += 1) run(`place ${minute}`, minute, 'failing');
-    expect(stateNow().places).toHaveLength(12);
+  it('retain only verdicts that still count', () => {
+    const { run, stateNow } = rotating();
+    for (let minute = 1; minute <= 100; minute += 1) run(`location ${minute}`, minute, 'failing');
+    expect(stateNow().verdicts).toHaveLength(12);
   });
 });

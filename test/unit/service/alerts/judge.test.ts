@@ -44,7 +44,7 @@ describe('rulesOf', () => {
       startedAtMs: 1,
       sslDaysRemaining: null,
     } as const;
-    const parts = { atMs: 1, isSilent: () => false, ids: () => 'id' };
+    const parts = { atMs: 1, isSilenced: () => false, ids: () => 'id' };
     const { alerts } = judgeRuns(heartbeat, [observation], [], parts);
     expect(alerts.map(({ alertType }) => alertType)).toEqual(['ALERT_FAILURE']);
   });
