@@ -336,7 +336,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
 
 /** Headings that are not for users, by document. The index of the handbook replaces that of README.md. */
 export const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
-  [README]: ['Where to go on'],
+  [README]: ['Documentation'],
   [CHECKS]: ['Checks and results'],
 };
 
