@@ -51,7 +51,8 @@ const RECOVERY_MS = AFTERMATH_MS + PERIOD_SECONDS * 1000 + 1_000;
 const LATE_MS = 100;
 const CALM_FACTOR = 3;
 /**
- * src/agent/README.md, "When a check fails: the evidence"; what ends a process takes its time, too.
+ * src/agent/README.md, "Evidence: traceroute and packet capture"; what ends a process takes its
+ * time, too.
  */
 const EVIDENCE_AT_ONCE = 2;
 const EVIDENCE_MS = 10_000;
