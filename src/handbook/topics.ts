@@ -133,7 +133,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
         title: 'Evidence of a failure',
         summary: 'traceroutes and packet captures of failed runs',
         document: AGENT,
-        headings: ['When a check fails: the evidence'],
+        headings: ['Evidence: traceroute and packet capture'],
       },
       {
         name: 'queues',
@@ -198,10 +198,10 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
       },
       {
         name: 'monitoring',
-        title: 'What to watch',
+        title: 'Prometheus alert rules',
         summary: 'alert rules about Vedette itself',
         document: SERVICE,
-        headings: ['What to watch'],
+        headings: ['Prometheus alert rules'],
       },
       {
         name: 'secrets',
@@ -224,10 +224,10 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
       },
       {
         name: 'alerts',
-        title: 'Alerts and notices',
+        title: 'Alerts and notifications',
         summary: 'escalation, email, SMS, Slack and webhooks',
         document: SERVICE,
-        headings: ['Alerts', 'Notices'],
+        headings: ['Alerts', 'Notifications: email, webhook, Slack, SMS'],
       },
       {
         name: 'maintenance',
@@ -336,7 +336,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
 
 /** Headings that are not for users, by document. The index of the handbook replaces that of README.md. */
 export const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
-  [README]: ['Where to go on'],
+  [README]: ['Documentation'],
   [CHECKS]: ['Checks and results'],
 };
 

@@ -50,7 +50,7 @@ const RECOVERY_MS = AFTERMATH_MS + PERIOD_SECONDS * 1000 + 1_000;
 /** The guarantee; on a slow machine a multiple of the time before the storm. */
 const LATE_MS = 100;
 const CALM_FACTOR = 3;
-/** src/agent/README.md, "When a check fails: the evidence"; ending a process takes time as well. */
+/** src/agent/README.md, "Evidence: traceroute and packet capture"; ending a process takes time as well. */
 const EVIDENCE_AT_ONCE = 2;
 const EVIDENCE_MS = 10_000;
 const GRACE_MS = 3_000;

@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)(
       return { path: folder.path, dataDir: join(folder.path, 'data') };
     }
 
-    it('an agent whose disk is full runs on, counts and logs once what it loses, and recovers', async () => {
+    it('a spool whose disk is full goes on in memory, counts and logs once what it drops, and recovers', async () => {
       const { path, dataDir } = mountSmall('size=2m');
       const { spool, dropped, records } = await openTestSpool({
         dataDir,

@@ -26,7 +26,7 @@ export interface Capture {
   stop(): Promise<CaptureOutcome>;
 }
 
-/** Captures packets (src/agent/README.md, "When a check fails: the evidence"). */
+/** Captures packets (src/agent/README.md, "Evidence: traceroute and packet capture"). */
 export interface Capturer {
   /** Missing privilege or program, and how to grant it; null if captures are possible. */
   readonly lack: string | null;

@@ -11,7 +11,7 @@ import { tracerouteText } from './traceroute/text.ts';
 export const EVIDENCE_MODES = ['on', 'off', 'with-secrets'] as const;
 export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
 
-/** src/agent/README.md, "When a check fails: the evidence". */
+/** src/agent/README.md, "Evidence: traceroute and packet capture". */
 const LIMIT_MS = 10_000;
 const MAX_CAPTURE_BYTES = 5 * 1024 * 1024;
 const MAX_AT_ONCE = 2;
@@ -70,9 +70,9 @@ export interface EvidenceOptions {
 }
 
 /**
- * Makes the diagnostic passes of src/agent/README.md, "When a check fails: the evidence": a trace
- * of the route to the target, and a capture of a repeated attempt. If the target's name has no
- * address, they are about the name servers. Only the run itself waits for its pass, and no pass
+ * Makes the diagnostic passes of src/agent/README.md, "Evidence: traceroute and packet capture": a
+ * trace of the route to the target, and a capture of a repeated attempt. If the target's name has
+ * no address, they are about the name servers. Only the run itself waits for its pass, and no pass
  * waits for another.
  */
 export class EvidenceBudget {

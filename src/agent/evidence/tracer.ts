@@ -11,7 +11,9 @@ export type Traced =
   /** For the job log. */
   | { readonly ok: false; readonly note: string };
 
-/** Traces the route to an address (src/agent/README.md, "When a check fails: the evidence"). */
+/**
+ * Traces the route to an address (src/agent/README.md, "Evidence: traceroute and packet capture").
+ */
 export interface Tracer {
   /** For the log; null if nothing can be traced. */
   readonly method: 'raw sockets' | 'traceroute' | null;

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { AlertType } from './alert.ts';
 
-/** Recipients of notices: src/service/README.md, "Notices", src/service/README.md, "Alerts". */
+/**
+ * Recipients of notices: src/service/README.md, "Notifications: email, webhook, Slack, SMS",
+ * src/service/README.md, "Alerts".
+ */
 export const ALERT_CHANNEL_TYPES = ['EMAIL', 'WEBHOOK', 'SLACK', 'SMS'] as const;
 
 export const WEBHOOK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;

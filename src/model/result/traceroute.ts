@@ -1,6 +1,6 @@
 /**
- * One step of the way to a target (src/agent/README.md, "When a check fails: the evidence"). Times
- * in milliseconds, with microseconds.
+ * One step of the way to a target (src/agent/README.md, "Evidence: traceroute and packet capture").
+ * Times in milliseconds, with microseconds.
  */
 export interface TracerouteHop {
   /** 1 for the first router. */

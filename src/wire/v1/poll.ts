@@ -29,7 +29,7 @@ export const capabilitiesSchema = z.object({
   ipv6: z.boolean(),
   /** It may open an ICMP socket. */
   icmp: z.boolean(),
-  /** It may capture packets (src/agent/README.md, "When a check fails: the evidence"). */
+  /** It may capture packets (src/agent/README.md, "Evidence: traceroute and packet capture"). */
   capture: z.boolean(),
 });
 export type Capabilities = z.output<typeof capabilitiesSchema>;

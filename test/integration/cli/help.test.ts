@@ -32,8 +32,8 @@ describe('vedette help', () => {
   it('prints a topic without colours where its output is no terminal', async () => {
     const { code, stdout, stderr } = await run(['help', 'alerts']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^Alerts and notices\n\n/);
-    expect(stdout).toMatch(/\nNotices\n {2}- /);
+    expect(stdout).toMatch(/^Alerts and notifications\n\n/);
+    expect(stdout).toMatch(/\nNotifications: email, webhook, Slack, SMS\n {2}- /);
     expect(stdout).not.toContain('\u001b');
     expect(widest(stdout)).toBeLessThanOrEqual(100);
   });

@@ -115,7 +115,7 @@ describe('the search of the real handbook', async () => {
     ['DNS_NXDOMAIN', 'error-codes', 'DNS_NXDOMAIN'],
     ['rotate key', 'key-rotation', 'rotation-of-keys'],
     ['maintenance window', 'maintenance', 'maintenance-windows'],
-    ['webhook signature', 'alerts', 'notices'],
+    ['webhook signature', 'alerts', 'notifications-email-webhook-slack-sms'],
     ['VedetteAgentDown', 'monitoring', 'VedetteAgentDown'],
     ['icmp privilege', 'agents', 'icmp-without-privilege'],
     ['vedette_spool_records', 'metrics', 'vedette_spool_records'],

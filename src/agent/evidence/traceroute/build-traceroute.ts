@@ -6,9 +6,9 @@ import { type Answer, MAX_TTL, type Observed, type ProbeEnd } from './engine.ts'
 import { type Unreachable, unreachableText } from './unreachable.ts';
 
 /**
- * The traceroute of src/agent/README.md, "When a check fails: the evidence", without the names of
- * its hops. It includes only the first of the silent hops behind the last one that answered.
- * `truncationReason` is one of:
+ * The traceroute of src/agent/README.md, "Evidence: traceroute and packet capture", without the
+ * names of its hops. It includes only the first of the silent hops behind the last one that
+ * answered. `truncationReason` is one of:
  * - `unreachable: WHAT by ADDRESS`, WHAT with traceroute's mark, `host (!H)`
  * - `no answer after hop N`, and `no answer` if no hop answered
  * - `hop limit`: the last probed hop answered, and is not the destination

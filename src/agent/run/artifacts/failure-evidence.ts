@@ -36,9 +36,9 @@ export interface FailedRun {
 }
 
 /**
- * Makes the diagnostic pass about a failed attempt (src/agent/README.md, "When a check fails: the
- * evidence") and notes it in the job log. Never rejects: the verdict is valid without evidence,
- * too.
+ * Makes the diagnostic pass about a failed attempt (src/agent/README.md, "Evidence: traceroute and
+ * packet capture") and notes it in the job log. Never rejects: the verdict is valid without
+ * evidence, too.
  */
 export async function gatherEvidence(
   attempt: Attempt,

@@ -27,8 +27,8 @@ export interface AssignmentStoreOptions {
 
 /**
  * The last assignments in DATA_DIR/assignments.json, which an agent runs when it starts while the
- * service is away (src/agent/README.md, "For a service"). They contain variables and private keys,
- * so the file is sealed: the disk without the location key reveals nothing.
+ * service is away (src/agent/README.md, "While the service is away"). They contain variables and
+ * private keys, so the file is sealed: the disk without the location key reveals nothing.
  */
 export class AssignmentStore {
   readonly #options: AssignmentStoreOptions;

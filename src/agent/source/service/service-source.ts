@@ -19,7 +19,7 @@ export interface ServiceSourceOptions
   readonly backoffMs?: BackoffMs;
 }
 
-/** Checks that a service assigns, polled (src/agent/README.md, "For a service"). */
+/** Checks that a service assigns, polled (src/agent/README.md, "While the service is away"). */
 export interface ServiceSource extends CheckSource {
   readonly agentId: string;
   /** The epoch of the lease; 0 before the first answer and after the release. */

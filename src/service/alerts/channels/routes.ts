@@ -59,7 +59,10 @@ const testResponse = z.strictObject({
     ),
 });
 
-/** Where alerts are sent: src/service/README.md, "Alerts" and "Notices". */
+/**
+ * Where alerts are sent: src/service/README.md, "Alerts" and "Notifications: email, webhook, Slack,
+ * SMS".
+ */
 export function alertChannelsRoutes({
   alertChannels,
   stopping,

@@ -57,7 +57,7 @@ export function shownAnswer(answer: string | null): string | null {
   return start.slice(0, MAX_ANSWER_CHARS).join('');
 }
 
-/** src/service/README.md, "Notices": five retries, 20 s apart. */
+/** src/service/README.md, "Notifications: email, webhook, Slack, SMS": five retries, 20 s apart. */
 const MAX_ATTEMPTS = 6;
 const RETRY_AFTER_MS = 20_000;
 const MAX_ERROR_BYTES = 2000;

@@ -75,8 +75,9 @@ function bodyOf(
 
 /**
  * The headers by which a receiver recognises the sender, and repeats: src/service/README.md,
- * "Notices". `x-service-signature` is the HMAC-SHA256 of the body's bytes as they are sent, with the
- * webhook's secret as UTF-8, in hexadecimal digits; without a secret there is none.
+ * "Notifications: email, webhook, Slack, SMS". `x-service-signature` is the HMAC-SHA256 of the
+ * body's bytes as they are sent, with the webhook's secret as UTF-8, in hexadecimal digits; without
+ * a secret there is none.
  *
  * @param atMs epoch milliseconds; `x-service-timestamp` is in whole seconds
  */

@@ -25,8 +25,8 @@ export interface AuthenticationParts {
 
 /**
  * Authenticates users by API key (src/service/README.md, "The API"), which must have the role of the
- * route, and agents by location key (src/agent/README.md, "For a service"). Every route declares who
- * may use it, or the start fails. Neither kind of key is accepted in place of the other.
+ * route, and agents by location key (src/agent/README.md, "Rotating the location key"). Every route
+ * declares who may use it, or the start fails. Neither kind of key is accepted in place of the other.
  */
 export function addAuthentication(app: FastifyInstance, parts: AuthenticationParts): void {
   const { authenticator, locationKeys, clock } = parts;
