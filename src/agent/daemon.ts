@@ -168,7 +168,7 @@ export class Daemon implements LinkedRuns {
       faults.push(error);
       log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
       // Otherwise the agent would look healthy and deliver nothing.
-      stop.request('what delivers the results has broken');
+      stop.request('result delivery failed');
     });
     try {
       // Stops at once even when the source blocks (a file on a dead mount).
@@ -189,7 +189,7 @@ export class Daemon implements LinkedRuns {
       );
     } catch (error) {
       // The grace then bounds the wait for active runs.
-      if (this.#state === 'running') stop.request('the source of the checks cannot go on');
+      if (this.#state === 'running') stop.request('the check source failed');
       throw error;
     } finally {
       await this.#drain(stop.now);
@@ -225,7 +225,7 @@ export class Daemon implements LinkedRuns {
     metrics.setChecks(active);
     this.#scheduler.setChecks(active, set.rotations, set, set.answered);
     const { checks: scheduled } = this.#scheduler;
-    log.info({ checks: set.checks.length, scheduled }, 'the checks are in');
+    log.info({ checks: set.checks.length, scheduled }, 'checks loaded');
     if (this.#state === 'starting') {
       this.#state = 'running';
       this.#scheduler.start();
@@ -294,7 +294,8 @@ export class Daemon implements LinkedRuns {
     const applied = answered.then(() => this.#applied);
     await isInTime(applied, AbortSignal.any([limit.signal, this.#draining.signal]));
     cancel();
-    if (limit.signal.aborted) log.warn('the service did not answer in time: the checks run on');
+    if (limit.signal.aborted)
+      log.warn('the service did not respond in time; continuing with the current checks');
   }
 
   #warnOfWaiting(): void {

@@ -60,7 +60,7 @@ export interface AgentMetrics {
   spoolDropped(kind: SpoolKind, count: number, reason: SpoolDropReason): void;
   /** The service accepted records. */
   uploaded(count: number): void;
-  /** The service refused records for good. */
+  /** The service permanently rejected records. */
   rejected(kind: SpoolKind, count: number): void;
   /** A connection to the health port was closed by its bounds. */
   connectionClosed(state: ClosedState): void;

@@ -34,10 +34,10 @@ export function chooseAddresses(
   const deniedText = denied.map(({ address, network }) => `${address} is in ${network}`).join(', ');
   const [first, ...rest] = free.slice(0, MAX_ADDRESSES);
   if (first === undefined) {
-    const message = `${target} may not be reached: TARGET_DENY shuts it out, since ${deniedText}`;
+    const message = `${target} may not be reached: TARGET_DENY blocks it: ${deniedText}`;
     return { ok: false, failure: { code: 'ADDRESS_DENIED', message } };
   }
-  if (denied.length > 0) log.warn(`left out, because TARGET_DENY shuts it out: ${deniedText}`);
+  if (denied.length > 0) log.warn(`skipped addresses that TARGET_DENY blocks: ${deniedText}`);
   if (free.length > MAX_ADDRESSES) {
     log.warn(`only the first ${MAX_ADDRESSES} of ${free.length} addresses are tried`);
   }

@@ -25,7 +25,7 @@ const GATHER_MS = 5_000;
 /** From one request to the next. */
 const PACE_MS = 60_000;
 const TIMEOUT_MS = 15_000;
-/** Of the reports in a request, before the last one; that one cannot double it. */
+/** Maximum bytes of the reports in a request before the last one, which cannot double them. */
 const MAX_BYTES = MAX_REQUEST_BYTES / 2;
 /** For all of the last requests. */
 const FLUSH_LIMIT_MS = 2_000;

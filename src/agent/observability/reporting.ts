@@ -29,7 +29,6 @@ export interface FaultReportsOptions {
   readonly clock: Clock;
   /** null: crashes are in memory only. */
   readonly dataDir: string | null;
-  /** Of the agent. */
   readonly version: string;
   readonly log: Logger;
 }

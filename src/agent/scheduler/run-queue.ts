@@ -25,7 +25,7 @@ export interface Due {
 
 export interface RunQueueOptions {
   readonly clock: Clock;
-  /** Runs at work at once, 1 or more. */
+  /** Maximum number of working runs, 1 or more. */
   readonly concurrency: number;
   /** Maximum runs that only wait for their peers, in addition to those. */
   readonly maxWaiting: number;
@@ -54,7 +54,7 @@ interface Ticket {
 const EXPIRY_INTERVAL_MS = 1000;
 
 /**
- * Runs what is due: at most `concurrency` runs at work at once, and `maxWaiting` others that only
+ * Runs what is due: at most `concurrency` working runs at once, and `maxWaiting` others that only
  * wait for their peers. The rest waits in order of arrival until its tolerance is over. Two runs of
  * one check never overlap, except one-off runs, which must not cost the check a slot.
  *
@@ -82,7 +82,7 @@ export class RunQueue {
     });
   }
 
-  /** Runs at work; those that only wait are left out. */
+  /** Working runs; runs that only wait do not count. */
   get running(): number {
     return this.#permits.running;
   }
@@ -102,7 +102,7 @@ export class RunQueue {
     return this.#line.size + this.#permits.queued;
   }
 
-  /** Runs that began and have not ended, at work or waiting. */
+  /** Runs that began and have not ended, working or waiting. */
   get unfinished(): number {
     return this.#runs.size - this.#line.size;
   }

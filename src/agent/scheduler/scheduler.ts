@@ -35,7 +35,7 @@ export interface SchedulerObserver {
 
 export interface SchedulerOptions {
   readonly clock: Clock;
-  /** Runs at work at once, 1 or more (JOB_CONCURRENCY). */
+  /** Maximum number of working runs, 1 or more (JOB_CONCURRENCY). */
   readonly concurrency: number;
   /** Maximum runs that only wait for their peers, in addition to those. */
   readonly maxWaiting: number;
@@ -121,7 +121,7 @@ export class Scheduler {
     this.#onStoodStill = options.onStoodStill ?? (() => null);
   }
 
-  /** Runs at work; those that only wait are left out. */
+  /** Working runs; runs that only wait do not count. */
   get running(): number {
     return this.#queue.running;
   }
@@ -145,7 +145,7 @@ export class Scheduler {
     return this.#queue.queued;
   }
 
-  /** Runs that began and have not ended, at work or waiting. */
+  /** Runs that began and have not ended, working or waiting. */
   get unfinished(): number {
     return this.#queue.unfinished;
   }

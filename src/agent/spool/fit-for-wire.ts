@@ -17,7 +17,7 @@ export interface Fitted {
 interface Level {
   /** UTF-16 units of each text. */
   readonly maxChars: number;
-  /** Of each list, and pairs of each record. */
+  /** Items of each list, and pairs of each record. */
   readonly maxItems: number;
 }
 
@@ -38,7 +38,7 @@ const MAX_JOB_LOG = 256;
  * Cuts a result to MAX_RESULT_BYTES and the bounds of the protocol: a target may answer with
  * megabytes of headers, redirects or records. The job log says so; verdict and ids stay as they are.
  *
- * @throws TypeError where the result is no JSON at all
+ * @throws TypeError if the result cannot be JSON
  */
 export function fitForWire(result: CheckResult): Fitted {
   const whole = Buffer.from(JSON.stringify(result));

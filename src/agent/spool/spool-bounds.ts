@@ -14,7 +14,7 @@ export interface SpoolBoundsParts {
   readonly pending: PendingWrites;
   readonly spoolLog: SpoolLog;
   readonly clock: Clock;
-  /** Of the files together. */
+  /** Bytes of all spool files. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
   /** For records that wait for the disk. */

@@ -60,7 +60,7 @@ export class SpoolSink implements ResultSink {
     if (!fitted.isValid) {
       log.error(
         { checkId, id, kind: 'internal' },
-        'a result is not of the form that the service takes; please report it',
+        'a result does not match the wire schema; please report it',
       );
     }
     if (resultType === 'ATTEMPT') this.#put('attempt', id, fitted.body);
@@ -73,7 +73,7 @@ export class SpoolSink implements ResultSink {
     const isOnDisk = await isInTime(spool.committed(), signal);
     const { records } = spool.depth;
     if (records === 0 || (isOnDisk && spool.state !== 'memory')) return;
-    log.warn({ records }, 'results wait that are not all on disk');
+    log.warn({ records }, 'some pending results are not on disk');
   }
 
   #put(kind: SpoolKind, id: string, body: Buffer, slots?: SpoolSlots): void {

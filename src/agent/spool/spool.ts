@@ -44,7 +44,7 @@ export type SpoolState = 'durable' | 'failing' | 'memory';
 /** Artifacts: they are stored beside the spool's own files and share its bound in bytes. */
 export interface BesideSpool {
   readonly bytes: number;
-  /** Drops the oldest until so many bytes are free, or none is left. Never throws. */
+  /** Drops the oldest until this many bytes are free, or none is left. Never throws. */
   shed(bytes: number): Promise<void>;
 }
 

@@ -51,7 +51,7 @@ export interface ArtifactOutbox {
 
 /** The waiting artifacts, for the uploader. */
 export interface ArtifactContents {
-  /** Of all waiting artifacts. */
+  /** Bytes of all waiting artifacts. */
   readonly bytes: number;
   /** Whether the artifact still has all its bytes. @throws the system's error */
   isWhole(id: string, bytes: number): Promise<boolean>;

@@ -147,7 +147,7 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
 }
 
 /** The checks are in, and from now on their slots are run. */
-const RUNS = /"time":"([^"]*)"[^\n]*"scheduled":[1-9][^\n]*the checks are in/;
+const RUNS = /"time":"([^"]*)"[^\n]*"scheduled":[1-9][^\n]*checks loaded/;
 
 /** The time between two kills is what this is about. */
 function pause(ms: number): Promise<void> {

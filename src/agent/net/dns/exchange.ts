@@ -102,7 +102,7 @@ async function overUdp(
   const { end, sent, ignored, kernelTime } = await exchangeOverUdp(query, server, options);
   const who = serverText(server);
   if (sent > 1) {
-    options.log.warn(`The question to ${who} was sent ${sent} times for lack of an answer`);
+    options.log.warn(`The question to ${who} was sent ${sent} times because no answer came`);
   }
   if (ignored > 0) {
     const what = countText(ignored, `datagram from ${who} was`, `datagrams from ${who} were`);

@@ -58,7 +58,7 @@ export function createSystemResolver(options: SystemResolverOptions): SystemReso
       if (known !== null) return known;
       const name = absoluteName(hostname);
       if (name === null) {
-        const message = `${hostname} is no valid host name`;
+        const message = `${hostname} is not a valid host name`;
         return { ok: false, failure: { code: 'DNS_NXDOMAIN', message } };
       }
       const ownDeadlineMs = Math.min(deadlineMs, clock.monotonicMs() + limitMs);

@@ -86,7 +86,7 @@ export function credentialsFailure(
 ): Failure {
   const { shown } = proxy;
   const answer = `${status}${reasonText(reason, scrub)}`;
-  const message = `The proxy ${shown} wants credentials before it goes to ${target}: it answered ${answer}; ${credentialsAdvice(proxy)}`;
+  const message = `The proxy ${shown} requires credentials to connect to ${target}: it answered ${answer}; ${credentialsAdvice(proxy)}`;
   return { code: 'PROXY_AUTH_REQUIRED', message };
 }
 
@@ -101,5 +101,5 @@ function reasonText(reason: string, scrub: Scrub): string {
 
 function credentialsAdvice({ authorization }: HttpProxy): string {
   if (authorization === null) return "the location's proxyUrl has to name a user and a password";
-  return "it does not take the user and password of the location's proxyUrl";
+  return "it rejected the user and password of the location's proxyUrl";
 }

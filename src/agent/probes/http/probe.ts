@@ -26,7 +26,7 @@ import type { HopRequest, ResponseHead } from './transport.ts';
 
 export interface HttpOutcome
   extends ProbeOutcome<HttpRequestEcho, HttpResponse, HttpTimings, HttpTimingPhases> {
-  /** Of the last hop; also without a response. */
+  /** TLS facts of the last hop; also without a response. */
   readonly tls: TlsFacts | null;
   /** Likewise. */
   readonly tcp: TcpFacts | null;
@@ -110,7 +110,7 @@ export async function probeHttp(
     const redirect = head === null ? NO_REDIRECT : judge(head);
     logHop(current, hop, redirect, context);
     if (hop.exchange?.ending?.http1Required && !http1Only) {
-      context.log.info('The server wants this request over HTTP/1.1: sending it again');
+      context.log.info('The server requires this request over HTTP/1.1: sending it again');
       http1Only = true;
       continue;
     }

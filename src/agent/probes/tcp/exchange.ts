@@ -9,7 +9,7 @@ import { EXACT_MS, Overtime } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
 import { Inbox, type ReadingEnd } from './inbox.ts';
 
-/** src/model/README.md, "TCP: `request`", TCP request. */
+/** src/model/README.md, "TCP: `request`". */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /**

@@ -35,7 +35,7 @@ const PAST_ALL_THRESHOLDS_MS = 5001;
 
 /**
  * Connects; if there is data to send or to wait for, sends it and reads the answer
- * (src/model/README.md, "TCP: `request`", TCP request; exchangeText decides until when). An
+ * (src/model/README.md, "TCP: `request`"; exchangeText decides until when). An
  * established connection is a response: assertions judge what then arrives, even if it is nothing.
  *
  * @param satisfied evaluates the RESPONSE_DATA assertions on the data so far; calls do not overlap,

@@ -20,7 +20,7 @@ interface Lease {
 /** Determines how long the agent has its lease. */
 export class LeaseWatch {
   readonly #clock: Clock;
-  /** Of the last poll. */
+  /** When the last poll was sent. */
   #sent: Moment;
   /** By the last answered poll; null without a lease. */
   #answered: Lease | null = null;

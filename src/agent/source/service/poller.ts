@@ -98,7 +98,7 @@ export class Poller {
   /** Bytes of JSON of the pages so far with one-off runs. */
   #runPagesBytes = 0;
   /**
-   * Of the JSON of the last whole set and all changes since; `#draftBytes` with the pages so far.
+   * Bytes of JSON of the last whole set and all changes since; `#draftBytes` adds the pages so far.
    */
   #checksBytes = 0;
   #draftBytes = 0;
@@ -171,7 +171,7 @@ export class Poller {
     const { client, log, identity } = this.#options;
     if (!isOver) {
       log.warn(
-        'the checks move when the lease ends, not at once: the last poll did not end in time',
+        'could not release the checks; other agents take them over when the lease expires: the last poll did not end in time',
       );
       return;
     }
@@ -184,13 +184,16 @@ export class Poller {
     });
     if (!answer.ok) {
       const { kind, message } = answer.fault;
-      log.warn({ kind }, `the checks move when the lease ends, not at once: ${message}`);
+      log.warn(
+        { kind },
+        `could not release the checks; other agents take them over when the lease expires: ${message}`,
+      );
       return;
     }
     this.#epoch = 0;
     this.oneOffs.told(done);
-    const handedBack = 'the checks are handed back to the service';
-    log.info(answer.value.released ? handedBack : 'there were no checks to hand back');
+    const released = 'released the checks';
+    log.info(answer.value.released ? released : 'there were no checks to release');
   }
 
   async #run(listener: CheckListener, signal: AbortSignal): Promise<void> {
@@ -345,7 +348,8 @@ export class Poller {
     } finally {
       cancel();
     }
-    if (limit.signal.aborted) log.warn('the disk is slow: new checks run before they are saved');
+    if (limit.signal.aborted)
+      log.warn('the disk is slow: starting new checks before they are saved to disk');
   }
 
   /**
@@ -406,7 +410,7 @@ export class Poller {
       log.error({ checkId }, `the service assigned a check that cannot be run here: ${problem}`);
     }
     const rest = refused.length - MAX_REFUSALS_LOGGED;
-    if (rest > 0) log.error({ checks: rest }, 'more checks cannot be run here');
+    if (rest > 0) log.error({ checks: rest }, 'more assigned checks cannot be run here');
   }
 }
 

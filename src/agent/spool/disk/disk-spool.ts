@@ -33,7 +33,7 @@ export interface DiskSpoolOptions {
   readonly log: Logger;
   readonly onDropped: SpoolDropped;
   readonly onLost: SpoolLost;
-  /** Of the files together. */
+  /** Bytes of all spool files. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
   /** For records that wait for the disk. */

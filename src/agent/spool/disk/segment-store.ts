@@ -85,7 +85,7 @@ export class SegmentStore {
     this.lastKey = Math.max(found.spare.lastKey, found.main.lastKey);
   }
 
-  /** Of all files, including records that left. */
+  /** Bytes of all files, including records that left. */
   get bytes(): number {
     return this.#logs.spare.bytes + this.#logs.main.bytes;
   }
@@ -107,7 +107,7 @@ export class SegmentStore {
   }
 
   /**
-   * Makes room for so many bytes: drops artifacts first, then the oldest files of spare records, then
+   * Makes room for this many bytes: drops artifacts first, then the oldest files of spare records, then
    * of the others. Calls `dropped` before it deletes a file.
    */
   async makeRoom(

@@ -25,7 +25,7 @@ describe('TARGET_DENY and a proxy', () => {
     const { failure } = await probe('https://good.test/', { context, proxyUrl: proxy.url() });
     expect(failure).toMatchObject({
       code: 'ADDRESS_DENIED',
-      message: expect.stringMatching(/^The proxy .* TARGET_DENY shuts it out.* 127\.0\.0\.0\/8/),
+      message: expect.stringMatching(/^The proxy .* TARGET_DENY blocks it.* 127\.0\.0\.0\/8/),
     });
     expect(proxy.requests).toEqual([]);
   });

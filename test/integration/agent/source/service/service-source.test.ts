@@ -366,7 +366,7 @@ it('logs 20 of the checks that it cannot run one by one, and how many there are 
     upsert.slice(0, 20).map(({ checkId }) => checkId),
   );
   expect(errors.slice(20)).toEqual([
-    expect.objectContaining({ checks: 3, msg: 'more checks cannot be run here' }),
+    expect.objectContaining({ checks: 3, msg: 'more assigned checks cannot be run here' }),
   ]);
   // The service hears of all of them.
   expect(next.asked.refused).toHaveLength(23);
@@ -1003,8 +1003,8 @@ it('says so where the service had taken its lease back before', async () => {
   stub.releases[0]?.answer({ released: false });
   await released;
   const infos = logged('info').map(({ msg }) => msg);
-  expect(infos).toContain('there were no checks to hand back');
-  expect(infos).not.toContain('the checks are handed back to the service');
+  expect(infos).toContain('there were no checks to release');
+  expect(infos).not.toContain('released the checks');
   expect(source.epoch).toBe(0);
 });
 
