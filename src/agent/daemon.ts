@@ -1,13 +1,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ClientCertificate } from '../model/check/client-certificate.ts';
 import type { CheckResult, MissedSlots } from '../model/result/result.ts';
+import type { Moment } from '../runtime/boot-clock.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { countText } from '../runtime/text/count-text.ts';
 import { ThrottledLog } from '../runtime/throttled-log.ts';
-import type { Moment } from '../runtime/up-time.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { OneOff } from '../wire/v1/assignment.ts';
 import type { DaemonConfig } from './config.ts';
@@ -21,7 +21,7 @@ import { runCheck } from './run/runner.ts';
 import type { WaitingLimit } from './scheduler/permits/waiting-limit.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { SecretsVault } from './secrets/vault.ts';
-import { missedBeforeComing } from './slots/missed-since.ts';
+import { missedBeforeTakeover } from './slots/missed-since.ts';
 import type { CheckSet } from './source/check-source.ts';
 
 export interface DaemonParts {
@@ -234,7 +234,7 @@ export class Daemon implements LinkedRuns {
     // Slots between the previous agent of a check and this one. After a late tick some of them may
     // run after all: the service then uses the result.
     const startMs = Math.max(this.#scheduler.reachedMs, clock.wallMs());
-    this.#reportMissed(missedBeforeComing(set, startMs));
+    this.#reportMissed(missedBeforeTakeover(set, startMs));
   }
 
   #logMissing(names: readonly string[]): void {
@@ -278,7 +278,7 @@ export class Daemon implements LinkedRuns {
   /** @returns see `SchedulerOptions.onStoodStill` */
   #confirmAssignments(since: Moment): Promise<void> | null {
     const { link, log } = this.#parts;
-    const asked = link.askAnew(since);
+    const asked = link.pollForAssignments(since);
     if (asked === null) return null;
     log.info(
       "the agent's lease expired while it was suspended or stalled: it confirms its assignments",

@@ -2,7 +2,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import type { Failure } from '../../model/result/error-codes.ts';
 import type { AddressGuard } from '../../runtime/net/address-guard.ts';
 import type { ProbeContext } from '../probes/probe.ts';
-import { withoutZone } from './text.ts';
+import { withoutZone } from './endpoint-text.ts';
 
 export type Addresses = readonly [string, ...string[]];
 

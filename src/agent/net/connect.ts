@@ -10,13 +10,13 @@ import {
   repeatedSynText,
   targetText,
 } from './connect-failures.ts';
+import { durationText, endpointText, withoutBrackets } from './endpoint-text.ts';
 import { familyFor, hostHasIpv6 } from './host-families.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
 import { handshakeMs } from './kernel/kernel-sockets.ts';
 import { type Opened, openSocket } from './open-socket.ts';
-import type { StarvationMark } from './overtime.ts';
+import type { StarvationMark } from './starvation.ts';
 import { Stopwatch } from './stopwatch.ts';
-import { durationText, endpointText, withoutBrackets } from './text.ts';
 
 export interface Target {
   /** A name, or an address; an IPv6 address with or without brackets. */

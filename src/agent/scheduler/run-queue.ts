@@ -5,8 +5,8 @@ import type { Run } from '../run/runner.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import { isTooLate, type OneOffRequest } from './one-offs.ts';
 import { type Permit, RunPermits } from './permits/permits.ts';
+import { RemovableQueue } from './removable-queue.ts';
 import type { ScheduledCheck } from './scheduled-check.ts';
-import { WaitingLine } from './waiting-line.ts';
 
 /** `slot`: a slot of the check. `one_off`: a requested run. */
 export type RunKind = 'slot' | 'one_off';
@@ -58,7 +58,7 @@ const EXPIRY_INTERVAL_MS = 1000;
  * wait for their peers. The rest waits in order of arrival until its tolerance is over. Two runs of
  * one check never overlap, except one-off runs, which must not cost the check a slot.
  *
- * Runs wait in a WaitingLine: in the permits' queue each would take 2 KB, and removing one early
+ * Runs wait in a RemovableQueue: in the permits' queue each would take 2 KB, and removing one early
  * would search the whole queue.
  */
 export class RunQueue {
@@ -66,7 +66,7 @@ export class RunQueue {
   readonly #permits: RunPermits;
   /** By key: at most one that runs or waits. */
   readonly #runs = new Map<string, Ticket>();
-  readonly #line = new WaitingLine<Ticket>();
+  readonly #line = new RemovableQueue<Ticket>();
   #nextExpiryMs = 0;
   #state: 'open' | 'closed' = 'open';
   /** No run may start: permits stay free. */

@@ -5,8 +5,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import { isInTime } from '../../runtime/wait.ts';
 import { missedRecordOf } from '../../wire/v1/results.ts';
 import type { ResultSink } from '../output/result-sink.ts';
-import { type Fitted, fitForWire } from './fit-for-wire.ts';
 import type { Spool, SpoolKind, SpoolSlots } from './spool.ts';
+import { type TrimmedResult, trimForWire } from './trim-for-wire.ts';
 
 export interface SpoolSinkOptions {
   readonly spool: Spool;
@@ -49,9 +49,9 @@ export class SpoolSink implements ResultSink {
 
   #putResult(result: CheckResult): void {
     const { log } = this.#options;
-    let fitted: Fitted;
+    let fitted: TrimmedResult;
     try {
-      fitted = fitForWire(result);
+      fitted = trimForWire(result);
     } catch (error) {
       log.error({ err: error, kind: 'internal' }, 'a result cannot be written');
       return;

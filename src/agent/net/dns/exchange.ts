@@ -2,7 +2,7 @@ import type { DnsProtocol } from '../../../model/check/request.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { JobLog } from '../../probes/job-log.ts';
 import type { Limits } from '../limited-wait.ts';
-import { type Seen, Stopwatch, unseenMsOf } from '../stopwatch.ts';
+import { Stopwatch, type TimedInstant, unseenMsOf } from '../stopwatch.ts';
 import {
   type ExchangeFailed,
   questionText,
@@ -29,7 +29,7 @@ export interface Answered {
   /** From the first question to the answer, including repeats; ms. */
   readonly durationMs: number;
   /** When the agent had the answer. */
-  readonly end: Seen;
+  readonly end: TimedInstant;
   readonly isTimedByKernel: boolean;
 }
 

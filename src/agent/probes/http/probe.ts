@@ -8,9 +8,9 @@ import type {
   TcpFacts,
   TlsFacts,
 } from '../../../model/result/result.ts';
+import { durationText } from '../../net/endpoint-text.ts';
 import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
-import { durationText } from '../../net/text.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
 import type { BodyMemory } from './body/body-memory.ts';

@@ -10,7 +10,7 @@ import type {
 } from '../../../model/result/result.ts';
 import { connectTcp } from '../../net/connect.ts';
 import { targetText } from '../../net/connect-failures.ts';
-import { withoutBrackets } from '../../net/text.ts';
+import { withoutBrackets } from '../../net/endpoint-text.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';

@@ -1,7 +1,7 @@
+import type { Moment } from '../../../runtime/boot-clock.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { VedetteError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { Moment } from '../../../runtime/up-time.ts';
 import { isInTime, sleep } from '../../../runtime/wait.ts';
 import type { OneOffMessage, Refusal } from '../../../wire/v1/assignment.ts';
 import { DEFAULT_LEASE_MS, MAX_REFUSALS, PATHS, pollTimeoutMs } from '../../../wire/v1/limits.ts';
@@ -82,7 +82,7 @@ export class Poller {
   #ended: Promise<void> = Promise.resolve();
   #leaseMs = DEFAULT_LEASE_MS;
   /**
-   * For the loop's current round: aborted by the end, and by `askAnew`, which needs a new poll at
+   * For the loop's current round: aborted by the end, and by `pollForAssignments`, which needs a new poll at
    * once.
    */
   #round = new AbortController();
@@ -154,7 +154,7 @@ export class Poller {
    *   answer. Without an answer the service is polled again, so callers need a time limit. Never
    *   resolves after `run` has ended: then no check may run
    */
-  askAnew(since: Moment): Promise<void> | null {
+  pollForAssignments(since: Moment): Promise<void> | null {
     const change = this.#lease.since(since);
     if (change === 'unchanged') return null;
     if (change === 'renewed') return Promise.resolve();
@@ -175,7 +175,7 @@ export class Poller {
       );
       return;
     }
-    const done = this.oneOffs.toTell;
+    const done = this.oneOffs.toAcknowledge;
     const request = { agentId: identity.agentId, epoch: this.#epoch, done };
     const answer = await client.post(PATHS.release, request, {
       schema: releaseResponseSchema,
@@ -191,7 +191,7 @@ export class Poller {
       return;
     }
     this.#epoch = 0;
-    this.oneOffs.told(done);
+    this.oneOffs.acknowledged(done);
     const released = 'released the checks';
     log.info(answer.value.released ? released : 'there were no checks to release');
   }
@@ -232,7 +232,7 @@ export class Poller {
     });
     this.#lease.over(answer.ok ? answer.value : null);
     if (answer.ok) {
-      this.oneOffs.told(request.done);
+      this.oneOffs.acknowledged(request.done);
       this.#refusedRuns = [];
       this.#serviceClock.heard(answer.value.serverTime, clock.monotonicMs() - sentMs);
     }
@@ -251,7 +251,7 @@ export class Poller {
       revision: this.#revision,
       epoch: this.#epoch,
       page: this.#page,
-      done: this.oneOffs.toTell,
+      done: this.oneOffs.toAcknowledge,
       refused: [...this.#refusedRuns, ...assigned.refusals].slice(0, MAX_REFUSALS),
       clockAheadMs: this.clockAheadMs,
     };
@@ -307,7 +307,7 @@ export class Poller {
     this.#refusedRuns = runs.refused;
     this.#logRefused(runs.refused);
     for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
-    this.#lease.told();
+    this.#lease.answerPassedOn();
     this.#answerAsking();
     if (assigned.hasNewChecks) await this.#saveNewChecks(signal);
     return null;

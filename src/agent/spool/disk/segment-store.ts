@@ -7,7 +7,7 @@ import {
   type Segment,
 } from '../entry.ts';
 import { encodeKeys } from '../frame.ts';
-import type { BesideSpool } from '../spool.ts';
+import type { SharedSpoolSpace } from '../spool.ts';
 import type { Disk } from './disk.ts';
 import type { LostRecords } from './lost-frames.ts';
 import { type RecoveredLog, recoverLog } from './recover.ts';
@@ -112,7 +112,7 @@ export class SegmentStore {
    */
   async makeRoom(
     bytes: number,
-    beside: BesideSpool,
+    beside: SharedSpoolSpace,
     dropped: (priority: LogPriority, segment: Segment) => void,
   ): Promise<void> {
     const missing = (): number => this.bytes + beside.bytes + bytes - this.#maxBytes;

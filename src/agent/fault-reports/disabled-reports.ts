@@ -1,4 +1,4 @@
-import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
+import { loadSequentially } from '../../runtime/load-sequentially.ts';
 import { isInTime } from '../../runtime/wait.ts';
 import type { FaultReports, FaultReportsOptions } from './reporting.ts';
 
@@ -19,7 +19,7 @@ export function discardReports({
   return {
     ...NO_REPORTS,
     async run(_parts, signal) {
-      loadOneByOne(import.meta.url, './crash-file.js');
+      loadSequentially(import.meta.url, './crash-file.js');
       const { removeCrashReports } = await import('./crash-file.ts');
       await isInTime(removeCrashReports({ dataDir, log }), signal);
     },

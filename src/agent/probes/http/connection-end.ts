@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
+import { endedByReset } from '../../net/ended-by-reset.ts';
 import { failureOfTlsAlert } from '../../net/tls/alerts.ts';
-import { endedByReset } from '../../net/unseen-reset.ts';
 import type { Ending } from './transport.ts';
 
 /** What the socket itself reported, whatever a parser concludes from it. */
@@ -80,7 +80,11 @@ const PROTOCOL_ROWS: Readonly<Record<string, Row>> = {
  * @param error the HTTP library's error; null if it reported only the end
  * @param responded whether the response's head was complete
  */
-export function endingOf(error: unknown, evidence: SocketEvidence, responded: boolean): Ending {
+export function describeConnectionEnd(
+  error: unknown,
+  evidence: SocketEvidence,
+  responded: boolean,
+): Ending {
   const row = systemRowOf(evidence.error) ?? systemRowOf(error) ?? rowOf(error, evidence);
   const where = responded ? 'before the whole body came' : 'before a response came';
   const code = responded ? row.within : row.before;
@@ -88,7 +92,7 @@ export function endingOf(error: unknown, evidence: SocketEvidence, responded: bo
   return { code, what: isCut ? `${row.what} ${where}` : row.what };
 }
 
-/** Whether endingOf goes by a code, not only by how the connection ended. */
+/** Whether describeConnectionEnd goes by a code, not only by how the connection ended. */
 export function isCoded(error: unknown, evidence: SocketEvidence): boolean {
   const code = systemCodeOf(error);
   return isCutOff(evidence) || systemRowOf(error) !== null || (code ?? '') in PROTOCOL_ROWS;

@@ -1,5 +1,5 @@
 import { constants } from 'node:http2';
-import { endingOf, isCoded, type SocketEvidence } from '../endings.ts';
+import { describeConnectionEnd, isCoded, type SocketEvidence } from '../connection-end.ts';
 import type { Ending } from '../transport.ts';
 
 export interface Http2End {
@@ -43,16 +43,16 @@ const RULE_CODES: ReadonlySet<number> = new Set([
   constants.NGHTTP2_COMPRESSION_ERROR,
 ]);
 
-export function http2EndingOf(end: Http2End): Ending {
+export function describeHttp2End(end: Http2End): Ending {
   const { error, resetCode, evidence, responded } = end;
-  if (isCoded(error, evidence)) return endingOf(error, evidence, responded);
+  if (isCoded(error, evidence)) return describeConnectionEnd(error, evidence, responded);
   if (!responded && resetCode === constants.NGHTTP2_ENHANCE_YOUR_CALM) {
     // Node's own way to refuse a header block that is over the limit.
-    return endingOf({ code: 'HEADERS_TOO_LARGE' }, evidence, responded);
+    return describeConnectionEnd({ code: 'HEADERS_TOO_LARGE' }, evidence, responded);
   }
   if (responded && end.short && resetCode === constants.NGHTTP2_PROTOCOL_ERROR) {
     // RFC 9113 8.1.1: an end before the announced length is a protocol error.
-    return endingOf({ code: 'WRONG_CONTENT_LENGTH' }, evidence, responded);
+    return describeConnectionEnd({ code: 'WRONG_CONTENT_LENGTH' }, evidence, responded);
   }
   const name = CODE_NAMES[resetCode] ?? `code ${resetCode}`;
   if (RULE_CODES.has(resetCode)) {

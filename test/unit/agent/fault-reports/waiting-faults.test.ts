@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { WaitingFaults } from '../../../../src/agent/observability/waiting-faults.ts';
+import { WaitingFaults } from '../../../../src/agent/fault-reports/waiting-faults.ts';
 
 const kind = (n: number) => ({
   class: 'Error',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { framesIn, slashed } from '../../../../src/agent/observability/stack-frames.ts';
+import { framesIn, slashed } from '../../../../src/agent/fault-reports/stack-frames.ts';
 
 const ROOT = '/opt/vedette/';
 

@@ -1,23 +1,23 @@
 /** First in, first out; removing from the middle costs no more than from the front. */
-export class WaitingLine<Item> {
+export class RemovableQueue<Item> {
   readonly #positions = new Map<Item, number>();
-  #line: (Item | null)[] = [];
+  #items: (Item | null)[] = [];
   #head = 0;
 
   get size(): number {
     return this.#positions.size;
   }
 
-  /** The item must not be in the line yet. */
+  /** The item must not be in the queue yet. */
   push(item: Item): void {
-    this.#positions.set(item, this.#line.length);
-    this.#line.push(item);
+    this.#positions.set(item, this.#items.length);
+    this.#items.push(item);
   }
 
   /** Removes and returns the item that waits longest; null where none waits. */
   shift(): Item | null {
-    for (; this.#head < this.#line.length; this.#head += 1) {
-      const item = this.#line[this.#head] ?? null;
+    for (; this.#head < this.#items.length; this.#head += 1) {
+      const item = this.#items[this.#head] ?? null;
       if (item !== null) {
         this.remove(item);
         return item;
@@ -30,8 +30,8 @@ export class WaitingLine<Item> {
     const position = this.#positions.get(item);
     if (position === undefined) return false;
     this.#positions.delete(item);
-    this.#line[position] = null;
-    if (this.#line.length > 64 && this.#line.length > 4 * this.#positions.size) this.#closeGaps();
+    this.#items[position] = null;
+    if (this.#items.length > 64 && this.#items.length > 4 * this.#positions.size) this.#closeGaps();
     return true;
   }
 
@@ -41,9 +41,9 @@ export class WaitingLine<Item> {
   }
 
   #closeGaps(): void {
-    this.#line = this.#line.filter((item) => item !== null);
+    this.#items = this.#items.filter((item) => item !== null);
     this.#head = 0;
-    this.#line.forEach((item, position) => {
+    this.#items.forEach((item, position) => {
       if (item !== null) this.#positions.set(item, position);
     });
   }

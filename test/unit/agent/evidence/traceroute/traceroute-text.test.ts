@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tracerouteText } from '../../../../../src/agent/evidence/traceroute/text.ts';
+import { tracerouteText } from '../../../../../src/agent/evidence/traceroute/traceroute-text.ts';
 import type { TracerouteHop } from '../../../../../src/model/result/traceroute.ts';
 
 describe('the text of a traceroute', () => {

@@ -4,27 +4,27 @@ import type { Clock } from './clock.ts';
  * Whole milliseconds on a monotonic clock that includes the sleep of the machine. Ages and leases use
  * it: setting the wall clock a week forward makes nothing too old.
  */
-export function upTimeMs(clock: Clock): number {
+export function bootTimeMs(clock: Clock): number {
   const monotonicMs = clock.monotonicMs();
   return Math.floor(monotonicMs + suspendedMs(clock, monotonicMs));
 }
 
 /** An instant on two clocks: at least one of them runs on while this process is suspended. */
 export interface Moment {
-  readonly upMs: number;
+  readonly bootMs: number;
   readonly wallMs: number;
 }
 
 export function momentOf(clock: Clock): Moment {
-  return { upMs: upTimeMs(clock), wallMs: clock.wallMs() };
+  return { bootMs: bootTimeMs(clock), wallMs: clock.wallMs() };
 }
 
 /**
  * The milliseconds between two moments, or more where the wall clock was set. After a pause of a
  * virtual machine, which stops all its clocks, only the corrected wall clock shows it.
  */
-export function passedMs(from: Moment, to: Moment): number {
-  return Math.max(to.upMs - from.upMs, to.wallMs - from.wallMs);
+export function elapsedMs(from: Moment, to: Moment): number {
+  return Math.max(to.bootMs - from.bootMs, to.wallMs - from.wallMs);
 }
 
 interface Slept {

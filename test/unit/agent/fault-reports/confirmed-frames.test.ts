@@ -4,7 +4,7 @@ import {
   confirmed,
   sourcesNow,
   sourcesOf,
-} from '../../../../src/agent/observability/confirmed-frames.ts';
+} from '../../../../src/agent/fault-reports/confirmed-frames.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 const SOURCE = `class Spool {

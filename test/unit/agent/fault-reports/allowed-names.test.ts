@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { errors } from 'undici';
 import { describe, expect, it } from 'vitest';
-import { classOf, codeOf } from '../../../../src/agent/observability/allowed-names.ts';
+import { classOf, codeOf } from '../../../../src/agent/fault-reports/allowed-names.ts';
 import { VedetteError } from '../../../../src/runtime/errors.ts';
 import { sourceFiles } from '../../../support/imports.ts';
 

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
-import type { Silence } from '../../../../src/agent/net/kernel/silence.ts';
+import type { PeerActivity } from '../../../../src/agent/net/kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../../../../src/agent/net/limited-wait.ts';
-import type { StarvationWatch } from '../../../../src/agent/net/overtime.ts';
+import type { StarvationWatch } from '../../../../src/agent/net/starvation.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const LIMIT_MS = 30_000;
-const UNKNOWN: Silence = { kind: 'unknown' };
+const UNKNOWN: PeerActivity = { kind: 'unknown' };
 
 /** A wait of 30 s with a meter that the test sets. */
-function startWait(silence: () => Silence) {
+function startWait(silence: () => PeerActivity) {
   const clock = new FakeClock();
   const meter = { starvedMs: 0, timeOuts: [] as boolean[] };
   const starvation: StarvationWatch = {
@@ -67,7 +67,7 @@ it('a wait is extended by no more than the delay of the request', async () => {
 });
 
 it('data that the kernel has is read before a wait times out', async () => {
-  let silence: Silence = { kind: 'arrived' };
+  let silence: PeerActivity = { kind: 'arrived' };
   const { clock, ended, answer } = startWait(() => {
     setImmediate(() => answer('an answer'));
     return silence;

@@ -8,7 +8,10 @@ import { createRequire } from 'node:module';
  * @param importer the caller's `import.meta.url`
  * @param path relative to it, of the compiled file
  */
-export function loadOneByOne(importer: string, path: `./${string}.js` | `../${string}.js`): void {
+export function loadSequentially(
+  importer: string,
+  path: `./${string}.js` | `../${string}.js`,
+): void {
   // Tests run the sources, with a loader of their own.
   if (!importer.endsWith('.js') || !hasRequireOfModules()) return;
   createRequire(importer)(path);

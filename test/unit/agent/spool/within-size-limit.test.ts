@@ -10,7 +10,7 @@ import {
   string,
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitsBySize } from '../../../../src/agent/spool/fits-by-size.ts';
+import { withinSizeLimit } from '../../../../src/agent/spool/within-size-limit.ts';
 import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
 import { caseCount } from '../../../support/nightly.ts';
 import { httpDetail, wireResult } from '../../../support/samples/wire-results.ts';
@@ -56,7 +56,7 @@ describe('fitsBySize', () => {
       property(response, fields, text, text, number, (answer, rest, name, runLocation, ms) => {
         const apiCheckResult = httpDetail(answer, rest);
         const result = wireResult('s', { apiCheckResult, name, runLocation, responseTime: ms });
-        if (!fitsBySize(result)) return;
+        if (!withinSizeLimit(result)) return;
         taken += 1;
         // As it is sent.
         const sent: unknown = JSON.parse(JSON.stringify(result));
@@ -65,7 +65,7 @@ describe('fitsBySize', () => {
       { numRuns: caseCount(3_000) },
     );
     expect(taken).toBeGreaterThan(10);
-    expect(fitsBySize(wireResult('s', { apiCheckResult: httpDetail() }))).toBe(true);
+    expect(withinSizeLimit(wireResult('s', { apiCheckResult: httpDetail() }))).toBe(true);
   });
 
   it.each([
@@ -74,6 +74,6 @@ describe('fitsBySize', () => {
     ['an end before the start', { stoppedAt: '2020-01-01T00:00:00.000Z' }],
     ['a time that is none', { responseTime: Number.NaN }],
   ])('leaves %s to the schema', (_what, wrong) => {
-    expect(fitsBySize(wireResult('s', wrong))).toBe(false);
+    expect(withinSizeLimit(wireResult('s', wrong))).toBe(false);
   });
 });

@@ -5,7 +5,7 @@ import { systemClock } from './clock.ts';
 const RENDER_BUDGET_MS = 4;
 
 /** Renders a registry (Prometheus text format 0.0.4). Concurrent calls share one rendering. */
-export function sharedExposition(
+export function sharedMetricsText(
   registry: Pick<Registry, 'getMetricsAsArray' | 'getSingleMetricAsString'>,
 ): () => Promise<string> {
   let rendering: Promise<string> | null = null;

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { endingOf, isCutOff } from '../../../../../src/agent/probes/http/endings.ts';
-import { http2EndingOf } from '../../../../../src/agent/probes/http/http2/endings.ts';
+import {
+  describeConnectionEnd,
+  isCutOff,
+} from '../../../../../src/agent/probes/http/connection-end.ts';
+import { describeHttp2End } from '../../../../../src/agent/probes/http/http2/http2-error.ts';
 
 const QUIET = { error: null, ended: false };
 const CLOSED = { error: null, ended: true };
@@ -25,14 +28,14 @@ describe('HTTP/1', () => {
     ['ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'PROTOCOL_ERROR', 'PROTOCOL_ERROR'],
     ['SOMETHING_NEW', 'PROTOCOL_ERROR', 'PROTOCOL_ERROR'],
   ])('%s is %s before the response and %s inside it', (code, before, within) => {
-    expect(endingOf(coded(code), QUIET, false).code).toBe(before);
-    expect(endingOf(coded(code), QUIET, true).code).toBe(within);
+    expect(describeConnectionEnd(coded(code), QUIET, false).code).toBe(before);
+    expect(describeConnectionEnd(coded(code), QUIET, true).code).toBe(within);
   });
 
   test('an error of the operating system takes precedence over one of the parser', () => {
     const evidence = { error: coded('ECONNRESET'), ended: false };
     const error = coded('WRONG_CONTENT_LENGTH');
-    expect(endingOf(error, evidence, true).code).toBe('CONNECTION_RESET');
+    expect(describeConnectionEnd(error, evidence, true).code).toBe('CONNECTION_RESET');
     expect(isCutOff(evidence)).toBe(true);
     expect(isCutOff(CLOSED)).toBe(false);
   });
@@ -62,7 +65,7 @@ describe('HTTP/2', () => {
     [{ error: coded('ERR_HTTP2_ERROR') }, 'PROTOCOL_ERROR', 'HTTP/2'],
     [{ error: coded('ECONNRESET'), responded: true }, 'CONNECTION_RESET', 'reset'],
   ])('%o is %s', (fields, code, words) => {
-    const ending = http2EndingOf({ ...end, ...fields });
+    const ending = describeHttp2End({ ...end, ...fields });
     expect(ending.code).toBe(code);
     expect(ending.what).toContain(words);
   });

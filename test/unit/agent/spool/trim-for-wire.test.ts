@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fitForWire, MAX_RESULT_BYTES } from '../../../../src/agent/spool/fit-for-wire.ts';
+import { MAX_RESULT_BYTES, trimForWire } from '../../../../src/agent/spool/trim-for-wire.ts';
 import type {
   CheckResult,
   DnsDetail,
@@ -14,7 +14,7 @@ import {
 } from '../../../support/samples/wire-results.ts';
 
 function fitted(result: CheckResult) {
-  const { body, isValid } = fitForWire(result);
+  const { body, isValid } = trimForWire(result);
   const sent: CheckResult = JSON.parse(body.toString());
   expect(isValid).toBe(true);
   expect(body.length).toBeLessThanOrEqual(MAX_RESULT_BYTES);
@@ -98,7 +98,7 @@ const dns = (records: number, data: string): CheckResult =>
     } satisfies DnsDetail,
   });
 
-describe('fitForWire', () => {
+describe('trimForWire', () => {
   it('does not change a result that fits', () => {
     const result = url({ body: 'ä\u2028\0'.repeat(1000) });
     expect(fitted(result)).toEqual(result);
@@ -183,7 +183,7 @@ describe('fitForWire', () => {
   });
 
   it('reports a result that no cut makes valid', () => {
-    const { body, isValid } = fitForWire(wireResult('s', { id: 'not its own' }));
+    const { body, isValid } = trimForWire(wireResult('s', { id: 'not its own' }));
     expect(isValid).toBe(false);
     expect(JSON.parse(body.toString())).toMatchObject({ id: 'not its own' });
   });

@@ -23,7 +23,7 @@ const MAX_NAMED = 5;
  *
  * @param filled null if it became too long
  */
-export function problemOf(
+export function valueProblem(
   kind: Kind,
   template: Template,
   filled: string | null,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadKernelSockets } from '../../../../../src/agent/net/kernel/kernel-sockets.ts';
-import { peerTookMs, silenceOn } from '../../../../../src/agent/net/kernel/silence.ts';
+import { peerActivity, peerTookMs } from '../../../../../src/agent/net/kernel/peer-activity.ts';
 import { listenTcp } from '../../../../support/servers/tcp-servers.ts';
 
 const sockets = await loadKernelSockets();
@@ -25,7 +25,7 @@ async function connected(): Promise<{ readonly ours: Socket; readonly theirs: So
 }
 
 async function untilArrived(ours: Socket): Promise<void> {
-  while (silenceOn(sockets, ours).kind !== 'arrived') {
+  while (peerActivity(sockets, ours).kind !== 'arrived') {
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
 }
@@ -33,7 +33,7 @@ async function untilArrived(ours: Socket): Promise<void> {
 onLinux('sees that a target is silent', async () => {
   const { ours } = await connected();
   ours.write('hello');
-  expect(silenceOn(sockets, ours)).toMatchObject({ kind: 'silent' });
+  expect(peerActivity(sockets, ours)).toMatchObject({ kind: 'silent' });
 });
 
 onLinux('sees an answer that nobody has read', async () => {
@@ -50,17 +50,17 @@ onLinux('sees an end that nobody has read', async () => {
 
 onLinux('sees that a connection which is there was made', async () => {
   const { ours } = await connected();
-  expect(silenceOn(sockets, ours, true)).toEqual({ kind: 'arrived' });
+  expect(peerActivity(sockets, ours, true)).toEqual({ kind: 'arrived' });
 });
 
 onLinux('reads no descriptor that is closed', async () => {
   const { ours } = await connected();
   ours.destroy();
-  expect(silenceOn(sockets, ours)).toEqual({ kind: 'unknown' });
+  expect(peerActivity(sockets, ours)).toEqual({ kind: 'unknown' });
   expect(peerTookMs(sockets, ours)).toBe(0);
 });
 
 it('the silence of a peer is unknown if the kernel state is not available', async () => {
   const { ours } = await connected();
-  expect(silenceOn(null, ours)).toEqual({ kind: 'unknown' });
+  expect(peerActivity(null, ours)).toEqual({ kind: 'unknown' });
 });

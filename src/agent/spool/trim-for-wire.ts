@@ -2,12 +2,12 @@ import type { CheckResult, LogEntry } from '../../model/result/result.ts';
 import { checkResultSchema, DETAIL_FIELDS } from '../../wire/v1/check-result.ts';
 import { storableText } from '../../wire/v1/fields.ts';
 import { MAX_BATCH_BYTES } from '../../wire/v1/limits.ts';
-import { fitsBySize } from './fits-by-size.ts';
+import { withinSizeLimit } from './within-size-limit.ts';
 
 /** The JSON of one result: several fit into a batch, and into the spool's memory. */
 export const MAX_RESULT_BYTES = MAX_BATCH_BYTES / 4;
 
-export interface Fitted {
+export interface TrimmedResult {
   /** The JSON that goes to the service. */
   readonly body: Buffer;
   /** False where the service refuses it whatever is cut: a fault of the agent. */
@@ -40,7 +40,7 @@ const MAX_JOB_LOG = 256;
  *
  * @throws TypeError if the result cannot be JSON
  */
-export function fitForWire(result: CheckResult): Fitted {
+export function trimForWire(result: CheckResult): TrimmedResult {
   const whole = Buffer.from(JSON.stringify(result));
   if (whole.length <= MAX_RESULT_BYTES && isAccepted(result)) return { body: whole, isValid: true };
   for (const level of LEVELS) {
@@ -58,7 +58,7 @@ function bodyOf(result: CheckResult): Buffer | null {
 }
 
 function isAccepted(result: CheckResult): boolean {
-  return fitsBySize(result) || checkResultSchema.safeParse(result).success;
+  return withinSizeLimit(result) || checkResultSchema.safeParse(result).success;
 }
 
 function cutTo(result: CheckResult, level: Level): CheckResult {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../../src/agent/config.ts';
-import { createFaultReports } from '../../../../src/agent/observability/fault-reports.ts';
+import { createFaultReports } from '../../../../src/agent/fault-reports/fault-reports.ts';
 import { runDaemon } from '../../../../src/cli/daemon.ts';
 import { VedetteError } from '../../../../src/runtime/errors.ts';
 import { memoryTerminal } from '../../../support/agent/memory-terminal.ts';

@@ -2,7 +2,7 @@
 const MIN_CUT = 1024;
 
 /** First in, first out, at constant cost however long it gets. */
-export class Fifo<Item> {
+export class Queue<Item> {
   #items: (Item | undefined)[] = [];
   #head = 0;
 

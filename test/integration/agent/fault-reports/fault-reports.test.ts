@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { discardReports } from '../../../../src/agent/observability/fault-reports.ts';
+import { discardReports } from '../../../../src/agent/fault-reports/fault-reports.ts';
 import { VedetteError } from '../../../../src/runtime/errors.ts';
 import { PATHS } from '../../../../src/wire/v1/limits.ts';
 import { errorsOfKinds, reportsRig } from '../../../support/agent/reports-rig.ts';
@@ -73,7 +73,7 @@ describe('errors of the agent', () => {
     const [frame] = service.errors[0]?.reports[0]?.stack ?? [];
     expect(frame).toMatchObject({
       function: expect.stringMatching(/discardReports$/),
-      file: 'src/agent/observability/disabled-reports.ts',
+      file: 'src/agent/fault-reports/disabled-reports.ts',
     });
   });
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { WaitingLine } from '../../../../src/agent/scheduler/waiting-line.ts';
+import { RemovableQueue } from '../../../../src/agent/scheduler/removable-queue.ts';
 
-describe('WaitingLine', () => {
+describe('RemovableQueue', () => {
   it('is first in, first out, even if items leave from the middle', () => {
     const action = fc.oneof(
       { weight: 3, arbitrary: fc.constant('push' as const) },
@@ -11,7 +11,7 @@ describe('WaitingLine', () => {
     );
     fc.assert(
       fc.property(fc.array(action, { maxLength: 400 }), (actions) => {
-        const line = new WaitingLine<{ n: number }>();
+        const line = new RemovableQueue<{ n: number }>();
         const model: { n: number }[] = [];
         actions.forEach((what, n) => {
           if (what === 'push') {
@@ -32,7 +32,7 @@ describe('WaitingLine', () => {
   });
 
   it('retains its order when thousands leave at once', () => {
-    const line = new WaitingLine<{ n: number }>();
+    const line = new RemovableQueue<{ n: number }>();
     const items = Array.from({ length: 5000 }, (_, n) => ({ n }));
     for (const item of items) line.push(item);
     for (const item of items) if (item.n % 1000 !== 7) line.remove(item);
@@ -47,7 +47,7 @@ describe('WaitingLine', () => {
   });
 
   it('reports when the item was not in it', () => {
-    const line = new WaitingLine<object>();
+    const line = new RemovableQueue<object>();
     expect(line.remove({})).toBe(false);
   });
 });

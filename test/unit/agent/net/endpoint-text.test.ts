@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { durationText, endpointText, withoutBrackets } from '../../../../src/agent/net/text.ts';
+import {
+  durationText,
+  endpointText,
+  withoutBrackets,
+} from '../../../../src/agent/net/endpoint-text.ts';
 
 describe('words for messages', () => {
   it.each([

@@ -13,25 +13,25 @@ import {
  * - `silent`: nothing has arrived from it for `ms`, counted from our last send at the earliest
  * - `unknown`: the kernel's state is not available
  */
-export type Silence =
+export type PeerActivity =
   | { readonly kind: 'arrived' }
   | { readonly kind: 'silent'; readonly ms: number }
   | { readonly kind: 'unknown' };
 
-export const UNKNOWN_SILENCE: Silence = { kind: 'unknown' };
+export const UNKNOWN_ACTIVITY: PeerActivity = { kind: 'unknown' };
 
 /**
  * Reads the peer's state from the kernel.
  *
  * @param connecting the connection was started when the wait began, and is not established yet
  */
-export function silenceOn(
+export function peerActivity(
   sockets: KernelSockets | null,
   socket: Socket,
   connecting = false,
-): Silence {
+): PeerActivity {
   const state = stateOf(sockets, socket);
-  if (state === null) return UNKNOWN_SILENCE;
+  if (state === null) return UNKNOWN_ACTIVITY;
   return connecting ? whileConnecting(state) : afterConnecting(state);
 }
 
@@ -48,13 +48,13 @@ export function peerTookMs(sockets: KernelSockets | null, socket: Socket): numbe
   return Math.max(0, state.sinceSentMs - state.sinceReceivedMs - TICK_MS);
 }
 
-function whileConnecting({ state }: SocketState): Silence {
+function whileConnecting({ state }: SocketState): PeerActivity {
   // The SYN went out when the wait began.
   if (state === TCP_STATE.synSent) return { kind: 'silent', ms: Number.POSITIVE_INFINITY };
   return { kind: 'arrived' };
 }
 
-function afterConnecting(found: SocketState): Silence {
+function afterConnecting(found: SocketState): PeerActivity {
   const { state, unreadBytes, sinceSentMs, sinceReceivedMs } = found;
   const hasEnded = state === TCP_STATE.closed || state === TCP_STATE.closeWait;
   if (unreadBytes > 0 || hasEnded) return { kind: 'arrived' };

@@ -1,6 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
 import { expect, it } from 'vitest';
-import { sharedExposition } from '../../../src/runtime/exposition.ts';
+import { sharedMetricsText } from '../../../src/runtime/metrics-text.ts';
 import { createServiceMetrics, NO_COUNTS } from '../../../src/service/http/metrics.ts';
 
 it('renders the metrics once for concurrent calls, and again for later ones', async () => {
@@ -15,7 +15,7 @@ it('renders the metrics once for concurrent calls, and again for later ones', as
       this.set(read);
     },
   });
-  const text = sharedExposition(registry);
+  const text = sharedMetricsText(registry);
   const first = '# HELP reads How often it was read.\n# TYPE reads gauge\nreads 1\n';
   expect(await Promise.all([text(), text(), text()])).toEqual([first, first, first]);
   expect(await text()).toContain('reads 2\n');
