@@ -8,7 +8,7 @@ import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import { createFileSource } from '../../agent/source/file/file-source.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { requireDescriptors } from '../../runtime/descriptors.ts';
+import { requireDescriptors } from '../../runtime/files/descriptors.ts';
 import { loadSequentially } from '../../runtime/load-sequentially.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { VERSION } from '../../runtime/version.ts';

@@ -8,7 +8,7 @@ const LIMIT_MS = 30_000;
 const UNKNOWN: PeerActivity = { kind: 'unknown' };
 
 /** A wait of 30 s with a meter that the test sets. */
-function startWait(silence: () => PeerActivity) {
+function startWait(activity: () => PeerActivity) {
   const clock = new FakeClock();
   const meter = { starvedMs: 0, timeOuts: [] as boolean[] };
   const starvation: StarvationWatch = {
@@ -26,7 +26,7 @@ function startWait(silence: () => PeerActivity) {
   const limits: Limits = { clock, signal, deadlineMs: clock.monotonicMs() + LIMIT_MS, starvation };
   let end = (_value: string): void => {};
   let isOver = false;
-  const ends = { timedOut: () => 'timed out', cancelled: () => 'cancelled', silence };
+  const ends = { timedOut: () => 'timed out', cancelled: () => 'cancelled', activity };
   const ended = limitedWait<string>(limits, ends, (settle) => {
     end = settle;
     return () => {};
@@ -67,12 +67,12 @@ it('a wait is extended by no more than the delay of the request', async () => {
 });
 
 it('data that the kernel has is read before a wait times out', async () => {
-  let silence: PeerActivity = { kind: 'arrived' };
+  let activity: PeerActivity = { kind: 'arrived' };
   const { clock, ended, answer } = startWait(() => {
     setImmediate(() => answer('an answer'));
-    return silence;
+    return activity;
   });
-  silence = { kind: 'arrived' };
+  activity = { kind: 'arrived' };
   await clock.advance(LIMIT_MS + 1);
   expect(await ended).toBe('an answer');
 });

@@ -49,7 +49,7 @@ const fields = record({
   }),
 });
 
-describe('fitsBySize', () => {
+describe('withinSizeLimit', () => {
   it('accepts ordinary results, and none that the schema refuses', () => {
     let taken = 0;
     assert(

@@ -44,7 +44,7 @@ describe('makeQuery', () => {
   });
 });
 
-describe('judgeAnswer', () => {
+describe('matchResponse', () => {
   it.each([
     ['the answer', answerTo(asked), 'answer'],
     ['the answer in other letters', answerTo(asked, { name: 'eXample.COM' }), 'answer'],

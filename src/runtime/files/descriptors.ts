@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { VedetteError } from './errors.ts';
+import { VedetteError } from '../errors.ts';
 
 /** How many files and sockets the process may have open; null where that is unknown (not Linux) or unlimited. */
 export function descriptorLimit(): number | null {
