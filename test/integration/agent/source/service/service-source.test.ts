@@ -434,7 +434,7 @@ it('goes on after a restart while the service is away, as the same agent', async
   expect(again.logged('warn')).toEqual([
     expect.objectContaining({
       kind: 'offline',
-      msg: expect.stringContaining('so the previous checks continue'),
+      msg: expect.stringContaining('continuing with the previous checks'),
     }),
   ]);
 });
@@ -855,7 +855,7 @@ it('runs nothing once an operator ended it, says so once, and comes back when it
   expect(logged('error')).toEqual([
     expect.objectContaining({
       kind: 'ended',
-      msg: expect.stringMatching(/^this agent runs no check/),
+      msg: expect.stringMatching(/^this agent has no checks/),
     }),
   ]);
   expect(sets.map(ids)).toEqual([['a'], [], ['a']]);
