@@ -198,7 +198,7 @@ function readOperatorVariables(env: Environment): OperatorVariables {
   const stray = folder === null ? [...targets.keys()].find((name) => !names.includes(name)) : null;
   if (stray !== null && stray !== undefined) {
     throw invalid(
-      `VARIABLE_TARGETS names ${stray}, which is no variable of the agent: name it in VARIABLES_FROM_ENV too, set VARIABLES_DIR, or take its entries out`,
+      `VARIABLE_TARGETS names ${stray}, which is not a variable of the agent: name it in VARIABLES_FROM_ENV too, set VARIABLES_DIR, or take its entries out`,
     );
   }
   return {

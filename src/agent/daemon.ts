@@ -1,13 +1,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ClientCertificate } from '../model/check/client-certificate.ts';
 import type { CheckResult, MissedSlots } from '../model/result/result.ts';
+import type { Moment } from '../runtime/boot-clock.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { countText } from '../runtime/text/count-text.ts';
 import { ThrottledLog } from '../runtime/throttled-log.ts';
-import type { Moment } from '../runtime/up-time.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { OneOff } from '../wire/v1/assignment.ts';
 import type { DaemonConfig } from './config.ts';
@@ -21,7 +21,7 @@ import { runCheck } from './run/runner.ts';
 import type { WaitingLimit } from './scheduler/permits/waiting-limit.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { SecretsVault } from './secrets/vault.ts';
-import { missedBeforeComing } from './slots/missed-since.ts';
+import { missedBeforeTakeover } from './slots/missed-since.ts';
 import type { CheckSet } from './source/check-source.ts';
 
 export interface DaemonParts {
@@ -168,7 +168,7 @@ export class Daemon implements LinkedRuns {
       faults.push(error);
       log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
       // Otherwise the agent would look healthy and deliver nothing.
-      stop.request('what delivers the results has broken');
+      stop.request('result delivery failed');
     });
     try {
       // Stops at once even when the source blocks (a file on a dead mount).
@@ -189,7 +189,7 @@ export class Daemon implements LinkedRuns {
       );
     } catch (error) {
       // The grace then bounds the wait for active runs.
-      if (this.#state === 'running') stop.request('the source of the checks cannot go on');
+      if (this.#state === 'running') stop.request('the check source failed');
       throw error;
     } finally {
       await this.#drain(stop.now);
@@ -225,7 +225,7 @@ export class Daemon implements LinkedRuns {
     metrics.setChecks(active);
     this.#scheduler.setChecks(active, set.rotations, set, set.answered);
     const { checks: scheduled } = this.#scheduler;
-    log.info({ checks: set.checks.length, scheduled }, 'the checks are in');
+    log.info({ checks: set.checks.length, scheduled }, 'checks loaded');
     if (this.#state === 'starting') {
       this.#state = 'running';
       this.#scheduler.start();
@@ -234,7 +234,7 @@ export class Daemon implements LinkedRuns {
     // Slots between the previous agent of a check and this one. After a late tick some of them may
     // run after all: the service then uses the result.
     const startMs = Math.max(this.#scheduler.reachedMs, clock.wallMs());
-    this.#reportMissed(missedBeforeComing(set, startMs));
+    this.#reportMissed(missedBeforeTakeover(set, startMs));
   }
 
   #logMissing(names: readonly string[]): void {
@@ -278,7 +278,7 @@ export class Daemon implements LinkedRuns {
   /** @returns see `SchedulerOptions.onStoodStill` */
   #confirmAssignments(since: Moment): Promise<void> | null {
     const { link, log } = this.#parts;
-    const asked = link.askAnew(since);
+    const asked = link.pollForAssignments(since);
     if (asked === null) return null;
     log.info(
       "the agent's lease expired while it was suspended or stalled: it confirms its assignments",
@@ -294,7 +294,8 @@ export class Daemon implements LinkedRuns {
     const applied = answered.then(() => this.#applied);
     await isInTime(applied, AbortSignal.any([limit.signal, this.#draining.signal]));
     cancel();
-    if (limit.signal.aborted) log.warn('the service did not answer in time: the checks run on');
+    if (limit.signal.aborted)
+      log.warn('the service did not respond in time; continuing with the current checks');
   }
 
   #warnOfWaiting(): void {

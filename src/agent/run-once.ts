@@ -31,7 +31,7 @@ export interface RunOnceOptions {
 }
 
 /**
- * Runs each check of the set once, at most `config.concurrency` of them at work at a time. Warms up
+ * Runs each check of the set once, at most `config.concurrency` of them working at a time. Warms up
  * first and paces the starts: no check's times include the work of others.
  */
 export async function runOnce(options: RunOnceOptions): Promise<void> {

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../agent/config.ts';
+import type { FaultReports } from '../agent/fault-reports/fault-reports.ts';
 import type { OpenLink } from '../agent/link/link.ts';
 import { runAgent } from '../agent/main.ts';
-import type { FaultReports } from '../agent/observability/fault-reports.ts';
 import type { SecretsVault } from '../agent/secrets/vault.ts';
 import { guardAgainstFaults } from '../runtime/fault-guard.ts';
 import { StopSignals } from '../runtime/lifecycle.ts';

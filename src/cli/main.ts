@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-import { loadOneByOne } from '../runtime/load-one-by-one.ts';
+import { loadSequentially } from '../runtime/load-sequentially.ts';
 import type { Terminal } from './terminal.ts';
 
 // The files of the agent and the service contain secrets, whatever the mode of their folder.
 process.umask(0o077);
-loadOneByOne(import.meta.url, './program.js');
-loadOneByOne(import.meta.url, './standard-output.js');
+loadSequentially(import.meta.url, './program.js');
+loadSequentially(import.meta.url, './standard-output.js');
 const { systemClock } = await import('../runtime/clock.ts');
 const { runProgram } = await import('./program.ts');
 const { StandardOutput } = await import('./standard-output.ts');

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { loadOneByOne } from '../runtime/load-one-by-one.ts';
+import { loadSequentially } from '../runtime/load-sequentially.ts';
 import { VERSION } from '../runtime/version.ts';
 import { firstSteps, helpAfter, type VariableRow, variableTable } from './help-text.ts';
 import { reportError } from './report-error.ts';
@@ -43,35 +43,35 @@ type Rows = readonly VariableRow[];
 /** Loads the variables of each command. */
 const VARIABLES = {
   run: async () => {
-    loadOneByOne(import.meta.url, '../agent/config.js');
+    loadSequentially(import.meta.url, '../agent/config.js');
     return (await import('../agent/config.ts')).ENVIRONMENT_OF.run;
   },
   report: async () => {
-    loadOneByOne(import.meta.url, './apply/connection.js');
+    loadSequentially(import.meta.url, './apply/connection.js');
     return (await import('./apply/connection.ts')).REPORT_ENVIRONMENT;
   },
   agent: async () => {
-    loadOneByOne(import.meta.url, '../agent/config.js');
+    loadSequentially(import.meta.url, '../agent/config.js');
     return (await import('../agent/config.ts')).ENVIRONMENT_OF.agent;
   },
   service: async () => {
-    loadOneByOne(import.meta.url, '../service/config.js');
+    loadSequentially(import.meta.url, '../service/config.js');
     return (await import('../service/config.ts')).SERVICE_ENVIRONMENT;
   },
   migrate: async () => {
-    loadOneByOne(import.meta.url, '../service/config.js');
+    loadSequentially(import.meta.url, '../service/config.js');
     return (await import('../service/config.ts')).MAINTENANCE_ENVIRONMENT.migrate;
   },
   decrypt: async () => {
-    loadOneByOne(import.meta.url, '../service/config.js');
+    loadSequentially(import.meta.url, '../service/config.js');
     return (await import('../service/config.ts')).MAINTENANCE_ENVIRONMENT.decrypt;
   },
   up: async () => {
-    loadOneByOne(import.meta.url, './up/environment.js');
+    loadSequentially(import.meta.url, './up/environment.js');
     return (await import('./up/environment.ts')).UP_ENVIRONMENT;
   },
   apply: async () => {
-    loadOneByOne(import.meta.url, './apply/connection.js');
+    loadSequentially(import.meta.url, './apply/connection.js');
     return (await import('./apply/connection.ts')).APPLY_ENVIRONMENT;
   },
 } as const satisfies Readonly<Record<string, () => Promise<Rows>>>;
@@ -147,9 +147,9 @@ function createProgram(
     .addHelpText('after', helpAfter('run'))
     .action(async (file: string, given: RunFlags) => {
       const { project, sessionName, environment, envFile = null, ...flags } = given;
-      loadOneByOne(import.meta.url, './commands/run.js');
+      loadSequentially(import.meta.url, './commands/run.js');
       const { runCommand } = await import('./commands/run.ts');
-      loadOneByOne(import.meta.url, './run/report-facts.js');
+      loadSequentially(import.meta.url, './run/report-facts.js');
       const { reportFactsOf } = await import('./run/report-facts.ts');
       const report = reportFactsOf(flags.report, { project, sessionName, environment });
       finished(await runCommand(file, { ...flags, envFile, report }, terminal, exitNow));
@@ -162,7 +162,7 @@ function createProgram(
     .argument('<file>', FILE, notEmpty)
     .addHelpText('after', helpAfter('validate'))
     .action(async (file: string) => {
-      loadOneByOne(import.meta.url, './commands/validate.js');
+      loadSequentially(import.meta.url, './commands/validate.js');
       const { validateCommand } = await import('./commands/validate.ts');
       finished(await validateCommand(file, terminal));
     });
@@ -177,7 +177,7 @@ function createProgram(
     .addHelpText('after', variableTable(variables.agent))
     .addHelpText('after', helpAfter('agent'))
     .action(async ({ printResults = false }: { printResults?: boolean }) => {
-      loadOneByOne(import.meta.url, './commands/agent.js');
+      loadSequentially(import.meta.url, './commands/agent.js');
       const { agentCommand } = await import('./commands/agent.ts');
       daemonEnded(await agentCommand({ printResults, onListening }, terminal));
     });
@@ -193,7 +193,7 @@ function createProgram(
     .addHelpText('after', variableTable(variables.up))
     .addHelpText('after', helpAfter('up'))
     .action(async ({ file, data }: { file: string; data: string }) => {
-      loadOneByOne(import.meta.url, './commands/up.js');
+      loadSequentially(import.meta.url, './commands/up.js');
       const { upCommand } = await import('./commands/up.ts');
       daemonEnded(await upCommand({ file, dataDir: data }, terminal));
     });
@@ -215,7 +215,7 @@ function createProgram(
     .addHelpText('after', variableTable(variables.apply))
     .addHelpText('after', helpAfter('apply'))
     .action(async (file: string, { location, ...flags }: ApplyFlags) => {
-      loadOneByOne(import.meta.url, './commands/apply.js');
+      loadSequentially(import.meta.url, './commands/apply.js');
       const { applyCommand } = await import('./commands/apply.ts');
       const options = { ...flags, location: location ?? null };
       finished(await applyCommand(file, options, terminal, exitNow));
@@ -229,7 +229,7 @@ function createProgram(
     .addHelpText('after', variableTable(variables.service))
     .addHelpText('after', helpAfter('service'))
     .action(async () => {
-      loadOneByOne(import.meta.url, './commands/service.js');
+      loadSequentially(import.meta.url, './commands/service.js');
       const { serviceCommand } = await import('./commands/service.ts');
       daemonEnded(await serviceCommand(terminal, onListening));
     });
@@ -240,7 +240,7 @@ function createProgram(
     .addHelpText('after', variableTable(variables.migrate, NAMED_DATABASE))
     .addHelpText('after', helpAfter('migrate'))
     .action(async () => {
-      loadOneByOne(import.meta.url, './commands/service.js');
+      loadSequentially(import.meta.url, './commands/service.js');
       const { migrateCommand } = await import('./commands/service.ts');
       finished(await migrateCommand(terminal));
     });
@@ -253,7 +253,7 @@ function createProgram(
     .addHelpText('after', variableTable(variables.decrypt, NAMED_DATABASE))
     .addHelpText('after', helpAfter('decrypt'))
     .action(async () => {
-      loadOneByOne(import.meta.url, './commands/service.js');
+      loadSequentially(import.meta.url, './commands/service.js');
       const { decryptCommand } = await import('./commands/service.ts');
       finished(await decryptCommand(terminal));
     });
@@ -266,7 +266,7 @@ function createProgram(
     )
     .argument('[name...]', 'a command with its subcommand, or a topic')
     .action(async (names: readonly string[]) => {
-      loadOneByOne(import.meta.url, './commands/help.js');
+      loadSequentially(import.meta.url, './commands/help.js');
       const { helpCommand } = await import('./commands/help.ts');
       await helpCommand(names, program, terminal);
     });

@@ -63,7 +63,7 @@ export class StopSignals {
     log.info({ graceSeconds: graceMs / 1000 }, `stopping: ${cause}`);
     this.#stopping.abort();
     if (graceMs <= 0) this.#now.abort();
-    else this.#cancelGrace = clock.after(graceMs, () => this.#end('the grace is over'));
+    else this.#cancelGrace = clock.after(graceMs, () => this.#end('the grace period ended'));
   }
 
   dispose(): void {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Handbook, loadHandbook } from '../handbook/handbook.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { VedetteError } from '../runtime/errors.ts';
-import { closeDataFolder } from '../runtime/files/private-folder.ts';
+import { restrictDataFolder } from '../runtime/files/private-folder.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { createSecretBox, type SecretBox } from '../runtime/secret-box.ts';
@@ -228,7 +228,7 @@ async function withStore<Result>(
       'neither DATABASE_URL nor DATA_DIR is set: all data is in memory and gone with the process',
     );
   }
-  if (dataDir !== null) await closeDataFolder(dataDir, DATA_NAMES, log);
+  if (dataDir !== null) await restrictDataFolder(dataDir, DATA_NAMES, log);
   try {
     const store = await openStore(
       { databaseUrl, dataDir, poolSize, statementTimeoutMs, keyNames },

@@ -82,7 +82,7 @@ it.skipIf(lacks !== null)(
     const env = { ...INSPECTED, SHUTDOWN_GRACE_SECONDS: '5' };
     const options = { serviceUrl: service.url, key, dataDir: agentDir, env };
     const agent = await startAgent(options);
-    await agent.logged(/"scheduled":[1-9].*the checks are in/);
+    await agent.logged(/"scheduled":[1-9].*checks loaded/);
     const afterMs = Date.now();
     const [serviceInspector, agentInspector] = [await inspect(service), await inspect(agent)];
     const watched: readonly Watched[] = [

@@ -72,7 +72,7 @@ it.skipIf(lacks !== null)(
       prefix: lab.prefix,
       env: { JOB_CONCURRENCY, TMPDIR: join(tempDir, 'empty') },
     });
-    await agent.logged(new RegExp(`"scheduled":${checks.length},"msg":"the checks are in"`));
+    await agent.logged(new RegExp(`"scheduled":${checks.length},"msg":"checks loaded"`));
     // It logs this shortly before it begins.
     const startMs = Date.now() + SHORTLY_MS;
     const pulse = await startPulse();

@@ -197,7 +197,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     const wrong: CaptureFilter = { addresses: ['1.2.3.4 or tcp'], port: 83, transport: 'tcp' };
     expect(await agent.do('start', { filter: wrong, ...bounds })).toEqual({
       ok: false,
-      note: '"1.2.3.4 or tcp" is no IP address',
+      note: '"1.2.3.4 or tcp" is not an IP address',
     });
     expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
   });

@@ -60,7 +60,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
       dataDir: makeTestFolder(),
       prefix: ['ip', 'netns', 'exec', lab.agent.name],
     });
-    await agent.logged(/failures of the network are captured/);
+    await agent.logged(/capturing packets of network failures/);
     return { service, agent, slug: location.slug };
   }
 
@@ -176,7 +176,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
       key: (await service.addLocation('other')).key,
       prefix: ['ip', 'netns', 'exec', lab.agent.name],
     });
-    await next.logged(/failures of the network are captured/);
+    await next.logged(/capturing packets of network failures/);
     expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
     expect(ownProcessesOf(agent.pid, 'traceroute')).toEqual([]);
   });

@@ -108,7 +108,7 @@ describe.skipIf(lacks !== null)(
       };
 
       const agent = await startAgent({ ...options, dataDir: makeTestFolder() });
-      await agent.logged(/the checks are in/);
+      await agent.logged(/checks loaded/);
       expect(
         namespace.run(process.execPath, '-e', ASKING, `${agent.healthPort}/-/readiness`),
       ).toMatch(/^200 /);
@@ -136,14 +136,14 @@ describe.skipIf(lacks !== null)(
       });
       expect(changed.status).toBe(200);
       const second = await startAgent({ ...options, env: { HTTP_PROXY: proxyUrl } });
-      await second.logged(/the checks are in/);
+      await second.logged(/checks loaded/);
       await run('url');
       const last = await until(
         async () => results(),
         (all) => all.length > found.length,
       );
       expect(last.at(-1)).toMatchObject({ checkType: 'URL', hasFailures: false });
-      expect(JSON.stringify(last.at(-1))).toContain(`going through the proxy ${proxyUrl}`);
+      expect(JSON.stringify(last.at(-1))).toContain(`connecting through the proxy ${proxyUrl}`);
       expect(await second.kill('SIGTERM')).toBe(0);
     });
   },

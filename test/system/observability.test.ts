@@ -49,7 +49,7 @@ async function location() {
 
 /** The fault of its first SIGTERM. */
 async function crash(agent: RunningAgent): Promise<void> {
-  await agent.logged(/"the checks are in"/);
+  await agent.logged(/"checks loaded"/);
   expect(await agent.kill('SIGTERM')).toBe(INTERNAL);
   expect(agent.log()).toMatch(/"level":"fatal".*a fault of Vedette itself/);
 }
@@ -68,7 +68,7 @@ it('an agent that crashes reports the fault once, before it ends', async () => {
 it('the next start reports a crash if the service was away', async () => {
   const { service, place, file, ...start } = await location();
   const agent = await start.startAgent({ NODE_OPTIONS: `--import=${PRELOAD}` });
-  await agent.logged(/"the checks are in"/);
+  await agent.logged(/"checks loaded"/);
   await service.kill('SIGKILL');
   await crash(agent);
   expect(existsSync(file)).toBe(true);

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { closeDataFolder } from '../../src/runtime/files/private-folder.ts';
+import { restrictDataFolder } from '../../src/runtime/files/private-folder.ts';
 import { mountSmallDisk } from '../support/agent/small-disk.ts';
 import { captureLog } from '../support/log-capture.ts';
 import { asNobody, NOBODY } from '../support/process/as-nobody.ts';
@@ -18,7 +18,7 @@ describe.skipIf(missing !== null)(`a data folder on a volume ${missing ?? ''}`, 
     await asNobody(async () => {
       mkdirSync(join(path, 'spool'));
       writeFileSync(join(path, 'spool/1'), '');
-      await closeDataFolder(path, ['spool'], log);
+      await restrictDataFolder(path, ['spool'], log);
     });
     expect(modeOf(path)).toBe(0o777);
     expect(modeOf(join(path, 'spool'))).toBe(0o700);

@@ -185,7 +185,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
       const log = await agent.logged(/cannot be asked for checks[^\n]*/);
       // One of the two reports 401.
       expect(log).toMatch(
-        new RegExp(`the proxy does not take the user and password of ${variable} \\(40[17]\\)`),
+        new RegExp(`the proxy rejected the user and password of ${variable} \\(40[17]\\)`),
       );
       expect(log).toContain('"kind":"offline"');
       expect(log).not.toContain('wr0ng');
@@ -263,7 +263,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
       });
       const { jobLog } = result.apiCheckResult;
       expect(JSON.stringify(jobLog)).toContain(
-        `going through the proxy ${scheme}://localhost:${proxy.port}`,
+        `connecting through the proxy ${scheme}://localhost:${proxy.port}`,
       );
       expect(JSON.stringify(result)).not.toMatch(SECRET);
     }

@@ -68,7 +68,7 @@ it('each slot is accounted for exactly once through a reload, a frozen process a
   const added = { ...OFTEN, id: 'added', request: { hostname: '127.0.0.1', port: target.port } };
   const [, ...kept] = checks;
   write(...kept, slow, added);
-  await cli.seen('stderr', /the checks are in[\s\S]*the checks are in/);
+  await cli.seen('stderr', /checks loaded[\s\S]*checks loaded/);
   cli.child.kill('SIGSTOP');
   // A stopped process gives no event to wait for, so the target's clock is used.
   await new Promise((resolve) => setTimeout(resolve, 3000));

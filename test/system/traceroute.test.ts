@@ -155,7 +155,7 @@ describe.skipIf(lacks !== null)(
           ok: false,
           note: expect.stringContaining('on the link'),
         });
-        expect(name).toMatchObject({ ok: false, note: 'localhost is no IP address' });
+        expect(name).toMatchObject({ ok: false, note: 'localhost is not an IP address' });
       });
 
       it('simultaneous traces of one target do not mix', async () => {

@@ -117,7 +117,7 @@ it('modules that are loaded when they are needed are loaded one by one', () => {
     const code = withoutComments(text);
     return [...code.matchAll(/\bimport\('(\.[^']+)\.ts'\)/g)]
       .filter(([, to]) => path !== 'cli/main.ts' || to === './program')
-      .filter(([, to]) => !code.includes(`loadOneByOne(import.meta.url, '${to}.js');`))
+      .filter(([, to]) => !code.includes(`loadSequentially(import.meta.url, '${to}.js');`))
       .map(([, to]) => `${path} loads ${to}`);
   });
   expect(wrong).toEqual([]);

@@ -18,7 +18,7 @@ export function readCaFile(path: string): CaFile {
     const stats = statSync(path);
     if (stats.isDirectory()) return refuse('is a directory');
     // A pipe would be empty when Node reads it, and a device has no end.
-    if (!stats.isFile()) return refuse('is no regular file');
+    if (!stats.isFile()) return refuse('is not a regular file');
     if (stats.size > MAX_FILE_BYTES) return refuse('is larger than 16 MiB');
     const bytes = readFileSync(path);
     if (!hasCertificate(bytes)) return refuse('holds no PEM certificate');

@@ -53,7 +53,7 @@ function keyIn(text: string): string | null {
 function readNow(path: string): string {
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) throw invalid(path, 'is no regular file');
+    if (!stats.isFile()) throw invalid(path, 'is not a regular file');
     if (stats.size > MAX_FILE_BYTES) throw invalid(path, 'is too large for a key');
     return readFileSync(path, 'utf8');
   } catch (error) {

@@ -70,10 +70,10 @@ export function readFromEnv(
   return values;
 }
 
-/** @throws VedetteError of kind `config` and code CONFIG_INVALID where it is no readable folder */
+/** @throws VedetteError of kind `config` and code CONFIG_INVALID if it is not a readable folder */
 export function readableFolder(path: string): string {
   try {
-    if (!statSync(path).isDirectory()) throw invalidFolder(path, 'is no folder');
+    if (!statSync(path).isDirectory()) throw invalidFolder(path, 'is not a folder');
     accessSync(path, constants.R_OK | constants.X_OK);
     return path;
   } catch (error) {
@@ -95,6 +95,6 @@ function invalidFolder(path: string, problem: string): VedetteError {
   return new VedetteError(
     'config',
     'CONFIG_INVALID',
-    `VARIABLES_DIR is ${quoted(path)}, which ${problem}; it must be the path of a folder with one file a value`,
+    `VARIABLES_DIR is ${quoted(path)}, which ${problem}; it must be the path of a folder with one file per value`,
   );
 }

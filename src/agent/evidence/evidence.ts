@@ -5,7 +5,7 @@ import type { NameServers } from '../net/dns/system/name-servers.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { Captured, CaptureFilter, CaptureOutcome, Capturer } from './capture.ts';
 import type { Tracer } from './tracer.ts';
-import { tracerouteText } from './traceroute/text.ts';
+import { tracerouteText } from './traceroute/traceroute-text.ts';
 
 /** EVIDENCE: what may follow a failure. `with-secrets`: captures also of secrets in clear text. */
 export const EVIDENCE_MODES = ['on', 'off', 'with-secrets'] as const;

@@ -64,7 +64,7 @@ export async function openEvidence(
   try {
     if (!(await isInTime(search, limit.signal))) {
       void search.then(([tracer]) => tracer.close()).catch(() => {});
-      if (!signal.aborted) log.warn(`failures come without evidence: ${TOO_SLOW}`);
+      if (!signal.aborted) log.warn(`evidence is disabled: ${TOO_SLOW}`);
       return NO_EVIDENCE;
     }
     const [tracer, capturer, ended] = await search;
@@ -78,7 +78,7 @@ export async function openEvidence(
       close: () => tracer.close(),
     };
   } catch (fault) {
-    log.error({ err: fault }, `failures come without evidence: ${messageOf(fault)}`);
+    log.error({ err: fault }, `evidence is disabled: ${messageOf(fault)}`);
     return NO_EVIDENCE;
   } finally {
     cancel();
@@ -90,9 +90,9 @@ const TOO_SLOW = `looking for tcpdump and traceroute took longer than ${SEARCH_L
 
 /** Logs once what is available, or what is missing and how to grant it. */
 function logAvailability(log: Logger, tracer: Tracer, capturer: Capturer | null): void {
-  if (tracer.lack !== null) log.warn(`failures come without a trace: ${tracer.lack}`);
-  else log.info({ method: tracer.method }, 'failures of the network are traced');
+  if (tracer.lack !== null) log.warn(`traceroute is disabled: ${tracer.lack}`);
+  else log.info({ method: tracer.method }, 'tracing network failures');
   if (capturer === null) return;
-  if (capturer.lack === null) log.info('failures of the network are captured');
-  else log.warn(`failures come without a packet capture: ${capturer.lack}`);
+  if (capturer.lack === null) log.info('capturing packets of network failures');
+  else log.warn(`packet capture is disabled: ${capturer.lack}`);
 }

@@ -71,7 +71,7 @@ interface ProcessFacts {
   readonly parentPid: number;
   /** Since the machine's boot. */
   readonly startedTicks: number;
-  /** Of another pid namespace (a container), where pids mean other processes. */
+  /** It is in another pid namespace (a container), where pids mean other processes. */
   readonly isForeign: boolean;
 }
 

@@ -43,27 +43,26 @@ export const METRIC_TABLE = {
     name: 'vedette_paused_slots_total',
     type: 'counter',
     labels: [],
-    meaning: 'Slots that were left out for a maintenance window.',
+    meaning: 'Slots that were skipped because of a maintenance window.',
   },
   starvedAttempts: {
     name: 'vedette_starved_attempts_total',
     type: 'counter',
     labels: [],
-    meaning:
-      'Attempts without a verdict, as the agent itself was short of CPU in them; most are run again.',
+    meaning: 'Attempts without a verdict because the agent was short of CPU. Most are repeated.',
   },
   shed: {
     name: 'vedette_shed_total',
     type: 'counter',
     labels: ['what'],
-    meaning: 'What was left out as the agent was short of CPU: evidence, detail, run.',
+    meaning: 'Work that was skipped because the agent was short of CPU: evidence, detail, run.',
   },
   bodiesWithoutRoom: {
     name: 'vedette_bodies_without_room_total',
     type: 'counter',
     labels: ['use'],
     meaning:
-      'Response bodies for which the memory of all bodies had no room: assertions, whose attempts were made again or missed (agent_busy); detail, of which failed attempts show only the start.',
+      'Response bodies that did not fit into the memory limit, by use: assertions (the attempt was repeated or the slot missed), detail (only the start is shown).',
   },
   droppedResults: {
     name: 'vedette_results_dropped_total',
@@ -77,27 +76,27 @@ export const METRIC_TABLE = {
     type: 'counter',
     labels: ['outcome'],
     meaning:
-      'Runs that failed for the network, by what became of their evidence: made, or busy where two others were under way.',
+      'Network failures by what happened to their evidence: made, or busy (two other passes were running).',
   },
   uploaded: {
     name: 'vedette_uploaded_total',
     type: 'counter',
     labels: [],
-    meaning: 'Records that the service has taken over: results, missed slots, artifacts.',
+    meaning: 'Records that the service accepted: results, missed slots, artifacts.',
   },
   rejected: {
     name: 'vedette_rejected_total',
     type: 'counter',
     labels: ['kind'],
     meaning:
-      'Records that the service refused for good, by kind: result, attempt, missed, artifact-note. The log says why.',
+      'Records that the service permanently rejected, by kind: result, attempt, missed, artifact-note. The log says why.',
   },
   spoolDropped: {
     name: 'vedette_spool_dropped_total',
     type: 'counter',
     labels: ['kind', 'reason'],
     meaning:
-      'Records given up before the service had them, by kind and reason: space, age, memory, damage (found at a start, too).',
+      'Records dropped before the service accepted them, by kind and reason: space, age, memory, damage (also found at a start).',
   },
   spoolRecords: {
     name: 'vedette_spool_records',
@@ -109,13 +108,13 @@ export const METRIC_TABLE = {
     name: 'vedette_spool_bytes',
     type: 'gauge',
     labels: [],
-    meaning: 'What they take, artifacts included.',
+    meaning: 'Bytes of waiting records, including artifacts.',
   },
   spoolOldestAge: {
     name: 'vedette_spool_oldest_age_seconds',
     type: 'gauge',
     labels: [],
-    meaning: 'How long the oldest of them has waited; 0 where none waits.',
+    meaning: 'How long the oldest waiting record has waited; 0 if none waits.',
   },
   lastContact: {
     name: 'vedette_service_last_contact_timestamp_seconds',
@@ -143,26 +142,26 @@ export const METRIC_TABLE = {
     type: 'gauge',
     labels: [],
     meaning:
-      'Runs at work; those that only wait, for their target or their next attempt, are left out.',
+      'Working runs. Runs that only wait for their target or their next attempt do not count.',
   },
   waiting: {
     name: 'vedette_waiting',
     type: 'gauge',
     labels: [],
-    meaning: 'Runs that only wait for their targets, and take no place.',
+    meaning: 'Runs that wait for their targets, without a permit.',
   },
   waitingLimit: {
     name: 'vedette_waiting_limit',
     type: 'gauge',
     labels: [],
     meaning:
-      'How many runs may wait for their targets, by open files and memory; further ones keep their places.',
+      'Maximum of waiting runs, from open files and memory. Further runs keep their permits.',
   },
   queued: {
     name: 'vedette_queued',
     type: 'gauge',
     labels: [],
-    meaning: 'Runs that are due and wait for a place.',
+    meaning: 'Due runs that wait for a permit.',
   },
   checks: {
     name: 'vedette_checks',
@@ -175,20 +174,20 @@ export const METRIC_TABLE = {
     type: 'gauge',
     labels: [],
     meaning:
-      '1 where the check file could be used when it was last read, 0 where it could not and the checks read before go on.',
+      '1 if the check file was valid when last read; 0 if not, and the previous checks continue.',
   },
   buildInfo: {
     name: 'vedette_build_info',
     type: 'gauge',
     labels: ['version'],
-    meaning: 'Always 1; the label tells the version.',
+    meaning: 'Always 1; the label has the version.',
   },
   up: {
     name: 'vedette_check_up',
     type: 'gauge',
     labels: CHECK_LABELS,
     meaning:
-      '1 where the last judged run passed or was degraded, 0 where it failed. Runs that ended for a fault of the agent judge nothing.',
+      '1 if the last judged run passed or was degraded, 0 if it failed. Runs that ended by a fault of the agent do not count.',
   },
   responseTime: {
     name: 'vedette_check_response_time_seconds',

@@ -9,7 +9,7 @@ import {
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
-import { sharedExposition } from '../../runtime/exposition.ts';
+import { sharedMetricsText } from '../../runtime/metrics-text.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import type { LinkStatus } from '../link/link-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
@@ -60,7 +60,7 @@ export interface AgentMetrics {
   spoolDropped(kind: SpoolKind, count: number, reason: SpoolDropReason): void;
   /** The service accepted records. */
   uploaded(count: number): void;
-  /** The service refused records for good. */
+  /** The service permanently rejected records. */
   rejected(kind: SpoolKind, count: number): void;
   /** A connection to the health port was closed by its bounds. */
   connectionClosed(state: ClosedState): void;
@@ -194,7 +194,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
       checkFile = checkFileFrom;
       link = linkFrom;
     },
-    text: sharedExposition(registry),
+    text: sharedMetricsText(registry),
   };
 }
 

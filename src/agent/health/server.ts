@@ -89,7 +89,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
   });
   boundConnections(server, [connections]);
   await listen(server, options.port);
-  server.on('error', (error) => options.log.error({ err: error }, 'the health server has trouble'));
+  server.on('error', (error) => options.log.error({ err: error }, 'health server error'));
 
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : options.port;
@@ -157,7 +157,7 @@ async function answer(
     send(request, response, found, options.clock);
   } catch (error) {
     options.log.error({ err: error }, 'a request to the health server failed');
-    const failed = text(500, 'internal error; the log of the agent says more');
+    const failed = text(500, "internal error; see the agent's log");
     send(request, response, failed, options.clock);
   }
 }

@@ -20,7 +20,7 @@ export function createFileLink({
     status: () => ({ spool: null, lastContactMs: null, clockAheadMs: null }),
     leftBefore: () => [],
     ledgerIsOurs() {},
-    askAnew: () => null,
+    pollForAssignments: () => null,
     runEnded() {},
     work: async () => {},
     release: async () => {},

@@ -1,9 +1,9 @@
 import type { MissedSlots } from '../../model/result/result.ts';
+import type { Moment } from '../../runtime/boot-clock.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Moment } from '../../runtime/up-time.ts';
+import type { FaultReports } from '../fault-reports/fault-reports.ts';
 import type { AgentMetrics } from '../health/metrics.ts';
-import type { FaultReports } from '../observability/fault-reports.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import type { Handover } from '../run/handover.ts';
 import type { OneOffOutcome } from '../scheduler/one-offs.ts';
@@ -38,7 +38,7 @@ export interface Link {
    *
    * @returns resolves when the source has answered or the service has refused; may never resolve
    */
-  askAnew(since: Moment): Promise<void> | null;
+  pollForAssignments(since: Moment): Promise<void> | null;
   /** The outcome of a run that the source passed on with `onRun`. */
   runEnded(runId: string, outcome: OneOffOutcome): void;
   /** Works beside the runs, until the signal aborts. */

@@ -40,7 +40,10 @@ export function createServiceHandover(parts: {
       });
       if (!answer.ok) {
         const { kind, message } = answer.fault;
-        log.debug({ checkId, kind }, `a retry is made here, as nobody could be asked: ${message}`);
+        log.debug(
+          { checkId, kind },
+          `retrying here: the service could not be asked for another location: ${message}`,
+        );
         return false;
       }
       return answer.value.location !== null;

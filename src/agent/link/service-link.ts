@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { MissedSlots } from '../../model/result/result.ts';
-import { closeDataFolder } from '../../runtime/files/private-folder.ts';
+import { restrictDataFolder } from '../../runtime/files/private-folder.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import { capabilitiesOf } from '../capabilities.ts';
@@ -52,7 +52,7 @@ export async function openServiceLink(
   { clock, log, metrics, runs, captures, reports, secrets }: LinkParts,
 ): Promise<Link> {
   const { dataDir, key, serviceUrl, spoolMaxBytes: maxBytes, spoolMaxAgeMs: maxAgeMs } = work;
-  if (dataDir !== null) await closeDataFolder(dataDir, DATA_NAMES, log);
+  if (dataDir !== null) await restrictDataFolder(dataDir, DATA_NAMES, log);
   const onDropped = metrics.spoolDropped;
   const lostBefore: SpoolSlots[] = [];
   let reportLost = (slots: SpoolSlots): void => void lostBefore.push(slots);
@@ -146,7 +146,7 @@ export async function openServiceLink(
       }),
       leftBefore: (startMs) => (lastSet === null ? [] : account.missedBefore(lastSet, startMs)),
       ledgerIsOurs: () => markReported(),
-      askAnew: (since) => source.askAnew(since),
+      pollForAssignments: (since) => source.pollForAssignments(since),
       runEnded(runId, outcome) {
         // Another agent may still run it.
         if (outcome === 'stopped') return;

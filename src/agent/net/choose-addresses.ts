@@ -2,7 +2,7 @@ import { BlockList, isIPv6 } from 'node:net';
 import type { Failure } from '../../model/result/error-codes.ts';
 import type { AddressGuard } from '../../runtime/net/address-guard.ts';
 import type { ProbeContext } from '../probes/probe.ts';
-import { withoutZone } from './text.ts';
+import { withoutZone } from './endpoint-text.ts';
 
 export type Addresses = readonly [string, ...string[]];
 
@@ -34,10 +34,10 @@ export function chooseAddresses(
   const deniedText = denied.map(({ address, network }) => `${address} is in ${network}`).join(', ');
   const [first, ...rest] = free.slice(0, MAX_ADDRESSES);
   if (first === undefined) {
-    const message = `${target} may not be reached: TARGET_DENY shuts it out, since ${deniedText}`;
+    const message = `${target} may not be reached: TARGET_DENY blocks it: ${deniedText}`;
     return { ok: false, failure: { code: 'ADDRESS_DENIED', message } };
   }
-  if (denied.length > 0) log.warn(`left out, because TARGET_DENY shuts it out: ${deniedText}`);
+  if (denied.length > 0) log.warn(`skipped addresses that TARGET_DENY blocks: ${deniedText}`);
   if (free.length > MAX_ADDRESSES) {
     log.warn(`only the first ${MAX_ADDRESSES} of ${free.length} addresses are tried`);
   }

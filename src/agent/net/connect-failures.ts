@@ -1,6 +1,6 @@
 import type { ErrorCode, Failure } from '../../model/result/error-codes.ts';
+import { durationText, endpointText } from './endpoint-text.ts';
 import type { NotOpened } from './open-socket.ts';
-import { durationText, endpointText } from './text.ts';
 
 interface Row {
   readonly code: ErrorCode;

@@ -10,13 +10,13 @@ import {
   repeatedSynText,
   targetText,
 } from './connect-failures.ts';
+import { durationText, endpointText, withoutBrackets } from './endpoint-text.ts';
 import { familyFor, hostHasIpv6 } from './host-families.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
 import { handshakeMs } from './kernel/kernel-sockets.ts';
 import { type Opened, openSocket } from './open-socket.ts';
-import type { StarvationMark } from './overtime.ts';
+import type { StarvationMark } from './starvation.ts';
 import { Stopwatch } from './stopwatch.ts';
-import { durationText, endpointText, withoutBrackets } from './text.ts';
 
 export interface Target {
   /** A name, or an address; an IPv6 address with or without brackets. */
@@ -62,7 +62,7 @@ export interface NotConnected {
  * one answers. Addresses that the guard denies are not tried. Each address gets an equal share of
  * the remaining time, so that a silent one leaves time for the others. If all fail, the failure is
  * that of the last one, and the job log has the others. On a machine without IPv6, IPv6 falls back
- * to IPv4 (src/model/README.md, "The check file"). The time up to a failure belongs to the phase
+ * to IPv4 (src/model/README.md, "What passes and what fails"). The time up to a failure belongs to the phase
  * that failed.
  *
  * The kernel measures the connect time, so a stall of our event loop does not lengthen it. The

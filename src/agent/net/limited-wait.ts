@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { type Silence, UNKNOWN_SILENCE } from './kernel/silence.ts';
-import { Overtime, type StarvationWatch } from './overtime.ts';
+import { DeadlineExtension } from './deadline-extension.ts';
+import { type PeerActivity, UNKNOWN_ACTIVITY } from './kernel/peer-activity.ts';
+import type { StarvationWatch } from './starvation.ts';
 
 export interface Limits {
   readonly clock: Clock;
@@ -11,10 +12,10 @@ export interface Limits {
   readonly starvation?: StarvationWatch | undefined;
 }
 
-export interface Ends<T> {
+export interface WaitOutcomes<T> {
   readonly timedOut: () => T;
   readonly cancelled: () => T;
-  readonly silence?: () => Silence;
+  readonly activity?: () => PeerActivity;
 }
 
 /**
@@ -24,7 +25,7 @@ export interface Ends<T> {
  */
 export function limitedWait<T>(
   limits: Limits,
-  ends: Ends<T>,
+  ends: WaitOutcomes<T>,
   begin: (settle: (value: T) => void) => () => void,
 ): Promise<T> {
   const { clock, signal, deadlineMs } = limits;
@@ -35,7 +36,7 @@ export function limitedWait<T>(
     }
     let settled = false;
     let release: (() => void) | null = null;
-    const overtime = new Overtime(limits);
+    const extension = new DeadlineExtension(limits);
     const settle = (value: T): void => {
       if (settled) return;
       settled = true;
@@ -49,7 +50,7 @@ export function limitedWait<T>(
     const onDeadline = (): void => {
       setImmediate(() => {
         if (settled) return;
-        const moreMs = overtime.nextMs(ends.silence?.() ?? UNKNOWN_SILENCE);
+        const moreMs = extension.nextMs(ends.activity?.() ?? UNKNOWN_ACTIVITY);
         if (moreMs === null) settle(ends.timedOut());
         else cancelTimer = clock.after(moreMs, onDeadline);
       });

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { systemCodeOf } from '../../runtime/errors.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
 import { stateOf } from './kernel/kernel-sockets.ts';
-import { silenceOn, UNKNOWN_SILENCE } from './kernel/silence.ts';
+import { peerActivity, UNKNOWN_ACTIVITY } from './kernel/peer-activity.ts';
 import { type Limits, limitedWait } from './limited-wait.ts';
 
 export type NotOpened =
@@ -35,7 +35,7 @@ export function openSocket(address: string, port: number, limits: Limits): Promi
       return { ok: false, ended: 'time-up', synsRepeated: state?.retransmits ?? 0 };
     },
     cancelled: (): Opened => ({ ok: false, ended: 'cancelled' }),
-    silence: () => (opening === null ? UNKNOWN_SILENCE : silenceOn(sockets, opening, true)),
+    activity: () => (opening === null ? UNKNOWN_ACTIVITY : peerActivity(sockets, opening, true)),
   };
   return limitedWait(limits, ends, (settle) => {
     let connected = false;

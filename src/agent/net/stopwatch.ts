@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { StarvationWatch } from './overtime.ts';
+import type { StarvationWatch } from './starvation.ts';
 
 export interface StopwatchParts {
   readonly clock: Clock;
@@ -7,7 +7,7 @@ export interface StopwatchParts {
 }
 
 /** An instant, with the unseen time of the whole attempt until then. */
-export interface Seen {
+export interface TimedInstant {
   /** Monotonic. */
   readonly atMs: number;
   readonly unseenMs: number;
@@ -36,7 +36,7 @@ export class Stopwatch {
   }
 
   /** The same up to a past instant: excludes only the unseen time until then. */
-  elapsedUntilMs({ atMs, unseenMs }: Seen): number {
+  elapsedUntilMs({ atMs, unseenMs }: TimedInstant): number {
     return atMs - this.#startMs - (unseenMs - this.#startUnseenMs);
   }
 

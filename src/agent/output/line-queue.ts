@@ -1,4 +1,4 @@
-import { Fifo } from './fifo.ts';
+import { Queue } from './queue.ts';
 
 /** What a line contains: an ATTEMPT result, a FINAL one, or missed slots. */
 export const LINE_KINDS = ['attempt', 'result', 'missed'] as const;
@@ -24,10 +24,10 @@ const DROP_ORDER: readonly LineKind[] = ['attempt', 'result', 'missed'];
 export class LineQueue {
   readonly #maxBytes: number;
   readonly #onDropped: (kind: LineKind) => void;
-  readonly #waiting: Readonly<Record<LineKind, Fifo<Waiting>>> = {
-    attempt: new Fifo(),
-    result: new Fifo(),
-    missed: new Fifo(),
+  readonly #waiting: Readonly<Record<LineKind, Queue<Waiting>>> = {
+    attempt: new Queue(),
+    result: new Queue(),
+    missed: new Queue(),
   };
   #arrivals = 0;
   #bytes = 0;

@@ -3,8 +3,8 @@ import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import { Fifo } from './fifo.ts';
 import { type LineKind, LineQueue } from './line-queue.ts';
+import { Queue } from './queue.ts';
 import type { ResultSink } from './result-sink.ts';
 
 export interface NdjsonSinkOptions {
@@ -38,7 +38,7 @@ export class NdjsonSink implements ResultSink {
   readonly #idle = new Set<() => void>();
   #mode: 'flowing' | 'waiting' | 'broken' = 'flowing';
   /** Lines that the output has taken but not confirmed; it confirms in order. */
-  readonly #unconfirmed = new Fifo<LineKind>();
+  readonly #unconfirmed = new Queue<LineKind>();
   #lostToSlowness = 0;
 
   constructor(options: NdjsonSinkOptions) {

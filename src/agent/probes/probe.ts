@@ -1,8 +1,8 @@
 import type { Failure } from '../../model/result/error-codes.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { AddressGuard } from '../../runtime/net/address-guard.ts';
-import type { StarvationWatch } from '../net/overtime.ts';
 import type { Resolver } from '../net/resolver.ts';
+import type { StarvationWatch } from '../net/starvation.ts';
 import type { Scrub } from '../secrets/cut-scrubbed.ts';
 import type { OwnSecrets } from '../secrets/own-secrets.ts';
 import type { Endpoint } from './endpoint.ts';

@@ -32,7 +32,7 @@ import type {
 import type { AttemptStarvation, StarvationMeter } from './starvation/starvation.ts';
 import { tooLongAtMost, verdictUnderStarvation } from './starvation/verdict-under-starvation.ts';
 
-/** No attempt takes longer, whatever its thresholds say (src/model/README.md, "The check file"). */
+/** No attempt takes longer, whatever its thresholds say (src/model/README.md, "Thresholds"). */
 const ATTEMPT_LIMIT_MS = 30_000;
 
 export interface AttemptParts {
@@ -184,7 +184,7 @@ async function attemptStarved(
   };
 }
 
-/** Of the 100 ms that an expression has (evaluator.ts). */
+/** Part of the 100 ms that an expression has (evaluator.ts). */
 const MAX_EVALUATION_STARVED_MS = 10;
 /** Shorter starvation is only in the result's `timing`, not in the job log. */
 const MIN_LOGGED_STARVED_MS = 10;

@@ -5,8 +5,8 @@ import type { Run } from '../run/runner.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import { isTooLate, type OneOffRequest } from './one-offs.ts';
 import { type Permit, RunPermits } from './permits/permits.ts';
+import { RemovableQueue } from './removable-queue.ts';
 import type { ScheduledCheck } from './scheduled-check.ts';
-import { WaitingLine } from './waiting-line.ts';
 
 /** `slot`: a slot of the check. `one_off`: a requested run. */
 export type RunKind = 'slot' | 'one_off';
@@ -25,7 +25,7 @@ export interface Due {
 
 export interface RunQueueOptions {
   readonly clock: Clock;
-  /** Runs at work at once, 1 or more. */
+  /** Maximum number of working runs, 1 or more. */
   readonly concurrency: number;
   /** Maximum runs that only wait for their peers, in addition to those. */
   readonly maxWaiting: number;
@@ -54,11 +54,11 @@ interface Ticket {
 const EXPIRY_INTERVAL_MS = 1000;
 
 /**
- * Runs what is due: at most `concurrency` runs at work at once, and `maxWaiting` others that only
+ * Runs what is due: at most `concurrency` working runs at once, and `maxWaiting` others that only
  * wait for their peers. The rest waits in order of arrival until its tolerance is over. Two runs of
  * one check never overlap, except one-off runs, which must not cost the check a slot.
  *
- * Runs wait in a WaitingLine: in the permits' queue each would take 2 KB, and removing one early
+ * Runs wait in a RemovableQueue: in the permits' queue each would take 2 KB, and removing one early
  * would search the whole queue.
  */
 export class RunQueue {
@@ -66,7 +66,7 @@ export class RunQueue {
   readonly #permits: RunPermits;
   /** By key: at most one that runs or waits. */
   readonly #runs = new Map<string, Ticket>();
-  readonly #line = new WaitingLine<Ticket>();
+  readonly #line = new RemovableQueue<Ticket>();
   #nextExpiryMs = 0;
   #state: 'open' | 'closed' = 'open';
   /** No run may start: permits stay free. */
@@ -82,7 +82,7 @@ export class RunQueue {
     });
   }
 
-  /** Runs at work; those that only wait are left out. */
+  /** Working runs; runs that only wait do not count. */
   get running(): number {
     return this.#permits.running;
   }
@@ -102,7 +102,7 @@ export class RunQueue {
     return this.#line.size + this.#permits.queued;
   }
 
-  /** Runs that began and have not ended, at work or waiting. */
+  /** Runs that began and have not ended, working or waiting. */
   get unfinished(): number {
     return this.#runs.size - this.#line.size;
   }

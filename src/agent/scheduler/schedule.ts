@@ -3,7 +3,7 @@ import type { MissedSlots } from '../../model/result/result.ts';
 import { lastSlotAt } from '../../model/schedule/frequency.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { NO_PAUSES, type Pausing, pauseTimesOf, unpausedSlots } from '../slots/check-pauses.ts';
+import { NO_PAUSES, type PauseSource, pauseTimesOf, unpausedSlots } from '../slots/check-pauses.ts';
 import type { ClockInterval } from '../slots/clock-interval.ts';
 import type { Due } from './run-queue.ts';
 import { isDueAlike, type ScheduledCheck, scheduledCheckOf } from './scheduled-check.ts';
@@ -66,7 +66,7 @@ export class Schedule {
   replace(
     checks: readonly Check[],
     rotations: ReadonlyMap<string, RotationRule>,
-    pausing: Pausing = NO_PAUSES,
+    pausing: PauseSource = NO_PAUSES,
     answered: ReadonlyMap<string, number> = NONE_ANSWERED,
   ): Replaced {
     const presentMs = this.#timeline.presentMs;

@@ -1,11 +1,11 @@
 import type { Check } from '../../model/check/check.ts';
 import type { MissedSlots } from '../../model/result/result.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
+import { elapsedMs, type Moment, momentOf } from '../../runtime/boot-clock.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
-import { type Moment, momentOf, passedMs } from '../../runtime/up-time.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 import type { Run } from '../run/runner.ts';
-import { NO_PAUSES, type Pausing } from '../slots/check-pauses.ts';
+import { NO_PAUSES, type PauseSource } from '../slots/check-pauses.ts';
 import type { ClockInterval } from '../slots/clock-interval.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import { type OneOffOutcome, OneOffs } from './one-offs.ts';
@@ -35,7 +35,7 @@ export interface SchedulerObserver {
 
 export interface SchedulerOptions {
   readonly clock: Clock;
-  /** Runs at work at once, 1 or more (JOB_CONCURRENCY). */
+  /** Maximum number of working runs, 1 or more (JOB_CONCURRENCY). */
   readonly concurrency: number;
   /** Maximum runs that only wait for their peers, in addition to those. */
   readonly maxWaiting: number;
@@ -121,7 +121,7 @@ export class Scheduler {
     this.#onStoodStill = options.onStoodStill ?? (() => null);
   }
 
-  /** Runs at work; those that only wait are left out. */
+  /** Working runs; runs that only wait do not count. */
   get running(): number {
     return this.#queue.running;
   }
@@ -145,7 +145,7 @@ export class Scheduler {
     return this.#queue.queued;
   }
 
-  /** Runs that began and have not ended, at work or waiting. */
+  /** Runs that began and have not ended, working or waiting. */
   get unfinished(): number {
     return this.#queue.unfinished;
   }
@@ -196,7 +196,7 @@ export class Scheduler {
   setChecks(
     checks: readonly Check[],
     rotations: ReadonlyMap<string, RotationRule> = NO_ROTATIONS,
-    pausing: Pausing = NO_PAUSES,
+    pausing: PauseSource = NO_PAUSES,
     answered: ReadonlyMap<string, number> = NONE_ANSWERED,
   ): void {
     // The service's clock may be ahead of this one.
@@ -251,7 +251,7 @@ export class Scheduler {
     this.#lastTickMs = this.#clock.monotonicMs();
     const before = this.#lastTick;
     this.#lastTick = momentOf(this.#clock);
-    const stoodStill = passedMs(before, this.#lastTick) >= STOOD_STILL_MS;
+    const stoodStill = elapsedMs(before, this.#lastTick) >= STOOD_STILL_MS;
     if (this.#state === 'running' && stoodStill) this.#haltIfNeeded(before);
     if (this.#state === 'running' && this.#haltedUntil === null) {
       this.#guard(() => this.#takeUntil(this.#lastTickMs + TICK_BUDGET_MS));

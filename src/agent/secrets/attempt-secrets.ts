@@ -13,7 +13,7 @@ export interface AttemptSecrets {
 
 export const NO_ATTEMPT_SECRETS: AttemptSecrets = { values: [], dropped: 0 };
 
-/** Of all values together: several headers of maximum length. */
+/** All values together: several headers of maximum length. */
 const MAX_CHARS = 100_000;
 /** Longer values count as not declared: searching for them takes too long. */
 const MAX_ASKED_CHARS = 2_000;

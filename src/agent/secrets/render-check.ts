@@ -10,7 +10,7 @@ import {
 import { NOT_READABLE_NAME } from '../../model/credentials/not-readable.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
 import { mapTexts, type TextField } from './check-texts.ts';
-import { LIMITS_CHARS, problemOf } from './sendable.ts';
+import { LIMITS_CHARS, valueProblem } from './value-problem.ts';
 
 /** The failure is CREDENTIAL_NOT_READABLE, VARIABLE_UNKNOWN or REQUEST_INVALID. */
 export type Rendered<C> =
@@ -88,7 +88,7 @@ export function renderCheck<C extends Check>(check: C, others: Lookup): Rendered
     const { template, field } = compiledText;
     if (template === null) return text;
     const filled = fill(template, field, lookup);
-    const problem = problemOf(field.kind, template, filled, lookup);
+    const problem = valueProblem(field.kind, template, filled, lookup);
     if (problem === null) return filled ?? text;
     failure = {
       code: 'REQUEST_INVALID',

@@ -5,15 +5,15 @@ import type { CheckSet } from '../source/check-source.ts';
 import type { SlotRange } from './time-coverage.ts';
 
 /** The parts of a set of checks that define pauses. */
-export type Pausing = Pick<CheckSet, 'pauses' | 'groupTags'>;
+export type PauseSource = Pick<CheckSet, 'pauses' | 'groupTags'>;
 
-export const NO_PAUSES: Pausing = { pauses: [], groupTags: new Map() };
+export const NO_PAUSES: PauseSource = { pauses: [], groupTags: new Map() };
 
 /** Returns when a check's slots are skipped, by its own tags and its group's. */
 export function pauseTimesOf({
   pauses,
   groupTags,
-}: Pausing): (check: Pick<Check, 'id' | 'tags'>) => PauseTimes {
+}: PauseSource): (check: Pick<Check, 'id' | 'tags'>) => PauseTimes {
   if (pauses.length === 0) return () => NEVER_PAUSED;
   const compiled = compilePauses(pauses);
   return ({ id, tags }) => {

@@ -60,7 +60,7 @@ export function missedSince(
  *
  * @param startMs epoch milliseconds from which this agent runs them, or later
  */
-export function missedBeforeComing(
+export function missedBeforeTakeover(
   set: PlannedChecks & Pick<CheckSet, 'unanswered'>,
   startMs: number,
 ): readonly MissedSlots[] {

@@ -4,7 +4,6 @@ import type { SpoolKind, SpoolSlots } from './spool.ts';
 export interface Segment {
   readonly path: string;
   bytes: number;
-  /** Of its manifest. */
   manifestBytes: number;
   live: number;
   /** Has bytes that are not what was written: it is moved aside, not deleted, when no record waits in it. */
@@ -26,7 +25,7 @@ export interface Entry {
   readonly key: number;
   /** On a clock that only goes forward, sleep of the machine included; whole milliseconds. */
   readonly bornMs: number;
-  /** Of its frame. */
+  /** Bytes of its frame. */
   readonly bytes: number;
   /** Null once it is on disk. */
   content: Content | null;

@@ -1,8 +1,8 @@
+import { bootTimeMs } from '../../runtime/boot-clock.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { upTimeMs } from '../../runtime/up-time.ts';
 import { frameBytes } from './frame.ts';
 import type {
-  BesideSpool,
+  SharedSpoolSpace,
   Spool,
   SpoolDropped,
   SpoolDropReason,
@@ -11,7 +11,7 @@ import type {
   SpoolRecord,
 } from './spool.ts';
 import { SpoolIndex } from './spool-index.ts';
-import { fits } from './spool-rules.ts';
+import { isWithinRecordLimits } from './spool-rules.ts';
 import { SpoolWaiters } from './spool-waiters.ts';
 
 export interface MemorySpoolOptions {
@@ -47,19 +47,19 @@ export class MemorySpool implements Spool {
 
   get oldestAgeMs(): number | null {
     const { oldest } = this.#index;
-    return oldest === null ? null : upTimeMs(this.#options.clock) - oldest.bornMs;
+    return oldest === null ? null : bootTimeMs(this.#options.clock) - oldest.bornMs;
   }
 
   put(record: SpoolRecord): void {
     const { kind, id, body } = record;
     const { clock, maxBytes } = this.#options;
     if (this.#index.has(kind, id)) return;
-    if (!this.#isOpen || !fits(id, frameBytes(id, body.length), maxBytes)) {
+    if (!this.#isOpen || !isWithinRecordLimits(id, frameBytes(id, body.length), maxBytes)) {
       this.#index.refuse(kind, this.#isOpen ? 'space' : 'memory');
       return;
     }
     this.#lastKey += 1;
-    this.#index.admit(record, this.#lastKey, upTimeMs(clock));
+    this.#index.admit(record, this.#lastKey, bootTimeMs(clock));
     while (this.depth.bytes > maxBytes) {
       const victim = this.#index.firstOf('spare') ?? this.#index.firstOf('main');
       if (victim === null) break;
@@ -105,7 +105,7 @@ export class MemorySpool implements Spool {
 
   forgetDamage(): void {}
 
-  share(_beside: BesideSpool): void {}
+  share(_beside: SharedSpoolSpace): void {}
 
   available(signal: AbortSignal, after = -1): Promise<boolean> {
     if (!this.#isOpen || signal.aborted) return Promise.resolve(false);
@@ -123,7 +123,7 @@ export class MemorySpool implements Spool {
   }
 
   #expire(): void {
-    const nowMs = upTimeMs(this.#options.clock);
+    const nowMs = bootTimeMs(this.#options.clock);
     for (
       let oldest = this.#index.oldest;
       oldest !== null && nowMs - oldest.bornMs > this.#options.maxAgeMs;

@@ -8,13 +8,13 @@ import type { Spool, SpoolDropped, SpoolLost } from './spool.ts';
 export interface SpoolOptions {
   /** DATA_DIR; null keeps everything in memory. */
   readonly dataDir: string | null;
-  /** Of the files in the folder; 512 MiB where left out, 512 KiB at least. */
+  /** Bytes of all spool files. Default: 512 MiB; minimum: 512 KiB. */
   readonly maxBytes?: number;
-  /** 7 days where left out. */
+  /** Default: 7 days. */
   readonly maxAgeMs?: number;
-  /** What may wait in memory, for the disk or without a folder; 64 MiB where left out. */
+  /** Bytes that may wait in memory, for the disk or without a folder. Default: 64 MiB. */
   readonly maxMemoryBytes?: number;
-  /** How long a record may wait for others to be written with it, milliseconds; 25 where left out. */
+  /** How long a record may wait for others to be written with it, milliseconds. Default: 25. */
   readonly commitDelayMs?: number;
 }
 
@@ -23,7 +23,7 @@ export interface SpoolDeps {
   readonly log: Logger;
   readonly onDropped: SpoolDropped;
   readonly onLost: SpoolLost;
-  /** Where DATA_DIR is; the machine's own where left out. */
+  /** The disk of DATA_DIR. Default: the machine's. */
   readonly disk?: Disk;
 }
 

@@ -1,5 +1,5 @@
+import { bootTimeMs } from '../../runtime/boot-clock.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { upTimeMs } from '../../runtime/up-time.ts';
 import type { PendingWrites } from './disk/pending-writes.ts';
 import type { Entry, LogPriority, Segment } from './entry.ts';
 import type { SpoolDropReason } from './spool.ts';
@@ -14,7 +14,7 @@ export interface SpoolBoundsParts {
   readonly pending: PendingWrites;
   readonly spoolLog: SpoolLog;
   readonly clock: Clock;
-  /** Of the files together. */
+  /** Bytes of all spool files. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
   /** For records that wait for the disk. */
@@ -32,7 +32,7 @@ export class SpoolBounds {
   /** Drops records that are too old, not always all at once. True where there were some. */
   expire(): boolean {
     const { index, clock, maxAgeMs, spoolLog } = this.#parts;
-    const nowMs = upTimeMs(clock);
+    const nowMs = bootTimeMs(clock);
     let expired = 0;
     for (let oldest = index.oldest; oldest !== null; oldest = index.oldest) {
       if (nowMs - oldest.bornMs <= maxAgeMs || expired === MAX_EXPIRED) break;

@@ -46,17 +46,17 @@ export class SpoolLog {
   }
 
   expired(records: number): void {
-    this.#log.warn({ records }, 'results that waited for too long are dropped');
+    this.#log.warn({ records }, 'dropped results that exceeded SPOOL_MAX_DAYS');
   }
 
   lost(records: number): void {
-    this.#log.error({ records }, 'results could not be written to the spool before the end');
+    this.#log.error({ records }, 'results could not be written to the spool before shutdown');
   }
 
   damaged(file: string): void {
     this.#log.error(
       { file },
-      'the spool is damaged: the whole records of this file are used, and then it is moved aside',
+      'the spool is damaged: recovering intact records and moving the file aside',
     );
   }
 }

@@ -5,8 +5,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import { isInTime } from '../../runtime/wait.ts';
 import { missedRecordOf } from '../../wire/v1/results.ts';
 import type { ResultSink } from '../output/result-sink.ts';
-import { type Fitted, fitForWire } from './fit-for-wire.ts';
 import type { Spool, SpoolKind, SpoolSlots } from './spool.ts';
+import { type TrimmedResult, trimForWire } from './trim-for-wire.ts';
 
 export interface SpoolSinkOptions {
   readonly spool: Spool;
@@ -49,9 +49,9 @@ export class SpoolSink implements ResultSink {
 
   #putResult(result: CheckResult): void {
     const { log } = this.#options;
-    let fitted: Fitted;
+    let fitted: TrimmedResult;
     try {
-      fitted = fitForWire(result);
+      fitted = trimForWire(result);
     } catch (error) {
       log.error({ err: error, kind: 'internal' }, 'a result cannot be written');
       return;
@@ -60,7 +60,7 @@ export class SpoolSink implements ResultSink {
     if (!fitted.isValid) {
       log.error(
         { checkId, id, kind: 'internal' },
-        'a result is not of the form that the service takes; please report it',
+        'a result does not match the wire schema; please report it',
       );
     }
     if (resultType === 'ATTEMPT') this.#put('attempt', id, fitted.body);
@@ -73,7 +73,7 @@ export class SpoolSink implements ResultSink {
     const isOnDisk = await isInTime(spool.committed(), signal);
     const { records } = spool.depth;
     if (records === 0 || (isOnDisk && spool.state !== 'memory')) return;
-    log.warn({ records }, 'results wait that are not all on disk');
+    log.warn({ records }, 'some pending results are not on disk');
   }
 
   #put(kind: SpoolKind, id: string, body: Buffer, slots?: SpoolSlots): void {

@@ -42,9 +42,9 @@ export type SpoolDropReason = (typeof SPOOL_DROP_REASONS)[number];
 export type SpoolState = 'durable' | 'failing' | 'memory';
 
 /** Artifacts: they are stored beside the spool's own files and share its bound in bytes. */
-export interface BesideSpool {
+export interface SharedSpoolSpace {
   readonly bytes: number;
-  /** Drops the oldest until so many bytes are free, or none is left. Never throws. */
+  /** Drops the oldest until this many bytes are free, or none is left. Never throws. */
   shed(bytes: number): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export interface Spool {
   /** Drops a record that will never be accepted, and counts it. Ignores unknown ones. */
   discard(kind: SpoolKind, id: string, reason: SpoolDropReason): void;
   /** Counts these toward the bound in bytes from now on, and drops them before any record. */
-  share(beside: BesideSpool): void;
+  share(beside: SharedSpoolSpace): void;
   /** What the bound in bytes leaves for artifacts; infinite without a folder. */
   readonly freeBytes: number;
   readonly state: SpoolState;

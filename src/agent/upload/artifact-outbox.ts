@@ -10,7 +10,7 @@ import {
 } from '../../wire/v1/artifacts.ts';
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
 import { type Disk, systemDisk } from '../spool/disk/disk.ts';
-import type { BesideSpool, Spool } from '../spool/spool.ts';
+import type { SharedSpoolSpace, Spool } from '../spool/spool.ts';
 import { type ArtifactFiles, diskArtifactFiles, memoryArtifactFiles } from './artifact-files.ts';
 import type { Pieces } from './file-pieces.ts';
 
@@ -51,7 +51,7 @@ export interface ArtifactOutbox {
 
 /** The waiting artifacts, for the uploader. */
 export interface ArtifactContents {
-  /** Of all waiting artifacts. */
+  /** Bytes of all waiting artifacts. */
   readonly bytes: number;
   /** Whether the artifact still has all its bytes. @throws the system's error */
   isWhole(id: string, bytes: number): Promise<boolean>;
@@ -98,7 +98,7 @@ export async function openArtifactOutbox(
   return outbox;
 }
 
-class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
+class Outbox implements ArtifactOutbox, ArtifactContents, SharedSpoolSpace {
   readonly #options: Required<OutboxOptions>;
   readonly #files: ArtifactFiles;
   /** Bytes by id, oldest first. */

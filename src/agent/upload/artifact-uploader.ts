@@ -19,11 +19,11 @@ export interface ArtifactUploaderOptions {
   /** For parts whose address the operator did not allow. */
   readonly deniedLog: ThrottledLog;
   readonly onUploaded: (count: number) => void;
-  /** The service refused them for good. */
+  /** The service permanently rejected them. */
   readonly onRejected: (count: number) => void;
 }
 
-/** After so many incomplete uploads the artifact is given up: its bytes differ from its note. */
+/** After this many incomplete uploads the artifact is dropped: its bytes differ from its note. */
 const MAX_ROUNDS = 5;
 
 interface Waiting {
@@ -145,7 +145,10 @@ export class ArtifactUploader {
 
   async #refused({ record }: Waiting, problem: string): Promise<null> {
     const { spool, outbox, log, onRejected } = this.#options;
-    log.warn({ id: record.id, problem }, 'the service refuses an artifact for good: it is dropped');
+    log.warn(
+      { id: record.id, problem },
+      'the service permanently rejected an artifact; dropped it',
+    );
     onRejected(1);
     this.#waiting.delete(record.key);
     await spool.accepted([record.key]);

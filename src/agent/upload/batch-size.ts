@@ -1,7 +1,7 @@
 import { MAX_MISSED, MAX_RESULTS } from '../../wire/v1/limits.ts';
 
 const MAX_RECORDS = MAX_RESULTS + MAX_MISSED;
-/** A request that fails is tried with so many times fewer records. */
+/** A request that fails is repeated with this many times fewer records. */
 const DIVISOR = 8;
 /** As few as this get through a bad line, too: smaller ones are only more requests. */
 const MIN_OFFLINE = 16;
@@ -21,7 +21,7 @@ export class BatchSize {
     this.#maxRecords = Math.min(this.#ceiling, this.#maxRecords * 2);
   }
 
-  /** The service refused a batch of so many, one of which may be the reason. */
+  /** The service refused a batch of this many, one of which may be the reason. */
   refused(sent: number): void {
     this.#maxRecords = Math.max(1, Math.floor(sent / 2));
     this.#ceiling = this.#maxRecords;
@@ -32,12 +32,12 @@ export class BatchSize {
     this.#ceiling = MAX_RECORDS;
   }
 
-  /** No answer came to a batch of so many, and not for the first time. */
+  /** No answer came to a batch of this many, and not for the first time. */
   offline(sent: number): void {
     this.#maxRecords = Math.max(MIN_OFFLINE, Math.floor(sent / DIVISOR));
   }
 
-  /** The service failed over a batch of so many, and not for the first time. */
+  /** The service failed over a batch of this many, and not for the first time. */
   failed(sent: number): void {
     this.#maxRecords = Math.max(1, Math.floor(sent / DIVISOR));
   }

@@ -3,7 +3,7 @@ import type { ResultsAnswer } from '../../wire/v1/results.ts';
 import type { SpooledRecord } from '../spool/spool.ts';
 
 /**
- * Of the records of one batch; a larger record goes alone. A quarter of the bound of a request: larger
+ * Bytes of the records of one batch; a larger record goes alone. A quarter of the bound of a request: larger
  * batches are not faster, and each is in memory three times.
  */
 export const BATCH_BYTES = MAX_BATCH_BYTES / 4;
@@ -18,7 +18,7 @@ export interface Batch {
 export class BatchMemory {
   #bytes = Buffer.alloc(0);
 
-  /** A buffer of so many bytes, which overwrites that of the call before. */
+  /** A buffer of this many bytes, which overwrites that of the call before. */
   take(bytes: number): Buffer {
     if (this.#bytes.length < bytes) this.#bytes = Buffer.allocUnsafeSlow(bytes);
     return this.#bytes.subarray(0, bytes);

@@ -18,7 +18,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was closed before the answer was whole',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for other names',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks no TLS; see whether SERVICE_URL begins with http://',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not use TLS; see whether SERVICE_URL begins with http://',
 };
 const WRONG_VERSION = 'ERR_SSL_WRONG_VERSION_NUMBER';
 const UNTRUSTED: ReadonlySet<string> = new Set([
@@ -51,15 +51,16 @@ function proxyText({ proxy, problem }: ProxyFault): string {
   const { variable } = proxy;
   if (problem.kind === 'unreachable') {
     const code = systemCodeOf(problem.error);
-    const reason = code === WRONG_VERSION ? `it speaks no TLS (${code})` : reasonOf(problem.error);
+    const reason =
+      code === WRONG_VERSION ? `it does not use TLS (${code})` : reasonOf(problem.error);
     return `no connection to the proxy: ${reason}; see ${variable}`;
   }
   const { end } = problem;
   switch (end.ended) {
     case 'cancelled':
-      return 'it was broken off';
+      return 'it was interrupted';
     case 'time-up':
-      return 'the proxy did not answer in time whether it connects to it';
+      return 'the proxy did not confirm the connection in time';
     case 'broken':
       return `no tunnel through the proxy: ${end.what}; see ${variable}`;
     case 'answered': {
@@ -69,14 +70,14 @@ function proxyText({ proxy, problem }: ProxyFault): string {
       const text = SHORT_LINE.test(reason) ? ` (${reason})` : '';
       const answer = `the proxy answered ${status}${text} to CONNECT`;
       return status >= 500
-        ? `${answer}: it could not reach it, or not find its name`
+        ? `${answer}: it could not reach the service or resolve its name`
         : `${answer}; ${rulesText(proxy)}`;
     }
   }
 }
 
 export function faultOfTimeout(peer: Peer, timeoutMs: number): ServiceFault {
-  return offline(peer, `no whole answer came within ${timeoutMs / 1000} s`);
+  return offline(peer, `no complete response within ${timeoutMs / 1000} s`);
 }
 
 /** The peer, or the proxy before it, cannot be reached. */
@@ -86,8 +87,8 @@ export function offline(peer: Peer, reason: string): ServiceFault {
 
 export function credentialsText({ variable, authorization }: ChosenProxy, status: number): string {
   return authorization === null
-    ? `the proxy wants credentials (${status}); put a user and a password into ${variable}, as in http://user:password@proxy.example.com:3128`
-    : `the proxy does not take the user and password of ${variable} (${status})`;
+    ? `the proxy requires credentials (${status}); put a user and a password into ${variable}, as in http://user:password@proxy.example.com:3128`
+    : `the proxy rejected the user and password of ${variable} (${status})`;
 }
 
 export function rulesText({ variable }: ChosenProxy): string {

@@ -9,7 +9,7 @@ export interface DispatchersOptions {
   readonly clock: Clock;
   /** To one origin; null for no limit. */
   readonly connections: number | null;
-  /** Of one connection. */
+  /** Time to establish one connection. */
   readonly connectTimeoutMs: number;
 }
 
@@ -87,7 +87,7 @@ export class Dispatchers {
       bodyTimeout: 0,
     });
     this.#agents.set(way, agent);
-    // What comes too late ends as what was under way.
+    // Late requests end like those in progress.
     if (this.isDestroyed) void agent.destroy();
     return agent;
   }

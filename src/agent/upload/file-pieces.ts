@@ -7,7 +7,7 @@ export type Pieces = AsyncGenerator<Uint8Array, void, undefined>;
 export interface FileRange {
   readonly fromByte: number;
   readonly bytes: number;
-  /** Of each piece except the last. */
+  /** Bytes of each piece except the last. */
   readonly pieceBytes: number;
 }
 

@@ -8,7 +8,7 @@ import { type Answer, faultOf } from './service-fault.ts';
 export interface PackedBatch {
   /** The key after which the spool was read. */
   readonly after: number;
-  /** Of the lease that the request names. */
+  /** Epoch of the lease that the request names. */
   readonly epoch: number;
   /** All records after that, including artifacts' notes. */
   readonly read: readonly SpooledRecord[];
@@ -22,7 +22,7 @@ export interface PackedBatch {
 export interface PackedBatchesOptions {
   readonly spool: Spool;
   readonly agentId: string;
-  /** Of the agent's lease, as it is now. */
+  /** Epoch of the agent's current lease. */
   readonly epoch: () => number;
 }
 
@@ -45,7 +45,7 @@ export class PackedBatches {
   }
 
   /**
-   * The next batch of at most so many records after that key; they stay in the spool. A disk that
+   * The next batch of at most this many records after that key; they stay in the spool. A disk that
    * cannot be read for now is a fault like a service that cannot be reached.
    */
   async next(after: number, maxRecords: number): Promise<Answer<PackedBatch>> {

@@ -3,7 +3,7 @@ import type { ArtifactPart } from '../../wire/v1/artifacts.ts';
 /** The agent's settings do not allow the address or a header of a part. */
 export interface PartDenial {
   readonly code: 'ARTIFACT_ORIGIN_DENIED' | 'ARTIFACT_HEADER_DENIED';
-  /** Of the address, for the log. */
+  /** Origin of the address, for the log. */
   readonly origin: string;
   /** One line for the log: what, where, what to do. */
   readonly message: string;
@@ -34,12 +34,12 @@ export function denialOf(
   const origin = url.startsWith('/') ? null : new URL(url).origin;
   const shown = origin === null ? 'the service' : origin.slice(0, MAX_ORIGIN_CHARS);
   if (origin !== null && !origins.includes(origin)) {
-    const message = `the service wants artifacts sent to ${shown}, which this agent does not allow, so they go through the service; if that is its object store, set ARTIFACT_ORIGINS=${shown}`;
+    const message = `the service requires artifacts to be sent to ${shown}, which this agent does not allow, so they go through the service; if that is its object store, set ARTIFACT_ORIGINS=${shown}`;
     return { code: 'ARTIFACT_ORIGIN_DENIED', origin: shown, message };
   }
   const header = Object.keys(headers).find((name) => !isForStores(name));
   if (header === undefined) return null;
-  const message = `the service wants artifacts sent to ${shown} with the header ${JSON.stringify(header)}, which no object store needs, so they go through the service without it`;
+  const message = `the service requires artifacts to be sent to ${shown} with the header ${JSON.stringify(header)}, which no object store needs, so they go through the service without it`;
   return { code: 'ARTIFACT_HEADER_DENIED', origin: shown, message };
 }
 

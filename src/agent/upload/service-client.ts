@@ -27,7 +27,7 @@ export interface ServiceClientOptions {
   /** Allowed for parts of artifacts, beside the origin of the service (ARTIFACT_ORIGINS). */
   readonly artifactOrigins: readonly string[];
   readonly clock: Clock;
-  /** Of the agent, for the user-agent header. */
+  /** For the user-agent header. */
   readonly version: string;
   /** Masks secrets in what an answer says. */
   readonly scrub: Scrub;
@@ -56,7 +56,7 @@ export type PutAnswer =
 
 /** A held poll, results, an artifact's parts, a release, and a few spare ones. */
 const MAX_CONNECTIONS = 8;
-/** Of one connection; the time limit of each request includes it. */
+/** Time to establish one connection; the time limit of each request includes it. */
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Error answers have a few hundred bytes; of a proxy's page this much is read. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -264,7 +264,7 @@ export class ServiceClient {
       fault: unreadable(peer, status, problem),
     });
     const json = parseJson(bytes);
-    if (json === undefined) return fault('it is no JSON');
+    if (json === undefined) return fault('it is not JSON');
     const parsed = schema.safeParse(json);
     if (!parsed.success) return fault(problemOf(parsed.error));
     this.#contact();
@@ -286,7 +286,7 @@ function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | 
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
-/** Undefined where the bytes are no JSON. */
+/** Undefined if the bytes are not JSON. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));

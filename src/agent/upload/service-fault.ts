@@ -22,13 +22,13 @@ export type ServiceFaultKind =
 
 export interface ServiceFault {
   readonly kind: ServiceFaultKind;
-  /** Of the answer; null where none came. */
+  /** HTTP status of the answer; null if none came. */
   readonly status: number | null;
   /** One line for the log: what, where, what to do. */
   readonly message: string;
   /** What a Retry-After asks for, milliseconds; an hour at most. */
   readonly retryAfterMs: number | null;
-  /** Of the service's error answer; empty where it was none. */
+  /** Attributes of the service's error answer; empty if it was not one. */
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
@@ -65,4 +65,4 @@ export function faultOf(kind: ServiceFaultKind, message: string): ServiceFault {
   return { kind, status: null, message, retryAfterMs: null, attributes: {} };
 }
 
-export const STOPPED = faultOf('stopped', 'the request was broken off: the agent stops');
+export const STOPPED = faultOf('stopped', 'the request was interrupted: the agent stops');

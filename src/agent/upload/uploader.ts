@@ -21,13 +21,13 @@ export interface UploaderOptions {
   readonly outbox: ArtifactContents;
   readonly client: Pick<ServiceClient, 'post' | 'put' | 'key'>;
   readonly agentId: string;
-  /** Of the agent's current lease. */
+  /** Epoch of the agent's current lease. */
   readonly epoch: () => number;
   readonly clock: Clock;
   readonly log: Logger;
   /** Records that the service has accepted. */
   readonly onUploaded: (count: number) => void;
-  /** Records that the service refused for good. */
+  /** Records that the service permanently rejected. */
   readonly onRejected: (kind: SpoolKind, count: number) => void;
   /** Unsent records wait on disk for the next process: `flush` does not wait for an absent service. */
   readonly outlivesProcess?: boolean;
@@ -48,7 +48,7 @@ type Step = 'sent' | 'empty' | ServiceFault;
 
 /**
  * Sends the spool's records to the service, oldest first and one batch at a time, until each is
- * accepted or refused for good. Meanwhile it prepares the next batch, and removes the last one from
+ * accepted or permanently rejected. Meanwhile it prepares the next batch, and removes the last one from
  * the disk. Artifacts are sent in parallel: a long one delays no results.
  */
 export class Uploader {
@@ -281,7 +281,7 @@ export class Uploader {
     await this.#waitForRemovals(MAX_REMOVING);
   }
 
-  /** Waits until at most so many removals are left. */
+  /** Waits until at most this many removals are left. */
   async #waitForRemovals(left: number): Promise<void> {
     while (this.#removing.length > left) await this.#removing.shift();
   }
@@ -291,7 +291,7 @@ export class Uploader {
       this.#rejectionLog.warn(
         code,
         { code, kind: record.kind, id: record.id, problem: message },
-        'the service refuses results for good: they are dropped, and counted by vedette_rejected_total',
+        'the service permanently rejected results; dropped them (vedette_rejected_total counts them)',
       );
       this.#options.onRejected(record.kind, 1);
     }

@@ -1,15 +1,15 @@
 import { type AgentConfig, loadConfig } from '../../agent/config.ts';
+import { discardReports, NO_REPORTS } from '../../agent/fault-reports/disabled-reports.ts';
+import type { FaultReports } from '../../agent/fault-reports/reporting.ts';
 import { createFileLink } from '../../agent/link/file-link.ts';
 import type { OpenLink } from '../../agent/link/link.ts';
-import { discardReports, NO_REPORTS } from '../../agent/observability/disabled-reports.ts';
-import type { FaultReports } from '../../agent/observability/reporting.ts';
 import { NdjsonSink } from '../../agent/output/ndjson-sink.ts';
 import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import { createFileSource } from '../../agent/source/file/file-source.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { requireDescriptors } from '../../runtime/descriptors.ts';
-import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
+import { requireDescriptors } from '../../runtime/files/descriptors.ts';
+import { loadSequentially } from '../../runtime/load-sequentially.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { runDaemon } from '../daemon.ts';
@@ -70,8 +70,8 @@ async function reportsFor(
   if (work.kind === 'file') return NO_REPORTS;
   const { dataDir } = work;
   if (!externalObservability) return discardReports({ dataDir, log });
-  loadOneByOne(import.meta.url, '../../agent/observability/fault-reports.js');
-  const { createFaultReports } = await import('../../agent/observability/fault-reports.ts');
+  loadSequentially(import.meta.url, '../../agent/fault-reports/fault-reports.js');
+  const { createFaultReports } = await import('../../agent/fault-reports/fault-reports.ts');
   return createFaultReports({ clock, dataDir, version: VERSION, log });
 }
 
@@ -91,7 +91,7 @@ function linkFor(config: AgentConfig, printResults: boolean, { stdout }: Termina
     if (work.kind === 'service') {
       const alsoTo = printResults ? lines() : null;
       // Loaded only for a service.
-      loadOneByOne(import.meta.url, '../../agent/link/service-link.js');
+      loadSequentially(import.meta.url, '../../agent/link/service-link.js');
       const { openServiceLink } = await import('../../agent/link/service-link.ts');
       return openServiceLink({ work, concurrency, alsoTo }, parts);
     }

@@ -1,4 +1,4 @@
-import { fitForWire } from '../../agent/spool/fit-for-wire.ts';
+import { trimForWire } from '../../agent/spool/trim-for-wire.ts';
 import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import {
   MAX_SESSION_MISSED,
@@ -47,7 +47,7 @@ export class SessionReport {
   }
 
   result(result: CheckResult): void {
-    const { body, isValid } = fitForWire(result);
+    const { body, isValid } = trimForWire(result);
     const isFull = this.#counts.results >= MAX_SESSION_RESULTS;
     if (isValid && !isFull) this.#add({ list: 'results', json: withoutProto(body) });
     else this.#leftOut += 1;

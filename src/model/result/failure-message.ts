@@ -64,10 +64,12 @@ function unmetOf(result: FailedResult): string | null {
   if (http) {
     // If it took too long, the status may be the expected one.
     if (http.status >= 400) return joined(`The answer had status ${http.status}`, tooSlow);
-    return tooSlow ?? `The answer had status ${http.status}, where the check wants an error status`;
+    return (
+      tooSlow ?? `The answer had status ${http.status}, where the check expects an error status`
+    );
   }
   if (tcpCheckResult?.response) {
-    return tooSlow ?? 'The connection was made, where the check wants none';
+    return tooSlow ?? 'The connection was made, where the check expects none';
   }
   const dns = dnsCheckResult?.response;
   if (dns) {
@@ -77,12 +79,12 @@ function unmetOf(result: FailedResult): string | null {
     const { responseCode } = dns;
     if (responseCode !== 'NOERROR')
       return joined(`The name server answered ${responseCode}`, tooSlow);
-    return tooSlow ?? 'The name server answered NOERROR, where the check wants an error code';
+    return tooSlow ?? 'The name server answered NOERROR, where the check expects an error code';
   }
   const icmp = icmpCheckResult?.response;
   if (icmp) {
     if (icmp.packetLoss > 0) return `${icmp.packetLoss} % of the echo requests were lost`;
-    return 'Every echo request was answered, where the check wants loss';
+    return 'Every echo request was answered, where the check expects loss';
   }
   return tooSlow;
 }

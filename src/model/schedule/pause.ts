@@ -29,7 +29,7 @@ export type Pause = z.output<typeof pauseSchema>;
 
 /**
  * Whether a check with these tags, its own and its group's, skips a slot at the instant
- * (src/service/README.md, "Maintenance windows", Maintenance windows). For many checks
+ * (src/service/README.md, "Maintenance windows"). For many checks
  * `compilePauses` costs less.
  */
 export function pausedAt(

@@ -48,7 +48,7 @@ export function refuseSlips(
   throw new VedetteError(
     'config',
     'CONFIG_UNKNOWN',
-    `${quoted(slip.name)} is no variable of Vedette; did you mean ${slip.meant}? Rename it, or unset it if it is for another program`,
+    `${quoted(slip.name)} is not a variable of Vedette; did you mean ${slip.meant}? Rename it, or unset it if it is for another program`,
   );
 }
 

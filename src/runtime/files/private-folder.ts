@@ -11,20 +11,20 @@ const OTHERS_SEARCH = 0o001;
 const STICKY = 0o1000;
 /** Kubernetes sets this on a volume with `fsGroup`. */
 const SHARED_WITH_GROUP = 0o2020;
-/** Entries to visit at a start. Those beyond it are inside folders that are closed by then. */
+/** Entries to visit at a start. Those beyond it are inside folders that are restricted by then. */
 const MAX_ENTRIES = 100_000;
 
 interface Walk {
   entriesLeft: number;
-  closed: number;
-  /** The first entry that others can write and that cannot be closed. */
+  restricted: number;
+  /** The first entry that others can write and that cannot be restricted. */
   writable: string | null;
-  /** The number of entries that others can only read and that cannot be closed. */
+  /** The number of entries that others can only read and that cannot be restricted. */
   readable: number;
 }
 
 /**
- * Closes a data folder and its entries to other users. Changes the folder itself only where all
+ * Restricts a data folder and its entries to their owner. Changes the folder itself only where all
  * entries are ours: others may use it, too. Ignores a missing folder.
  *
  * @param names our entries, also with the suffix `.new`
@@ -32,7 +32,7 @@ interface Walk {
  *   changed. For a volume this is only a warning: some always have mode 777, and their mount
  *   decides who has access
  */
-export async function closeDataFolder(
+export async function restrictDataFolder(
   folder: string,
   names: readonly string[],
   log: Logger,
@@ -44,7 +44,7 @@ export async function closeDataFolder(
   const ours = new Set(names.flatMap((name) => [name, `${name}.new`]));
   const isOurFolder = entries.every((entry) => ours.has(entry) || entry === 'lost+found');
   const walk = newWalk();
-  const root = isOurFolder ? await closeRoot(folder, walk) : await stat(folder);
+  const root = isOurFolder ? await restrictRoot(folder, walk) : await stat(folder);
   const isVolume = await isMounted(folder);
   const refuse = (path: string, found: Stats): void => {
     const problem = writable(folder, path, found);
@@ -53,11 +53,11 @@ export async function closeDataFolder(
   };
   if (isReplaceable(root)) refuse(folder, root);
   for (const entry of entries) {
-    if (ours.has(entry)) await closeEntries(join(folder, entry), walk, false);
+    if (ours.has(entry)) await restrictEntries(join(folder, entry), walk, false);
   }
-  if (walk.closed > 0) {
+  if (walk.restricted > 0) {
     log.info(
-      { folder, entries: walk.closed },
+      { folder, entries: walk.restricted },
       'files or folders of DATA_DIR were open to other users: now their owner alone can open them',
     );
   }
@@ -72,13 +72,13 @@ export async function closeDataFolder(
   }
 }
 
-/** Closes a new file or folder, with all its entries, to other users, as far as that is allowed. */
-export async function closeToOthers(path: string): Promise<void> {
-  await closeEntries(path, newWalk(), true);
+/** Restricts a new file or folder, with all its entries, to its owner, as far as that is allowed. */
+export async function restrictToOwner(path: string): Promise<void> {
+  await restrictEntries(path, newWalk(), true);
 }
 
 function newWalk(): Walk {
-  return { entriesLeft: MAX_ENTRIES, closed: 0, writable: null, readable: 0 };
+  return { entriesLeft: MAX_ENTRIES, restricted: 0, writable: null, readable: 0 };
 }
 
 /** null where it cannot be read. */
@@ -86,12 +86,12 @@ async function entriesOf(folder: string): Promise<readonly string[] | null> {
   return await readdir(folder).catch(() => null);
 }
 
-async function closeRoot(folder: string, walk: Walk): Promise<Stats> {
+async function restrictRoot(folder: string, walk: Walk): Promise<Stats> {
   const before = await stat(folder);
   const isShared = (before.mode & SHARED_WITH_GROUP) === SHARED_WITH_GROUP;
   const taken = isShared ? OF_OTHER_USERS & 0o007 : OF_OTHER_USERS;
   if ((before.mode & taken) === 0) return before;
-  if (await changeMode(folder, taken, 0)) walk.closed += 1;
+  if (await changeMode(folder, taken, 0)) walk.restricted += 1;
   return await stat(folder);
 }
 
@@ -116,8 +116,8 @@ async function isMounted(folder: string): Promise<boolean> {
   }
 }
 
-/** @param all also the entries of folders that are closed already */
-async function closeEntries(top: string, walk: Walk, all: boolean): Promise<void> {
+/** @param all also the entries of folders that are restricted already */
+async function restrictEntries(top: string, walk: Walk, all: boolean): Promise<void> {
   const paths = [top];
   for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
     if (walk.entriesLeft === 0) return;
@@ -127,7 +127,7 @@ async function closeEntries(top: string, walk: Walk, all: boolean): Promise<void
     if (found === null || !(found.isFile() || found.isDirectory())) continue;
     const isOpen = (found.mode & OF_OTHER_USERS) !== 0;
     if (isOpen) {
-      if (await changeMode(path, OF_OTHER_USERS, constants.O_NOFOLLOW)) walk.closed += 1;
+      if (await changeMode(path, OF_OTHER_USERS, constants.O_NOFOLLOW)) walk.restricted += 1;
       else if ((found.mode & OTHERS_WRITE) !== 0) walk.writable ??= path;
       else if ((found.mode & 0o004) !== 0) walk.readable += 1;
     }

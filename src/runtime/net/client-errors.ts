@@ -25,7 +25,7 @@ const MEANINGS: Readonly<Record<string, readonly [number, string]>> = {
 const LINGER_MS = 1_000;
 
 /**
- * Handles bytes that are no HTTP request: there is no request to answer, only a socket. Always destroys
+ * Handles bytes that are not an HTTP request: there is no request to answer, only a socket. Always destroys
  * the socket in the end: the other side may leave its half open forever.
  */
 export class ClientErrors {
@@ -67,7 +67,7 @@ export class ClientErrors {
       socket.destroy();
       return;
     }
-    const [status, message] = MEANINGS[code ?? ''] ?? [400, 'This is no valid HTTP request'];
+    const [status, message] = MEANINGS[code ?? ''] ?? [400, 'This is not a valid HTTP request'];
     const { contentType, body } = this.#options.answer(status, message);
     socket.end(
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,

@@ -18,7 +18,7 @@ export const MAX_UNANSWERED = 8;
 export interface ConnectionBoundOptions {
   /** Open at once, 1 or more. */
   readonly max: number;
-  /** Of these, from one address. */
+  /** Open at once from one address. */
   readonly maxPerAddress: number;
   /** The key by which a peer's connections are counted; null for a peer without a bound of its own. */
   readonly addressOf: (socket: Socket) => string | null;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
+import { loadSequentially } from '../../runtime/load-sequentially.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Store } from './port.ts';
 import { PostgresStore } from './postgres/postgres.ts';
@@ -30,7 +30,7 @@ export async function openStore(
   const { databaseUrl, dataDir, ...options } = config;
   if (databaseUrl === null) {
     // 10 MB of code that a service on PostgreSQL never needs.
-    loadOneByOne(import.meta.url, './pglite/pglite.js');
+    loadSequentially(import.meta.url, './pglite/pglite.js');
     const { openPglite } = await import('./pglite/pglite.ts');
     return openPglite(dataDir, deps);
   }

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { sharedExposition } from '../../runtime/exposition.ts';
+import { sharedMetricsText } from '../../runtime/metrics-text.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 
 /** Seconds: from what memory answers to a long poll's end. */
@@ -154,7 +154,7 @@ export function createServiceMetrics(options: {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
   return {
     registry,
-    text: sharedExposition(registry),
+    text: sharedMetricsText(registry),
     connectionClosed: (state) => closed.inc({ state }),
     readConnections(open) {
       openConnections = open;

@@ -5,7 +5,7 @@ import { oneOf, type Parsed, webOrigin, wholeNumber } from '../../runtime/config
 import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
-import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
+import { loadSequentially } from '../../runtime/load-sequentially.ts';
 import { diskError } from './errors.ts';
 import { openLocalDisk } from './local-disk/local-disk.ts';
 import type { ArtifactStore, ArtifactStoreDeps } from './port.ts';
@@ -215,7 +215,7 @@ export async function openArtifactStore(
 ): Promise<ArtifactStore> {
   if (s3 !== null) {
     // The SDK is large: load it only where it is used.
-    loadOneByOne(import.meta.url, './s3/s3.js');
+    loadSequentially(import.meta.url, './s3/s3.js');
     const { createS3Store } = await import('./s3/s3.ts');
     return createS3Store(s3, deps);
   }

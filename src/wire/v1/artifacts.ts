@@ -11,7 +11,7 @@ const MEDIA_TYPE =
 /** Begins an upload or resumes one: the same (resultId, name, sha256) is the same upload. */
 export const artifactBeginSchema = z.object({
   resultId: id,
-  /** Of the result: artifacts may come before it, and results are found by check. */
+  /** Check of the result: artifacts may come before the result, and results are found by check. */
   checkId: id,
   name: z.string().max(128).regex(ARTIFACT_NAME, 'must be a plain file name'),
   contentType: z.string().max(400).regex(MEDIA_TYPE, 'must be a media type'),

@@ -29,7 +29,7 @@ export const assignmentEnvelope = z.object({
    * as missed. An agent that ran the check before ignores it.
    */
   answeredUntil: instant.nullable().default(null),
-  /** Of the check's group; pauses apply by them, too. */
+  /** Tags of the check's group; pauses apply by them, too. */
   groupTags: listOf(text(MAX_TAG_CHARS), MAX_TAGS).default([]),
 });
 export type AssignmentMessage = z.infer<typeof assignmentEnvelope>;

@@ -15,7 +15,7 @@ export function storableText(text: string): string {
 /** Also halves of pairs, which the second pass does not replace. */
 const UNSTORABLE = /[\0\ud800-\udfff]/;
 
-/** Any text of at most so many UTF-16 units, made storable. */
+/** Any text of at most this many UTF-16 units, made storable. */
 export function text(maxChars: number) {
   return z.string().max(maxChars).overwrite(storableText);
 }
@@ -26,7 +26,7 @@ export const id = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/, 'must be 1 to 128 letters, digits and _ . : -');
 
 /**
- * A location's name in results: a slug, or an identifier of src/service/README.md, "Every endpoint".
+ * A location's name in results: a slug, or an identifier of src/service/README.md, "Values of shared fields".
  */
 export const locationName = text(255).min(1);
 
@@ -45,7 +45,7 @@ export const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 export const openCode = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be a short code');
 
 /**
- * A list of at most so many items, which are counted before they are parsed: reporting a million
+ * A list of at most this many items, which are counted before they are parsed: reporting a million
  * wrong ones would take seconds.
  */
 export function listOf<Item extends z.ZodType>(item: Item, maxItems: number) {
@@ -53,7 +53,7 @@ export function listOf<Item extends z.ZodType>(item: Item, maxItems: number) {
 }
 
 /**
- * A record with at most so many keys, which are counted first, too.
+ * A record with at most this many keys, which are counted first, too.
  *
  * @param values a quick test of the values: only the first wrong one is reported, as reporting
  *   thousands that do not fit the schema would take long

@@ -50,9 +50,9 @@ export const pollRequestSchema = z.object({
   capabilities: capabilitiesSchema,
   concurrency: z.int().min(1).max(MAX_CONCURRENCY),
   load: z.object({ running: count, queued: count }),
-  /** Of the last complete answer; 0 requests all. */
+  /** Revision of the last complete answer; 0 requests all checks. */
   revision: count,
-  /** Of the agent's lease; 0 where it has none. */
+  /** Epoch of the agent's lease; 0 without a lease. */
   epoch: count,
   /** The marker of the previous page; null for the first. */
   page: pageMarker.nullable().default(null),
@@ -96,7 +96,7 @@ export type LocationSettings = z.output<typeof locationSettingsSchema>;
 export const pollResponseSchema = z.object({
   /** The agent's revision once it has this answer and all pages after it. */
   revision: count,
-  /** Of the lease: higher than before where the agent had lost it. */
+  /** Epoch of the lease: higher than before if the agent had lost it. */
   epoch: count,
   /** The lease, from the sending of the poll; the agent polls again well before its end. */
   leaseMs: z.int().min(1_000).max(3_600_000),

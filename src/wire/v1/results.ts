@@ -44,7 +44,7 @@ export const resultsEnvelope = z.object({
 export type ResultsMessage = z.output<typeof resultsEnvelope>;
 
 /**
- * Why a record is refused for good: the agent drops, logs and counts it. After an error answer to
+ * Why a record is permanently rejected: the agent drops, logs and counts it. After an error answer to
  * the whole batch, it retains the batch.
  */
 export const REJECTION_CODES = {

@@ -56,7 +56,7 @@ createInterface({ input: agent.stdout }).on('line', take);
 await new Promise((resolve) => {
   agent.stderr.setEncoding('utf8').on('data', (text) => {
     if (said.length < 20_000) said += text;
-    if (said.includes('the checks are in')) resolve();
+    if (said.includes('checks loaded')) resolve();
   });
 });
 process.stdout.write('ready\n');

@@ -101,5 +101,5 @@ async function fromService(
 }
 
 function allIn(count: number): RegExp {
-  return new RegExp(`"scheduled":${count},"msg":"the checks are in"`);
+  return new RegExp(`"scheduled":${count},"msg":"checks loaded"`);
 }

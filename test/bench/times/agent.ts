@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { EXACT_MS } from '../../../src/agent/net/overtime.ts';
+import { EXACT_MS } from '../../../src/agent/net/deadline-extension.ts';
 import type { CheckResult, MissedSlots, Timing } from '../../../src/model/result/result.ts';
 import { PERIOD_MS, withLoadedAgent } from '../rig/agent.ts';
 import { manyChecks } from '../rig/many.ts';

@@ -4,7 +4,11 @@ import { addressesIn } from '../../../src/agent/net/dns/address-answer.ts';
 import { askForAddresses } from '../../../src/agent/net/dns/dns-source.ts';
 import { decodeHeader, decodeMessage } from '../../../src/agent/net/dns/message/message.ts';
 import { TYPE_NUMBERS } from '../../../src/agent/net/dns/message/parameters.ts';
-import { judgeAnswer, judgeStreamed, makeQuery } from '../../../src/agent/net/dns/message/query.ts';
+import {
+  makeQuery,
+  matchResponse,
+  matchStreamedResponse,
+} from '../../../src/agent/net/dns/message/query.ts';
 import { StreamFrames } from '../../../src/agent/net/dns/message/stream-frames.ts';
 import { digText, jsonAnswerOf, shownPartOf } from '../../../src/agent/probes/dns/answer-forms.ts';
 import { SharedBodyMemory } from '../../../src/agent/probes/http/body/body-memory.ts';
@@ -280,8 +284,8 @@ it('any DNS message is read without a fault by every reader', { timeout: TIMEOUT
       const query = queries.get(type);
       if (query === undefined) throw new Error('no query');
       const mine = withId(bytes, query.id);
-      judgeStreamed(mine, query);
-      const judged = judgeAnswer(mine, query);
+      matchStreamedResponse(mine, query);
+      const judged = matchResponse(mine, query);
       const whole = decodeMessage(mine);
       if (!whole.ok) {
         expect(whole.fault).not.toBe('');

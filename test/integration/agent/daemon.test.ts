@@ -1,10 +1,10 @@
 import { EventEmitter, once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../src/agent/config.ts';
+import { NO_REPORTS } from '../../../src/agent/fault-reports/disabled-reports.ts';
 import { createFileLink } from '../../../src/agent/link/file-link.ts';
 import type { Link } from '../../../src/agent/link/link.ts';
 import { runAgent } from '../../../src/agent/main.ts';
-import { NO_REPORTS } from '../../../src/agent/observability/disabled-reports.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
 import type { MissedSlots } from '../../../src/model/result/result.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';

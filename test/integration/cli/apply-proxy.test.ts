@@ -49,7 +49,7 @@ it('names the proxy that does not let it through, and never its credentials', as
     );
     expect(code).toMatch(/^SERVICE_(UNREACHABLE|FAILED)$/);
     expect(message).toContain(`through the proxy http://127.0.0.1:${proxy.port}`);
-    expect(message).toContain('does not take the user and password of HTTP');
+    expect(message).toContain('rejected the user and password of HTTP');
     expect(message).not.toContain('s3cret');
   }
 });

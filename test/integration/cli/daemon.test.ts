@@ -56,7 +56,7 @@ describe('vedette agent', () => {
     const request = { url: await target() };
     file.write({ id: 'daily', checkType: 'URL', frequency: 1440, request });
     const cli = startCli(['agent'], { CHECKS_FILE: file.path, AGENT_HEALTH_PORT: '0' });
-    await cli.seen('stderr', /"the checks are in"/);
+    await cli.seen('stderr', /"checks loaded"/);
     if (process.platform === 'linux') {
       // What it writes is for nobody else, whoever started it.
       expect(readFileSync(`/proc/${cli.child.pid}/status`, 'utf8')).toMatch(/^Umask:\s*0077$/m);

@@ -119,7 +119,7 @@ it('vedette agent shows none to whoever looks at its log, and none when it crash
   const { terminal, run, shown, stderr, exits } = watched();
   const file = checkFile(await servedBy(echo), 40);
   const ended = run(['agent'], { CHECKS_FILE: file, AGENT_HEALTH_PORT: '0' });
-  await eventually(() => stderr().includes('the checks are in'));
+  await eventually(() => stderr().includes('checks loaded'));
   const { length } = shown().stdout;
   await eventually(() => shown().stdout.length > length);
   terminal.signals.emit('uncaughtException', new TypeError(`no ${ALL}`));

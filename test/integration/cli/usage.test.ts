@@ -98,7 +98,7 @@ describe('what is wrong on the command line', () => {
     [
       'agent',
       { CHECKS_FILE: 'x', LOG_LEVL: 'info' },
-      /^vedette: "LOG_LEVL" is no variable of Vedette; did you mean LOG_LEVEL\?.*\n$/,
+      /^vedette: "LOG_LEVL" is not a variable of Vedette; did you mean LOG_LEVEL\?.*\n$/,
     ],
     [
       'agent',

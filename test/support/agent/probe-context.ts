@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { StarvationWatch } from '../../../src/agent/net/overtime.ts';
 import type { Resolution, Resolver } from '../../../src/agent/net/resolver.ts';
+import type { StarvationWatch } from '../../../src/agent/net/starvation.ts';
 import { JobLog } from '../../../src/agent/probes/job-log.ts';
 import type { ProbeContext } from '../../../src/agent/probes/probe.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';

@@ -1,9 +1,9 @@
 import { onTestFinished } from 'vitest';
-import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import {
   createFaultReports,
   type FaultReports,
-} from '../../../src/agent/observability/fault-reports.ts';
+} from '../../../src/agent/fault-reports/fault-reports.ts';
+import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
 import { ServiceClient } from '../../../src/agent/upload/service-client.ts';
 import { eventually } from '../eventually.ts';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import packet from 'dns-packet';
 import { openTracer } from '../../../dist/agent/evidence/traceroute/open-tracer.js';
-import { tracerouteText } from '../../../dist/agent/evidence/traceroute/text.js';
+import { tracerouteText } from '../../../dist/agent/evidence/traceroute/traceroute-text.js';
 import { systemClock } from '../../../dist/runtime/clock.js';
 import { createLogger } from '../../../dist/runtime/logger.js';
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
 import { loadKernelSockets } from '../../../src/agent/net/kernel/kernel-sockets.ts';
-import type { StarvationWatch } from '../../../src/agent/net/overtime.ts';
+import type { StarvationWatch } from '../../../src/agent/net/starvation.ts';
 import {
   type AttemptStarvation,
   StarvationMeter,

@@ -64,7 +64,7 @@ describe.skipIf(lack !== null)(
       // The result names the unavailable evidence, and nothing else is missing.
       const warnings = (await agent.logs()).split('\n').filter((line) => line.includes('"warn"'));
       expect(warnings).toHaveLength(1);
-      expect(warnings[0]).toMatch(/failures come without a packet capture: .*--cap-add=NET_RAW/);
+      expect(warnings[0]).toMatch(/packet capture is disabled: .*--cap-add=NET_RAW/);
       expect(await agent.healthcheck()).toBe(0);
       expect(await agent.stop()).toBe(0);
     });
@@ -72,7 +72,7 @@ describe.skipIf(lack !== null)(
     it('the agent container captures packets with CAP_NET_RAW, as UID 10001', async () => {
       const place = await deployment.addLocation();
       const agent = await deployment.startAgent(place, 'docker-run-agent-capture');
-      await agent.logged(/failures of the network are captured/);
+      await agent.logged(/capturing packets of network failures/);
       expect(statusOf(await nodePid(), 'Uid')).toBe('10001\t10001\t10001\t10001');
       const check = await deployment.addCheck(place, 'tcp', { hostname: 'targets', port: 9 });
       await deployment.runNow(check);

@@ -148,7 +148,7 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
 }
 
 /** The checks are assigned, and their slots run from now on. */
-const RUNS = /"time":"([^"]*)"[^\n]*"scheduled":[1-9][^\n]*the checks are in/;
+const RUNS = /"time":"([^"]*)"[^\n]*"scheduled":[1-9][^\n]*checks loaded/;
 
 /** The time between two kills is the subject of this test. */
 function pause(ms: number): Promise<void> {

@@ -276,7 +276,7 @@ describe('a variable that is nearly one of ours', () => {
   ])('%s stops the start with the suggestion %s', (name, meant) => {
     const { kind, code, message } = refusalOf({ ...NEEDED, [name]: '1' });
     expect({ kind, code }).toEqual({ kind: 'config', code: 'CONFIG_UNKNOWN' });
-    expect(message).toContain(`"${name}" is no variable of Vedette; did you mean ${meant}?`);
+    expect(message).toContain(`"${name}" is not a variable of Vedette; did you mean ${meant}?`);
   });
 
   it.each([

@@ -22,7 +22,7 @@ export type BuiltFilter =
  */
 export function buildFilter({ addresses, port, transport }: CaptureFilter): BuiltFilter {
   if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {
-    return { ok: false, note: `${port} is no port` };
+    return { ok: false, note: `${port} is not a port` };
   }
   if (addresses.length > MAX_ADDRESSES) {
     return { ok: false, note: `more than ${MAX_ADDRESSES} addresses cannot be captured at once` };
@@ -30,7 +30,8 @@ export function buildFilter({ addresses, port, transport }: CaptureFilter): Buil
   const hosts = new Map<string, Buffer>();
   for (const address of addresses) {
     const bytes = wireBytes(address);
-    if (bytes === null) return { ok: false, note: `${JSON.stringify(address)} is no IP address` };
+    if (bytes === null)
+      return { ok: false, note: `${JSON.stringify(address)} is not an IP address` };
     hosts.set(addressText(bytes), bytes);
   }
   const parts = [...hosts].flatMap(([host, bytes]) => partsFor(host, bytes, port, transport));

@@ -59,7 +59,7 @@ export class PcapCollector {
     if (this.#receivedBytes < FILE_HEADER_BYTES) return;
     const isLittle = LITTLE_ENDIAN_MAGICS.includes(this.#buffer.readUInt32LE(0));
     if (!isLittle && !LITTLE_ENDIAN_MAGICS.includes(this.#buffer.readUInt32BE(0))) {
-      this.#fault = 'the output is no packet capture';
+      this.#fault = 'the output is not a packet capture';
       return;
     }
     this.#wholeBytes = Math.max(this.#wholeBytes, FILE_HEADER_BYTES);

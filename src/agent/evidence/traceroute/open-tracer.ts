@@ -120,7 +120,7 @@ const LINK_LOCAL = /^fe[89ab][0-9a-f]:/;
 /** In canonical form; an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) becomes IPv4. */
 function traceAddressOf(text: string): TraceAddress {
   const bytes = wireBytes(text);
-  if (bytes === null) return { ok: false, note: `${text} is no IP address` };
+  if (bytes === null) return { ok: false, note: `${text} is not an IP address` };
   const address = addressText(bytes);
   if (LINK_LOCAL.test(address)) {
     return { ok: false, note: `${text} is on the link itself: there is no route to trace` };

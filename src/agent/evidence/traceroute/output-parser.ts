@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
+import { withoutZone } from '../../net/endpoint-text.ts';
 import type { Family } from '../../net/resolver.ts';
-import { withoutZone } from '../../net/text.ts';
 import { type Answer, MAX_TTL, type Meaning, PROBES_PER_HOP, type ProbeEnd } from './engine.ts';
 import { PORT_UNREACHABLE, unreachableByMark } from './unreachable.ts';
 

@@ -47,7 +47,7 @@ export async function findRawEngine(clock: Clock): Promise<FoundEngine> {
     options: EngineOptions,
   ): Promise<EngineRun> => {
     const target = addressBytes(address);
-    if (target === null) return { ok: false, note: `${address} is no IP address` };
+    if (target === null) return { ok: false, note: `${address} is not an IP address` };
     let trace: RawTrace;
     try {
       trace = new RawTrace({ family, address, target }, netPing, clock, options);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
+import { withoutZone } from '../../net/endpoint-text.ts';
 import type { Family } from '../../net/resolver.ts';
-import { withoutZone } from '../../net/text.ts';
 import { addressBytes, addressText } from '../../probes/icmp/address-bytes.ts';
 import {
   decodeEchoReply,

@@ -5,7 +5,7 @@ import type { Answered, ExchangeOptions } from './exchange.ts';
 import { serverText } from './exchange-failures.ts';
 import { displayName } from './message/names.ts';
 import { RCODE, rcodeName } from './message/parameters.ts';
-import { foundOrNull, type Missed, missedOrOver, type SourceResult } from './source-result.ts';
+import { foundOrNull, lookupFailure, type Missed, type SourceResult } from './source-result.ts';
 import { askNameServers, type NameServers } from './system/name-servers.ts';
 
 /** Time limit for the query for the other family, which only makes a message clearer. */
@@ -40,7 +40,7 @@ export async function askForAddresses(
     if (code === 'DNS_TIMEOUT' || code === 'DNS_UNREACHABLE') break;
   }
   if (best === null) {
-    return missedOrOver({ code: 'DNS_NXDOMAIN', message: 'There is no name to ask for' });
+    return lookupFailure({ code: 'DNS_NXDOMAIN', message: 'There is no name to ask for' });
   }
   if (best.answered === null || best.result.failure.code !== 'DNS_NO_ADDRESS') {
     return best.result;
@@ -59,10 +59,10 @@ async function askForOne(
   const question = { name, type: addressType(family) };
   const answered = await askNameServers(question, nameServers, options);
   if (answered.kind === 'failed') {
-    return { result: missedOrOver(answered.failure), answered: null };
+    return { result: lookupFailure(answered.failure), answered: null };
   }
   if (answered.message.rcode !== RCODE.NOERROR) {
-    return { result: missedOrOver(codeFailure(name, answered)), answered };
+    return { result: lookupFailure(codeFailure(name, answered)), answered };
   }
   const { addresses, finalName } = addressesIn(answered.message, name, family);
   const found = foundOrNull(addresses);
@@ -72,7 +72,7 @@ async function askForOne(
       ? ''
       : `, an alias of ${displayName(finalName)},`;
   const message = `The name ${displayName(name)}${alias} has no IPv${family} address`;
-  return { result: missedOrOver({ code: 'DNS_NO_ADDRESS', message }), answered };
+  return { result: lookupFailure({ code: 'DNS_NO_ADDRESS', message }), answered };
 }
 
 const CODE_OF_RCODE: ReadonlyMap<number, ErrorCode> = new Map([

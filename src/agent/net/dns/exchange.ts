@@ -2,7 +2,7 @@ import type { DnsProtocol } from '../../../model/check/request.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { JobLog } from '../../probes/job-log.ts';
 import type { Limits } from '../limited-wait.ts';
-import { type Seen, Stopwatch, unseenMsOf } from '../stopwatch.ts';
+import { Stopwatch, type TimedInstant, unseenMsOf } from '../stopwatch.ts';
 import {
   type ExchangeFailed,
   questionText,
@@ -29,7 +29,7 @@ export interface Answered {
   /** From the first question to the answer, including repeats; ms. */
   readonly durationMs: number;
   /** When the agent had the answer. */
-  readonly end: Seen;
+  readonly end: TimedInstant;
   readonly isTimedByKernel: boolean;
 }
 
@@ -102,7 +102,7 @@ async function overUdp(
   const { end, sent, ignored, kernelTime } = await exchangeOverUdp(query, server, options);
   const who = serverText(server);
   if (sent > 1) {
-    options.log.warn(`The question to ${who} was sent ${sent} times for lack of an answer`);
+    options.log.warn(`The question to ${who} was sent ${sent} times because no answer came`);
   }
   if (ignored > 0) {
     const what = countText(ignored, `datagram from ${who} was`, `datagrams from ${who} were`);

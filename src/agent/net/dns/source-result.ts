@@ -2,7 +2,7 @@ import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import type { SourceStatus } from './system/nsswitch.ts';
 
 /** What one source of names (hosts file, DNS, the C library) found for a host name. */
-export type SourceResult = Found | Missed | Over;
+export type SourceResult = Found | Missed | Aborted;
 
 export interface Found {
   readonly kind: 'found';
@@ -17,8 +17,8 @@ export interface Missed {
 }
 
 /** No other source is queried: the look-up was cancelled, or an internal fault ended it. */
-export interface Over {
-  readonly kind: 'over';
+export interface Aborted {
+  readonly kind: 'aborted';
   readonly failure: Failure;
 }
 
@@ -35,9 +35,9 @@ const STATUS_OF_CODE: Partial<Record<ErrorCode, SourceStatus>> = {
 };
 
 /** Codes that are not in the table mean that the source could not be used. */
-export function missedOrOver(failure: Failure): Missed | Over {
+export function lookupFailure(failure: Failure): Missed | Aborted {
   if (failure.code === 'CANCELLED' || failure.code === 'INTERNAL_ERROR') {
-    return { kind: 'over', failure };
+    return { kind: 'aborted', failure };
   }
   return { kind: 'missed', status: STATUS_OF_CODE[failure.code] ?? 'UNAVAIL', failure };
 }

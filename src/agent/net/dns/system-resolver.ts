@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { JobLog } from '../../probes/job-log.ts';
+import { withoutBrackets } from '../endpoint-text.ts';
 import type { Family, Resolution, ResolveOptions, Resolver } from '../resolver.ts';
-import { withoutBrackets } from '../text.ts';
 import { askForAddresses } from './dns-source.ts';
 import { absoluteName, displayName } from './message/names.ts';
 import type { Missed, SourceResult } from './source-result.ts';
@@ -58,7 +58,7 @@ export function createSystemResolver(options: SystemResolverOptions): SystemReso
       if (known !== null) return known;
       const name = absoluteName(hostname);
       if (name === null) {
-        const message = `${hostname} is no valid host name`;
+        const message = `${hostname} is not a valid host name`;
         return { ok: false, failure: { code: 'DNS_NXDOMAIN', message } };
       }
       const ownDeadlineMs = Math.min(deadlineMs, clock.monotonicMs() + limitMs);

@@ -1,5 +1,5 @@
 import net from 'node:net';
-import { type Silence, silenceOn, UNKNOWN_SILENCE } from '../kernel/silence.ts';
+import { type PeerActivity, peerActivity, UNKNOWN_ACTIVITY } from '../kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
 import {
   cancelled,
@@ -10,13 +10,13 @@ import {
   serverText,
   socketFailed,
 } from './exchange-failures.ts';
-import { type Judged, judgeStreamed, type Query } from './message/query.ts';
+import { type MatchedResponse, matchStreamedResponse, type Query } from './message/query.ts';
 import { StreamFrames } from './message/stream-frames.ts';
 
 /** Unrelated messages to skip before the exchange fails. */
 const MAX_SKIPPED = 4;
 
-export type TcpExchange = Extract<Judged, { kind: 'answer' }> | ExchangeFailed;
+export type TcpExchange = Extract<MatchedResponse, { kind: 'answer' }> | ExchangeFailed;
 
 /** One question over TCP: two octets of length before each message (RFC 1035 4.2.2, RFC 7766). */
 export function exchangeOverTcp(
@@ -41,7 +41,7 @@ export function exchangeOverTcp(
 
   return limitedWait<TcpExchange>(
     limits,
-    { timedOut, cancelled: () => cancelled(query.question, server), silence },
+    { timedOut, cancelled: () => cancelled(query.question, server), activity },
     (settle) => {
       const socket = net.connect({ host: server.address, port: server.port, noDelay: true });
       connection = socket;
@@ -55,7 +55,7 @@ export function exchangeOverTcp(
       socket.on('data', (chunk) => {
         frames.add(chunk);
         for (let bytes = frames.next(); bytes !== null; bytes = frames.next()) {
-          const judged = judgeStreamed(bytes, query);
+          const judged = matchStreamedResponse(bytes, query);
           if (judged.kind === 'answer') settle(judged);
           else if (judged.kind === 'malformed') settle(malformed(bytes, judged.fault));
           else skipped += 1;
@@ -87,9 +87,9 @@ export function exchangeOverTcp(
     },
   );
 
-  function silence(): Silence {
+  function activity(): PeerActivity {
     const sockets = limits.starvation?.sockets ?? null;
-    return connection === null ? UNKNOWN_SILENCE : silenceOn(sockets, connection, !connected);
+    return connection === null ? UNKNOWN_ACTIVITY : peerActivity(sockets, connection, !connected);
   }
 
   function malformed(bytes: Buffer, fault: string): ExchangeFailed {

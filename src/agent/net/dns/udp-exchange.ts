@@ -1,7 +1,7 @@
 import dgram from 'node:dgram';
 import { isIPv6 } from 'node:net';
 import { DatagramArrival } from '../kernel/datagram-arrival.ts';
-import { type Silence, UNKNOWN_SILENCE } from '../kernel/silence.ts';
+import { type PeerActivity, UNKNOWN_ACTIVITY } from '../kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
 import {
   cancelled,
@@ -13,7 +13,7 @@ import {
   socketFailed,
 } from './exchange-failures.ts';
 import { decodeMessage } from './message/message.ts';
-import { type Judged, judgeAnswer, type Query } from './message/query.ts';
+import { type MatchedResponse, matchResponse, type Query } from './message/query.ts';
 
 /** How many datagrams that are not an answer are parsed; the rest are only counted. */
 const MAX_INSPECTED = 16;
@@ -25,7 +25,7 @@ const MAX_IGNORED = 1000;
 const RESEND_AFTER_MS = [500, 1000, 2000, 4000, 8000];
 
 export interface UdpExchange {
-  readonly end: Exclude<Judged, { kind: 'unrelated' | 'malformed' }> | ExchangeFailed;
+  readonly end: Exclude<MatchedResponse, { kind: 'unrelated' | 'malformed' }> | ExchangeFailed;
   /** Datagrams sent, and received ones that did not answer the question. */
   readonly sent: number;
   readonly ignored: number;
@@ -80,8 +80,8 @@ export function exchangeOverUdp(
   };
 
   /** By our clock: the event-loop iteration at the deadline has emptied the socket's queue. */
-  const silence = (): Silence =>
-    sent === 0 ? UNKNOWN_SILENCE : { kind: 'silent', ms: limits.clock.monotonicMs() - sentMs };
+  const activity = (): PeerActivity =>
+    sent === 0 ? UNKNOWN_ACTIVITY : { kind: 'silent', ms: limits.clock.monotonicMs() - sentMs };
 
   const kernelTime = (): KernelTime | null => {
     const atMs = sent === 1 ? (arrival?.atMs() ?? null) : null;
@@ -92,7 +92,7 @@ export function exchangeOverUdp(
 
   return limitedWait(
     limits,
-    { timedOut, cancelled: () => ending(cancelled(query.question, server)), silence },
+    { timedOut, cancelled: () => ending(cancelled(query.question, server)), activity },
     (settle) => {
       const socket = dgram.createSocket({
         type: isIPv6(server.address) ? 'udp6' : 'udp4',
@@ -124,7 +124,7 @@ export function exchangeOverUdp(
       };
 
       socket.on('message', (bytes) => {
-        const judged = judgeAnswer(bytes, query);
+        const judged = matchResponse(bytes, query);
         if (judged.kind === 'unrelated') {
           ignored += 1;
           if (ignored <= MAX_INSPECTED && decodeMessage(bytes).ok) onlyNoise = false;

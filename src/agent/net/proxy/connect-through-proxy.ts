@@ -5,8 +5,8 @@ import type { ProbeContext } from '../../probes/probe.ts';
 import { type Choice, chooseAddresses } from '../choose-addresses.ts';
 import { type Connected, connectTcp, type NotConnected, type Target } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
+import { durationText, endpointText, withoutBrackets } from '../endpoint-text.ts';
 import { Stopwatch } from '../stopwatch.ts';
-import { durationText, endpointText, withoutBrackets } from '../text.ts';
 import { secureConnect, type TunnelHop } from '../tls/secure-connect.ts';
 import { openTunnel } from './open-tunnel.ts';
 import { proxyUnreachable, tunnelFailure } from './proxy-failures.ts';
@@ -42,7 +42,9 @@ export async function connectThroughProxy(
   const { guard, log, clock } = context;
   const hostname = withoutBrackets(target.hostname);
   const { port } = target;
-  log.info(`going through the proxy ${proxy.shown}: what follows until it is connected is its own`);
+  log.info(
+    `connecting through the proxy ${proxy.shown}: log lines until the tunnel is open concern the proxy`,
+  );
   if (!guard.isActive) {
     if (!isTls) {
       const connected = await connectToProxy(proxy, context);
@@ -78,7 +80,9 @@ async function resolveTarget(
   context: ProbeContext,
 ): Promise<Choice> {
   const { resolver, log } = context;
-  log.info(`TARGET_DENY is set: the proxy is given an address of ${hostname} that was tested here`);
+  log.info(
+    `TARGET_DENY is set: resolving ${hostname} here so that the address can be checked before it is sent to the proxy`,
+  );
   const family = ipFamily === 'IPv6' ? 6 : 4;
   const resolution = await resolver.resolve(hostname, family, context);
   if (!resolution.ok) return resolution;

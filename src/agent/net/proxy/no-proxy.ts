@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { network, type Parsed } from '../../../runtime/config/parsers.ts';
+import { withoutBrackets } from '../endpoint-text.ts';
 import { plainName } from '../host-names.ts';
-import { withoutBrackets } from '../text.ts';
 
 /** Whether one entry of NO_PROXY matches a host; `port` is the port of the connection. */
 export type Exemption = (hostname: string, port: number) => boolean;

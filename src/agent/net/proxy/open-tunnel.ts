@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { VERSION } from '../../../runtime/version.ts';
-import { silenceOn } from '../kernel/silence.ts';
+import { endedByReset } from '../ended-by-reset.ts';
+import { endpointText } from '../endpoint-text.ts';
+import { peerActivity } from '../kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
-import { endpointText } from '../text.ts';
-import { endedByReset } from '../unseen-reset.ts';
 import { MAX_HEAD_BYTES, readConnectAnswer } from './connect-answer.ts';
 
 export interface TunnelRequest {
@@ -41,7 +41,7 @@ export function openTunnel(
   const ends = {
     timedOut: (): Tunnelled => ({ ok: false, ended: 'time-up' }),
     cancelled: (): Tunnelled => ({ ok: false, ended: 'cancelled' }),
-    silence: () => silenceOn(limits.starvation?.sockets ?? null, socket),
+    activity: () => peerActivity(limits.starvation?.sockets ?? null, socket),
   };
   return limitedWait<Tunnelled>(limits, ends, (settle) => {
     let isOpen = false;

@@ -1,7 +1,7 @@
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { type Scrub, shortenedReadable } from '../../secrets/cut-scrubbed.ts';
-import { durationText } from '../text.ts';
+import { durationText } from '../endpoint-text.ts';
 import type { NoTunnel } from './open-tunnel.ts';
 import type { HttpProxy } from './proxy-url.ts';
 
@@ -86,7 +86,7 @@ export function credentialsFailure(
 ): Failure {
   const { shown } = proxy;
   const answer = `${status}${reasonText(reason, scrub)}`;
-  const message = `The proxy ${shown} wants credentials before it goes to ${target}: it answered ${answer}; ${credentialsAdvice(proxy)}`;
+  const message = `The proxy ${shown} requires credentials to connect to ${target}: it answered ${answer}; ${credentialsAdvice(proxy)}`;
   return { code: 'PROXY_AUTH_REQUIRED', message };
 }
 
@@ -101,5 +101,5 @@ function reasonText(reason: string, scrub: Scrub): string {
 
 function credentialsAdvice({ authorization }: HttpProxy): string {
   if (authorization === null) return "the location's proxyUrl has to name a user and a password";
-  return "it does not take the user and password of the location's proxyUrl";
+  return "it rejected the user and password of the location's proxyUrl";
 }

@@ -1,4 +1,4 @@
-import { endpointText, percentDecoded, withoutBrackets } from '../text.ts';
+import { endpointText, percentDecoded, withoutBrackets } from '../endpoint-text.ts';
 
 export interface HttpProxy {
   /** Scheme, host and port, for messages: never the credentials. */

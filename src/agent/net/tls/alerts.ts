@@ -33,7 +33,7 @@ const ALERTS: readonly Alert[] = [
     ...failed(40, 'HANDSHAKE_FAILURE', 'it shares no cipher or parameter with the agent'),
     negotiation: true,
   },
-  rejected(42, 'BAD_CERTIFICATE', 'wants a client certificate, or cannot read the one it got'),
+  rejected(42, 'BAD_CERTIFICATE', 'requires a client certificate, or cannot read the one it got'),
   rejected(43, 'UNSUPPORTED_CERTIFICATE', 'does not support the kind of client certificate it got'),
   rejected(44, 'CERTIFICATE_REVOKED', 'says that the client certificate is revoked'),
   rejected(45, 'CERTIFICATE_EXPIRED', 'says that the client certificate has expired'),
@@ -47,10 +47,10 @@ const ALERTS: readonly Alert[] = [
     what: 'speaks neither TLS 1.2 nor 1.3',
     negotiation: true,
   },
-  failed(71, 'INSUFFICIENT_SECURITY', 'it wants stronger ciphers than the agent has'),
+  failed(71, 'INSUFFICIENT_SECURITY', 'it requires stronger ciphers than the agent has'),
   failed(80, 'INTERNAL_ERROR', 'it says that it has an internal error'),
   failed(112, 'UNRECOGNIZED_NAME', 'it serves no host of that name (SNI)'),
-  rejected(116, 'CERTIFICATE_REQUIRED', 'wants a client certificate and got none'),
+  rejected(116, 'CERTIFICATE_REQUIRED', 'requires a client certificate and got none'),
   failed(120, 'NO_APPLICATION_PROTOCOL', 'it speaks none of the protocols offered (ALPN)'),
 ];
 
@@ -97,5 +97,5 @@ export function failureOfTlsAlert(error: unknown): (Failure & { readonly what: s
 /** The only reason that a server has left after its own part of the handshake. */
 const LATE_REFUSAL: AlertMeaning = {
   code: 'TLS_CLIENT_CERT_REJECTED',
-  what: 'wants a client certificate, or did not accept the one it got',
+  what: 'requires a client certificate, or did not accept the one it got',
 };

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { withoutBrackets } from '../endpoint-text.ts';
 import { plainName } from '../host-names.ts';
-import { withoutBrackets } from '../text.ts';
 
 /**
  * The client certificate for a host: one for exactly that name, else one whose `*.` stands for the

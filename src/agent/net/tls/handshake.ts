@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { type ConnectionOptions, connect, type PeerCertificate, TLSSocket } from 'node:tls';
-import { silenceOn } from '../kernel/silence.ts';
+import { peerActivity } from '../kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
 import { watchBytes } from '../watch-bytes.ts';
 
@@ -31,7 +31,7 @@ export function tlsHandshake(
   const ends = {
     timedOut: (): Handshake => ({ ok: false, ended: 'time-up' }),
     cancelled: (): Handshake => ({ ok: false, ended: 'cancelled' }),
-    silence: () => silenceOn(limits.starvation?.sockets ?? null, connection),
+    activity: () => peerActivity(limits.starvation?.sockets ?? null, connection),
   };
   return limitedWait<Handshake>(limits, ends, (settle) => {
     let finished = false;

@@ -6,9 +6,9 @@ import type { TlsFacts } from '../../../model/result/result.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import type { Connected } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
+import { durationText, withoutBrackets } from '../endpoint-text.ts';
 import type { Limits } from '../limited-wait.ts';
 import { openSocket } from '../open-socket.ts';
-import { durationText, withoutBrackets } from '../text.ts';
 import { leafOf, tlsFacts } from './certificate-facts.ts';
 import { certificateFailure } from './certificate-failures.ts';
 import { tlsHandshake } from './handshake.ts';
@@ -127,7 +127,7 @@ function informed(failure: Failure, target: string, probe: TlsProbe): Failure {
     return { code: 'TLS_PROTOCOL_UNSUPPORTED', message };
   }
   if (probe.brokenOff) {
-    const message = `${target} broke off the TLS handshake after it had shown its certificate: it wants a client certificate, or did not accept the one it got`;
+    const message = `${target} broke off the TLS handshake after it had shown its certificate: it requires a client certificate, or did not accept the one it got`;
     return { code: 'TLS_CLIENT_CERT_REJECTED', message };
   }
   const message = `${failure.message}; with weak parameters allowed it agrees on ${protocol} with ${cipher}`;

@@ -87,7 +87,9 @@ function contextOf(certificate: ClientCertificate): ContextOutcome {
     if (ca !== null) trustAlso(context, ca);
     return { ok: true, context };
   } catch (error) {
-    return invalid(`OpenSSL does not take cert with key (${systemCodeOf(error) ?? 'no code'})`);
+    return invalid(
+      `OpenSSL rejects this certificate and key (${systemCodeOf(error) ?? 'no code'})`,
+    );
   }
 }
 

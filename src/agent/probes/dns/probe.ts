@@ -8,6 +8,7 @@ import type {
 } from '../../../model/result/result.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { type Addresses, type Choice, chooseAddresses } from '../../net/choose-addresses.ts';
+import { EXACT_MS } from '../../net/deadline-extension.ts';
 import {
   type Answered,
   type Exchanged,
@@ -17,10 +18,9 @@ import {
 import { rcodeName } from '../../net/dns/message/parameters.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
-import { EXACT_MS } from '../../net/overtime.ts';
+import { endpointText, withoutBrackets } from '../../net/endpoint-text.ts';
 import type { Family } from '../../net/resolver.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
-import { endpointText, withoutBrackets } from '../../net/text.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { JobLog } from '../job-log.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer } from '../../../runtime/clock.ts';
+import { DeadlineExtension, EXACT_MS } from '../../net/deadline-extension.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { stateOf } from '../../net/kernel/kernel-sockets.ts';
-import { MIN_PEER_MS, peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
-import { EXACT_MS, Overtime } from '../../net/overtime.ts';
+import { MIN_PEER_MS, peerActivity, peerTookMs } from '../../net/kernel/peer-activity.ts';
 import type { ProbeContext } from '../probe.ts';
 import { BodyReader, type BodyReaderOptions, type ReadBody } from './body/body-reader.ts';
 import { FloodWatch } from './flood-watch.ts';
@@ -131,8 +131,12 @@ class Exchange {
     }
     this.#wire = wire;
     signal.addEventListener('abort', this.#onAbort, { once: true });
-    const overtime = new Overtime({ clock, deadlineMs, starvation: this.#context.starvation });
-    const onDeadline = (): void => this.#onDeadline(overtime, wire, onDeadline);
+    const extension = new DeadlineExtension({
+      clock,
+      deadlineMs,
+      starvation: this.#context.starvation,
+    });
+    const onDeadline = (): void => this.#onDeadline(extension, wire, onDeadline);
     this.#cancelTimer = clock.after(deadlineMs - this.#sentMs, onDeadline);
     const flood = new FloodWatch(wire, clock, (ending) => this.#end(ending));
     this.#flood = flood;
@@ -169,11 +173,11 @@ class Exchange {
    * A late timer fires before data that has arrived is read. One more event-loop iteration handles
    * that first: a real answer or error takes precedence.
    */
-  #onDeadline(overtime: Overtime, wire: Socket, again: () => void): void {
+  #onDeadline(extension: DeadlineExtension, wire: Socket, again: () => void): void {
     setImmediate(() => {
       if (this.#state !== 'head' && this.#state !== 'body') return;
       const { clock, starvation } = this.#context;
-      const moreMs = overtime.nextMs(silenceOn(starvation?.sockets ?? null, wire));
+      const moreMs = extension.nextMs(peerActivity(starvation?.sockets ?? null, wire));
       if (moreMs === null) this.#end(this.#head === null ? RESPONSE_TIMEOUT : BODY_TIMEOUT);
       else this.#cancelTimer = clock.after(moreMs, again);
     });

@@ -3,6 +3,7 @@ import type { Failure } from '../../../model/result/error-codes.ts';
 import type { TcpFacts, TlsFacts } from '../../../model/result/result.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
 import { type Connected, connectTcp, type NotConnected, type Target } from '../../net/connect.ts';
+import { durationText } from '../../net/endpoint-text.ts';
 import { familyFor } from '../../net/host-families.ts';
 import {
   type ConnectedThrough,
@@ -10,7 +11,6 @@ import {
 } from '../../net/proxy/connect-through-proxy.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
-import { durationText } from '../../net/text.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
 import { secureConnect } from '../../net/tls/secure-connect.ts';
 import type { Endpoint } from '../endpoint.ts';

@@ -3,7 +3,7 @@ import { isSensitiveHeader, MASK } from '../../../model/credentials/sensitive-he
 import type { HttpRequestEcho } from '../../../model/result/result.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
 import { VERSION } from '../../../runtime/version.ts';
-import { percentDecoded } from '../../net/text.ts';
+import { percentDecoded } from '../../net/endpoint-text.ts';
 import { cutScrubbed, NOT_SCRUBBED, type Scrub } from '../../secrets/cut-scrubbed.ts';
 import { SUPPORTED_CODINGS } from './body/decoding/codings.ts';
 

@@ -8,9 +8,9 @@ import type {
   TcpFacts,
   TlsFacts,
 } from '../../../model/result/result.ts';
+import { durationText } from '../../net/endpoint-text.ts';
 import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
-import { durationText } from '../../net/text.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
 import type { BodyMemory } from './body/body-memory.ts';
@@ -26,7 +26,7 @@ import type { HopRequest, ResponseHead } from './transport.ts';
 
 export interface HttpOutcome
   extends ProbeOutcome<HttpRequestEcho, HttpResponse, HttpTimings, HttpTimingPhases> {
-  /** Of the last hop; also without a response. */
+  /** TLS facts of the last hop; also without a response. */
   readonly tls: TlsFacts | null;
   /** Likewise. */
   readonly tcp: TcpFacts | null;
@@ -110,7 +110,7 @@ export async function probeHttp(
     const redirect = head === null ? NO_REDIRECT : judge(head);
     logHop(current, hop, redirect, context);
     if (hop.exchange?.ending?.http1Required && !http1Only) {
-      context.log.info('The server wants this request over HTTP/1.1: sending it again');
+      context.log.info('The server requires this request over HTTP/1.1: sending it again');
       http1Only = true;
       continue;
     }

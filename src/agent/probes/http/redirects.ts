@@ -2,7 +2,7 @@ import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
-/** Longer chains are TOO_MANY_REDIRECTS (src/model/README.md, "API: `request`"). */
+/** Longer chains are TOO_MANY_REDIRECTS (src/model/README.md, "What passes and what fails"). */
 const MAX_REDIRECTS = 10;
 
 const MAX_QUOTED_CHARS = 200;
@@ -32,7 +32,7 @@ export const NO_REDIRECT: Redirect = { kind: 'none' };
 
 /**
  * The next request after a redirect: its method by RFC 9110 15.4, and without credentials to
- * another origin (src/model/README.md, "API: `request`"). A request that once lost them does not
+ * another origin (src/model/README.md, "What passes and what fails"). A request that once lost them does not
  * get them back.
  *
  * @param followed how many redirects were followed before this response
@@ -51,7 +51,7 @@ export function redirectOf(
   const text = asUtf8(location.trim());
   if (text === '') return invalid('an empty Location');
   if (!URL.canParse(text, request.url.href))
-    return invalid(`a Location that is no URL (${cut(text)})`);
+    return invalid(`a Location that is not a URL (${cut(text)})`);
   const url = new URL(text, request.url);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return invalid(`a Location that is neither http nor https (${cut(url.protocol)})`);

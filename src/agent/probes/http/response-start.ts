@@ -57,7 +57,7 @@ export class ResponseStart {
     return this.#state === 'passing';
   }
 
-  /** Of the final response; 1.1 until it is known. */
+  /** HTTP version of the final response; 1.1 until it is known. */
   get version(): '1.0' | '1.1' {
     return this.#version;
   }

@@ -65,7 +65,7 @@ export async function loadLibc(): Promise<LoadedLibc> {
   try {
     const { default: koffi } = await import('koffi');
     if (koffi.type('void *').size !== 8) {
-      return { ok: false, reason: `${process.arch} is no 64-bit architecture` };
+      return { ok: false, reason: `${process.arch} is not a 64-bit architecture` };
     }
     // Optional: koffi has it only if it was built against libuv, and older versions never.
     const node: { readonly poll?: unknown } | undefined = koffi.node;

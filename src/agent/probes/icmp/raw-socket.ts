@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
+import { withoutZone } from '../../net/endpoint-text.ts';
 import type { Family } from '../../net/resolver.ts';
-import { withoutZone } from '../../net/text.ts';
 import { addressBytes, addressText, type Destination } from './address-bytes.ts';
 import {
   decodeEchoReply,

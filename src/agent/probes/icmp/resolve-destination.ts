@@ -2,9 +2,9 @@ import { isIP, isIPv6 } from 'node:net';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
 import { chooseAddresses } from '../../net/choose-addresses.ts';
+import { durationText, withoutBrackets } from '../../net/endpoint-text.ts';
 import { familyFor, hostHasIpv6 } from '../../net/host-families.ts';
 import type { Family } from '../../net/resolver.ts';
-import { durationText, withoutBrackets } from '../../net/text.ts';
 import type { ProbeContext } from '../probe.ts';
 import { type Destination, destinationOf } from './address-bytes.ts';
 

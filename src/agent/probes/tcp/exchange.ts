@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
+import { DeadlineExtension, EXACT_MS } from '../../net/deadline-extension.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { stateOf } from '../../net/kernel/kernel-sockets.ts';
-import { MIN_PEER_MS, peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
+import { MIN_PEER_MS, peerActivity, peerTookMs } from '../../net/kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../../net/limited-wait.ts';
-import { EXACT_MS, Overtime } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
 import { Inbox, type ReadingEnd } from './inbox.ts';
 
-/** src/model/README.md, "TCP: `request`", TCP request. */
+/** src/model/README.md, "TCP: `request`". */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /**
@@ -57,7 +57,7 @@ export async function exchangeText(
   { clock, signal, log, starvation }: ProbeContext,
 ): Promise<Exchange> {
   const { target, data } = options;
-  const overtime = new Overtime({ clock, deadlineMs: options.untilMs, starvation });
+  const extension = new DeadlineExtension({ clock, deadlineMs: options.untilMs, starvation });
   let { untilMs } = options;
   let timedOut = false;
   let peerMs = 0;
@@ -82,7 +82,7 @@ export async function exchangeText(
         return ended(inbox.text(), { code: 'CANCELLED', message }, nowMs);
       }
       if (nowMs >= untilMs) {
-        const moreMs = overtime.nextMs(silenceOn(starvation?.sockets ?? null, socket));
+        const moreMs = extension.nextMs(peerActivity(starvation?.sockets ?? null, socket));
         if (moreMs !== null) {
           untilMs = nowMs + moreMs;
           // Without the yield, data that has arrived would not be read.

@@ -10,7 +10,7 @@ import type {
 } from '../../../model/result/result.ts';
 import { connectTcp } from '../../net/connect.ts';
 import { targetText } from '../../net/connect-failures.ts';
-import { withoutBrackets } from '../../net/text.ts';
+import { withoutBrackets } from '../../net/endpoint-text.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';
@@ -35,7 +35,7 @@ const PAST_ALL_THRESHOLDS_MS = 5001;
 
 /**
  * Connects; if there is data to send or to wait for, sends it and reads the answer
- * (src/model/README.md, "TCP: `request`", TCP request; exchangeText decides until when). An
+ * (src/model/README.md, "TCP: `request`"; exchangeText decides until when). An
  * established connection is a response: assertions judge what then arrives, even if it is nothing.
  *
  * @param satisfied evaluates the RESPONSE_DATA assertions on the data so far; calls do not overlap,

@@ -15,7 +15,7 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 
 /**
  * Saves the body of a failed attempt as an artifact if it is longer than a result stores
- * (src/model/README.md, "API: `request`"). Problems go to the job log.
+ * (src/model/README.md, "Results"). Problems go to the job log.
  *
  * @returns the attempt's `jobAssets`
  */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { ThrottledLog } from '../../../runtime/throttled-log.ts';
-import type { StarvationMark } from '../../net/overtime.ts';
+import type { StarvationMark } from '../../net/starvation.ts';
 import type { CpuAccount } from './cpu-accounting.ts';
 import type { StarvationMeter } from './starvation.ts';
 

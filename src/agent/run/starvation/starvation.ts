@@ -1,6 +1,6 @@
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import { type KernelSockets, loadKernelSockets } from '../../net/kernel/kernel-sockets.ts';
-import type { KernelTimed, StarvationMark, StarvationWatch } from '../../net/overtime.ts';
+import type { KernelTimed, StarvationMark, StarvationWatch } from '../../net/starvation.ts';
 import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
 
 /** Interval of the timer that samples the event loop during attempts. */

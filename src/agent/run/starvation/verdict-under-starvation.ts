@@ -4,7 +4,7 @@ import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { commonVerdict, type Verdict, verdictOf } from '../../../model/result/verdict.ts';
 import type { Evaluator } from '../../assertions/evaluator.ts';
 import { numberOf } from '../../assertions/numeric.ts';
-import { EXACT_MS } from '../../net/overtime.ts';
+import { EXACT_MS } from '../../net/deadline-extension.ts';
 import type { Probed } from '../check-types/check-type.ts';
 
 /**

@@ -20,7 +20,7 @@ export interface Permit {
 }
 
 export interface RunPermitsOptions {
-  /** Runs at work at once, 1 or more (JOB_CONCURRENCY). */
+  /** Maximum number of working runs, 1 or more (JOB_CONCURRENCY). */
   readonly concurrency: number;
   /** Runs that wait for their peers at once, 0 or more. */
   readonly maxWaiting: number;
@@ -74,7 +74,7 @@ export class RunPermits {
     return this.#queue.pending < this.#queue.concurrency;
   }
 
-  /** Runs at work, without those that only wait. */
+  /** Working runs, without those that only wait. */
   get running(): number {
     return this.#queue.pending;
   }

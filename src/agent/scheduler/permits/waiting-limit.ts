@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { descriptorLimit } from '../../../runtime/descriptors.ts';
+import { descriptorLimit } from '../../../runtime/files/descriptors.ts';
 
 /** For the service, the health port (128), the spool, evidence and libraries. */
 const OWN_DESCRIPTORS = 256;
@@ -21,7 +21,7 @@ export interface MachineLimits {
   readonly memoryBytes: number;
 }
 
-/** How many runs may wait for their peers in addition to those at work. */
+/** How many runs may wait for their peers in addition to the working runs. */
 export interface WaitingLimit {
   /** 0 or more. */
   readonly runs: number;
@@ -38,7 +38,7 @@ export function machineLimits(): MachineLimits {
   return { descriptors: descriptorLimit(), memoryBytes };
 }
 
-/** @param concurrency runs at work at once, which have their descriptors first */
+/** @param concurrency working runs at once, which have their descriptors first */
 export function waitingBound(
   concurrency: number,
   { descriptors, memoryBytes }: MachineLimits = machineLimits(),

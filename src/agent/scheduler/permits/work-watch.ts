@@ -18,7 +18,7 @@ export interface WorkWatch {
 
 /**
  * Calls `onWaits` once, when an attempt that begins now only waits for its peer. Time for which the
- * agent was short of CPU does not count: more attempts at work would make it worse.
+ * agent was short of CPU does not count: more working attempts would make it worse.
  */
 export function watchWork(
   clock: Clock,

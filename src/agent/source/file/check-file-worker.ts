@@ -1,12 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { loadOneByOne } from '../../../runtime/load-one-by-one.ts';
+import { loadSequentially } from '../../../runtime/load-sequentially.ts';
 import type { ProblemReport } from '../common/file-problem.ts';
 import type { CheckFile } from './check-file.ts';
 
 // Each thread loads its own modules.
-loadOneByOne(import.meta.url, './check-file.js');
-loadOneByOne(import.meta.url, '../common/file-problem.js');
-loadOneByOne(import.meta.url, './fingerprint.js');
+loadSequentially(import.meta.url, './check-file.js');
+loadSequentially(import.meta.url, '../common/file-problem.js');
+loadSequentially(import.meta.url, './fingerprint.js');
 const { parseCheckFile } = await import('./check-file.ts');
 const { FileProblemsError } = await import('../common/file-problem.ts');
 const { fingerprintOf } = await import('./fingerprint.ts');

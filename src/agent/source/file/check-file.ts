@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Check } from '../../../model/check/check.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
-import { loadOneByOne } from '../../../runtime/load-one-by-one.ts';
+import { loadSequentially } from '../../../runtime/load-sequentially.ts';
 import type { CheckSet } from '../check-source.ts';
 import {
   isMapping,
@@ -48,7 +48,7 @@ export async function parseCheckFile(text: string, file: string): Promise<CheckF
   const plain = await parsePlainCheckFile(text, file);
   if (plain !== null) return plain;
   // Imported on demand, as loading takes long.
-  loadOneByOne(import.meta.url, './document/document.js');
+  loadSequentially(import.meta.url, './document/document.js');
   const { readDocument } = await import('./document/document.ts');
   const problems = new ProblemList();
   const language = extname(file).toLowerCase() === '.json' ? 'JSON' : 'YAML';

@@ -10,7 +10,7 @@ import { fileKindOf, stampOf } from './file-stamp.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
 
-/** The `runLocation` of a file's checks (src/model/README.md, "The check file"). */
+/** The `runLocation` of a file's checks (src/model/README.md, "Results"). */
 export const LOCAL = 'local';
 
 /** A file has no other locations to rotate with: every slot is run here. */

@@ -9,7 +9,7 @@ import { id } from '../../../wire/v1/fields.ts';
 export interface AgentIdentity {
   /** The same after a restart, so that the agent gets its own checks back. */
   readonly agentId: string;
-  /** Of this process: two with a copy of one DATA_DIR have the same agentId. */
+  /** Identifies this process: two with a copy of one DATA_DIR have the same agentId. */
   readonly instanceId: string;
 }
 

@@ -291,7 +291,7 @@ function whyNotTaken(
     return `this agent accepts at most ${MAX_CHECKS} checks`;
   }
   if (budget === null) return null;
-  // Of what was read, which is nested no deeper than a check; the message may be.
+  // Size of the parsed assignment, which is nested no deeper than a check; the message may be.
   const bytes = Buffer.byteLength(JSON.stringify(assignment));
   if (bytes > budget.leftBytes) {
     draft.isCut = true;

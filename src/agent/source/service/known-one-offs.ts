@@ -62,12 +62,12 @@ export class KnownOneOffs {
   }
 
   /** The ids for the next request, up to its limit. */
-  get toTell(): string[] {
+  get toAcknowledge(): string[] {
     return [...this.#done].slice(0, MAX_ONE_OFFS);
   }
 
   /** Called when the service knows that they are done. */
-  told(runIds: readonly string[]): void {
+  acknowledged(runIds: readonly string[]): void {
     for (const runId of runIds) {
       this.#free(runId);
       this.#done.delete(runId);
@@ -88,7 +88,7 @@ export class KnownOneOffs {
     if (this.#known.size < MAX_KNOWN) return true;
     const [oldest] = this.#done;
     if (oldest === undefined) return false;
-    this.told([oldest]);
+    this.acknowledged([oldest]);
     return true;
   }
 }

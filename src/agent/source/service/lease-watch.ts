@@ -1,5 +1,5 @@
+import { elapsedMs, type Moment, momentOf } from '../../../runtime/boot-clock.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { type Moment, momentOf, passedMs } from '../../../runtime/up-time.ts';
 import type { PollResponse } from '../../../wire/v1/poll.ts';
 
 /**
@@ -20,7 +20,7 @@ interface Lease {
 /** Determines how long the agent has its lease. */
 export class LeaseWatch {
   readonly #clock: Clock;
-  /** Of the last poll. */
+  /** When the last poll was sent. */
   #sent: Moment;
   /** By the last answered poll; null without a lease. */
   #answered: Lease | null = null;
@@ -31,7 +31,7 @@ export class LeaseWatch {
   #current: Lease | null = null;
   /** The lease that had ended before the last answered poll was sent. */
   #ended: Lease | null = null;
-  /** The last one that ended and after which `told` was called. */
+  /** The last one that ended and after which `answerPassedOn` was called. */
   #renewed: Lease | null = null;
 
   constructor(clock: Clock) {
@@ -59,7 +59,7 @@ export class LeaseWatch {
   }
 
   /** Called when the answer to the last poll and all previous ones were passed on. */
-  told(): void {
+  answerPassedOn(): void {
     this.#renewed = this.#ended ?? this.#renewed;
     this.#ended = null;
   }
@@ -73,5 +73,5 @@ export class LeaseWatch {
 }
 
 function isOver({ from, leaseMs }: Lease, at: Moment): boolean {
-  return passedMs(from, at) > leaseMs;
+  return elapsedMs(from, at) > leaseMs;
 }

@@ -74,8 +74,8 @@ export class PollFaults {
       const details = { kind: fault.kind, status: fault.status, ...mismatch.data };
       const effect =
         fault.kind === 'ended'
-          ? 'this agent runs no checks, and polls for some every few minutes'
-          : 'the service cannot be polled for checks, so the previous checks continue';
+          ? 'this agent has no checks; polling again every few minutes'
+          : 'cannot poll the service; continuing with the previous checks';
       this.#log[level](details, `${effect}: ${fault.message}`);
     }
     this.#logged = fault.kind;

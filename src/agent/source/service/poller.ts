@@ -1,7 +1,7 @@
+import type { Moment } from '../../../runtime/boot-clock.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { VedetteError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { Moment } from '../../../runtime/up-time.ts';
 import { isInTime, sleep } from '../../../runtime/wait.ts';
 import type { OneOffMessage, Refusal } from '../../../wire/v1/assignment.ts';
 import { DEFAULT_LEASE_MS, MAX_REFUSALS, PATHS, pollTimeoutMs } from '../../../wire/v1/limits.ts';
@@ -82,7 +82,7 @@ export class Poller {
   #ended: Promise<void> = Promise.resolve();
   #leaseMs = DEFAULT_LEASE_MS;
   /**
-   * For the loop's current round: aborted by the end, and by `askAnew`, which needs a new poll at
+   * For the loop's current round: aborted by the end, and by `pollForAssignments`, which needs a new poll at
    * once.
    */
   #round = new AbortController();
@@ -98,7 +98,7 @@ export class Poller {
   /** Bytes of JSON of the pages so far with one-off runs. */
   #runPagesBytes = 0;
   /**
-   * Of the JSON of the last whole set and all changes since; `#draftBytes` with the pages so far.
+   * Bytes of JSON of the last whole set and all changes since; `#draftBytes` adds the pages so far.
    */
   #checksBytes = 0;
   #draftBytes = 0;
@@ -154,7 +154,7 @@ export class Poller {
    *   answer. Without an answer the service is polled again, so callers need a time limit. Never
    *   resolves after `run` has ended: then no check may run
    */
-  askAnew(since: Moment): Promise<void> | null {
+  pollForAssignments(since: Moment): Promise<void> | null {
     const change = this.#lease.since(since);
     if (change === 'unchanged') return null;
     if (change === 'renewed') return Promise.resolve();
@@ -171,11 +171,11 @@ export class Poller {
     const { client, log, identity } = this.#options;
     if (!isOver) {
       log.warn(
-        'the checks move when the lease ends, not at once: the last poll did not end in time',
+        'could not release the checks; other agents take them over when the lease expires: the last poll did not end in time',
       );
       return;
     }
-    const done = this.oneOffs.toTell;
+    const done = this.oneOffs.toAcknowledge;
     const request = { agentId: identity.agentId, epoch: this.#epoch, done };
     const answer = await client.post(PATHS.release, request, {
       schema: releaseResponseSchema,
@@ -184,13 +184,16 @@ export class Poller {
     });
     if (!answer.ok) {
       const { kind, message } = answer.fault;
-      log.warn({ kind }, `the checks move when the lease ends, not at once: ${message}`);
+      log.warn(
+        { kind },
+        `could not release the checks; other agents take them over when the lease expires: ${message}`,
+      );
       return;
     }
     this.#epoch = 0;
-    this.oneOffs.told(done);
-    const handedBack = 'the checks are handed back to the service';
-    log.info(answer.value.released ? handedBack : 'there were no checks to hand back');
+    this.oneOffs.acknowledged(done);
+    const released = 'released the checks';
+    log.info(answer.value.released ? released : 'there were no checks to release');
   }
 
   async #run(listener: CheckListener, signal: AbortSignal): Promise<void> {
@@ -229,7 +232,7 @@ export class Poller {
     });
     this.#lease.over(answer.ok ? answer.value : null);
     if (answer.ok) {
-      this.oneOffs.told(request.done);
+      this.oneOffs.acknowledged(request.done);
       this.#refusedRuns = [];
       this.#serviceClock.heard(answer.value.serverTime, clock.monotonicMs() - sentMs);
     }
@@ -248,7 +251,7 @@ export class Poller {
       revision: this.#revision,
       epoch: this.#epoch,
       page: this.#page,
-      done: this.oneOffs.toTell,
+      done: this.oneOffs.toAcknowledge,
       refused: [...this.#refusedRuns, ...assigned.refusals].slice(0, MAX_REFUSALS),
       clockAheadMs: this.clockAheadMs,
     };
@@ -304,7 +307,7 @@ export class Poller {
     this.#refusedRuns = runs.refused;
     this.#logRefused(runs.refused);
     for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
-    this.#lease.told();
+    this.#lease.answerPassedOn();
     this.#answerAsking();
     if (assigned.hasNewChecks) await this.#saveNewChecks(signal);
     return null;
@@ -345,7 +348,8 @@ export class Poller {
     } finally {
       cancel();
     }
-    if (limit.signal.aborted) log.warn('the disk is slow: new checks run before they are saved');
+    if (limit.signal.aborted)
+      log.warn('the disk is slow: starting new checks before they are saved to disk');
   }
 
   /**
@@ -406,7 +410,7 @@ export class Poller {
       log.error({ checkId }, `the service assigned a check that cannot be run here: ${problem}`);
     }
     const rest = refused.length - MAX_REFUSALS_LOGGED;
-    if (rest > 0) log.error({ checks: rest }, 'more checks cannot be run here');
+    if (rest > 0) log.error({ checks: rest }, 'more assigned checks cannot be run here');
   }
 }
 

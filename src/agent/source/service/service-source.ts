@@ -1,4 +1,4 @@
-import type { Moment } from '../../../runtime/up-time.ts';
+import type { Moment } from '../../../runtime/boot-clock.ts';
 import type { ServiceClient } from '../../upload/service-client.ts';
 import type { CheckSet, CheckSource } from '../check-source.ts';
 import { openAgentIdentity } from './agent-identity.ts';
@@ -37,10 +37,10 @@ export interface ServiceSource extends CheckSource {
    */
   readonly lastSet: CheckSet | null;
   /**
-   * See `Poller.askAnew`: null if the agent continues with its checks; otherwise no slot may begin
+   * See `Poller.pollForAssignments`: null if the agent continues with its checks; otherwise no slot may begin
    * before it resolves or the caller's time limit is over.
    */
-  askAnew(since: Moment): Promise<void> | null;
+  pollForAssignments(since: Moment): Promise<void> | null;
   /** Called when the location key changed: seals the file with the new key. */
   keyChanged(): void;
   /**
@@ -112,7 +112,7 @@ export async function createServiceSource(options: ServiceSourceOptions): Promis
       // Without new assignments, the file may still be useful to an agent with the previous key.
       if (assigned.location !== '') store.changed();
     },
-    askAnew: (since) => poller.askAnew(since),
+    pollForAssignments: (since) => poller.pollForAssignments(since),
     done: (runId) => poller.oneOffs.done(runId),
     release: (signal) => poller.release(signal),
     ended: () => poller.ended,

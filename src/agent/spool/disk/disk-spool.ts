@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
+import { bootTimeMs } from '../../../runtime/boot-clock.ts';
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { upTimeMs } from '../../../runtime/up-time.ts';
 import { LOG_PRIORITIES } from '../entry.ts';
 import { frameBytes } from '../frame.ts';
 import type {
-  BesideSpool,
+  SharedSpoolSpace,
   Spool,
   SpoolDropped,
   SpoolDropReason,
@@ -17,7 +17,7 @@ import type {
 import { SpoolBounds } from '../spool-bounds.ts';
 import { SpoolIndex } from '../spool-index.ts';
 import { SpoolLog } from '../spool-log.ts';
-import { bornBefore, fits } from '../spool-rules.ts';
+import { bootTimeOfRecord, isWithinRecordLimits } from '../spool-rules.ts';
 import { SpoolWaiters } from '../spool-waiters.ts';
 import type { Disk } from './disk.ts';
 import { PendingWrites } from './pending-writes.ts';
@@ -33,7 +33,7 @@ export interface DiskSpoolOptions {
   readonly log: Logger;
   readonly onDropped: SpoolDropped;
   readonly onLost: SpoolLost;
-  /** Of the files together. */
+  /** Bytes of all spool files. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
   /** For records that wait for the disk. */
@@ -49,7 +49,7 @@ const ALL_BYTES = -1;
 const RETRY_MS = 1_000;
 /** Artifacts to drop with each new try on a full disk. */
 const SHED_BYTES = 8 * MAX_GROUP_BYTES;
-const NOTHING_BESIDE: BesideSpool = { bytes: 0, shed: () => Promise.resolve() };
+const NOTHING_BESIDE: SharedSpoolSpace = { bytes: 0, shed: () => Promise.resolve() };
 /** Records added at once at the start: more would block the event loop. */
 const MAX_TAKEN_OVER = 5_000;
 
@@ -82,7 +82,7 @@ export class DiskSpool implements Spool {
   #isEnded: boolean = false;
   /** Dropped records before writing failed; null while it works. */
   #droppedBefore: number | null = null;
-  #beside: BesideSpool = NOTHING_BESIDE;
+  #beside: SharedSpoolSpace = NOTHING_BESIDE;
 
   /** @throws VedetteError of code DATA_DIR_UNUSABLE or DATA_DIR_IN_USE */
   static async open(options: DiskSpoolOptions): Promise<DiskSpool> {
@@ -137,7 +137,7 @@ export class DiskSpool implements Spool {
 
   get oldestAgeMs(): number | null {
     const { oldest } = this.#index;
-    return oldest === null ? null : upTimeMs(this.#options.clock) - oldest.bornMs;
+    return oldest === null ? null : bootTimeMs(this.#options.clock) - oldest.bornMs;
   }
 
   get freeBytes(): number {
@@ -149,7 +149,7 @@ export class DiskSpool implements Spool {
     return this.#index.has(kind, id);
   }
 
-  share(beside: BesideSpool): void {
+  share(beside: SharedSpoolSpace): void {
     this.#beside = beside;
   }
 
@@ -171,11 +171,11 @@ export class DiskSpool implements Spool {
     if (this.#index.has(kind, id)) return;
     const bytes = frameBytes(id, body.length);
     const maxRecordBytes = Math.min(this.#options.maxMemoryBytes, this.#options.maxBytes / 4);
-    if (!this.#isOpen || !fits(id, bytes, maxRecordBytes)) {
+    if (!this.#isOpen || !isWithinRecordLimits(id, bytes, maxRecordBytes)) {
       this.#index.refuse(kind, this.#isOpen ? 'space' : 'memory');
       return;
     }
-    this.#index.admit(record, this.#pending.nextKey(), upTimeMs(this.#options.clock));
+    this.#index.admit(record, this.#pending.nextKey(), bootTimeMs(this.#options.clock));
     this.#pending.added(bytes);
     this.#bounds.boundMemory(this.#state === 'durable');
     this.#schedule();
@@ -242,7 +242,7 @@ export class DiskSpool implements Spool {
   }
 
   #takeOver(waiting: readonly RecoveredEntry[]): void {
-    const bornMs = bornBefore(this.#options.clock);
+    const bornMs = bootTimeOfRecord(this.#options.clock);
     for (const { kind, id, key, atMs, bytes, segment, offset } of waiting) {
       if (this.#index.has(kind, id)) {
         segment.live -= 1;

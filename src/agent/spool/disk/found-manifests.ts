@@ -38,7 +38,7 @@ export class FoundManifests {
     return notes.reduce((end, noted) => Math.max(end, noted.number + 1), number);
   }
 
-  /** Of all manifests. */
+  /** Notes of all manifests. */
   async notesWithin(ranges: readonly NumberRange[]): Promise<readonly NotedFrame[]> {
     if (ranges.length === 0) return [];
     const found: NotedFrame[] = [];

@@ -19,7 +19,7 @@ export interface LostRecords {
 
 /** The known frame numbers of a log. Frames are numbered without gaps, from file to file. */
 export interface KnownNumbers {
-  /** Of whole frames; merged. */
+  /** Numbers of whole frames; merged. */
   readonly seen: readonly NumberRange[];
   /** Frames that were on disk and whose files were not removed since. */
   readonly expected: NumberRange;

@@ -33,7 +33,7 @@ export type NotedFrame = NotedRecord | NotedRemoval;
 /** The part of a frame that goes into the manifest. */
 export type NotableFrame = Pick<Frame, 'type' | 'key' | 'number'> & {
   readonly slots?: SpoolSlots | undefined;
-  /** Of a removal. */
+  /** The records that a removal names. */
   readonly keys?: readonly number[];
 };
 

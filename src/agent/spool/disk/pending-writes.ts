@@ -73,7 +73,7 @@ export class PendingWrites {
     return this.#lastKey;
   }
 
-  /** An entry of so many bytes was added to the index. */
+  /** An entry of this many bytes was added to the index. */
   added(bytes: number): void {
     this.#waitingBytes += bytes;
   }

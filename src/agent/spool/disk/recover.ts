@@ -229,7 +229,7 @@ function logDamaged(
       missingRecords,
       damagedBytes: scan?.damagedBytes ?? null,
     },
-    `the spool is damaged: the whole records of this file are used, and then it is moved aside as ${asidePath('', path)}`,
+    `the spool is damaged: recovering intact records and moving the file aside as ${asidePath('', path)}`,
   );
 }
 

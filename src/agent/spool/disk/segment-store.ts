@@ -7,7 +7,7 @@ import {
   type Segment,
 } from '../entry.ts';
 import { encodeKeys } from '../frame.ts';
-import type { BesideSpool } from '../spool.ts';
+import type { SharedSpoolSpace } from '../spool.ts';
 import type { Disk } from './disk.ts';
 import type { LostRecords } from './lost-frames.ts';
 import { type RecoveredLog, recoverLog } from './recover.ts';
@@ -85,7 +85,7 @@ export class SegmentStore {
     this.lastKey = Math.max(found.spare.lastKey, found.main.lastKey);
   }
 
-  /** Of all files, including records that left. */
+  /** Bytes of all files, including records that left. */
   get bytes(): number {
     return this.#logs.spare.bytes + this.#logs.main.bytes;
   }
@@ -107,12 +107,12 @@ export class SegmentStore {
   }
 
   /**
-   * Makes room for so many bytes: drops artifacts first, then the oldest files of spare records, then
+   * Makes room for this many bytes: drops artifacts first, then the oldest files of spare records, then
    * of the others. Calls `dropped` before it deletes a file.
    */
   async makeRoom(
     bytes: number,
-    beside: BesideSpool,
+    beside: SharedSpoolSpace,
     dropped: (priority: LogPriority, segment: Segment) => void,
   ): Promise<void> {
     const missing = (): number => this.bytes + beside.bytes + bytes - this.#maxBytes;

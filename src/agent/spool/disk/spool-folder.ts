@@ -16,7 +16,7 @@ export interface FoundFile {
   readonly path: string;
   readonly type: 'segment' | 'manifest';
   readonly log: string;
-  /** Of its first frame, unless somebody renamed it. */
+  /** Number of its first frame, unless somebody renamed the file. */
   readonly number: number;
 }
 

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { messageOf, VedetteError } from '../../../runtime/errors.ts';
 import { tryFlock } from '../../../runtime/files/flock.ts';
-import { closeToOthers } from '../../../runtime/files/private-folder.ts';
+import { restrictToOwner } from '../../../runtime/files/private-folder.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 
 const NAME = 'database';
@@ -54,7 +54,7 @@ export async function openDataFolder(
       rmSync(unfinished, { recursive: true, force: true });
       await create(unfinished);
       // PGlite makes its files writable for everybody, regardless of the umask.
-      await closeToOthers(unfinished);
+      await restrictToOwner(unfinished);
       renameSync(unfinished, database);
     }
     return { database, release };

@@ -72,7 +72,7 @@ export async function startAgent(
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       log += text;
       const port = /"port":(\d+),.*health and metrics are served/.exec(log)?.[1];
-      if (port !== undefined && log.includes('the checks are in')) resolve(Number(port));
+      if (port !== undefined && log.includes('checks loaded')) resolve(Number(port));
     });
     child.once('exit', () => reject(new Error(`the agent ended: ${log}`)));
   });

@@ -33,7 +33,7 @@ it('NODE_EXTRA_CA_CERTS is refused where Node would only warn', async () => {
   expect(() => load(path)).toThrow('holds no PEM certificate');
   await writeFile(path, new X509Certificate((await createAuthority()).cert).raw);
   expect(() => load(path)).toThrow('holds no PEM certificate');
-  expect(() => load('/dev/zero')).toThrow('which is no regular file');
+  expect(() => load('/dev/zero')).toThrow('which is not a regular file');
   expect(() => load(join(folder, 'none.pem'))).toThrow('which does not exist; it must be');
   expect(() => load(folder)).toThrow('which is a directory');
 });

@@ -29,10 +29,10 @@ it('the start logs what is available, and captures only if they can be stored', 
   tell(false);
   expect(told()).toEqual([
     'warn: ended processes that a killed agent had left running',
-    'info: failures of the network are traced',
+    'info: tracing network failures',
   ]);
   tell(true);
-  expect(told().at(-1)).toBe('info: failures of the network are captured');
+  expect(told().at(-1)).toBe('info: capturing packets of network failures');
   expect(clock.pendingTimers).toBe(0);
 });
 
@@ -50,7 +50,7 @@ it('a search that does not end is given up, and a late tracer closed', async () 
   await clock.advance(5000);
   expect((await opened).budget).toBeNull();
   expect(told()).toEqual([
-    'warn: failures come without evidence: looking for tcpdump and traceroute took longer than 5 s',
+    'warn: evidence is disabled: looking for tcpdump and traceroute took longer than 5 s',
   ]);
   late.abort();
   await eventually(() => closed === 1);
@@ -67,5 +67,5 @@ it('a search does not delay the stop of the agent', async () => {
 it('a search that throws leaves the agent without evidence', async () => {
   const { opened, told } = opening(() => Promise.reject(new Error('a fault')));
   expect((await opened).budget).toBeNull();
-  expect(told()).toEqual(['error: failures come without evidence: a fault']);
+  expect(told()).toEqual(['error: evidence is disabled: a fault']);
 });

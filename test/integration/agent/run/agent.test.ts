@@ -1,9 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../../src/agent/config.ts';
+import { NO_REPORTS } from '../../../../src/agent/fault-reports/disabled-reports.ts';
 import { createFileLink } from '../../../../src/agent/link/file-link.ts';
 import { runAgent } from '../../../../src/agent/main.ts';
-import { NO_REPORTS } from '../../../../src/agent/observability/disabled-reports.ts';
 import type { CheckListener, CheckSource } from '../../../../src/agent/source/check-source.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
 import { StopSignals } from '../../../../src/runtime/lifecycle.ts';

@@ -52,7 +52,7 @@ it('sends parts for an origin that is not allowed through the service (trust mod
       code: 'ARTIFACT_ORIGIN_DENIED',
       origin,
       count: 1,
-      msg: `the service wants artifacts sent to ${origin}, which this agent does not allow, so they go through the service; if that is its object store, set ARTIFACT_ORIGINS=${origin}`,
+      msg: `the service requires artifacts to be sent to ${origin}, which this agent does not allow, so they go through the service; if that is its object store, set ARTIFACT_ORIGINS=${origin}`,
     },
   ]);
 });

@@ -163,7 +163,7 @@ it.each([
   expect(missing.message).toContain(`(407); put a user and a password into ${variable}`);
   const wrong = await faultOf(clientOf(serviceUrl, proxy.url('ann:wrong')));
   expect(wrong.kind).toBe('offline');
-  expect(wrong.message).toContain(`does not take the user and password of ${variable} (407)`);
+  expect(wrong.message).toContain(`rejected the user and password of ${variable} (407)`);
 });
 
 it.each([HTTPS, HTTP])('names an unreachable proxy in the fault: %s', async (serviceUrl) => {
@@ -197,7 +197,7 @@ it('rejects a proxy with an untrusted certificate', async () => {
 it('names a proxy in the fault that speaks no TLS', async () => {
   const proxy = await httpProxy();
   const fault = await faultOf(clientOf(HTTPS, `https://127.0.0.1:${proxy.port}`));
-  expect(fault.message).toContain('no connection to the proxy: it speaks no TLS');
+  expect(fault.message).toContain('no connection to the proxy: it does not use TLS');
   expect(fault.message).not.toContain('SERVICE_URL');
 });
 

@@ -220,9 +220,9 @@ it.each<[string, Script, Partial<ServiceFault> & { kind: string }, RegExp]>([
     { kind: 'failed', status: 301 },
     /redirect to https:\/\/new\.example: set SERVICE_URL/,
   ],
-  ['is no JSON', answering('<html>'), { kind: 'failed', status: 200 }, /no JSON/],
+  ['is no JSON', answering('<html>'), { kind: 'failed', status: 200 }, /not JSON/],
   ['is of another form', answering('{"hello":1}'), { kind: 'failed', status: 200 }, /hello: /],
-  ['is nothing', answering(''), { kind: 'failed', status: 200 }, /no JSON/],
+  ['is nothing', answering(''), { kind: 'failed', status: 200 }, /not JSON/],
   [
     'is packed and broken',
     answering(gzipSync('{"hello":"x"}').subarray(0, 15), { 'content-encoding': 'gzip' }),

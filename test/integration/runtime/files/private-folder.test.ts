@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { closeDataFolder } from '../../../../src/runtime/files/private-folder.ts';
+import { restrictDataFolder } from '../../../../src/runtime/files/private-folder.ts';
 import { captureLog } from '../../../support/log-capture.ts';
 import { asNobody, NOBODY } from '../../../support/process/as-nobody.ts';
 import { modeOf, openToAll, openToOthers } from '../../../support/process/file-modes.ts';
@@ -26,7 +26,7 @@ afterEach(() => temp.remove());
 
 async function close(): Promise<readonly unknown[]> {
   const { log, records } = captureLog();
-  await closeDataFolder(folder, NAMES, log);
+  await restrictDataFolder(folder, NAMES, log);
   return records();
 }
 

@@ -63,9 +63,9 @@ it('wants a folder that can be read', () => {
   chmodSync(file('locked'), 0);
   expect(loadConfig({ ...NEEDED, VARIABLES_DIR: path }).operatorVariables.folder).toBe(path);
   expect(refusalOf({ VARIABLES_DIR: file('none') })).toBe(
-    `VARIABLES_DIR is "${file('none')}", which does not exist; it must be the path of a folder with one file a value`,
+    `VARIABLES_DIR is "${file('none')}", which does not exist; it must be the path of a folder with one file per value`,
   );
-  expect(refusalOf({ VARIABLES_DIR: file('a-file') })).toContain('which is no folder;');
+  expect(refusalOf({ VARIABLES_DIR: file('a-file') })).toContain('which is not a folder;');
   expect(refusalOf({ VARIABLES_DIR: file('a-file/b') })).toContain('cannot be read (ENOTDIR)');
   // Root may read everything.
   if (process.getuid?.() === 0) return;
@@ -123,6 +123,6 @@ it.each([
 it('refuses a target of a variable that the agent does not have', () => {
   const env = { VARIABLES_FROM_ENV: 'TOKEN', TOKEN: 'x', VARIABLE_TARGETS: 'TOKN@host' };
   expect(refusalOf(env)).toBe(
-    'VARIABLE_TARGETS names TOKN, which is no variable of the agent: name it in VARIABLES_FROM_ENV too, set VARIABLES_DIR, or take its entries out',
+    'VARIABLE_TARGETS names TOKN, which is not a variable of the agent: name it in VARIABLES_FROM_ENV too, set VARIABLES_DIR, or take its entries out',
   );
 });

@@ -26,7 +26,7 @@ describe('chooseAddresses', () => {
       failure: {
         code: 'ADDRESS_DENIED',
         message:
-          'example.test:80 may not be reached: TARGET_DENY shuts it out, since 127.0.0.1 is in 127.0.0.0/8, 127.0.0.2 is in 127.0.0.0/8',
+          'example.test:80 may not be reached: TARGET_DENY blocks it: 127.0.0.1 is in 127.0.0.0/8, 127.0.0.2 is in 127.0.0.0/8',
       },
     });
   });

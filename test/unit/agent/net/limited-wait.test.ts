@@ -1,10 +1,10 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import { type Ends, limitedWait } from '../../../../src/agent/net/limited-wait.ts';
+import { limitedWait, type WaitOutcomes } from '../../../../src/agent/net/limited-wait.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
-const ends: Ends<string> = { timedOut: () => 'timed out', cancelled: () => 'cancelled' };
+const ends: WaitOutcomes<string> = { timedOut: () => 'timed out', cancelled: () => 'cancelled' };
 
 function setUp() {
   const clock = new FakeClock();

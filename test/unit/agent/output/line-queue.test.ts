@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Fifo } from '../../../../src/agent/output/fifo.ts';
 import { LINE_KINDS, type LineKind, LineQueue } from '../../../../src/agent/output/line-queue.ts';
+import { Queue } from '../../../../src/agent/output/queue.ts';
 
 const line = (kind: LineKind, text: string) => ({ kind, bytes: Buffer.from(text) });
 
@@ -75,9 +75,9 @@ describe('LineQueue', () => {
   });
 });
 
-describe('Fifo', () => {
+describe('Queue', () => {
   it('keeps the order over many items', () => {
-    const fifo = new Fifo<number>();
+    const fifo = new Queue<number>();
     let next = 0;
     for (let item = 0; item < 10_000; item += 1) {
       fifo.push(item);

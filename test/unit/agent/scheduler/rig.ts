@@ -5,7 +5,7 @@ import { Scheduler } from '../../../../src/agent/scheduler/scheduler.ts';
 import { type Check, checkBodySchema } from '../../../../src/model/check/check.ts';
 import type { MissedSlots } from '../../../../src/model/result/result.ts';
 import type { Frequency } from '../../../../src/model/vocabulary.ts';
-import type { Moment } from '../../../../src/runtime/up-time.ts';
+import type { Moment } from '../../../../src/runtime/boot-clock.ts';
 import { sleep } from '../../../../src/runtime/wait.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

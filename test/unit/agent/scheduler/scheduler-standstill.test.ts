@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Moment, momentOf, passedMs } from '../../../../src/runtime/up-time.ts';
+import { elapsedMs, type Moment, momentOf } from '../../../../src/runtime/boot-clock.ts';
 import { everyMinute, gate, MINUTE, Rig, SECOND, T0 } from './rig.ts';
 
 /** A rig that holds its slots after each standstill until the test lets them go. */
@@ -76,10 +76,10 @@ it('waits after the machine slept, but not after it was busy for a while', async
     const before = momentOf(rig.clock);
     stand();
     await rig.clock.advance(2 * SECOND);
-    const last = asked.pop() ?? { upMs: 0, wallMs: 0 };
+    const last = asked.pop() ?? { bootMs: 0, wallMs: 0 };
     expect(asked).toEqual([]);
     // Of the last turn before, which are a second apart.
-    expect(passedMs(last, before)).toBeLessThanOrEqual(SECOND);
+    expect(elapsedMs(last, before)).toBeLessThanOrEqual(SECOND);
   }
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { missedBeforeComing, missedSince } from '../../../../src/agent/slots/missed-since.ts';
+import { missedBeforeTakeover, missedSince } from '../../../../src/agent/slots/missed-since.ts';
 import { UnfinishedSlots } from '../../../../src/agent/slots/unfinished-slots.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { Pause } from '../../../../src/model/schedule/pause.ts';
@@ -132,7 +132,7 @@ describe('the slots that a process left unanswered around pauses', () => {
   it('are the same between two agents', () => {
     const unanswered = new Map([['moved', T0]]);
     const set = { ...setOf([every('moved')]), unanswered, pauses: [pause(2, 60)] };
-    expect(missedBeforeComing(set, start)).toEqual([
+    expect(missedBeforeTakeover(set, start)).toEqual([
       { ...range('moved', T0 + MINUTE, T0 + MINUTE, 1), reason: 'unassigned' },
     ]);
   });
@@ -172,21 +172,21 @@ describe('what a check missed between two agents', () => {
       ['moved', T0 + MINUTE],
       ['off', T0],
     ]);
-    expect(missedBeforeComing({ ...set, unanswered }, T0 + 3.5 * MINUTE)).toEqual([
+    expect(missedBeforeTakeover({ ...set, unanswered }, T0 + 3.5 * MINUTE)).toEqual([
       { ...range('moved', T0 + 2 * MINUTE, T0 + 3 * MINUTE, 2), reason: 'unassigned' },
     ]);
   });
 
   it('is nothing where no slot was due in between', () => {
     const unanswered = new Map([['moved', T0 + 1]]);
-    expect(missedBeforeComing({ ...setOf([every('moved')]), unanswered }, T0 + MINUTE - 1)).toEqual(
-      [],
-    );
+    expect(
+      missedBeforeTakeover({ ...setOf([every('moved')]), unanswered }, T0 + MINUTE - 1),
+    ).toEqual([]);
   });
 
   it('reaches back no further than the spool retains results', () => {
     const unanswered = new Map([['moved', T0]]);
-    const [missed] = missedBeforeComing({ ...setOf([every('moved')]), unanswered }, T0 + 8 * DAY);
+    const [missed] = missedBeforeTakeover({ ...setOf([every('moved')]), unanswered }, T0 + 8 * DAY);
     expect(missed).toMatchObject({ slot: T0 + DAY + MINUTE, count: 7 * 24 * 60 });
   });
 });

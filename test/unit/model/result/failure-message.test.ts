@@ -94,12 +94,12 @@ describe('the root message of a result', () => {
     [
       'an answer where none is wanted',
       http(200),
-      'The answer had status 200, where the check wants an error status',
+      'The answer had status 200, where the check expects an error status',
     ],
     [
       'a connection that is not wanted',
       tcp(),
-      'The connection was made, where the check wants none',
+      'The connection was made, where the check expects none',
     ],
     ['a slow connection', tcp(over), SLOW],
     ['another code', dns('SERVFAIL'), 'The name server answered SERVFAIL'],
@@ -113,10 +113,10 @@ describe('the root message of a result', () => {
     [
       'an answer that is not wanted',
       dns('NOERROR'),
-      'The name server answered NOERROR, where the check wants an error code',
+      'The name server answered NOERROR, where the check expects an error code',
     ],
     ['loss', icmp(30), '30 % of the echo requests were lost'],
-    ['no loss', icmp(0), 'Every echo request was answered, where the check wants loss'],
+    ['no loss', icmp(0), 'Every echo request was answered, where the check expects loss'],
   ])('tells of %s', (_, result, message) => {
     expect(rootMessageOf(result)).toBe(message);
   });

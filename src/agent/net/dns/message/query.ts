@@ -66,7 +66,7 @@ function libraryType(type: number): RecordType {
  * - `unrelated`: a message with another id or about another question, or not a response
  * - `malformed`: has the query's id, but is not a DNS message
  */
-export type Judged =
+export type MatchedResponse =
   | { readonly kind: 'answer'; readonly message: DnsMessage }
   | { readonly kind: 'truncated' }
   | { readonly kind: 'unrelated' }
@@ -76,22 +76,22 @@ export type Judged =
  * To forge an answer, an attacker must guess the id and the port. Bytes with the right id are
  * therefore the server's; if they are unreadable, waiting for better ones does not help.
  */
-export function judgeAnswer(bytes: Buffer, query: Query): Judged {
+export function matchResponse(bytes: Buffer, query: Query): MatchedResponse {
   if (bytes.length < 2 || bytes.readUInt16BE(0) !== query.id) return { kind: 'unrelated' };
   const head = decodeHeader(bytes);
   if (!head.ok) return { kind: 'malformed', fault: head.fault };
   if (!answersQuestion(head.value, query.question)) return { kind: 'unrelated' };
   if (head.value.truncated) return { kind: 'truncated' };
-  return judgeWhole(bytes);
+  return readWholeResponse(bytes);
 }
 
 /** The same over TCP, where TC is a mere flag: there is no larger transport to repeat over. */
-export function judgeStreamed(bytes: Buffer, query: Query): Judged {
-  const judged = judgeAnswer(bytes, query);
-  return judged.kind === 'truncated' ? judgeWhole(bytes) : judged;
+export function matchStreamedResponse(bytes: Buffer, query: Query): MatchedResponse {
+  const matched = matchResponse(bytes, query);
+  return matched.kind === 'truncated' ? readWholeResponse(bytes) : matched;
 }
 
-function judgeWhole(bytes: Buffer): Judged {
+function readWholeResponse(bytes: Buffer): MatchedResponse {
   const whole = decodeMessage(bytes);
   return whole.ok
     ? { kind: 'answer', message: whole.value }

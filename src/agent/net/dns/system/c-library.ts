@@ -4,7 +4,7 @@ import { messageOf, systemCodeOf } from '../../../../runtime/errors.ts';
 import { type Limits, limitedWait } from '../../limited-wait.ts';
 import type { Family } from '../../resolver.ts';
 import { displayName } from '../message/names.ts';
-import { foundOrNull, missedOrOver, type SourceResult } from '../source-result.ts';
+import { foundOrNull, lookupFailure, type SourceResult } from '../source-result.ts';
 import type { NameSource } from './nsswitch.ts';
 
 /** getaddrinfo(3), or its replacement in a test. */
@@ -34,11 +34,11 @@ export class CLibrary {
     const shown = displayName(name);
     const timedOut = (): SourceResult => {
       const message = `The system's other name services (nsswitch.conf) did not find ${shown} in time`;
-      return missedOrOver({ code: 'DNS_TIMEOUT', message });
+      return lookupFailure({ code: 'DNS_TIMEOUT', message });
     };
     const cancelled = (): SourceResult => {
       const message = `The look-up of ${shown} was cancelled because the agent stops`;
-      return missedOrOver({ code: 'CANCELLED', message });
+      return lookupFailure({ code: 'CANCELLED', message });
     };
     return limitedWait<SourceResult>(limits, { timedOut, cancelled }, (settle) => {
       const run = (): void => {
@@ -68,14 +68,14 @@ export class CLibrary {
 
 function unknownName(shown: string): SourceResult {
   const message = `The system's other name services (nsswitch.conf) do not know ${shown}`;
-  return missedOrOver({ code: 'DNS_NXDOMAIN', message });
+  return lookupFailure({ code: 'DNS_NXDOMAIN', message });
 }
 
 function failureOf(error: unknown, shown: string): SourceResult {
   const code = systemCodeOf(error) ?? messageOf(error);
   if (code === 'ENOTFOUND' || code === 'ENODATA') return unknownName(shown);
   const message = `The system's other name services failed for ${shown} (${code})`;
-  return missedOrOver({ code: code === 'EAI_AGAIN' ? 'DNS_SERVFAIL' : 'DNS_ERROR', message });
+  return lookupFailure({ code: code === 'EAI_AGAIN' ? 'DNS_SERVFAIL' : 'DNS_ERROR', message });
 }
 
 /**

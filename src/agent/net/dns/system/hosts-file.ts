@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { plainName } from '../../host-names.ts';
 import type { Family } from '../../resolver.ts';
 import { displayName } from '../message/names.ts';
-import { foundOrNull, missedOrOver, type SourceResult } from '../source-result.ts';
+import { foundOrNull, lookupFailure, type SourceResult } from '../source-result.ts';
 
 /** hosts(5): addresses of each name, in the file's order. */
 export interface HostsFile {
@@ -27,10 +27,10 @@ export function findInHosts(hosts: HostsFile, name: string, family: Family): Sou
   const other: Family = family === 4 ? 6 : 4;
   const who = `The name ${displayName(name)}`;
   if (hosts.addresses(name, other).length === 0) {
-    return missedOrOver({ code: 'DNS_NXDOMAIN', message: `${who} is not in the hosts file` });
+    return lookupFailure({ code: 'DNS_NXDOMAIN', message: `${who} is not in the hosts file` });
   }
   const message = `${who} has no IPv${family} address; the hosts file has an IPv${other} address`;
-  return missedOrOver({ code: 'DNS_NO_ADDRESS', message });
+  return lookupFailure({ code: 'DNS_NO_ADDRESS', message });
 }
 
 function add(map: Map<string, Set<string>>, key: string, address: string): void {

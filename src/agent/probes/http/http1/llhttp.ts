@@ -16,7 +16,7 @@ export interface ParserCallbacks {
   onMessageComplete(): number;
 }
 
-/** llhttp.h: what on_headers_complete returns where no body follows, whatever the head says. */
+/** llhttp.h: on_headers_complete returns this if no body follows, whatever the headers say. */
 export const SKIP_BODY = 1;
 /** llhttp.h, HPE_PAUSED. */
 export const PAUSE = 21;

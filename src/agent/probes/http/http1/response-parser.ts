@@ -14,7 +14,7 @@ export interface ParserEvents {
   end(): void;
 }
 
-/** Why the bytes are no response. endings.ts maps the codes to failures. */
+/** Why the bytes are not a response. connection-end.ts maps the codes to failures. */
 export interface ParseError {
   readonly code: string;
   /** One line for messages. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Scrub } from '../../../secrets/cut-scrubbed.ts';
-import { endingOf, isCutOff, watchSocket } from '../endings.ts';
+import { describeConnectionEnd, isCutOff, watchSocket } from '../connection-end.ts';
 import { ResponseStart } from '../response-start.ts';
 import {
   type Ending,
@@ -37,7 +37,7 @@ export function startHttp1(
     over = true;
     events.failed(ending);
   };
-  const fail = (error: unknown): void => end(endingOf(error, evidence, responded));
+  const fail = (error: unknown): void => end(describeConnectionEnd(error, evidence, responded));
   const start = new ResponseStart(() => events.firstByte(), maxHeaderBytes, scrub);
   const parser = new ResponseParser(request.method, maxHeaderBytes, {
     head({ status, statusText, headers }) {

@@ -8,7 +8,7 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import { messageOf, systemCodeOf } from '../../../../runtime/errors.ts';
-import { endingOf, type SocketEvidence, watchSocket } from '../endings.ts';
+import { describeConnectionEnd, type SocketEvidence, watchSocket } from '../connection-end.ts';
 import {
   type Ending,
   type HopRequest,
@@ -16,7 +16,7 @@ import {
   type Transport,
   type TransportEvents,
 } from '../transport.ts';
-import { http2EndingOf } from './endings.ts';
+import { describeHttp2End } from './http2-error.ts';
 
 /** What a stream may send ahead of its reader; more only costs memory, less costs round trips. */
 const WINDOW_BYTES = 1024 * 1024;
@@ -41,7 +41,8 @@ export function startHttp2(
   maxHeaderBytes: number,
 ): Transport {
   const evidence = watchSocket(socket);
-  if (socket.destroyed) return failedBefore(socket, endingOf(LOST, evidence, false), events);
+  if (socket.destroyed)
+    return failedBefore(socket, describeConnectionEnd(LOST, evidence, false), events);
   const session = connect(request.url.origin, {
     createConnection: () => socket,
     settings: {
@@ -111,7 +112,9 @@ function follow(stream: ClientHttp2Stream, session: ClientHttp2Session, to: Foll
     const resetCode = stream.rstCode ?? 0;
     const closed = evidence.ended || session.destroyed;
     const short = expectedBytes !== null && receivedBytes < expectedBytes;
-    events.failed(http2EndingOf({ error, resetCode, goaway, closed, short, evidence, responded }));
+    events.failed(
+      describeHttp2End({ error, resetCode, goaway, closed, short, evidence, responded }),
+    );
   };
   session.once('goaway', () => {
     goaway = true;

@@ -52,7 +52,7 @@ function endOfString(text: string, start: number): number {
   for (let end = text.indexOf(QUOTE, start + 1); ; end = text.indexOf(QUOTE, end + 1)) {
     let first = end;
     while (text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
-    // Of two backslashes the first escapes the second.
+    // The first of two backslashes escapes the second.
     if ((end - first) % 2 === 0) return end;
   }
 }

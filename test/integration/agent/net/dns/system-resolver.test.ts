@@ -129,7 +129,7 @@ describe('without asking anybody', () => {
 
   it('a name that nobody could ask for does not exist', async () => {
     expect(failure(await systemWith({}).resolve('a..b'))).toBe(
-      'DNS_NXDOMAIN: a..b is no valid host name',
+      'DNS_NXDOMAIN: a..b is not a valid host name',
     );
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { KernelSockets } from '../../../../../src/agent/net/kernel/kernel-sockets.ts';
-import type { StarvationWatch } from '../../../../../src/agent/net/overtime.ts';
+import type { StarvationWatch } from '../../../../../src/agent/net/starvation.ts';
 import { type DnsOutcome, probeDns } from '../../../../../src/agent/probes/dns/probe.ts';
 import { StarvationMeter } from '../../../../../src/agent/run/starvation/starvation.ts';
 import { dnsRequestSchema } from '../../../../../src/model/check/request.ts';

@@ -73,19 +73,19 @@ describe('a client certificate', () => {
     const [error] = await once(socket.resume(), 'error');
     expect(failureOfTlsAlert(error)).toEqual({
       code: 'TLS_CLIENT_CERT_REJECTED',
-      what: 'wants a client certificate and got none',
-      message: expect.stringContaining('wants a client certificate'),
+      what: 'requires a client certificate and got none',
+      message: expect.stringContaining('requires a client certificate'),
     });
   });
 
   it.each([
     [
-      'cert is no certificate',
+      'cert is not a certificate',
       async () => ({ ...trusting(authority, client), cert: 'nonsense' }),
       /cert is not a certificate in PEM form/,
     ],
     [
-      'ca is no certificate',
+      'ca is not a certificate',
       async () => ({ ...trusting(authority, client), ca: '-----BEGIN CERTIFICATE-----\n' }),
       /ca is not a certificate in PEM form/,
     ],

@@ -113,12 +113,12 @@ describe('a server that speaks no safe TLS', () => {
   });
 });
 
-describe('a TLS 1.2 server that wants a client certificate', () => {
+describe('a TLS 1.2 server that requires a client certificate', () => {
   it('is distinguished from one without a common cipher, and its certificate is shown', async () => {
     const server = await opened(listenForClientCertificate(leaf, authority.cert, 'TLSv1.2'));
     const { failure, facts } = refused(await secureTo(server.port));
     expect(failure.code).toBe('TLS_CLIENT_CERT_REJECTED');
-    expect(failure.message).toContain('wants a client certificate');
+    expect(failure.message).toContain('requires a client certificate');
     expect(facts).toMatchObject({
       protocol: 'TLSv1.2',
       authorized: false,

@@ -310,7 +310,7 @@ describe('a handshake that fails', () => {
     [80, 'TLS_HANDSHAKE_FAILED', /internal error/],
     [40, 'TLS_HANDSHAKE_FAILED', /shares no cipher/],
     [70, 'TLS_PROTOCOL_UNSUPPORTED', /neither TLS 1\.2 nor 1\.3/],
-    [116, 'TLS_CLIENT_CERT_REJECTED', /wants a client certificate/],
+    [116, 'TLS_CLIENT_CERT_REJECTED', /requires a client certificate/],
     [48, 'TLS_CLIENT_CERT_REJECTED', /does not trust the issuer/],
   ])('reports alert %i as %s', async (alert, code, message) => {
     const server = await opened(listenToAlert(alert));

@@ -158,7 +158,7 @@ test('a 407 whose body never ends is complete with its head', async () => {
   // It did not wait for the rest until the deadline.
   expect(context.clock.monotonicMs()).toBeLessThan(context.deadlineMs);
   expect(outcome.response).toBeNull();
-  expect(logText(context)).toContain('going through the proxy');
+  expect(logText(context)).toContain('connecting through the proxy');
   await proxy.idle();
 });
 
@@ -175,7 +175,7 @@ describe('a proxy that answers 401 to credentials that it does not take', () => 
     const { failure } = await probe(URL_BEHIND, { proxyUrl });
     expect(failure).toMatchObject({
       code: 'PROXY_AUTH_REQUIRED',
-      message: expect.stringMatching(/401 \(Unauthorized\); it does not take the user/),
+      message: expect.stringMatching(/401 \(Unauthorized\); it rejected the user/),
     });
   });
 

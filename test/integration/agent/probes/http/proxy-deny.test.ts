@@ -25,7 +25,7 @@ describe('TARGET_DENY and a proxy', () => {
     const { failure } = await probe('https://good.test/', { context, proxyUrl: proxy.url() });
     expect(failure).toMatchObject({
       code: 'ADDRESS_DENIED',
-      message: expect.stringMatching(/^The proxy .* TARGET_DENY shuts it out.* 127\.0\.0\.0\/8/),
+      message: expect.stringMatching(/^The proxy .* TARGET_DENY blocks it.* 127\.0\.0\.0\/8/),
     });
     expect(proxy.requests).toEqual([]);
   });
@@ -123,7 +123,7 @@ describe('TARGET_DENY and a proxy', () => {
       `127.0.0.2:${target.port}`,
       `127.0.0.1:${target.port}`,
     ]);
-    expect(logText(context)).toMatch(/left out, .* 198\.51\.100\.7/);
+    expect(logText(context)).toMatch(/skipped addresses that .* 198\.51\.100\.7/);
     expect(logText(context)).toMatch(/502 .*trying the next address/);
   });
 

@@ -64,7 +64,9 @@ describe('https', () => {
     const { tcp, tls, total } = outcome.timingPhases;
     expect(Math.min(tcp, tls)).toBeGreaterThan(0);
     expect(total).toBeGreaterThanOrEqual(tcp + tls);
-    expect(logText(context)).toContain(`going through the proxy http://127.0.0.1:${proxy.port}`);
+    expect(logText(context)).toContain(
+      `connecting through the proxy http://127.0.0.1:${proxy.port}`,
+    );
     expect(logText(context)).toContain(`the proxy is connected to good.test:${target.port} in`);
     expect(outcome.endpoint).toMatchObject({ hostname: '127.0.0.1', port: proxy.port });
     await proxy.idle();
@@ -213,7 +215,7 @@ describe('no way through the proxy', () => {
     expect(isNetworkError(missing)).toBe(true);
     const wrong = await probe(url, { proxyUrl: proxy.url('user:secr3t') });
     expect(wrong.failure?.code).toBe('PROXY_AUTH_REQUIRED');
-    expect(wrong.failure?.message).toContain('it does not take the user and password');
+    expect(wrong.failure?.message).toContain('it rejected the user and password');
     expect(JSON.stringify(wrong)).not.toMatch(/secr3t|dXNlcjp/);
     await proxy.idle();
   });

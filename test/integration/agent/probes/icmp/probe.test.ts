@@ -126,7 +126,7 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
     expect(response).toBeNull();
     expect(failure?.code).toBe('ADDRESS_DENIED');
     expect(failure?.message).toBe(
-      'localhost may not be reached: TARGET_DENY shuts it out, since 127.0.0.1 is in 127.0.0.0/8',
+      'localhost may not be reached: TARGET_DENY blocks it: 127.0.0.1 is in 127.0.0.0/8',
     );
     expect(logText(context)).not.toContain('sending');
   });

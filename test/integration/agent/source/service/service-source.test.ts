@@ -14,7 +14,7 @@ import {
 } from '../../../../../src/agent/source/service/sealed-lines.ts';
 import { createServiceSource } from '../../../../../src/agent/source/service/service-source.ts';
 import { ServiceClient } from '../../../../../src/agent/upload/service-client.ts';
-import { momentOf } from '../../../../../src/runtime/up-time.ts';
+import { momentOf } from '../../../../../src/runtime/boot-clock.ts';
 import {
   assignmentMessageOf,
   type OneOff,
@@ -366,7 +366,7 @@ it('logs 20 of the checks that it cannot run one by one, and how many there are 
     upsert.slice(0, 20).map(({ checkId }) => checkId),
   );
   expect(errors.slice(20)).toEqual([
-    expect.objectContaining({ checks: 3, msg: 'more checks cannot be run here' }),
+    expect.objectContaining({ checks: 3, msg: 'more assigned checks cannot be run here' }),
   ]);
   // The service hears of all of them.
   expect(next.asked.refused).toHaveLength(23);
@@ -434,7 +434,7 @@ it('goes on after a restart while the service is away, as the same agent', async
   expect(again.logged('warn')).toEqual([
     expect.objectContaining({
       kind: 'offline',
-      msg: expect.stringContaining('so the previous checks continue'),
+      msg: expect.stringContaining('continuing with the previous checks'),
     }),
   ]);
 });
@@ -855,7 +855,7 @@ it('runs nothing once an operator ended it, says so once, and comes back when it
   expect(logged('error')).toEqual([
     expect.objectContaining({
       kind: 'ended',
-      msg: expect.stringMatching(/^this agent runs no check/),
+      msg: expect.stringMatching(/^this agent has no checks/),
     }),
   ]);
   expect(sets.map(ids)).toEqual([['a'], [], ['a']]);
@@ -1003,8 +1003,8 @@ it('says so where the service had taken its lease back before', async () => {
   stub.releases[0]?.answer({ released: false });
   await released;
   const infos = logged('info').map(({ msg }) => msg);
-  expect(infos).toContain('there were no checks to hand back');
-  expect(infos).not.toContain('the checks are handed back to the service');
+  expect(infos).toContain('there were no checks to release');
+  expect(infos).not.toContain('released the checks');
   expect(source.epoch).toBe(0);
 });
 
@@ -1066,7 +1066,7 @@ describe('an agent that stood still', () => {
     const since = momentOf(clock);
     clock.spend(LEASE_MS);
     let isKnown: boolean = false;
-    const asked = source.askAnew(since)?.then(() => {
+    const asked = source.pollForAssignments(since)?.then(() => {
       isKnown = true;
     });
     // What was on its way may be from before.
@@ -1087,8 +1087,8 @@ describe('an agent that stood still', () => {
       answered: new Map([['back', ANSWERED_MS + 5_000]]),
     });
     // It has a lease again.
-    expect(source.askAnew(momentOf(clock))).toBeNull();
-    expect(source.askAnew(since)).toBeInstanceOf(Promise);
+    expect(source.pollForAssignments(momentOf(clock))).toBeNull();
+    expect(source.pollForAssignments(since)).toBeInstanceOf(Promise);
   });
 
   it('waits for all pages of the answer, asks again where there is none, and no longer where it is refused', async () => {
@@ -1096,7 +1096,7 @@ describe('an agent that stood still', () => {
     const since = momentOf(clock);
     clock.suspend(LEASE_MS + 1);
     const known: string[] = [];
-    void source.askAnew(since)?.then(() => known.push('whole'));
+    void source.pollForAssignments(since)?.then(() => known.push('whole'));
     (await nextPoll()).answer({ epoch: 2, full: true, upsert: [held('a', null)], nextPage: 'two' });
     const second = await nextPoll();
     expect(known).toEqual([]);
@@ -1105,7 +1105,7 @@ describe('an agent that stood still', () => {
 
     const again = momentOf(clock);
     clock.spend(LEASE_MS + 1);
-    void source.askAnew(again)?.then(() => known.push('refused'));
+    void source.pollForAssignments(again)?.then(() => known.push('refused'));
     (await nextPoll()).cut();
     await clock.advance(await pause());
     const next = await nextPoll();
@@ -1122,7 +1122,7 @@ describe('an agent that stood still', () => {
     const since = momentOf(clock);
     // A virtual machine that was paused: its clocks know nothing of it.
     clock.stepWall(LEASE_MS + 1);
-    const asked = source.askAnew(since);
+    const asked = source.pollForAssignments(since);
     await eventually(() => second.isGivenUp);
     const first = await nextPoll();
     expect(first.asked).toMatchObject({ revision: 0, page: null });
@@ -1141,7 +1141,7 @@ describe('an agent that stood still', () => {
     first.answer({ epoch: 2, full: true, upsert: [held('a', null)], nextPage: 'two' });
     const second = await nextPoll();
     let isKnown: boolean = false;
-    const asked = source.askAnew(since)?.then(() => {
+    const asked = source.pollForAssignments(since)?.then(() => {
       isKnown = true;
     });
     await eventually(() => second.isGivenUp);
@@ -1151,7 +1151,7 @@ describe('an agent that stood still', () => {
     await asked;
     const later = await nextPoll();
     // All that there is to know is told.
-    await source.askAnew(since);
+    await source.pollForAssignments(since);
     expect(later.isGivenUp).toBe(false);
   });
 
@@ -1159,22 +1159,22 @@ describe('an agent that stood still', () => {
     const { clock, source, open, pause } = await running();
     const since = momentOf(clock);
     clock.spend(LEASE_MS - 1_000);
-    expect(source.askAnew(since)).toBeNull();
+    expect(source.pollForAssignments(since)).toBeNull();
     open.cut();
     await pause();
     clock.spend(2_000);
     const later = momentOf(clock);
     clock.spend(LEASE_MS);
-    expect(source.askAnew(later)).toBeNull();
+    expect(source.pollForAssignments(later)).toBeNull();
     // Once for each standstill, so that slots that were due before it ended do not wait for nothing.
-    expect(source.askAnew(since)).not.toBeNull();
+    expect(source.pollForAssignments(since)).not.toBeNull();
   });
 
   it('asks no more where it is stopped', async () => {
     const { clock, source, stop, nextPoll } = await running();
     const since = momentOf(clock);
     clock.spend(LEASE_MS + 1);
-    void source.askAnew(since);
+    void source.pollForAssignments(since);
     await nextPoll();
     await stop();
   });

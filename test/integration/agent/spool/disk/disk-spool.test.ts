@@ -178,7 +178,7 @@ describe('the spool in a folder', () => {
     expect(await idsOf(third.spool)).toEqual([]);
     expect(third.dropped).toEqual([{ kind: 'result', count: 1, reason: 'age' }]);
     expect(third.records().map(({ msg }) => msg)).toContain(
-      'results that waited for too long are dropped',
+      'dropped results that exceeded SPOOL_MAX_DAYS',
     );
   });
 

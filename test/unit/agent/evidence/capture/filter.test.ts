@@ -51,12 +51,12 @@ describe('The filter of a capture', () => {
     '1.2.3',
   ])('takes no other text for an address: %j', (address) => {
     const built = buildFilter({ addresses: [address], port: 80, transport: 'tcp' });
-    expect(built).toEqual({ ok: false, note: `${JSON.stringify(address)} is no IP address` });
+    expect(built).toEqual({ ok: false, note: `${JSON.stringify(address)} is not an IP address` });
   });
 
   it.each([0, -1, 65_536, 1.5, Number.NaN])('takes no other number for a port: %d', (port) => {
     const built = buildFilter({ addresses: ['192.0.2.7'], port, transport: 'tcp' });
-    expect(built).toEqual({ ok: false, note: `${port} is no port` });
+    expect(built).toEqual({ ok: false, note: `${port} is not a port` });
   });
 
   it('does not grow with a name that has very many addresses', () => {

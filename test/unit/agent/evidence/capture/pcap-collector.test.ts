@@ -82,7 +82,7 @@ describe('A capture that arrives in pieces', () => {
   it('that is invalid is reported, and retains the records before a broken one', () => {
     const text = new PcapCollector(1000);
     expect(text.write(Buffer.from('tcpdump: this is no capture'))).toBe('enough');
-    expect(text.fault).toBe('the output is no packet capture');
+    expect(text.fault).toBe('the output is not a packet capture');
     expect(text.bytes).toHaveLength(0);
 
     const good = pcap(LITTLE, [new Uint8Array(10)]);

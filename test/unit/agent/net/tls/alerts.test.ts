@@ -46,7 +46,7 @@ describe('failureOfTlsAlert', () => {
     const failure = failureOfTlsAlert(withCode('ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE'));
     expect(failure?.code).toBe('TLS_CLIENT_CERT_REJECTED');
     expect(failure?.message).toBe(
-      'The server wants a client certificate, or did not accept the one it got',
+      'The server requires a client certificate, or did not accept the one it got',
     );
   });
 

@@ -48,11 +48,11 @@ it('forgets the run that was done first once it knows ten thousand, and passes i
   expect(passedOn(...all)).toEqual([]);
   oneOffs.done('run-0');
   oneOffs.done('run-1');
-  expect(oneOffs.toTell).toEqual(['run-0', 'run-1']);
+  expect(oneOffs.toAcknowledge).toEqual(['run-0', 'run-1']);
 
   expect(passedOn(MAX_KNOWN)).toEqual([`run-${MAX_KNOWN}`]);
   // The service has taken back what is so old: there is nothing to tell it.
-  expect(oneOffs.toTell).toEqual(['run-1']);
+  expect(oneOffs.toAcknowledge).toEqual(['run-1']);
   expect(passedOn(1, MAX_KNOWN)).toEqual([]);
   expect(passedOn(0)).toEqual(['run-0']);
 });

@@ -102,7 +102,7 @@ it('rejects an answer of more than 1000 pages, and continues with its checks', a
   expect(warnings()).toEqual([
     expect.objectContaining({
       kind: 'failed',
-      msg: "the service cannot be polled for checks, so the previous checks continue: the service's answer to a poll has more than 1000 pages",
+      msg: "cannot poll the service; continuing with the previous checks: the service's answer to a poll has more than 1000 pages",
     }),
   ]);
   expect(sets).toEqual([['a']]);

@@ -6,9 +6,9 @@ import {
   decodeMessage,
 } from '../../../../../../src/agent/net/dns/message/message.ts';
 import {
-  judgeAnswer,
-  judgeStreamed,
   makeQuery,
+  matchResponse,
+  matchStreamedResponse,
 } from '../../../../../../src/agent/net/dns/message/query.ts';
 import { caseCount } from '../../../../../support/nightly.ts';
 import {
@@ -50,8 +50,8 @@ function readInEveryWay(bytes: Buffer): void {
   if (whole.ok) expect(decodeHeader(bytes).ok).toBe(true);
   const mine = Buffer.from(bytes);
   if (mine.length >= 2) mine.writeUInt16BE(query.id, 0);
-  judgeAnswer(mine, query);
-  judgeStreamed(mine, query);
+  matchResponse(mine, query);
+  matchStreamedResponse(mine, query);
 }
 
 it('random bytes do not make the DNS reader throw', () => {

@@ -1,9 +1,9 @@
 import packet from 'dns-packet';
 import { describe, expect, it } from 'vitest';
 import {
-  judgeAnswer,
-  judgeStreamed,
   makeQuery,
+  matchResponse,
+  matchStreamedResponse,
 } from '../../../../../../src/agent/net/dns/message/query.ts';
 import {
   answerTo,
@@ -44,7 +44,7 @@ describe('makeQuery', () => {
   });
 });
 
-describe('judgeAnswer', () => {
+describe('matchResponse', () => {
   it.each([
     ['the answer', answerTo(asked), 'answer'],
     ['the answer in other letters', answerTo(asked, { name: 'eXample.COM' }), 'answer'],
@@ -61,7 +61,7 @@ describe('judgeAnswer', () => {
     ['the id alone', query.bytes.subarray(0, 2), 'malformed'],
     ['half an answer', answerTo(asked).subarray(0, 20), 'malformed'],
   ])('%s', (_what, bytes, kind) => {
-    expect(judgeAnswer(bytes, query).kind).toBe(kind);
+    expect(matchResponse(bytes, query).kind).toBe(kind);
   });
 
   it('does not read the rest of a truncated answer', () => {
@@ -70,12 +70,12 @@ describe('judgeAnswer', () => {
       answers: [{ name: 'example.com', type: 'TXT', data: 'x'.repeat(200) }],
       edns: false,
     });
-    expect(judgeAnswer(whole.subarray(0, whole.length - 50), query).kind).toBe('truncated');
+    expect(matchResponse(whole.subarray(0, whole.length - 50), query).kind).toBe('truncated');
   });
 
   it('accepts a truncated answer over TCP as it is', () => {
     const bytes = answerTo(asked, { flags: TRUNCATED_RESPONSE });
-    expect(judgeStreamed(bytes, query)).toMatchObject({
+    expect(matchStreamedResponse(bytes, query)).toMatchObject({
       kind: 'answer',
       message: { truncated: true },
     });

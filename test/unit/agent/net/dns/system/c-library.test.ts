@@ -62,7 +62,7 @@ describe('CLibrary', () => {
     const controller = new AbortController();
     const find = library.find('a', 4, limitsOf(clock, controller.signal));
     controller.abort();
-    expect(await find).toMatchObject({ kind: 'over', failure: { code: 'CANCELLED' } });
+    expect(await find).toMatchObject({ kind: 'aborted', failure: { code: 'CANCELLED' } });
     expect(clock.pendingTimers).toBe(0);
   });
 

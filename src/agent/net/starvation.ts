@@ -1,0 +1,39 @@
+import type { KernelSockets } from './kernel/kernel-sockets.ts';
+
+/** Readings of the counters of starvation, milliseconds. */
+export interface StarvationMark {
+  /** How long the thread waited for a CPU. */
+  readonly runDelayMs: number;
+  /** Total lateness of the event loop. */
+  readonly lateMs: number;
+  /** Busy time of the event loop, without short intervals. */
+  readonly busyMs: number;
+}
+
+/** A time span in which the kernel timed the target, exactly however starved the agent was. */
+export interface KernelTimed {
+  readonly since: StarvationMark;
+  /** Taken before the clock is read for `unseenMs`: what starves us in between stays uncertain. */
+  readonly until: StarvationMark;
+  /** The rest of the span, until the event loop saw the end. */
+  readonly unseenMs: number;
+  /** Upper bound of the error by which the kernel's time may be too long. */
+  readonly uncertainMs: number;
+}
+
+/** How starved of CPU the agent is; the waits of one attempt check it at their deadlines. */
+export interface StarvationWatch {
+  /** Monotonic instant at which the attempt began. */
+  readonly startMs: number;
+  /** Since then. Costs a system call, so only late or slow attempts read it. */
+  readonly starvedMs: number;
+  /** null if the kernel's state of sockets is not available. */
+  readonly sockets: KernelSockets | null;
+  mark(): StarvationMark;
+  /** Spans must not overlap. */
+  timedByKernel(span: KernelTimed): void;
+  /** Sum over all spans; no time of the result includes it (stopwatch.ts). */
+  readonly unseenMs: number;
+  /** A wait ended at its deadline; `certain`: its peer had its full time. */
+  timedOut(certain: boolean): void;
+}
