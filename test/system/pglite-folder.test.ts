@@ -74,7 +74,7 @@ it('the first start creates the database and says so, and the next start finds i
   await store.close();
   expect(first.records().map(({ msg }) => msg)).toEqual([
     expect.stringContaining('making the embedded database'),
-    'the embedded database is made',
+    'created the embedded database',
   ]);
   // PGlite sets its own mode on its cache, inside closed folders.
   const isCache = (path: string) => path.endsWith('/pg_internal.init');

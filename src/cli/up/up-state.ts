@@ -50,7 +50,7 @@ export async function openState(file: string): Promise<OpenedState> {
   throw new VedetteError(
     'input',
     'STATE_DAMAGED',
-    `${file} is damaged: put back a copy of it, or start anew with another --data folder (the file has the only copy of the API key)`,
+    `${file} is damaged: restore a copy, or start with another --data folder (the file has the only copy of the API key)`,
   );
 }
 

@@ -37,7 +37,7 @@ export function createAgentErrors({ store }: { readonly store: Store }): AgentEr
       const { agentId } = agent;
       if (!(await isKnownAgent(store, { locationId, id: agentId }))) {
         throw conflict(
-          `Agent ${agentId} has to be one of the location's agents before it reports errors: it becomes one by its first poll that is not refused`,
+          `Agent ${agentId} must complete a successful poll before it can report errors`,
           { reason: 'unknown_agent' },
         );
       }

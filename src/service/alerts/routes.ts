@@ -18,7 +18,10 @@ const response = z.array(
     runLocation: z.string(),
     responseTime: z.number().describe('Milliseconds.'),
     error: z.string().nullable().describe('What led to the alert; null where nothing failed.'),
-    statusCode: z.string().nullable().describe('Of URL and API checks that were answered.'),
+    statusCode: z
+      .string()
+      .nullable()
+      .describe('The HTTP status of URL and API checks; null without a response.'),
     created_at: z.iso.date().describe('The day on which the alert was given, in UTC.'),
     startedAt: z.iso.datetime().describe('When the run that led to the alert began.'),
   }),

@@ -49,7 +49,9 @@ const response = z.strictObject({
       data: z.array(point).describe('By time.'),
     }),
   ),
-  pagination: z.strictObject({ page: z.number(), limit: z.number() }).describe('Of the series.'),
+  pagination: z
+    .strictObject({ page: z.number(), limit: z.number() })
+    .describe('The page of series.'),
   metadata: z
     .record(
       z.string(),
@@ -61,10 +63,10 @@ const response = z.strictObject({
           .describe('How a point combines several runs.'),
       }),
     )
-    .describe('Of each metric, by its name.'),
+    .describe('Each metric by its name.'),
 });
 
-/** Reports on checks of each type: src/service/README.md, "Analytics", 4.3. */
+/** Reports on checks of each type: src/service/README.md, "Analytics". */
 export function analyticsRoutes({
   analytics,
 }: {

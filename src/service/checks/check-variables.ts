@@ -22,7 +22,7 @@ import { notReadable, opened, sealedAgain, unreadableSecrets } from '../secrets/
 
 export interface CheckVariablesParts {
   readonly log: Logger;
-  /** null: no secret value can be stored, and credentials are stored in clear. */
+  /** null: no secret value can be stored, and credentials are stored unencrypted. */
   readonly secrets: SecretBox | null;
   /** Whether credentials are encrypted now. Left out: if there is a key. */
   readonly sealsCredentials?: () => boolean;

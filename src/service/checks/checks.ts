@@ -88,7 +88,7 @@ export interface Checks {
 
 export interface CreateOptions {
   /**
-   * Whether a new check subscribes to all alert channels (src/service/README.md, "Every endpoint"),
+   * Whether a new check subscribes to all alert channels (src/service/README.md, "Checks"),
    * not only to those that it names.
    */
   readonly autoAssignAlerts: boolean;

@@ -9,7 +9,7 @@ export function clientGoneSignal({ raw }: Pick<FastifyReply, 'raw'>): AbortSigna
   const gone = new AbortController();
   const check = (): void => {
     if (raw.writableFinished) return;
-    gone.abort(new ServiceError(400, 'The client did not wait for the answer'));
+    gone.abort(new ServiceError(400, 'The client disconnected'));
   };
   if (raw.destroyed) check();
   else raw.once('close', check);

@@ -83,7 +83,7 @@ export function createMaintenanceWindows({
       throw conflict(message, { limit: MAX_WINDOWS });
     }
     if (current > MAX_CURRENT_WINDOWS) {
-      const message = `At most ${MAX_CURRENT_WINDOWS} maintenance windows may be to come, or have ended in the last 8 days; delete some, or let one repeat`;
+      const message = `At most ${MAX_CURRENT_WINDOWS} maintenance windows may be current, upcoming, or ended in the last 8 days; delete some or use a recurring window`;
       throw conflict(message, { limit: MAX_CURRENT_WINDOWS });
     }
     if (tagBytes > MAX_TAG_BYTES) {

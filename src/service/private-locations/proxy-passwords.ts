@@ -9,7 +9,7 @@ import { opened, sealedAgain, unreadableSecrets } from '../secrets/secret-store.
 
 export interface ProxyPasswordsParts {
   readonly log: Logger;
-  /** null: passwords are stored in clear. */
+  /** null: passwords are stored unencrypted. */
   readonly secrets: SecretBox | null;
   /** Whether passwords are encrypted now. Left out: if there is a key. */
   readonly sealsCredentials?: () => boolean;
@@ -32,7 +32,7 @@ export interface ProxyPasswords {
   open(key: AccountKey, stored: StoredProxy): string | null;
   /** Encrypted with the current key; null if it is so already. Like `CheckVariables.sealAgain`. */
   sealAgain(key: AccountKey, stored: StoredProxy): StoredProxy | null;
-  /** With the password in clear; null if it is so already. */
+  /** With the password unencrypted; null if it is so already. */
   unseal(key: AccountKey, stored: StoredProxy): StoredProxy | null;
 }
 

@@ -14,7 +14,7 @@ import { shownResult } from './result-schemas.ts';
 
 const TAGS = ['Check results'];
 const READ = { role: 'read' } as const;
-/** src/service/README.md, "The API". */
+/** src/service/README.md, "Errors and rate limits". */
 const LISTS_PER_MINUTE = 60;
 const PATH = '/v1/check-results/:checkId';
 
@@ -34,7 +34,7 @@ const query = z.strictObject({
     .describe('The last result of each run, those before it, or all. Default: FINAL.'),
 });
 
-/** The results that agents send: src/service/README.md, "The API". */
+/** The results that agents send: src/service/README.md, "Check results". */
 export function checkResultsRoutes({
   checkResults,
 }: {

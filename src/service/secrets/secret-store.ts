@@ -9,7 +9,7 @@ export function boxOf(secrets: SecretBox | null): SecretBox {
   if (secrets !== null) return secrets;
   throw new ServiceError(
     409,
-    'The service has no key to encrypt secrets with, and does not store them in clear: set ENCRYPTION_KEY and restart the service',
+    'The service has no key to encrypt secrets with, and does not store them unencrypted: set ENCRYPTION_KEY and restart the service',
     { attributes: { needed: 'ENCRYPTION_KEY' } },
   );
 }

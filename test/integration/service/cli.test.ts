@@ -55,7 +55,7 @@ describe('vedette service', () => {
     expect(await first.ended).toMatchObject({ code: 0 });
     expect(await runCli(['service', 'decrypt'], { DATA_DIR: folder.path })).toMatchObject({
       code: 0,
-      stdout: 'stored in clear again: the credentials of 1 check or location\n',
+      stdout: 'stored unencrypted again: the credentials of 1 check or location\n',
     });
     const next = startCli(['service'], env);
     await next.seen('stderr', /"changed":1.*stored credentials are encrypted/);
@@ -102,7 +102,7 @@ describe('vedette service', () => {
         code: 2,
         stdout: '',
         stderr:
-          'vedette: neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the one that the service has\n',
+          'vedette: neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the same one as the service\n',
       });
     },
   );

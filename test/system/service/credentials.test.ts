@@ -233,7 +233,7 @@ describe('credentials in a database that several replicas share', () => {
     );
     expect(await runCli(['service', 'decrypt'], env)).toMatchObject({
       code: 0,
-      stdout: 'stored in clear again: the credentials of 1 check or location\n',
+      stdout: 'stored unencrypted again: the credentials of 1 check or location\n',
     });
   });
 });

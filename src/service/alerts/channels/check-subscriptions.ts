@@ -131,7 +131,7 @@ export async function replaceSubscriptions(
 
 /**
  * The subscriptions of a new check: the given ones, and with automatic assignment
- * (src/service/README.md, "Every endpoint") those to all other channels.
+ * (src/service/README.md, "Checks") those to all other channels.
  */
 export async function firstSubscriptions(
   tx: Sql,

@@ -50,7 +50,7 @@ const response = z.discriminatedUnion('type', [
 
 const testResponse = z.strictObject({
   delivered: z.boolean().describe('Whether the receiver accepted it.'),
-  status: z.number().nullable().describe('Of HTTP or SMTP; null where no answer came.'),
+  status: z.number().nullable().describe('The HTTP or SMTP status; null without a response.'),
   error: z
     .string()
     .nullable()

@@ -34,12 +34,12 @@ export async function openPglite(folder: string | null, deps: PgliteDeps): Promi
   if (folder === null) return new PgliteStore(await PGlite.create({ parsers: PARSERS }), deps);
   const { clock, log } = deps;
   const data = await openDataFolder(folder, log, async (path) => {
-    log.info({ folder }, 'making the embedded database: some seconds, at the first start only');
+    log.info({ folder }, 'creating the embedded database (first start only; takes a few seconds)');
     const startMs = clock.monotonicMs();
     await (await PGlite.create({ dataDir: path })).close();
     log.info(
       { tookMs: Math.round(clock.monotonicMs() - startMs) },
-      'the embedded database is made',
+      'created the embedded database',
     );
   });
   try {

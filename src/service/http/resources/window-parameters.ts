@@ -18,10 +18,12 @@ export const windowQuery = {
   ...pageQuery,
   from: unixTime
     .optional()
-    .describe('UNIX timestamp in seconds (or milliseconds), inclusive; left out, 6 hours ago.'),
+    .describe('UNIX timestamp in seconds (or milliseconds), inclusive. Default: 6 hours ago.'),
   to: unixTime
     .optional()
-    .describe('UNIX timestamp in seconds (or milliseconds), exclusive; left out, 6 h after from.'),
+    .describe(
+      'UNIX timestamp in seconds (or milliseconds), exclusive. Default: 6 hours after from.',
+    ),
 };
 
 /** Epoch milliseconds; null where it was left out. */
@@ -46,7 +48,7 @@ function epochMs(unix: number | undefined): number | null {
 }
 
 /**
- * The window of a list (src/model/README.md, "Fields of every check"): `from` is inclusive, `to` exclusive.
+ * The window of a list (src/service/README.md, "Responses"): `from` is inclusive, `to` exclusive.
  */
 export function windowOf(
   { fromMs, toMs }: AskedWindow,

@@ -64,7 +64,8 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
       const answer = await client.send(JSON.stringify(chatRequestOf(config.model, brief)), signal);
       if (!answer.ok) return { ok: false, problem: `the model ${answer.problem}` };
       const read = readAnswer(answer.bytes, artifacts);
-      if (!read.ok) return { ok: false, problem: `the model was of no use: ${read.problem}` };
+      if (!read.ok)
+        return { ok: false, problem: `the model's response was unusable: ${read.problem}` };
       return { ok: true, model: config.model, analysis: read.analysis };
     },
 

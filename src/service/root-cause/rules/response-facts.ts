@@ -49,7 +49,7 @@ export function responseSentences(result: ReceivedResult): readonly string[] {
   const { data, address } = tcpCheckResult.response;
   return [
     data === ''
-      ? `${address} took the connection and sent nothing.`
+      ? `${address} accepted the connection and sent nothing.`
       : `${address} sent ${countText(data.length, 'character')}.`,
   ];
 }

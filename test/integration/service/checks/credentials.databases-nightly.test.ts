@@ -670,7 +670,7 @@ describe.each(databases)('on %s', (kind) => {
       const service = sealing(null, store());
       await service.start();
       expect(service.logs.records()).toMatchObject([
-        { level: 'warn', msg: expect.stringContaining('are stored in clear') },
+        { level: 'warn', msg: expect.stringContaining('are stored unencrypted') },
         {
           level: 'error',
           checks: 1,
