@@ -5,9 +5,14 @@ import { VedetteError } from '../../runtime/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import { allPages } from './locations.ts';
 import { type KnownCheck, knownCheckOf } from './normal-form.ts';
-import { type Fate, type Plan, planOf } from './plan.ts';
+import { type Plan, planOf, type UnlistedAction } from './plan.ts';
 import { readKnownVariables, variablePlanOf } from './variable-plan.ts';
-import { NOTHING_WRITTEN, type Written, withWrittenChecks, withWrittenValues } from './written.ts';
+import {
+  NOTHING_WRITTEN,
+  type WriteHistory,
+  withWrittenChecks,
+  withWrittenValues,
+} from './written.ts';
 
 export interface PlanRequest {
   /** Of the file itself. */
@@ -15,9 +20,9 @@ export interface PlanRequest {
   /** Of the file, each with a location. */
   readonly checks: readonly Check[];
   /** What to do with a check of the account that is not among them. */
-  readonly fateOf: (id: string) => Fate;
+  readonly fateOf: (id: string) => UnlistedAction;
   /** What this process wrote before; nothing where left out. */
-  readonly written?: Written;
+  readonly written?: WriteHistory;
 }
 
 const listSchema = z.array(z.unknown());

@@ -5,7 +5,7 @@ import { ALERT_TYPES } from '../../model/alerting/alert.ts';
 import { CHECK_TYPES } from '../../model/vocabulary.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { READ } from '../http/resources/check-parameters.ts';
-import { askedWindow, windowQuery } from '../http/resources/window-parameters.ts';
+import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { CheckAlert, CheckAlerts } from './check-alerts.ts';
 
 const response = z.array(
@@ -52,7 +52,7 @@ export function checkAlertsRoutes({
       async (request) => {
         const { limit, page, ...window } = request.query;
         const { accountId } = callerOf(request);
-        const found = await checkAlerts.list(accountId, { limit, page, ...askedWindow(window) });
+        const found = await checkAlerts.list(accountId, { limit, page, ...parseWindow(window) });
         return found.map(presentAlert);
       },
     );

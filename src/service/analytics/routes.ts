@@ -12,7 +12,7 @@ import { CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { checkId } from '../http/resources/check-parameters.ts';
 import type { Page } from '../http/resources/paging.ts';
-import { askedWindow } from '../http/resources/window-parameters.ts';
+import { parseWindow } from '../http/resources/window-parameters.ts';
 import type { Analytics, AnalyticsReport } from './analytics.ts';
 import { analyticsQuery, metricsNamed } from './parameters.ts';
 
@@ -96,7 +96,7 @@ export function analyticsRoutes({
           const { accountId } = callerOf(request);
           const report = await analytics.report(accountId, request.params.id, checkType, {
             quickRange,
-            ...askedWindow(asked),
+            ...parseWindow(asked),
             aggregationMinutes: asked.aggregationInterval ?? null,
             statuses: filterByStatus ?? [],
             groupBy,

@@ -18,7 +18,12 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import { ServiceError } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
-import { notReadable, opened, sealedAgain, unreadableSecrets } from '../secrets/secret-store.ts';
+import {
+  decryptSecret,
+  notReadable,
+  reencryptSecret,
+  unreadableSecrets,
+} from '../secrets/secret-store.ts';
 
 export interface CheckVariablesParts {
   readonly log: Logger;
@@ -116,12 +121,12 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
   ): Buffer | null =>
     values.size === 0
       ? null
-      : sealedAgain(secrets, JSON.stringify([...values]), {
+      : reencryptSecret(secrets, JSON.stringify([...values]), {
           context: sealingContextOf(key),
           before,
         });
   const unseal = (key: AccountKey, sealed: Buffer): ReadonlyMap<string, string> =>
-    new Map(JSON.parse(opened(secrets, sealed, sealingContextOf(key))));
+    new Map(JSON.parse(decryptSecret(secrets, sealed, sealingContextOf(key))));
   const readable = (key: AccountKey, sealed: Buffer): ReadonlyMap<string, string> => {
     try {
       return unseal(key, sealed);

@@ -1,4 +1,4 @@
-import type { ChannelPair, OpenTarget } from '../../model/alerting/alert-channel.ts';
+import type { ChannelPair, PublicTarget } from '../../model/alerting/alert-channel.ts';
 import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { CheckView } from './checks.ts';
 
@@ -20,7 +20,7 @@ export function hiddenChannels(channels: CheckChannels): CheckChannels {
 }
 
 /** The target of a channel for callers without write access. */
-export function hiddenTarget<T extends OpenTarget>(target: T): T {
+export function hiddenTarget<T extends PublicTarget>(target: T): T {
   const { type, config } = target;
   if (type === 'WEBHOOK') return { ...target, config: hiddenWebhook(config) };
   return type === 'SLACK' ? { ...target, config: hiddenAddress(config) } : target;

@@ -1,7 +1,7 @@
 import type { OwnVariable } from '../../model/check/variable.ts';
 import { holdsMask } from '../../model/credentials/sensitive-headers.ts';
 import { invalid } from '../errors.ts';
-import { bodyProblem, MASK_GIVEN } from '../http/resources/input-problems.ts';
+import { bodyProblem, MASK_NOT_ALLOWED } from '../http/resources/input-problems.ts';
 
 /**
  * Refuses masks in secret values: responses contain no value of a secret variable, so a mask comes from
@@ -11,7 +11,9 @@ import { bodyProblem, MASK_GIVEN } from '../http/resources/input-problems.ts';
  */
 export function refuseMaskedVariables(variables: readonly OwnVariable[]): void {
   const problems = variables.flatMap(({ secret, value }, index) =>
-    secret && holdsMask(value) ? [bodyProblem(['variables', index, 'value'], MASK_GIVEN)] : [],
+    secret && holdsMask(value)
+      ? [bodyProblem(['variables', index, 'value'], MASK_NOT_ALLOWED)]
+      : [],
   );
   if (problems.length > 0) throw invalid(problems);
 }

@@ -17,7 +17,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { boxOf, opened, readKept } from '../secrets/secret-store.ts';
+import { boxOf, decryptSecret, readKept } from '../secrets/secret-store.ts';
 import { certificateProblems } from './certificate-problems.ts';
 import {
   certificateBytes,
@@ -82,7 +82,7 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
     accountId: string,
     { id, sealedKey }: StoredCertificate,
   ): Pick<ClientCertificate, 'key' | 'passphrase'> =>
-    JSON.parse(opened(secrets, sealedKey, sealingContextOf(accountId, id)));
+    JSON.parse(decryptSecret(secrets, sealedKey, sealingContextOf(accountId, id)));
 
   return {
     async create(accountId, input) {

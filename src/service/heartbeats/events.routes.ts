@@ -5,7 +5,7 @@ import { HEARTBEAT_STATES } from '../../model/heartbeat/heartbeat-machine.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
-import { askedWindow, windowQuery } from '../http/resources/window-parameters.ts';
+import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { EventWithStats, HeartbeatEvent, HeartbeatEvents } from './events.ts';
 
 const TAGS = ['Heartbeats'];
@@ -82,7 +82,7 @@ export function heartbeatEventsRoutes({
         const found = await heartbeatEvents.list(
           callerOf(request).accountId,
           request.params.checkId,
-          { limit, page, ...askedWindow(window) },
+          { limit, page, ...parseWindow(window) },
         );
         return found.map((each) => ({ ...presentEvent(each), pings: each.pings }));
       },

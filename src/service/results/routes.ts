@@ -8,7 +8,7 @@ import { callerOf } from '../http/access/authentication.ts';
 import { listAnswer } from '../http/json/json-answer.ts';
 import { checkId } from '../http/resources/check-parameters.ts';
 import { booleanQuery } from '../http/resources/parameters.ts';
-import { askedWindow, windowQuery } from '../http/resources/window-parameters.ts';
+import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { CheckResults } from './check-results.ts';
 import { shownResult } from './result-schemas.ts';
 
@@ -66,7 +66,7 @@ export function checkResultsRoutes({
           resultType,
           limit,
           page,
-          ...askedWindow(window),
+          ...parseWindow(window),
         });
         return sendJson(reply, listAnswer(reply, found));
       },

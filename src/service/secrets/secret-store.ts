@@ -41,7 +41,7 @@ export function readKept<Result>(fields: readonly string[], read: () => Result):
 const MAX_NAMED = 5;
 
 /** @throws ServiceError 409 CREDENTIAL_NOT_READABLE, with advice, if no key decrypts the text */
-export function opened(
+export function decryptSecret(
   secrets: SecretBox | null,
   sealed: Uint8Array,
   context: readonly string[],
@@ -69,7 +69,7 @@ export function opened(
  * @param before null for a new secret
  * @throws ServiceError 409 where there is no key
  */
-export function sealedAgain(
+export function reencryptSecret(
   secrets: SecretBox | null,
   text: string,
   { context, before }: { readonly context: readonly string[]; readonly before: Buffer | null },

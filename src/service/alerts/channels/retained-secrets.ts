@@ -1,6 +1,6 @@
 import type {
   ChannelPair,
-  OpenWebhookConfig,
+  PublicWebhookConfig,
   WebhookConfig,
 } from '../../../model/alerting/alert-channel.ts';
 import { originOf } from '../../../model/credentials/origin.ts';
@@ -40,7 +40,7 @@ const LISTS = ['headers', 'queryParameters'] as const;
  */
 export function withRetainedSecrets(
   given: Input,
-  stored: OpenWebhookConfig,
+  stored: PublicWebhookConfig,
   opened: () => WebhookConfig,
 ): RetainedSecrets {
   const { hasWebhookSecret: _, ...config } = given;

@@ -9,7 +9,7 @@ import {
 import { hiddenTarget } from '../../checks/hidden-channels.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import type { Viewer } from '../../http/access/viewer.ts';
-import { whileWanted } from '../../http/request-signal.ts';
+import { whileClientWaits } from '../../http/request-signal.ts';
 import { crudRoutes } from '../../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../../http/resources/resource-schemas.ts';
@@ -117,7 +117,7 @@ export function alertChannelsRoutes({
       },
       async (request, reply) => {
         const { accountId } = callerOf(request);
-        const outcome = await whileWanted(reply, stopping, (signal) =>
+        const outcome = await whileClientWaits(reply, stopping, (signal) =>
           alertChannels.test(accountId, request.params.id, signal),
         );
         const error = outcome.ok ? outcome.remark : outcome.error;

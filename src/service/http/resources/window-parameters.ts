@@ -27,18 +27,18 @@ export const windowQuery = {
 };
 
 /** Epoch milliseconds; null where it was left out. */
-export interface AskedWindow {
+export interface RequestedWindow {
   readonly fromMs: number | null;
   readonly toMs: number | null;
 }
 
-export function askedWindow({
+export function parseWindow({
   from,
   to,
 }: {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-}): AskedWindow {
+}): RequestedWindow {
   return { fromMs: epochMs(from), toMs: epochMs(to) };
 }
 
@@ -51,7 +51,7 @@ function epochMs(unix: number | undefined): number | null {
  * The window of a list (src/service/README.md, "Responses"): `from` is inclusive, `to` exclusive.
  */
 export function windowOf(
-  { fromMs, toMs }: AskedWindow,
+  { fromMs, toMs }: RequestedWindow,
   nowMs: number,
 ): { readonly fromMs: number; readonly toMs: number } {
   const beginMs = fromMs ?? nowMs - DEFAULT_MS;

@@ -3,7 +3,7 @@ import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import { failedAssertions } from '../rules/causes/assertion-causes.ts';
-import { TELLING_HEADERS } from '../rules/response-facts.ts';
+import { DIAGNOSTIC_HEADERS } from '../rules/response-facts.ts';
 import { analyseByRules } from '../rules/rules-provider.ts';
 import { type detailOf, type HttpAnswer, subjectOf } from '../rules/subject.ts';
 import { shortened } from '../rules/words.ts';
@@ -177,7 +177,7 @@ function leanDetail({ assertions, jobLog }: Detail): Pick<Detail, 'assertions' |
 }
 
 function leanAnswer(response: HttpAnswer): HttpAnswer {
-  const headers = TELLING_HEADERS.flatMap((name) => {
+  const headers = DIAGNOSTIC_HEADERS.flatMap((name) => {
     const value = response.headers[name];
     return typeof value === 'string' ? [[name, value] as const] : [];
   });
