@@ -12,7 +12,7 @@ import {
   type WriteHistory,
   withWrittenChecks,
   withWrittenValues,
-} from './written.ts';
+} from './write-history.ts';
 
 export interface PlanRequest {
   /** Of the file itself. */
@@ -20,7 +20,7 @@ export interface PlanRequest {
   /** Of the file, each with a location. */
   readonly checks: readonly Check[];
   /** What to do with a check of the account that is not among them. */
-  readonly fateOf: (id: string) => UnlistedAction;
+  readonly unlistedActionOf: (id: string) => UnlistedAction;
   /** What this process wrote before; nothing where left out. */
   readonly written?: WriteHistory;
 }
@@ -33,14 +33,14 @@ const listSchema = z.array(z.unknown());
  * @throws VedetteError like ApiClient.get
  */
 export async function makePlan(
-  { checks, variables, fateOf, written = NOTHING_WRITTEN }: PlanRequest,
+  { checks, variables, unlistedActionOf, written = NOTHING_WRITTEN }: PlanRequest,
   client: Pick<ApiClient, 'get'>,
   signal: AbortSignal,
 ): Promise<Plan> {
   const knownChecks = await allPages(client, '/v1/checks', readChecks, signal);
   const knownVariables = await allPages(client, '/v1/variables', readKnownVariables, signal);
   return {
-    ...planOf(checks, withWrittenChecks(knownChecks, written), fateOf),
+    ...planOf(checks, withWrittenChecks(knownChecks, written), unlistedActionOf),
     variables: variablePlanOf(variables, withWrittenValues(knownVariables, written)),
   };
 }

@@ -51,7 +51,7 @@ export function isRewriteOnly(step: Step): boolean {
 export function planOf(
   checks: readonly Check[],
   known: readonly KnownCheck[],
-  fateOf: (id: string) => UnlistedAction,
+  unlistedActionOf: (id: string) => UnlistedAction,
 ): Omit<Plan, 'variables'> {
   const byId = new Map(known.map((check) => [check.id, check]));
   const steps: Step[] = [];
@@ -73,7 +73,7 @@ export function planOf(
   const rest = known.filter(({ id }) => !ids.has(id));
   let others = 0;
   for (const other of rest) {
-    const step = endOf(other, fateOf(other.id));
+    const step = endOf(other, unlistedActionOf(other.id));
     if (step === null) others += 1;
     else steps.push(step);
   }

@@ -47,9 +47,9 @@ export async function applyCommand(
     const { signal } = interruption;
     const known = () => knownLocations(client, signal);
     const checks = await withDefaultLocation(checkFile.checks, location, known);
-    const fateOf = () => (prune ? 'delete' : 'keep');
+    const unlistedActionOf = () => (prune ? 'delete' : 'keep');
     const { variables } = checkFile;
-    const plan = await makePlan({ checks, variables, fateOf }, client, signal);
+    const plan = await makePlan({ checks, variables, unlistedActionOf }, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));
     if (options.dryRun) {
       const refusals = [...plan.refusals, ...refusedByLocation(plan.steps, await known())];

@@ -10,8 +10,8 @@ import type { Refusal, Step } from '../apply/plan.ts';
 import { type Done, doneText } from '../apply/plan-text.ts';
 import { refusalLines } from '../apply/refusal-lines.ts';
 import type { VariableStep } from '../apply/variable-plan.ts';
+import { NOTHING_WRITTEN, type WriteHistory } from '../apply/write-history.ts';
 import { inParallel, writeChecks, writeVariables } from '../apply/write-steps.ts';
-import { NOTHING_WRITTEN, type WriteHistory } from '../apply/written.ts';
 import { harmless } from '../print/harmless.ts';
 import { LOCAL_SLUG } from './local-location.ts';
 
@@ -58,8 +58,8 @@ export class FileApplier {
     this.#written = NOTHING_WRITTEN;
     const slugs = (await knownLocations(client, signal)).map(({ slug }) => slug);
     const placed = withExistingLocations(checks, slugs, LOCAL_SLUG);
-    const fateOf = (id: string) => (this.#fromFile.has(id) ? 'deactivate' : 'keep');
-    const request = { checks: placed, variables, fateOf, written };
+    const unlistedActionOf = (id: string) => (this.#fromFile.has(id) ? 'deactivate' : 'keep');
+    const request = { checks: placed, variables, unlistedActionOf, written };
     const plan = await makePlan(request, client, signal);
     const done: { variables: VariableStep[]; steps: Step[] } = { variables: [], steps: [] };
     const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {

@@ -102,7 +102,7 @@ export function credentialTexts(request: unknown): ReadonlyMap<string, string> {
 }
 
 /** The request as the API returns it. */
-export function hiddenRequest<R>(request: R): R {
+export function maskRequest<R>(request: R): R {
   return mapCredentials(request, (text) => (isCredential(text) ? MASK : text));
 }
 

@@ -1,4 +1,4 @@
-import { hiddenProxyUrl } from '../../model/credentials/proxy-secret.ts';
+import { maskProxyUrl } from '../../model/credentials/proxy-secret.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { mapUrlSecret, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -49,7 +49,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
     secret: string,
     before: Buffer | null,
   ): StoredProxy => ({
-    proxyUrl: hiddenProxyUrl(proxyUrl),
+    proxyUrl: maskProxyUrl(proxyUrl),
     sealedProxyPassword: reencryptSecret(secrets, secret, {
       context: sealingContextOf(key),
       before,

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { privateLocationSchema } from '../../model/account/private-location.ts';
-import { hiddenProxyUrl } from '../../model/credentials/proxy-secret.ts';
+import { maskProxyUrl } from '../../model/credentials/proxy-secret.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
@@ -139,7 +139,7 @@ function presentLocation(location: PrivateLocation): z.output<typeof response> {
     slug,
     name,
     icon,
-    proxyUrl: proxyUrl === null ? null : hiddenProxyUrl(proxyUrl),
+    proxyUrl: proxyUrl === null ? null : maskProxyUrl(proxyUrl),
     created_at: createdAt.toISOString(),
     updated_at: updatedAt?.toISOString() ?? null,
   };

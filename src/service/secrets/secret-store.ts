@@ -5,7 +5,7 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import { conflict, type RequestProblem, ServiceError } from '../errors.ts';
 
 /** @throws ServiceError 409 where there is no key to encrypt with */
-export function boxOf(secrets: SecretBox | null): SecretBox {
+export function requireSecretBox(secrets: SecretBox | null): SecretBox {
   if (secrets !== null) return secrets;
   throw new ServiceError(
     409,
@@ -29,7 +29,7 @@ export function notReadable(
 }
 
 /** Reads secrets that an update keeps; a 409 names the fields. */
-export function readKept<Result>(fields: readonly string[], read: () => Result): Result {
+export function readRetained<Result>(fields: readonly string[], read: () => Result): Result {
   try {
     return read();
   } catch (error) {
@@ -74,7 +74,7 @@ export function reencryptSecret(
   text: string,
   { context, before }: { readonly context: readonly string[]; readonly before: Buffer | null },
 ): Buffer {
-  const box = boxOf(secrets);
+  const box = requireSecretBox(secrets);
   if (before === null || !box.isOfNewestKey(before)) return box.seal(text, context);
   try {
     if (box.open(before, context) === text) return before;

@@ -17,7 +17,7 @@ import { bodyProblem, MASK_NOT_ALLOWED, parseBody } from '../http/resources/inpu
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import {
   decryptSecret,
-  readKept,
+  readRetained,
   reencryptSecret,
   unreadableSecrets,
 } from '../secrets/secret-store.ts';
@@ -146,7 +146,7 @@ export function createVariables(parts: VariablesParts): Variables {
         }
         const { locked, secret } = stored;
         // A secret value is null in responses, so null keeps the stored one.
-        const kept = value ?? readKept(['body.value'], () => openedValue(accountId, stored));
+        const kept = value ?? readRetained(['body.value'], () => openedValue(accountId, stored));
         const variable = wholeVariable({ key, locked, secret, ...given, value: kept }, value);
         const updated = await updateVariable(
           tx,

@@ -6,7 +6,7 @@ import type {
 } from '../../../model/alerting/alert-channel.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AccountKey } from '../../database/account-key.ts';
-import { boxOf, decryptSecret } from '../../secrets/secret-store.ts';
+import { decryptSecret, requireSecretBox } from '../../secrets/secret-store.ts';
 import type { SealedTarget } from './sql.ts';
 
 /** The encrypted JSON: the locked values are in their order. */
@@ -35,7 +35,7 @@ export function sealedTarget(
   return {
     target: { type: 'WEBHOOK', config: withoutSecrets(target.config, webhookSecret !== null) },
     sealedSecrets: hasAny
-      ? boxOf(secrets).seal(JSON.stringify(hidden), sealingContextOf(key))
+      ? requireSecretBox(secrets).seal(JSON.stringify(hidden), sealingContextOf(key))
       : null,
   };
 }

@@ -6,7 +6,7 @@ import {
   ALERT_CHANNEL_TYPES,
   alertChannelSchema,
 } from '../../../model/alerting/alert-channel.ts';
-import { hiddenTarget } from '../../checks/hidden-channels.ts';
+import { maskTarget } from '../../checks/masked-channels.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import type { Viewer } from '../../http/access/viewer.ts';
 import { whileClientWaits } from '../../http/request-signal.ts';
@@ -132,7 +132,7 @@ function presentChannel(
   viewer: Viewer,
 ): z.output<typeof response> {
   return {
-    ...(viewer.mayWrite ? fields : hiddenTarget(fields)),
+    ...(viewer.mayWrite ? fields : maskTarget(fields)),
     subscriptions,
     id,
     created_at: createdAt.toISOString(),

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { asPage, type Encoded, encoded, sendEncoded } from '../docs/responses.ts';
+import { asPage, type Encoded, encoded, sendEncoded } from '../handbook/responses.ts';
 import { apiPage, type OpenApiDocument } from './api-page.ts';
 import { withComponents } from './openapi-components.ts';
 

@@ -19,9 +19,9 @@ export function parseBody<Schema extends z.ZodType>(
   body: unknown,
 ): Validation<z.output<Schema>> {
   const kept = unstorableTexts(body);
-  const judged = validate(schema, body, 'body');
-  if (judged.ok && kept.length === 0) return judged;
-  const found = judged.ok ? [] : judged.problems;
+  const validation = validate(schema, body, 'body');
+  if (validation.ok && kept.length === 0) return validation;
+  const found = validation.ok ? [] : validation.problems;
   return { ok: false, problems: [...found, ...kept] };
 }
 

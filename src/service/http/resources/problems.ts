@@ -29,10 +29,10 @@ export function validate<Schema extends z.ZodType>(
   value: unknown,
   part: RequestPart,
 ): Validation<z.output<Schema>> {
-  const judged = schema._zod.run({ value, issues: [] }, CONTEXT);
-  if (judged instanceof Promise) throw new z.core.$ZodAsyncError();
-  if (judged.issues.length === 0) return { ok: true, value: judged.value as z.output<Schema> };
-  const issues = judged.issues
+  const parsed = schema._zod.run({ value, issues: [] }, CONTEXT);
+  if (parsed instanceof Promise) throw new z.core.$ZodAsyncError();
+  if (parsed.issues.length === 0) return { ok: true, value: parsed.value as z.output<Schema> };
+  const issues = parsed.issues
     .slice(0, MAX_FOUND_PROBLEMS)
     .map((issue) => z.core.util.finalizeIssue(issue, CONTEXT, z.core.config()));
   return { ok: false, problems: problemsOf({ issues }, part) };

@@ -177,10 +177,10 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       };
       const validOf = <T extends ReceivedRecord>(records: readonly T[]): readonly T[] =>
         records.flatMap((each) => {
-          const judged = admitRecord(each, sender, { partitions, nowMs });
-          if (judged.kind === 'valid') return [judged.value];
-          if (judged.kind === 'rejected') rejected.push(judged.rejection);
-          else deferred.push(judged.deferral);
+          const decision = admitRecord(each, sender, { partitions, nowMs });
+          if (decision.kind === 'valid') return [decision.value];
+          if (decision.kind === 'rejected') rejected.push(decision.rejection);
+          else deferred.push(decision.deferral);
           return [];
         });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import type { AnalysisInput } from '../../../../src/service/root-cause/analysis-input.ts';
-import { createOpenAiProvider } from '../../../../src/service/root-cause/model/openai.ts';
+import { createOpenAiProvider } from '../../../../src/service/root-cause/llm/openai.ts';
 import type { Analysed } from '../../../../src/service/root-cause/provider.ts';
 import type { ModelConfig } from '../../../../src/service/root-cause/root-cause-config.ts';
 import { eventually } from '../../../support/eventually.ts';

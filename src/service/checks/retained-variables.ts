@@ -26,7 +26,7 @@ export function refuseMaskedVariables(variables: readonly OwnVariable[]): void {
  * @returns `kept` are the keys whose secret values are kept; null if the update has no variables
  * @throws ServiceError 400 where a variable stops being secret and has no value
  */
-export function withKeptVariables(
+export function withRetainedVariables(
   given: unknown,
   before: readonly OwnVariable[],
 ): { readonly variables: unknown; readonly kept: ReadonlySet<string> | null } {
