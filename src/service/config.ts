@@ -54,7 +54,7 @@ export interface ServiceConfig {
   readonly firstApiKey: string | null;
   readonly artifacts: ArtifactsConfig;
   readonly delivery: DeliveryConfig;
-  /** Of stored secrets, the current one first; null for none. */
+  /** The keys of stored secrets, the current one first; null for none. */
   readonly encryptionKeys: typeof ENCRYPTION_KEY_VARIABLE.whenUnset;
   /** A file of plans; null for no limits. */
   readonly plansFile: string | null;

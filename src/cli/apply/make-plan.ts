@@ -15,9 +15,9 @@ import {
 } from './write-history.ts';
 
 export interface PlanRequest {
-  /** Of the file itself. */
+  /** The variables of the file itself. */
   readonly variables: readonly OwnVariable[];
-  /** Of the file, each with a location. */
+  /** The checks of the file, each with a location. */
   readonly checks: readonly Check[];
   /** What to do with a check of the account that is not among them. */
   readonly unlistedActionOf: (id: string) => UnlistedAction;

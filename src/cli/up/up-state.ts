@@ -7,7 +7,7 @@ import { replaceFile } from '../../runtime/files/replace-file.ts';
 
 const stateSchema = z.object({
   version: z.literal(1),
-  /** Of the only account: the service creates it with this key. */
+  /** The key of the only account: the service creates it with this key. */
   apiKey: z.string().regex(/^vk_[0-9a-f]{32}$/),
   /** The private location of this machine; null until there is one. */
   location: z

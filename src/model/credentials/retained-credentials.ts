@@ -19,7 +19,7 @@ export interface CredentialProblem {
 }
 
 export interface RetainedRequest {
-  /** Of any form: the model of checks finds what else is wrong with it. */
+  /** Not validated: the model of checks finds what else is wrong with it. */
   readonly request: unknown;
   readonly problems: readonly CredentialProblem[];
 }

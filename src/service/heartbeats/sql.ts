@@ -11,7 +11,7 @@ export interface LockedHeartbeat {
   readonly name: string;
   /** Whether the check and its group are activated. */
   readonly isActive: boolean;
-  /** Of the check and its group. */
+  /** The tags of the check and of its group. */
   readonly tags: readonly string[];
   readonly rhythm: Rhythm;
   readonly standing: HeartbeatPosition;

@@ -66,7 +66,7 @@ const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 /** Includes past ones: a user who creates one for each deployment must delete some at times. */
 const MAX_WINDOWS = 10_000;
-/** Of the tags of all current windows: agents get them in one response. */
+/** The most bytes of the tags of all current windows: agents get them in one response. */
 const MAX_TAG_BYTES = 1024 * 1024;
 
 export function createMaintenanceWindows({

@@ -13,9 +13,9 @@ import type { S3Options } from './s3/s3-client.ts';
 
 /** How many bytes artifacts and open uploads may take. */
 export interface ArtifactLimits {
-  /** Of each account. */
+  /** The limit of each account. */
   readonly accountBytes: number;
-  /** Of each location. */
+  /** The limit of each location. */
   readonly locationBytes: number;
 }
 

@@ -26,7 +26,7 @@ const VALUES = `r ->> 'checkId', r ->> 'id', r ->> 'sequenceId', r ->> 'resultTy
   (r -> 'isDegraded')::boolean, (r -> 'overMaxResponseTime')::boolean, r ->> 'runLocation',
   (r -> 'attempts')::integer, r ->> 'checkType', r`;
 
-/** Of a result `s`. */
+/** The key columns of a result `s`. */
 const KEY = `s.check_id, s.id, (extract(epoch from s.slot) * 1000)::bigint as check_run_id,
   s.result_type`;
 

@@ -23,7 +23,7 @@ export interface PostgresOptions {
   readonly poolSize: number;
   /** The server ends a longer statement. */
   readonly statementTimeoutMs: number;
-  /** Of the keys that this replica decrypts with: its connections name them. */
+  /** The names of the keys that this replica decrypts with, as its connections show them. */
   readonly keyNames?: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;

@@ -12,7 +12,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 's
 export interface Encoded {
   readonly plain: Buffer;
   readonly packed: Buffer;
-  /** Of the plain form, without quotes. */
+  /** The entity tag of the plain form, without quotes. */
   readonly tag: string;
 }
 

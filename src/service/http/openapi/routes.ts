@@ -18,7 +18,7 @@ export class ApiDocuments {
   #json: Encoded | null = null;
   #page: Encoded | null = null;
 
-  /** Of the routes that the app has once it is ready. */
+  /** Describes the routes that the app has once it is ready. */
   constructor(app: FastifyInstance) {
     this.#app = app;
   }

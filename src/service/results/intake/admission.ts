@@ -111,7 +111,7 @@ export interface Admission<T> {
 export interface ResultAdmission extends Admission<ReceivedResultRecord> {
   /** By the ids of the checks that exist. */
   readonly subjects: ReadonlyMap<string, Subject>;
-  /** Of the account and of those checks. */
+  /** The secrets of the account and of those checks. */
   readonly secrets: SecretsState;
 }
 

@@ -40,7 +40,7 @@ export function assignedPartsOf(
   return parts;
 }
 
-/** Of one period in which the location had the check, whatever the rule was. */
+/** The span of one period in which the location had the check, whatever the rule was. */
 function spanOf(period: readonly AssignedSlots[]): Span {
   const [one] = period;
   const sinceMs = period.reduce(

@@ -155,7 +155,7 @@ export async function removeMissed(
     finals,
   }: {
     readonly accountId: string;
-    /** Of the ranges; null for all locations. */
+    /** The location of the ranges; null for all. */
     readonly location: string | null;
     readonly finals: readonly RunSlot[];
   },

@@ -16,10 +16,10 @@ export type CheckStatus = {
   readonly shortestRun: number | null;
   readonly lastRunLocation: string;
   readonly lastCheckRunId: string;
-  /** Of the run that decides the status; epoch milliseconds. */
+  /** The slot of the run that decides the status, in epoch milliseconds. */
   readonly lastSlotMs: number;
   readonly sslDaysRemaining: number | null;
-  /** Of the run that last saw a certificate; null where none did. */
+  /** The slot of the run that last saw a certificate; null if none did. */
   readonly sslSlotMs: number | null;
 };
 

@@ -42,7 +42,7 @@ export interface Briefing {
   readonly artifacts: ReadonlyMap<string, EvidenceArtifact>;
 }
 
-/** Of the target's answer. */
+/** The most bytes of the target's answer. */
 const MAX_ANSWER_BYTES = 2048;
 /** A secret that was cut in the middle is not recognised; no secret is longer than this. */
 const CUT_MARGIN = 4096;
