@@ -147,7 +147,7 @@ export function createChecks(parts: ChecksParts): Checks {
     const before = runnable(stored);
     const { id, ...fields } = before;
     const given = changesIn(input, { id, checkType: before.checkType });
-    const { variables, kept } = withRetainedVariables(given.variables, before.variables);
+    const { variables, retained } = withRetainedVariables(given.variables, before.variables);
     const key = { accountId, id };
     const secret = await urlSecret(tx, key, before);
     const target = targetOf(before.request, secret);
@@ -157,7 +157,7 @@ export function createChecks(parts: ChecksParts): Checks {
         targetChange(
           { target, variables: before.variables },
           { target: targetOf(other, secret), variables },
-          kept,
+          retained,
         ),
     });
     refuse(problems);
@@ -169,7 +169,7 @@ export function createChecks(parts: ChecksParts): Checks {
       const given = after.alertChannelSubscriptions;
       await replaceSubscriptions(tx, { accountId, checkId: id, given });
     }
-    const sealed = await checkVariables.sealChanged(key, { before, after, kept }, () =>
+    const sealed = await checkVariables.sealChanged(key, { before, after, retained }, () =>
       sealedVariablesOf(tx, key),
     );
     const updated = await updateCheck(tx, {

@@ -23,17 +23,17 @@ export function refuseMaskedVariables(variables: readonly OwnVariable[]): void {
  * value of the same key.
  *
  * @param given not validated yet; undefined keeps all
- * @returns `kept` are the keys whose secret values are kept; null if the update has no variables
+ * @returns `retained` are the keys whose secret values are retained; null if the update has no variables
  * @throws ServiceError 400 where a variable stops being secret and has no value
  */
 export function withRetainedVariables(
   given: unknown,
   before: readonly OwnVariable[],
-): { readonly variables: unknown; readonly kept: ReadonlySet<string> | null } {
-  if (given === undefined) return { variables: before, kept: null };
+): { readonly variables: unknown; readonly retained: ReadonlySet<string> | null } {
+  if (given === undefined) return { variables: before, retained: null };
   const secretKeys = new Set(before.filter(({ secret }) => secret).map(({ key }) => key));
-  const kept = new Set<string>();
-  if (!Array.isArray(given)) return { variables: given, kept };
+  const retained = new Set<string>();
+  if (!Array.isArray(given)) return { variables: given, retained };
   const variables = (given as readonly unknown[]).map((variable, index) => {
     if (typeof variable !== 'object' || variable === null) return variable;
     const { key, value, secret } = variable as Readonly<Record<string, unknown>>;
@@ -44,8 +44,8 @@ export function withRetainedVariables(
       const message = 'is required when a variable stops being secret';
       throw invalid([bodyProblem(['variables', index, 'value'], message)]);
     }
-    kept.add(key);
+    retained.add(key);
     return { ...variable, value: '' };
   });
-  return { variables, kept };
+  return { variables, retained };
 }

@@ -21,9 +21,10 @@ export interface CredentialSealingParts extends RewriteParts {
 }
 
 /**
- * Encrypts the credentials of checks and proxies that are stored unencrypted, or with another key than the
- * first, once every connected replica can decrypt what the first key encrypts. Until then, new ones are
- * encrypted with the first key that every replica has, or are stored unencrypted if there is none.
+ * Encrypts the credentials of checks and proxies that are stored unencrypted, or with another key
+ * than the first, once every connected replica can decrypt what the first key encrypts. Until then,
+ * new ones are encrypted with the first key that every replica has, or are stored unencrypted if
+ * there is none.
  *
  * | state | entered by | new credentials |
  * |---|---|---|

@@ -15,9 +15,9 @@ export function requireSecretBox(secrets: SecretBox | null): SecretBox {
 }
 
 /**
- * The error for kept secrets that cannot be decrypted.
+ * The error for retained secrets that cannot be decrypted.
  *
- * @param fields of the request that keep such a secret
+ * @param fields of the request that retain such a secret
  */
 export function notReadable(
   { message, attributes }: Pick<ServiceError, 'message' | 'attributes'>,
@@ -28,7 +28,7 @@ export function notReadable(
   return conflict(`${message}: ${shown}${more}`, { ...attributes, fields });
 }
 
-/** Reads secrets that an update keeps; a 409 names the fields. */
+/** Reads secrets that an update retains; a 409 names the fields. */
 export function readRetained<Result>(fields: readonly string[], read: () => Result): Result {
   try {
     return read();

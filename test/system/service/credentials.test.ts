@@ -56,7 +56,7 @@ async function replica(...keys: readonly Buffer[]) {
       const { body, sealed } = await row(store);
       return variables.open(KEY, body, sealed).request;
     },
-    /** Which of the keys a new credential would be encrypted by; null in clear. */
+    /** Which of the keys a new credential would be encrypted by; null unencrypted. */
     keyOfNew(): Buffer | null {
       const check = { id: 'new', request: REQUEST, variables: [] };
       const { sealedVariables } = variables.seal('mine', check as never);
@@ -116,7 +116,7 @@ describe('credentials in a database that several replicas share', () => {
     ['of a release that reads no encrypted user names', `vedette/2 ${fingerprint(NEW)}`],
     ['of this release without a key', 'vedette/3'],
     ['with another key', 'vedette/3 00000000'],
-  ])('stay in clear while a replica %s is connected, and for two looks', async (_, name) => {
+  ])('stay unencrypted while a replica %s is connected, and for two looks', async (_, name) => {
     const one = await replica(NEW);
     await putInClear(one.store);
     const endBefore = await session(name);
@@ -130,7 +130,7 @@ describe('credentials in a database that several replicas share', () => {
       {
         level: 'warn',
         replicas: [{ name, address: '127.0.0.1' }],
-        msg: expect.stringContaining('stored in clear'),
+        msg: expect.stringContaining('stored unencrypted'),
       },
     ]);
     // It may be away for an instant alone.
@@ -147,7 +147,7 @@ describe('credentials in a database that several replicas share', () => {
     expect((await row(one.store)).sealed).not.toBeNull();
   });
 
-  it('credentials that a replica of the release before stores in clear are encrypted without a restart', async () => {
+  it('credentials that a replica of the release before stores unencrypted are encrypted without a restart', async () => {
     const one = await replica(NEW);
     await one.begin();
     const waitsMs: number[] = [];

@@ -130,7 +130,7 @@ function retainedWebhook(
     const target = { type: 'WEBHOOK', config: stored.config } as const;
     return decryptTarget(box, key, { target, sealedSecrets }).config as WebhookConfig;
   };
-  const opened = (): WebhookConfig => {
+  const decryptStored = (): WebhookConfig => {
     try {
       return open(secrets, stored.sealedSecrets);
     } catch (error) {
@@ -139,7 +139,7 @@ function retainedWebhook(
       return open(null, null);
     }
   };
-  const { config, paths, isSame } = withRetainedSecrets(given, stored.config, opened);
+  const { config, paths, isSame } = withRetainedSecrets(given, stored.config, decryptStored);
   const [unreadable] = failures;
   if (unreadable === undefined) return { config, isUnreadable: false };
   if (isSame) return { config, isUnreadable: true };

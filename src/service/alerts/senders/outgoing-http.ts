@@ -27,7 +27,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const BODY_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** The most bytes of the answer that are read: more than the log shows, since a secret that is cut cannot be masked. */
+/** The most bytes of the answer. More than the log shows: a secret that is cut cannot be masked. */
 const MAX_ANSWER_BYTES = 4 * 1024;
 /** A longer wait would delay the notice of a recovery too much. */
 const MAX_RETRY_AFTER_MS = 300_000;

@@ -45,8 +45,8 @@ function takesGzip({ routeOptions }: FastifyRequest): boolean {
 /**
  * The uncompressed bytes of `packed`, as a stream with the length that Fastify compares to
  * Content-Length. Fails with a ServiceError: 413 as soon as there are more than `limitBytes`, 400 where
- * it is not gzip or is truncated. Buffers a few chunks at most, and leaves `packed` open, so that the answer
- * can still be sent.
+ * it is not gzip or is truncated. Buffers a few chunks at most, and leaves `packed` open, so that the
+ * answer can still be sent.
  */
 function unpacked(packed: Readable, limitBytes: number): Readable {
   let packedBytes = 0;

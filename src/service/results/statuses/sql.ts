@@ -3,8 +3,8 @@ import type { Sql } from '../../database/port.ts';
 import { jsonText } from '../../database/values.ts';
 
 /**
- * The status of a check by its FINAL results: src/service/README.md, "Check statuses". Response times are
- * milliseconds.
+ * The status of a check by its FINAL results: src/service/README.md, "Check statuses". Response times
+ * are milliseconds.
  */
 export type CheckStatus = {
   readonly checkId: string;
