@@ -73,7 +73,7 @@ it('the first start creates the database and says so, and the next start finds i
   await store.query("create table kept as select 'here' as v");
   await store.close();
   expect(first.records().map(({ msg }) => msg)).toEqual([
-    expect.stringContaining('making the embedded database'),
+    expect.stringContaining('creating the embedded database'),
     'created the embedded database',
   ]);
   // PGlite sets its own mode on its cache, inside closed folders.
