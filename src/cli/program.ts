@@ -171,9 +171,12 @@ function createProgram(
     .command('agent')
     .summary('run the daemon, configured by environment variables')
     .description(
-      'Runs the checks that the service at SERVICE_URL gives, and reports to it; or those of CHECKS_FILE, with results as NDJSON on stdout. The log goes to stderr.',
+      'Runs the checks assigned by the service at SERVICE_URL and sends it the results, or runs CHECKS_FILE and writes results to stdout as NDJSON. Logs go to stderr.',
     )
-    .option('--print-results', 'also write results to stdout as NDJSON where they go to a service')
+    .option(
+      '--print-results',
+      'also write results to stdout as NDJSON when a service receives them',
+    )
     .addHelpText('after', variableTable(variables.agent))
     .addHelpText('after', helpAfter('agent'))
     .action(async ({ printResults = false }: { printResults?: boolean }) => {
@@ -202,7 +205,7 @@ function createProgram(
     .command('apply')
     .summary('make a service match the checks and variables of a file')
     .description(
-      'Compares the checks and variables of a file with those of a service, prints what differs, and creates and updates those that do.',
+      'Compares the checks and variables of a file with those of a service, prints the differences, and creates or updates what differs.',
     )
     .argument('<file>', FILE, notEmpty)
     .option('--dry-run', 'only print what differs', false)
@@ -236,7 +239,7 @@ function createProgram(
   service
     .command('migrate')
     .summary('migrate the database, and exit')
-    .description('Migrates the database of the service, as its start does, and exits.')
+    .description("Migrates the service's database, as starting the service does, and exits.")
     .addHelpText('after', variableTable(variables.migrate, NAMED_DATABASE))
     .addHelpText('after', helpAfter('migrate'))
     .action(async () => {
@@ -246,9 +249,9 @@ function createProgram(
     });
   service
     .command('decrypt')
-    .summary('store credentials in clear again, before a downgrade, and exit')
+    .summary('store credentials unencrypted again before a downgrade, and exit')
     .description(
-      'Stores the credentials of checks and the passwords of proxies in clear again, and exits. Only for a downgrade to the previous release, which cannot read encrypted ones: stop all replicas first. The next start of this release encrypts them.',
+      'Stores the credentials of checks and the passwords of proxies unencrypted again, and exits. Only for a downgrade to the previous release, which cannot read encrypted ones: stop all replicas first. The next start of this release encrypts them.',
     )
     .addHelpText('after', variableTable(variables.decrypt, NAMED_DATABASE))
     .addHelpText('after', helpAfter('decrypt'))
@@ -291,13 +294,13 @@ interface ApplyFlags {
 }
 
 function checkOption(): Option {
-  return new Option('--check <id>', 'run only this check, activated or not; may be repeated')
+  return new Option('--check <id>', 'run only this check, even if deactivated; repeatable')
     .argParser(collect)
-    .default([], 'all that are activated');
+    .default([], 'all activated checks');
 }
 
 function outputOption(): Option {
-  return new Option('--output <format>', 'pretty for people, json for one result object a line')
+  return new Option('--output <format>', 'pretty for people, json for one result object per line')
     .choices(['pretty', 'json'])
     .default('pretty');
 }

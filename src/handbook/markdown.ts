@@ -32,7 +32,7 @@ export type Cell = readonly Inline[];
 
 export interface Row {
   readonly cells: readonly Cell[];
-  /** Of a row that defines a name, such as a variable or an error code. */
+  /** The anchor of a row that defines a name, such as a variable or an error code. */
   readonly anchor: string | null;
 }
 

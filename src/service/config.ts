@@ -54,7 +54,7 @@ export interface ServiceConfig {
   readonly firstApiKey: string | null;
   readonly artifacts: ArtifactsConfig;
   readonly delivery: DeliveryConfig;
-  /** Of stored secrets, the current one first; null for none. */
+  /** The keys of stored secrets, the current one first; null for none. */
   readonly encryptionKeys: typeof ENCRYPTION_KEY_VARIABLE.whenUnset;
   /** A file of plans; null for no limits. */
   readonly plansFile: string | null;
@@ -87,7 +87,7 @@ export const SERVICE_VARIABLES = {
     name: 'PORT',
     default: '8080',
     whenUnset: 8080,
-    meaning: 'The port of the API; 0 takes any free one, which the log names.',
+    meaning: 'The port of the API. 0 chooses a free port and logs it.',
     allowed: 'a whole number from 0 to 65535',
     secret: false,
     parse: wholeNumber(0, 65_535),
@@ -96,7 +96,7 @@ export const SERVICE_VARIABLES = {
     name: 'HOST',
     default: null,
     whenUnset: null,
-    meaning: 'The address to listen on; unset, all of the machine.',
+    meaning: 'The address to listen on. Default: all addresses.',
     allowed: 'an IP address, for example 127.0.0.1 or ::',
     secret: false,
     parse: ipAddress,
@@ -116,7 +116,7 @@ export const SERVICE_VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'The folder of the embedded database and of artifacts; unset, they are in memory and gone with the process.',
+      'The folder of the embedded database and of artifacts. Without it, both are in memory and lost when the service exits.',
     allowed: 'the path of a folder',
     secret: false,
     parse: filePath,
@@ -125,7 +125,7 @@ export const SERVICE_VARIABLES = {
     name: 'DATABASE_POOL_SIZE',
     default: '10',
     whenUnset: 10,
-    meaning: 'Connections to PostgreSQL at once.',
+    meaning: 'Maximum number of PostgreSQL connections of each replica.',
     allowed: `a whole number from 1 to ${MAX_POOL}`,
     secret: false,
     parse: wholeNumber(1, MAX_POOL),
@@ -180,7 +180,7 @@ export const SERVICE_VARIABLES = {
     default: String(DEFAULT_AGENTS),
     whenUnset: DEFAULT_AGENTS,
     meaning:
-      'How many agents a private location may have at once. The polls of one more are refused, and those that are there stay.',
+      'Maximum number of agents of a private location. The service refuses polls of further agents.',
     allowed: `a whole number from 1 to ${MAX_KNOWN_AGENTS}`,
     secret: false,
     parse: wholeNumber(1, MAX_KNOWN_AGENTS),
@@ -189,8 +189,7 @@ export const SERVICE_VARIABLES = {
     name: 'MAX_AGENT_CONCURRENCY',
     default: String(DEFAULT_CONCURRENCY),
     whenUnset: DEFAULT_CONCURRENCY,
-    meaning:
-      "How much of an agent's JOB_CONCURRENCY counts, at most, for its share of its location's checks.",
+    meaning: 'The maximum JOB_CONCURRENCY that counts when checks are shared among agents.',
     allowed: `a whole number from 1 to ${MAX_CONCURRENCY}`,
     secret: false,
     parse: wholeNumber(1, MAX_CONCURRENCY),
@@ -209,8 +208,8 @@ export const SERVICE_VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'With a database that has no account yet, the first one is made with this admin key; later it does nothing.',
-    allowed: 'vk_ and 32 hex digits, for example what: echo "vk_$(openssl rand -hex 16)" prints',
+      'The admin key of the first account, created if the database has no account. Ignored later.',
+    allowed: 'vk_ and 32 hex digits, for example the output of: echo "vk_$(openssl rand -hex 16)"',
     secret: true,
     parse: (text) =>
       /^vk_[0-9a-f]{32}$/.test(text) ? { ok: true, value: text } : { ok: false, culprit: text },
@@ -219,8 +218,8 @@ export const SERVICE_VARIABLES = {
     name: 'TRUSTED_PROXIES',
     default: null,
     whenUnset: [],
-    meaning: 'Proxies in front of the service, whose X-Forwarded-For names the client.',
-    allowed: `a list of at most ${MAX_PROXIES} networks or addresses, apart by commas or spaces, for example 10.0.0.0/8, 192.0.2.7`,
+    meaning: 'Proxies in front of the service whose X-Forwarded-For is trusted.',
+    allowed: `a list of at most ${MAX_PROXIES} networks or addresses, separated by commas or spaces, for example 10.0.0.0/8, 192.0.2.7`,
     secret: false,
     parse: listOf(network, MAX_PROXIES),
   }),
@@ -252,7 +251,7 @@ export const MAINTENANCE_ENVIRONMENT = {
     {
       ...ENCRYPTION_KEY_VARIABLE,
       meaning:
-        'The keys that encrypted the credentials, apart by commas; those of DATA_DIR/encryption-key are read, too.',
+        'The keys that encrypted the credentials, separated by commas; those of DATA_DIR/encryption-key are read, too.',
     },
     statementTimeoutSeconds,
     logLevel,

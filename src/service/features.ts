@@ -100,7 +100,7 @@ export interface FeatureParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly wake: LocationWake;
-  /** Of artifacts. */
+  /** The contents of artifacts. */
   readonly contents: ArtifactStore;
   readonly plans: Plans;
   /** Encrypts stored secrets; null where there is no key. */

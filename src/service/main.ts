@@ -161,7 +161,7 @@ export async function migrateService({
 }
 
 /**
- * Only stores credentials in clear again: for a downgrade to the previous release, which cannot read
+ * Only stores credentials unencrypted again: for a downgrade to the previous release, which cannot read
  * encrypted ones. Creates no database.
  *
  * @returns how many checks and locations had encrypted ones
@@ -197,7 +197,7 @@ function requireNamedDatabase({ databaseUrl, dataDir }: ServiceConfig): void {
   throw new VedetteError(
     'config',
     'CONFIG_MISSING',
-    'neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the one that the service has',
+    'neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the same one as the service',
   );
 }
 

@@ -73,8 +73,8 @@ it('the first start creates the database and logs it, and the next start finds i
   await store.query("create table kept as select 'here' as v");
   await store.close();
   expect(first.records().map(({ msg }) => msg)).toEqual([
-    expect.stringContaining('making the embedded database'),
-    'the embedded database is made',
+    expect.stringContaining('creating the embedded database'),
+    'created the embedded database',
   ]);
   // PGlite sets its own mode on its cache, inside closed folders.
   const isCache = (path: string) => path.endsWith('/pg_internal.init');

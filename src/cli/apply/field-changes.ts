@@ -78,9 +78,9 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 interface Pair {
   readonly key: string;
   readonly value: string;
-  /** Of a header or a query parameter. */
+  /** Whether a header or a query parameter is locked. */
   readonly locked?: boolean;
-  /** Of a variable. */
+  /** Whether a variable is secret. */
   readonly secret?: boolean;
 }
 

@@ -61,7 +61,7 @@ function isPlaced({ locations, privateLocations }: Check): boolean {
  * @param given the slug of --location; null where there is none
  * @throws VedetteError of kind `usage` where there is no such location, or none can be chosen
  */
-export async function placed(
+export async function withDefaultLocation(
   checks: readonly Check[],
   given: string | null,
   known: () => Promise<readonly KnownLocation[]>,
@@ -77,7 +77,7 @@ export async function placed(
  * The checks for a service with only the given locations: a check runs in those of its private
  * locations that exist, else in `home`.
  */
-export function placedAmong(
+export function withExistingLocations(
   checks: readonly Check[],
   slugs: readonly string[],
   home: string,

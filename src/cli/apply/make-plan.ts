@@ -5,19 +5,24 @@ import { VedetteError } from '../../runtime/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import { allPages } from './locations.ts';
 import { type KnownCheck, knownCheckOf } from './normal-form.ts';
-import { type Fate, type Plan, planOf } from './plan.ts';
+import { type Plan, planOf, type UnlistedAction } from './plan.ts';
 import { readKnownVariables, variablePlanOf } from './variable-plan.ts';
-import { NOTHING_WRITTEN, type Written, withWrittenChecks, withWrittenValues } from './written.ts';
+import {
+  NOTHING_WRITTEN,
+  type WriteHistory,
+  withWrittenChecks,
+  withWrittenValues,
+} from './write-history.ts';
 
 export interface PlanRequest {
-  /** Of the file itself. */
+  /** The variables of the file itself. */
   readonly variables: readonly OwnVariable[];
-  /** Of the file, each with a location. */
+  /** The checks of the file, each with a location. */
   readonly checks: readonly Check[];
   /** What to do with a check of the account that is not among them. */
-  readonly fateOf: (id: string) => Fate;
+  readonly unlistedActionOf: (id: string) => UnlistedAction;
   /** What this process wrote before; nothing where left out. */
-  readonly written?: Written;
+  readonly written?: WriteHistory;
 }
 
 const listSchema = z.array(z.unknown());
@@ -28,14 +33,14 @@ const listSchema = z.array(z.unknown());
  * @throws VedetteError like ApiClient.get
  */
 export async function makePlan(
-  { checks, variables, fateOf, written = NOTHING_WRITTEN }: PlanRequest,
+  { checks, variables, unlistedActionOf, written = NOTHING_WRITTEN }: PlanRequest,
   client: Pick<ApiClient, 'get'>,
   signal: AbortSignal,
 ): Promise<Plan> {
   const knownChecks = await allPages(client, '/v1/checks', readChecks, signal);
   const knownVariables = await allPages(client, '/v1/variables', readKnownVariables, signal);
   return {
-    ...planOf(checks, withWrittenChecks(knownChecks, written), fateOf),
+    ...planOf(checks, withWrittenChecks(knownChecks, written), unlistedActionOf),
     variables: variablePlanOf(variables, withWrittenValues(knownVariables, written)),
   };
 }

@@ -3,7 +3,7 @@ import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
 import type { FieldChange } from './field-changes.ts';
-import { isOnlyAgain, type Plan, type Step } from './plan.ts';
+import { isRewriteOnly, type Plan, type Step } from './plan.ts';
 import type { VariableStep } from './variable-plan.ts';
 
 const MARKS = { create: '+', update: '~', delete: '-' } as const;
@@ -56,7 +56,7 @@ export interface Done {
 /** `2 created, 1 updated`, with nouns where there were variables, too. */
 export function doneText({ variables, steps }: Done): string {
   const ofVariables = countedWords(variables.map((step) => (isAgain(step) ? 'again' : step.kind)));
-  const ofChecks = countedWords(steps.map((step) => (isOnlyAgain(step) ? 'again' : step.kind)));
+  const ofChecks = countedWords(steps.map((step) => (isRewriteOnly(step) ? 'again' : step.kind)));
   const parts = [
     ...ofVariables.map(([count, word]) => `${countText(count, 'variable')} ${word}`),
     ...ofChecks.map(([count, word]) =>

@@ -36,10 +36,10 @@ export interface Plan {
 }
 
 /** What to do with a check of the account that is not in the file. */
-export type Fate = 'keep' | 'delete' | 'deactivate';
+export type UnlistedAction = 'keep' | 'delete' | 'deactivate';
 
 /** Whether the step only writes secret values again, which may be unchanged. */
-export function isOnlyAgain(step: Step): boolean {
+export function isRewriteOnly(step: Step): boolean {
   return step.kind === 'update' && step.changes.every(({ isWrittenAgain }) => isWrittenAgain);
 }
 
@@ -51,7 +51,7 @@ export function isOnlyAgain(step: Step): boolean {
 export function planOf(
   checks: readonly Check[],
   known: readonly KnownCheck[],
-  fateOf: (id: string) => Fate,
+  unlistedActionOf: (id: string) => UnlistedAction,
 ): Omit<Plan, 'variables'> {
   const byId = new Map(known.map((check) => [check.id, check]));
   const steps: Step[] = [];
@@ -73,14 +73,14 @@ export function planOf(
   const rest = known.filter(({ id }) => !ids.has(id));
   let others = 0;
   for (const other of rest) {
-    const step = endOf(other, fateOf(other.id));
+    const step = endOf(other, unlistedActionOf(other.id));
     if (step === null) others += 1;
     else steps.push(step);
   }
   return { steps, refusals, unchanged, others };
 }
 
-function endOf({ id, checkType, check }: KnownCheck, fate: Fate): Step | null {
+function endOf({ id, checkType, check }: KnownCheck, fate: UnlistedAction): Step | null {
   // A check file cannot define heartbeats, so their absence does not mean deletion.
   if (checkType === 'HEARTBEAT') return null;
   if (fate === 'delete') return { kind: 'delete', id, checkType };

@@ -1,7 +1,7 @@
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
 import { ApiClient, isInterrupted, waitPrinter } from '../apply/api-client.ts';
 import { loadConnection } from '../apply/connection.ts';
-import { knownLocations, placed, refusedByLocation } from '../apply/locations.ts';
+import { knownLocations, refusedByLocation, withDefaultLocation } from '../apply/locations.ts';
 import { makePlan } from '../apply/make-plan.ts';
 import type { Plan, Refusal, Step } from '../apply/plan.ts';
 import { certificatesNote, doneText, planText } from '../apply/plan-text.ts';
@@ -46,10 +46,10 @@ export async function applyCommand(
     const { location, prune } = options;
     const { signal } = interruption;
     const known = () => knownLocations(client, signal);
-    const checks = await placed(checkFile.checks, location, known);
-    const fateOf = () => (prune ? 'delete' : 'keep');
+    const checks = await withDefaultLocation(checkFile.checks, location, known);
+    const unlistedActionOf = () => (prune ? 'delete' : 'keep');
     const { variables } = checkFile;
-    const plan = await makePlan({ checks, variables, fateOf }, client, signal);
+    const plan = await makePlan({ checks, variables, unlistedActionOf }, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));
     if (options.dryRun) {
       const refusals = [...plan.refusals, ...refusedByLocation(plan.steps, await known())];

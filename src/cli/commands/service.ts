@@ -37,7 +37,7 @@ export async function serviceCommand(
 }
 
 /**
- * Brings the database up to date and ends.
+ * Applies missing migrations and exits.
  *
  * @throws VedetteError where a variable or the database is unusable
  */
@@ -52,7 +52,7 @@ export async function migrateCommand(terminal: Terminal): Promise<number> {
 }
 
 /**
- * Stores the credentials of checks and proxies in clear again and ends.
+ * Stores the credentials of checks and proxies unencrypted again and exits.
  *
  * @throws VedetteError where a variable or the database is unusable, or some cannot be decrypted
  */
@@ -60,7 +60,7 @@ export async function decryptCommand(terminal: Terminal): Promise<number> {
   const { config, log } = prepare(terminal);
   const changed = await decryptService({ config, log });
   terminal.stdout.write(
-    `stored in clear again: the credentials of ${countText(changed, 'check or location', 'checks and locations')}\n`,
+    `stored unencrypted again: the credentials of ${countText(changed, 'check or location', 'checks and locations')}\n`,
   );
   return EXIT.ok;
 }

@@ -67,8 +67,8 @@ function invalid(message: string): VedetteError {
  * Reads lines of KEY=VALUE as in the files of `node --env-file` and of Docker Compose: blank lines,
  * comments after # and `export ` before a name are ignored; '…' is taken literally, "…" understands
  * \n, \r, \t, \" and \\, and both may span several lines; without quotes a value ends with its line,
- * or before white space and #. $NAME is not replaced. Where those two guess differently, this
- * reports a problem.
+ * or before white space and #. $NAME is not replaced. Input that Node and Docker Compose parse
+ * differently is an error.
  */
 export function parseEnvText(text: string): EnvText {
   const variables: OwnVariable[] = [];

@@ -8,7 +8,7 @@ import {
   type TestSessionFacts,
 } from '../../model/result/test-session.ts';
 
-/** Of the results that wait until the run is over. */
+/** The most bytes of results that wait until the run is over. */
 const MAX_WAITING_BYTES = 256 * 1024 * 1024;
 /** Bytes reserved for what surrounds the results. */
 const ENVELOPE_BYTES = 16 * 1024;

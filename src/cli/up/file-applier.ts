@@ -4,14 +4,14 @@ import type { Check } from '../../model/check/check.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type ApiClient, isInterrupted } from '../apply/api-client.ts';
-import { knownLocations, placedAmong } from '../apply/locations.ts';
+import { knownLocations, withExistingLocations } from '../apply/locations.ts';
 import { makePlan } from '../apply/make-plan.ts';
 import type { Refusal, Step } from '../apply/plan.ts';
 import { type Done, doneText } from '../apply/plan-text.ts';
 import { refusalLines } from '../apply/refusal-lines.ts';
 import type { VariableStep } from '../apply/variable-plan.ts';
+import { NOTHING_WRITTEN, type WriteHistory } from '../apply/write-history.ts';
 import { inParallel, writeChecks, writeVariables } from '../apply/write-steps.ts';
-import { NOTHING_WRITTEN, type Written } from '../apply/written.ts';
 import { harmless } from '../print/harmless.ts';
 import { LOCAL_SLUG } from './local-location.ts';
 
@@ -40,7 +40,7 @@ type FileContent = Pick<CheckSet, 'checks' | 'variables'>;
 export class FileApplier {
   readonly #options: FileApplierOptions;
   #fromFile: ReadonlySet<string>;
-  #written: Written = NOTHING_WRITTEN;
+  #written: WriteHistory = NOTHING_WRITTEN;
 
   constructor(options: FileApplierOptions) {
     this.#options = options;
@@ -57,9 +57,9 @@ export class FileApplier {
     // After a write that fails halfway, the written values are unknown.
     this.#written = NOTHING_WRITTEN;
     const slugs = (await knownLocations(client, signal)).map(({ slug }) => slug);
-    const placed = placedAmong(checks, slugs, LOCAL_SLUG);
-    const fateOf = (id: string) => (this.#fromFile.has(id) ? 'deactivate' : 'keep');
-    const request = { checks: placed, variables, fateOf, written };
+    const placed = withExistingLocations(checks, slugs, LOCAL_SLUG);
+    const unlistedActionOf = (id: string) => (this.#fromFile.has(id) ? 'deactivate' : 'keep');
+    const request = { checks: placed, variables, unlistedActionOf, written };
     const plan = await makePlan(request, client, signal);
     const done: { variables: VariableStep[]; steps: Step[] } = { variables: [], steps: [] };
     const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
@@ -139,7 +139,7 @@ function concernedBy({ variables, steps }: Done, checks: readonly Check[]): read
   return [...new Map([...using, ...written].map((check) => [check.id, check])).values()];
 }
 
-function writtenOf({ checks, variables }: FileContent, refusals: readonly Refusal[]): Written {
+function writtenOf({ checks, variables }: FileContent, refusals: readonly Refusal[]): WriteHistory {
   const refused = (kind: Refusal['kind']): ReadonlySet<string> =>
     new Set(refusals.filter((refusal) => refusal.kind === kind).map(({ id }) => id));
   const [refusedChecks, refusedVariables] = [refused('check'), refused('variable')];

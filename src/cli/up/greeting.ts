@@ -33,7 +33,10 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
     row('Results', `curl -H 'Authorization: Bearer ${apiKey}' ${results.href}`),
     row('Service', lookAt(serviceUrl)),
     row('Agent', lookAt(agentUrl)),
-    row('Other checks', 'edit the file, which is read again; or: vedette up --file FILE'),
+    row(
+      'Other checks',
+      `edit ${harmless(facts.file)} (reloaded on change), or run: vedette up --file FILE`,
+    ),
     row('Stop', 'Ctrl-C'),
     '',
     '',

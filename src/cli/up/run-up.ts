@@ -97,7 +97,7 @@ interface Session {
   readonly greeting: string;
 }
 
-/** From nothing to both processes at work, and the file applied. */
+/** Starts both processes and applies the file. */
 async function start(
   { file, folders, config, terminal, log, stop }: UpParts,
   processes: Processes,
@@ -202,7 +202,7 @@ function openResults({ terminal, log, stop }: UpParts, first: readonly Check[]):
       if ('missed' in parsed) sink.missed(parsed.missed);
       else sink.result(parsed);
     } catch (error) {
-      log.error({ err: error }, 'a line of the agent is no result; please report it');
+      log.error({ err: error }, 'a line of the agent is not a result; please report it');
     }
   };
   let waiting: string[] | null = [];

@@ -7,7 +7,7 @@ import { replaceFile } from '../../runtime/files/replace-file.ts';
 
 const stateSchema = z.object({
   version: z.literal(1),
-  /** Of the only account: the service creates it with this key. */
+  /** The key of the only account: the service creates it with this key. */
   apiKey: z.string().regex(/^vk_[0-9a-f]{32}$/),
   /** The private location of this machine; null until there is one. */
   location: z
@@ -50,7 +50,7 @@ export async function openState(file: string): Promise<OpenedState> {
   throw new VedetteError(
     'input',
     'STATE_DAMAGED',
-    `${file} is damaged: put back a copy of it, or start anew with another --data folder (the file has the only copy of the API key)`,
+    `${file} is damaged: restore a copy, or start with another --data folder (the file has the only copy of the API key)`,
   );
 }
 

@@ -16,7 +16,7 @@ export interface PageParts {
   readonly contents?: readonly { readonly anchor: string; readonly title: string }[];
 }
 
-/** Of the browser's tab: in a colour that shows on light and dark. */
+/** The icon of the browser's tab, in a colour that shows on light and dark. */
 export const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"><g stroke="#3f7fd0" fill="none" stroke-width="2" stroke-linejoin="round"><path d="M10 1.5l8 16H2z"/><circle cx="10" cy="11.5" r="1.2" fill="#3f7fd0"/></g></svg>\n';
 const LOGO =

@@ -12,7 +12,7 @@ export interface ExcerptPart {
 /**
  * A part of the text around its first match.
  *
- * @param forms the words to mark, in small letters
+ * @param forms the words to mark, in lower case
  */
 export function excerptOf(text: string, forms: ReadonlySet<string>): readonly ExcerptPart[] {
   const matches = [...text.matchAll(WORD)].filter(([word]) =>

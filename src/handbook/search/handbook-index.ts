@@ -18,7 +18,7 @@ const SHORTEST_PREFIX = 2;
 
 export interface Hit {
   readonly topic: Topic;
-  /** Of the section, or the name that a row of a table defines. */
+  /** The title of the section, or the name that a row of a table defines. */
   readonly title: string;
   readonly anchor: string;
   readonly excerpt: readonly ExcerptPart[];

@@ -39,7 +39,7 @@ export function countWords(text: string): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** A word, and the parts of a name such as RETENTION_DAYS or maxResponseTime, in small letters. */
+/** A word, and the parts of a name such as RETENTION_DAYS or maxResponseTime, in lower case. */
 export function wordForms(word: string): readonly string[] {
   const parts = word.split(/_|(?<=[a-z])(?=[A-Z])/).filter((part) => part !== '');
   return [...new Set([word, ...parts].map((part) => part.toLowerCase()))];

@@ -5,7 +5,7 @@ export interface TextStyle {
   readonly strong: (text: string) => string;
   readonly code: (text: string) => string;
   readonly faint: (text: string) => string;
-  /** What stands around code, so that it can be told from the text without colours. */
+  /** What stands around code, so that it can be distinguished from the text without colours. */
   readonly codeMark: string;
 }
 

@@ -192,20 +192,20 @@ export type ChannelTarget =
   | { readonly type: 'SMS'; readonly config: SmsConfig };
 
 /** A webhook without its secrets: locked values are empty, the key is replaced by a flag. */
-export type OpenWebhookConfig = Omit<WebhookConfig, 'webhookSecret'> & {
+export type PublicWebhookConfig = Omit<WebhookConfig, 'webhookSecret'> & {
   readonly hasWebhookSecret: boolean;
 };
 
 /** The recipient of a channel's notices, without secrets. */
-export type OpenTarget =
+export type PublicTarget =
   | Exclude<ChannelTarget, { type: 'WEBHOOK' }>
-  | { readonly type: 'WEBHOOK'; readonly config: OpenWebhookConfig };
+  | { readonly type: 'WEBHOOK'; readonly config: PublicWebhookConfig };
 
 /** A header or a query parameter of a webhook. */
 export type ChannelPair = z.infer<typeof pair>;
 
 /** The notices that a channel receives. */
-export type ChannelWishes = Readonly<
+export type NoticePreferences = Readonly<
   Pick<
     AlertChannel,
     'sendFailure' | 'sendRecovery' | 'sendDegraded' | 'sslExpiry' | 'sslExpiryThreshold'
@@ -232,7 +232,7 @@ const WISH_FOR: Readonly<
  * must not exceed the channel's threshold.
  */
 export function wantsNotice(
-  channel: ChannelWishes,
+  channel: NoticePreferences,
   notice: { readonly alertType: AlertType; readonly sslDaysRemaining: number | null },
 ): boolean {
   const wish = WISH_FOR[notice.alertType];

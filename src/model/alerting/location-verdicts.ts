@@ -18,7 +18,7 @@ export interface ParallelLocations {
 }
 
 /**
- * A run's retries (src/model/README.md, "What passes and what fails": ten minutes), its last
+ * A run's retries (src/model/README.md, "`retryStrategy`": ten minutes), its last
  * attempt's 30 s and the transfer: one location can be this far behind the others with the same
  * slot.
  */

@@ -11,7 +11,7 @@ import { mapUrlSecret, type SecretPart } from './url-secret.ts';
  * | the user in `url` where there is no password | `request.url.username` |
  * | `basicAuth.password` | `request.basicAuth.password` |
  * | `basicAuth.username` where the password is empty | `request.basicAuth.username` |
- * | the value of a header that `isSensitiveHeader` names | `request.headers.` name in small letters `.` n |
+ * | the value of a header that `isSensitiveHeader` names | `request.headers.` name in lower case `.` n |
  *
  * n counts the headers of that name from 0. No variable can have such a name.
  */
@@ -102,7 +102,7 @@ export function credentialTexts(request: unknown): ReadonlyMap<string, string> {
 }
 
 /** The request as the API returns it. */
-export function hiddenRequest<R>(request: R): R {
+export function maskRequest<R>(request: R): R {
   return mapCredentials(request, (text) => (isCredential(text) ? MASK : text));
 }
 

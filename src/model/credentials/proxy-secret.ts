@@ -6,7 +6,7 @@ const NOTHING_HIDDEN = `must not contain ${MASK} except as the password, or as t
 const PARTIAL = `must not have ${MASK} beside other text: send ${MASK} alone to keep the stored password or user, or send the whole new one`;
 
 /** The URL of a location's proxy as answers show it. No templates are filled in there. */
-export function hiddenProxyUrl(proxyUrl: string): string {
+export function maskProxyUrl(proxyUrl: string): string {
   return mapUrlSecret(proxyUrl, () => MASK);
 }
 
@@ -16,7 +16,7 @@ export function hiddenProxyUrl(proxyUrl: string): string {
  * @param given of any form: the model of locations finds what else is wrong with it
  * @param before as it is stored; its mask replaces the secret, which is stored encrypted
  */
-export function withKeptSecret(
+export function withRetainedSecret(
   given: unknown,
   before: string | null,
 ): { readonly proxyUrl: unknown; readonly problem: string | null } {

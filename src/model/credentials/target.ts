@@ -71,13 +71,13 @@ export type TargetChange =
  * The change that sends a request to another target, including a new value of one of the check's
  * own variables in the host. null where the target is the same.
  *
- * @param kept the keys of secret variables whose values stay, which neither list contains; null:
+ * @param retained the keys of secret variables whose values stay, which neither list contains; null:
  *   all
  */
 export function targetChange(
   before: { readonly target: Target; readonly variables: readonly OwnVariable[] },
   after: { readonly target: Target; readonly variables: unknown },
-  kept: ReadonlySet<string> | null,
+  retained: ReadonlySet<string> | null,
 ): TargetChange | null {
   if (before.target.address !== after.target.address) return { what: 'address' };
   const [hosts, others] = [before.target.hostHeaders, after.target.hostHeaders];
@@ -90,7 +90,7 @@ export function targetChange(
     const one = own.get(name);
     const other = given.find(({ key }) => key === name);
     if (one === undefined || other === undefined) return one !== other;
-    if (one.secret) return kept !== null && !kept.has(name);
+    if (one.secret) return retained !== null && !retained.has(name);
     return other.secret === true || other.value !== one.value;
   });
   return changed === undefined ? null : { what: 'variable', name: changed };

@@ -66,7 +66,7 @@ export const errorGroupChangesSchema = z.strictObject({
 });
 export type ErrorGroupChanges = z.infer<typeof errorGroupChangesSchema>;
 
-/** The specification leaves open what archiveForEver leads to: it counts as archived. */
+/** A group archived forever also has `archivedUntilNextEvent` true. */
 export function archiveAfter(
   before: ErrorGroupArchive,
   { archiveForEver, archivedUntilNextEvent }: ErrorGroupChanges,

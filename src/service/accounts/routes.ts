@@ -19,7 +19,7 @@ export function accountsRoutes({ accounts }: { readonly accounts: Accounts }): F
         config: { role: 'read' },
         schema: {
           tags: ['Accounts'],
-          summary: 'List the account that the key is of, the only one that it opens',
+          summary: 'List the account of the key',
           response: { 200: z.array(response) },
         },
       },

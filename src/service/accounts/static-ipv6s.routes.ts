@@ -5,7 +5,7 @@ import { z } from 'zod';
 const PATH = '/v1/static-ipv6s.txt';
 const TEXT = 'text/plain; charset=utf-8';
 
-/** The source addresses of checks, for firewalls: src/service/README.md, "Every endpoint". */
+/** The source addresses of checks, for firewalls: src/service/README.md, "IPv6 addresses". */
 export function staticIpv6sRoutes({
   staticIpv6s,
 }: {

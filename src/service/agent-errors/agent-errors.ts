@@ -9,9 +9,9 @@ import { type AgentError, insertAgentErrors, listAgentErrors, trimAgentErrors } 
 
 export type { AgentError } from './sql.ts';
 
-/** Of each location. Deletes first from the agent with the most errors. */
+/** The most errors of a location. Deletes first from the agent with the most errors. */
 export const MAX_AGENT_ERRORS = 1_000;
-/** Of each agent, the newest: one agent must not displace the errors of all others. */
+/** The most errors of an agent, the newest: one agent must not displace the errors of all others. */
 export const MAX_ERRORS_AN_AGENT = 100;
 
 /**
@@ -37,7 +37,7 @@ export function createAgentErrors({ store }: { readonly store: Store }): AgentEr
       const { agentId } = agent;
       if (!(await isKnownAgent(store, { locationId, id: agentId }))) {
         throw conflict(
-          `Agent ${agentId} has to be one of the location's agents before it reports errors: it becomes one by its first poll that is not refused`,
+          `Agent ${agentId} must complete a successful poll before it can report errors`,
           { reason: 'unknown_agent' },
         );
       }

@@ -13,7 +13,7 @@ import {
 const response = z.strictObject({
   id: z.number(),
   agentId: z.string(),
-  version: z.string().describe('Of the agent.'),
+  version: z.string().describe('The version of the agent.'),
   node: z.string(),
   platform: z.string(),
   arch: z.string(),

@@ -67,7 +67,7 @@ interface Found {
   readonly isNews: boolean;
 }
 
-/** Of the JSON of one-offs in an answer. */
+/** The most JSON of one-offs in an answer. */
 const MAX_RUNS_BYTES = 4 * 1024 * 1024;
 /** Agents whose sent one-offs are cached. */
 const MAX_AGENTS = 10_000;
@@ -138,7 +138,7 @@ export function createPollAnswers(parts: PollAnswersParts): PollAnswers {
     const { position, checks, runs } = found;
     if (runs.length === 0) sentRuns.delete(keyOf(who));
     else sentRuns.set(keyOf(who), new Set(runs.map(({ runId }) => runId)), 1);
-    // Of a set in several pages, agents apply the settings of the last one.
+    // Agents apply the settings of the last page of a set.
     const isKnown =
       checks.nextPage !== null || (!checks.full && request.revision >= position.settingsRevision);
     const settings = isKnown ? UNCHANGED_SETTINGS : await settingsFor(who.accountId, null);

@@ -6,7 +6,7 @@ import { pollRequestSchema, pollResponseSchema } from '../../wire/v1/poll.ts';
 import { releaseRequestSchema, releaseResponseSchema } from '../../wire/v1/release.ts';
 import { agentOf } from '../http/access/agent-access.ts';
 import { gzipAnswer } from '../http/json/gzip-answer.ts';
-import { whileWanted } from '../http/request-signal.ts';
+import { whileClientWaits } from '../http/request-signal.ts';
 import type { Agents } from './agents.ts';
 
 /** The long poll of agents and the release of leases: src/service/README.md, "Leases and assignment". */
@@ -32,7 +32,7 @@ export function pollRoutes({
         schema: { body: pollRequestSchema, response: { 200: pollResponseSchema } },
       },
       (request, reply) =>
-        whileWanted(reply, stopping, (signal) =>
+        whileClientWaits(reply, stopping, (signal) =>
           agents.poll(agentOf(request), request.body, signal),
         ),
     );

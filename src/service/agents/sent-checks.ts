@@ -31,9 +31,9 @@ interface CheckSource {
 
 /** Where the next page of a whole set begins. */
 const markerSchema = z.strictObject({
-  /** Of the location when the first page was read. */
+  /** The revision of the location when the first page was read. */
   revision: z.int().min(0),
-  /** Of the agent's lease at that time. */
+  /** The epoch of the agent's lease at that time. */
   epoch: z.int().min(0),
   /** The id of the last check sent. */
   after: id,

@@ -25,7 +25,7 @@ export type AgentPosition = {
   readonly openRuns: boolean;
   /** An operator ended the agent. */
   readonly ended: boolean;
-  /** Of the last lease, like the instance; null for an agent that is not stored. */
+  /** The epoch of the last lease; null, like the instance, for an agent that is not stored. */
   readonly epoch: number | null;
   readonly instanceId: string | null;
   /** The lease was neither given back nor found expired. */
@@ -77,7 +77,7 @@ export type ShareRange = { readonly sinceRevision: number } | { readonly after: 
 /** A check of an agent, before its secret variables are decrypted. */
 export interface SharedCheck {
   readonly accountId: string;
-  /** Of the location when the agent got the check, or when the check last changed. */
+  /** The revision of the location when the agent got the check, or when the check last changed. */
   readonly revision: number;
   readonly assignment: AssignmentMessage;
   /** The encrypted values of the secret variables; null where there are none. */

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Store } from '../database/port.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { type AskedWindow, windowOf } from '../http/resources/window-parameters.ts';
+import { type RequestedWindow, windowOf } from '../http/resources/window-parameters.ts';
 import { type CheckAlert, deleteAlertsBefore, listAlerts } from './sql.ts';
 
 export type { CheckAlert } from './sql.ts';
@@ -19,7 +19,7 @@ export interface CheckAlertsParts {
 /** src/service/README.md, "Alerts". */
 export interface CheckAlerts {
   /** The alerts of the window, newest first, also those of deleted checks. */
-  list(accountId: string, query: Page & AskedWindow): Promise<readonly CheckAlert[]>;
+  list(accountId: string, query: Page & RequestedWindow): Promise<readonly CheckAlert[]>;
   /** About every hour, until the signal aborts, deletes alerts past the retention. Logs what fails. */
   maintain(signal: AbortSignal): Promise<void>;
 }

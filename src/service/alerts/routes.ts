@@ -5,7 +5,7 @@ import { ALERT_TYPES } from '../../model/alerting/alert.ts';
 import { CHECK_TYPES } from '../../model/vocabulary.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { READ } from '../http/resources/check-parameters.ts';
-import { askedWindow, windowQuery } from '../http/resources/window-parameters.ts';
+import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { CheckAlert, CheckAlerts } from './check-alerts.ts';
 
 const response = z.array(
@@ -18,7 +18,10 @@ const response = z.array(
     runLocation: z.string(),
     responseTime: z.number().describe('Milliseconds.'),
     error: z.string().nullable().describe('What led to the alert; null where nothing failed.'),
-    statusCode: z.string().nullable().describe('Of URL and API checks that were answered.'),
+    statusCode: z
+      .string()
+      .nullable()
+      .describe('The HTTP status of URL and API checks; null without a response.'),
     created_at: z.iso.date().describe('The day on which the alert was given, in UTC.'),
     startedAt: z.iso.datetime().describe('When the run that led to the alert began.'),
   }),
@@ -49,7 +52,7 @@ export function checkAlertsRoutes({
       async (request) => {
         const { limit, page, ...window } = request.query;
         const { accountId } = callerOf(request);
-        const found = await checkAlerts.list(accountId, { limit, page, ...askedWindow(window) });
+        const found = await checkAlerts.list(accountId, { limit, page, ...parseWindow(window) });
         return found.map(presentAlert);
       },
     );

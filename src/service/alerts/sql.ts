@@ -16,7 +16,7 @@ export type CheckAlert = {
   readonly responseTime: number;
   readonly error: string | null;
   readonly statusCode: string | null;
-  /** Of the run that led to it. */
+  /** When the run that led to it began. */
   readonly startedAt: Date;
   readonly createdAt: Date;
 };

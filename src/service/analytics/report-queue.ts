@@ -14,9 +14,9 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Of each account: a longer queue would respond too late. */
+/** The most waiting reports of an account: a longer queue would respond too late. */
 const MAX_WAITING = 30;
-/** Of all accounts. */
+/** The most waiting reports of all accounts. */
 const MAX_WAITING_IN_ALL = 300;
 const RETRY_SECONDS = 10;
 /** Shorter reports need no rest. */

@@ -12,7 +12,7 @@ import { CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { checkId } from '../http/resources/check-parameters.ts';
 import type { Page } from '../http/resources/paging.ts';
-import { askedWindow } from '../http/resources/window-parameters.ts';
+import { parseWindow } from '../http/resources/window-parameters.ts';
 import type { Analytics, AnalyticsReport } from './analytics.ts';
 import { analyticsQuery, metricsNamed } from './parameters.ts';
 
@@ -49,7 +49,9 @@ const response = z.strictObject({
       data: z.array(point).describe('By time.'),
     }),
   ),
-  pagination: z.strictObject({ page: z.number(), limit: z.number() }).describe('Of the series.'),
+  pagination: z
+    .strictObject({ page: z.number(), limit: z.number() })
+    .describe('The page of series.'),
   metadata: z
     .record(
       z.string(),
@@ -61,10 +63,10 @@ const response = z.strictObject({
           .describe('How a point combines several runs.'),
       }),
     )
-    .describe('Of each metric, by its name.'),
+    .describe('Each metric by its name.'),
 });
 
-/** Reports on checks of each type: src/service/README.md, "Analytics", 4.3. */
+/** Reports on checks of each type: src/service/README.md, "Analytics". */
 export function analyticsRoutes({
   analytics,
 }: {
@@ -94,7 +96,7 @@ export function analyticsRoutes({
           const { accountId } = callerOf(request);
           const report = await analytics.report(accountId, request.params.id, checkType, {
             quickRange,
-            ...askedWindow(asked),
+            ...parseWindow(asked),
             aggregationMinutes: asked.aggregationInterval ?? null,
             statuses: filterByStatus ?? [],
             groupBy,

@@ -21,10 +21,10 @@ export interface SeriesQuery {
   readonly groupBy: AnalyticsGrouping | null;
   readonly point: PointSpan;
   readonly metrics: readonly Metric[];
-  /** Of series. */
+  /** The most series. */
   readonly limit: number;
   readonly offset: number;
-  /** Of all series together. */
+  /** The most points of all series together. */
   readonly maxPoints: number;
 }
 
@@ -50,7 +50,7 @@ const GROUP_COLUMNS: Readonly<Record<AnalyticsGrouping, string>> = {
 /** Enough to sort a month of runs every minute; PostgreSQL's default is 4 MB. */
 const SORT_MEMORY = '32MB';
 
-/** Of a double precision column, over runs. PostgreSQL computes equal ones once. */
+/** Aggregates a double precision column over runs. PostgreSQL computes equal ones once. */
 const AGGREGATES: Readonly<Record<Aggregation, (column: string) => string>> = {
   avg: (column) => `avg(${column})`,
   max: (column) => `max(${column})`,

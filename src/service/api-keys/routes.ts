@@ -38,7 +38,7 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
         config: ADMIN,
         schema: {
           tags: TAGS,
-          summary: 'Make an API key',
+          summary: 'Create an API key',
           body: z.strictObject(fields),
           response: { 201: newKeyResponse },
         },
@@ -55,7 +55,7 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
         config: ADMIN,
         schema: {
           tags: TAGS,
-          summary: 'List API keys, oldest first, revoked ones too',
+          summary: 'List API keys, oldest first, including revoked keys',
           querystring: z.strictObject(pageQuery),
           response: { 200: z.array(response) },
         },
@@ -82,7 +82,7 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
         config: ADMIN,
         schema: {
           tags: TAGS,
-          summary: 'Revoke an API key, for good; the last admin key stays',
+          summary: 'Revoke an API key permanently; the last admin key stays',
           params,
           response: { 204: NO_CONTENT },
         },

@@ -89,7 +89,7 @@ async function removeAllOld(
   }
 }
 
-/** Visits each artifact without a known result once: marks it as claimed for good, or removes it. */
+/** Visits each artifact without a known result once: marks it as permanently claimed, or removes it. */
 async function removeUnclaimed(
   parts: ArtifactCleanUpParts,
   total: Total,

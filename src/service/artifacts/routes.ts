@@ -12,7 +12,7 @@ import type { Artifact, Artifacts } from './artifacts.ts';
 const TAGS = ['Artifacts'];
 const READ = { role: 'read' } as const;
 const PATH = '/v1/artifacts';
-/** Of the type that the agent sent. */
+/** The content, of the type that the agent sent. */
 const FILE = { '*/*': { schema: z.unknown() } };
 
 const response = z.strictObject({

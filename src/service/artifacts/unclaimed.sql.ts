@@ -46,7 +46,7 @@ export function listUnclaimedArtifacts(
   );
 }
 
-/** Records for good that the results of artifacts are stored, and their locations. */
+/** Records permanently that the results of artifacts are stored, and their locations. */
 export async function claimArtifacts(
   sql: Sql,
   found: readonly (ArtifactRowKey & { readonly location: string })[],

@@ -79,7 +79,7 @@ export interface CheckRuns {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** Of the checks' JSON in one answer to a poll; the first check is always sent. */
+/** The most JSON of checks in one answer to a poll; the first check is always sent. */
 export const MAX_ONE_OFF_BYTES = 4 * 1024 * 1024;
 /** How long a requested run may wait for an agent. */
 const REQUEST_WINDOW_MS = 600_000;

@@ -19,7 +19,7 @@ import { RETRY_WINDOW_MS } from './handovers.ts';
 
 const LIMITS = {
   /**
-   * Ten minutes of retries (src/model/README.md, "The check file"), the last attempt's 30 s, and
+   * Ten minutes of retries (src/model/README.md, "`retryStrategy`"), the last attempt's 30 s, and
    * a margin for the upload.
    */
   runningMs: 660_000,

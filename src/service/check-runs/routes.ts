@@ -41,7 +41,7 @@ const response = z.strictObject({
     .describe(
       'Identifies the run: `checkRunId` of its results, as a time instead of milliseconds.',
     ),
-  sequenceId: z.string().describe('That of its results.'),
+  sequenceId: z.string().describe('The `sequenceId` of its results.'),
   createdAt: z.iso.datetime(),
   notAfter: z.iso.datetime().describe('The run does not start after this time.'),
   resultId: z.string().nullable().describe('The id of its final result; null until it is stored.'),
@@ -84,7 +84,7 @@ export function checkRunsRoutes({
         schema: {
           tags: TAGS,
           summary: 'Read the outcome of a run',
-          description: 'Retained for seven days.',
+          description: 'Retained for RETENTION_DAYS + 2 days.',
           params: z.object({ id: uuidParam }),
           response: { 200: response },
         },

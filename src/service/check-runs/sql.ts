@@ -25,7 +25,7 @@ export type OneOffRun = {
   readonly sequenceId: string;
   readonly createdAt: Date;
   readonly notAfter: Date;
-  /** Of the FINAL of its sequence, whichever agent made it; null until it is stored. */
+  /** The id of the FINAL result of its sequence, whichever agent made it; null until it is stored. */
   readonly resultId: string | null;
 };
 
@@ -42,7 +42,7 @@ export interface NewRun extends AttemptKey {
   readonly locationId: string;
   readonly reason: RunReason;
   readonly slotMs: number;
-  /** Of a retry. */
+  /** When the first attempt of a retried run began; null without a retry. */
   readonly firstStartedAtMs: number | null;
   readonly originLocationId: string | null;
   readonly notBeforeMs: number | null;

@@ -48,7 +48,7 @@ const offsetSchema = commonFields.frequencyOffset.unwrap().unwrap();
 
 /**
  * The fields that a response adds to or replaces in a body: src/model/README.md, "Fields of every
- * check". Where a body allows null and the specification does not, the response omits the field.
+ * check". If a field is null in the body and not nullable in responses, the response omits it.
  */
 const responseFields = {
   alertSettings: commonFields.alertSettings.unwrap().describe('When a failure notifies.'),

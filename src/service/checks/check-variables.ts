@@ -18,11 +18,16 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import { ServiceError } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
-import { notReadable, opened, sealedAgain, unreadableSecrets } from '../secrets/secret-store.ts';
+import {
+  decryptSecret,
+  notReadable,
+  reencryptSecret,
+  unreadableSecrets,
+} from '../secrets/secret-store.ts';
 
 export interface CheckVariablesParts {
   readonly log: Logger;
-  /** null: no secret value can be stored, and credentials are stored in clear. */
+  /** null: no secret value can be stored, and credentials are stored unencrypted. */
   readonly secrets: SecretBox | null;
   /** Whether credentials are encrypted now. Left out: if there is a key. */
   readonly sealsCredentials?: () => boolean;
@@ -39,8 +44,8 @@ export interface SealedCheck {
 export interface VariablesChange {
   readonly before: Check;
   readonly after: Check;
-  /** The keys of secret variables whose values are kept; null if the update has no variables. */
-  readonly kept: ReadonlySet<string> | null;
+  /** The keys of secret variables whose values are retained; null if the update has no variables. */
+  readonly retained: ReadonlySet<string> | null;
 }
 
 const URL_IDS: readonly string[] = Object.values(URL_FIELDS).map(({ id }) => id);
@@ -63,7 +68,7 @@ export interface CheckVariables {
    * Seals a changed check.
    *
    * @param stored reads the stored values; called only if they have to be decrypted
-   * @throws ServiceError 409 where there is no key, or no key decrypts the kept values
+   * @throws ServiceError 409 where there is no key, or no key decrypts the retained values
    */
   sealChanged(
     key: AccountKey,
@@ -116,12 +121,12 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
   ): Buffer | null =>
     values.size === 0
       ? null
-      : sealedAgain(secrets, JSON.stringify([...values]), {
+      : reencryptSecret(secrets, JSON.stringify([...values]), {
           context: sealingContextOf(key),
           before,
         });
   const unseal = (key: AccountKey, sealed: Buffer): ReadonlyMap<string, string> =>
-    new Map(JSON.parse(opened(secrets, sealed, sealingContextOf(key))));
+    new Map(JSON.parse(decryptSecret(secrets, sealed, sealingContextOf(key))));
   const readable = (key: AccountKey, sealed: Buffer): ReadonlyMap<string, string> => {
     try {
       return unseal(key, sealed);
@@ -148,24 +153,24 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
       return { check: withoutSecrets(check, credentials), sealedVariables };
     },
 
-    async sealChanged(key, { before, after, kept }, stored) {
+    async sealChanged(key, { before, after, retained }, stored) {
       const credentials = sealable(after);
       const check = withoutSecrets(after, credentials);
       const masked = [...credentials].filter(([, text]) => text === MASK);
       const maskedBefore = [...credentialTexts(before.request)].filter(([, text]) => text === MASK);
       const areCredentialsSame =
         masked.length === credentials.size && masked.length === maskedBefore.length;
-      if (kept === null && areCredentialsSame) return { check, sealedVariables: undefined };
+      if (retained === null && areCredentialsSame) return { check, sealedVariables: undefined };
       const given = secretsIn(after);
       const secretsBefore = secretsIn(before);
-      const keptKeys = kept ?? new Set(secretsBefore.map((one) => one.key));
+      const retainedKeys = retained ?? new Set(secretsBefore.map((one) => one.key));
       const hadSecrets = secretsBefore.length + maskedBefore.length > 0;
       const sealed = hadSecrets ? await stored() : null;
       const isSame =
         areCredentialsSame &&
-        keptKeys.size === given.length &&
+        retainedKeys.size === given.length &&
         given.length === secretsBefore.length;
-      const keepsAny = keptKeys.size + masked.length > 0;
+      const keepsAny = retainedKeys.size + masked.length > 0;
       let former: ReadonlyMap<string, string> | null = null;
       try {
         if (sealed !== null && keepsAny) former = unseal(key, sealed);
@@ -173,17 +178,17 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
         if (!(error instanceof ServiceError)) throw error;
         // Nothing changes, so there is no need to decrypt.
         if (isSame) return { check, sealedVariables: undefined };
-        throw notReadable(error, keptFields(after, keptKeys));
+        throw notReadable(error, retainedFields(after, retainedKeys));
       }
       try {
         const variables = given.map((one) => {
-          const value = keptKeys.has(one.key) ? (former?.get(one.key) ?? '') : one.value;
+          const value = retainedKeys.has(one.key) ? (former?.get(one.key) ?? '') : one.value;
           return [one.key, value] as const;
         });
         const texts = [...credentials].map(([id, text]) => {
           return [id, text === MASK ? (former?.get(id) ?? '') : text] as const;
         });
-        // Includes the kept ones: a new ENCRYPTION_KEY replaces the previous one.
+        // Includes the retained ones: a new ENCRYPTION_KEY replaces the previous one.
         const values = new Map([...variables, ...texts]);
         return { check, sealedVariables: sealValues(key, values, sealed) };
       } catch (error) {
@@ -239,14 +244,14 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
 }
 
 /** The paths of the secret variables and credentials that keep their stored values. */
-function keptFields(after: Check, keptKeys: ReadonlySet<string>): readonly string[] {
+function retainedFields(after: Check, retainedKeys: ReadonlySet<string>): readonly string[] {
   const paths: (readonly PropertyKey[])[] = [];
   mapCredentials(after.request, (text, { path }) => {
     if (text === MASK) paths.push(['request', ...path]);
     return text;
   });
   for (const [index, { key, secret }] of after.variables.entries()) {
-    if (secret && keptKeys.has(key)) paths.push(['variables', index, 'value']);
+    if (secret && retainedKeys.has(key)) paths.push(['variables', index, 'value']);
   }
   return paths.map((path) => bodyProblem(path, '').path);
 }

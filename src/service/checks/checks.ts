@@ -3,8 +3,8 @@ import { credentialTexts, URL_FIELDS } from '../../model/credentials/credential-
 import {
   type CredentialProblem,
   maskProblems,
-  withKeptCredentials,
-} from '../../model/credentials/kept-credentials.ts';
+  withRetainedCredentials,
+} from '../../model/credentials/retained-credentials.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { targetChange, targetOf } from '../../model/credentials/target.ts';
 import { urlSecretOf } from '../../model/credentials/url-secret.ts';
@@ -29,7 +29,7 @@ import { bodyProblem, parseBody, unstorableTexts } from '../http/resources/input
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import { lockReferences } from './check-references.ts';
 import type { CheckVariables } from './check-variables.ts';
-import { refuseMaskedVariables, withKeptVariables } from './kept-variables.ts';
+import { refuseMaskedVariables, withRetainedVariables } from './retained-variables.ts';
 import {
   deleteCheck,
   findCheck,
@@ -88,7 +88,7 @@ export interface Checks {
 
 export interface CreateOptions {
   /**
-   * Whether a new check subscribes to all alert channels (src/service/README.md, "Every endpoint"),
+   * Whether a new check subscribes to all alert channels (src/service/README.md, "Checks"),
    * not only to those that it names.
    */
   readonly autoAssignAlerts: boolean;
@@ -147,17 +147,17 @@ export function createChecks(parts: ChecksParts): Checks {
     const before = runnable(stored);
     const { id, ...fields } = before;
     const given = changesIn(input, { id, checkType: before.checkType });
-    const { variables, kept } = withKeptVariables(given.variables, before.variables);
+    const { variables, retained } = withRetainedVariables(given.variables, before.variables);
     const key = { accountId, id };
     const secret = await urlSecret(tx, key, before);
     const target = targetOf(before.request, secret);
-    const { request, problems } = withKeptCredentials(given.request, {
+    const { request, problems } = withRetainedCredentials(given.request, {
       before: before.request,
       changeOf: (other) =>
         targetChange(
           { target, variables: before.variables },
           { target: targetOf(other, secret), variables },
-          kept,
+          retained,
         ),
     });
     refuse(problems);
@@ -169,7 +169,7 @@ export function createChecks(parts: ChecksParts): Checks {
       const given = after.alertChannelSubscriptions;
       await replaceSubscriptions(tx, { accountId, checkId: id, given });
     }
-    const sealed = await checkVariables.sealChanged(key, { before, after, kept }, () =>
+    const sealed = await checkVariables.sealChanged(key, { before, after, retained }, () =>
       sealedVariablesOf(tx, key),
     );
     const updated = await updateCheck(tx, {

@@ -1,10 +1,10 @@
 import { commonFields } from '../../model/check/check.ts';
 import { retryStrategySchema } from '../../model/check/retry.ts';
-import { hiddenRequest } from '../../model/credentials/credential-fields.ts';
+import { maskRequest } from '../../model/credentials/credential-fields.ts';
 import { ServiceError } from '../errors.ts';
 import type { Viewer } from '../http/access/viewer.ts';
 import type { CheckView } from './checks.ts';
-import { hiddenChannels } from './hidden-channels.ts';
+import { maskChannels } from './masked-channels.ts';
 
 const DEFAULT_REMINDERS = { amount: 0, interval: 5 };
 const DEFAULT_PARALLEL_THRESHOLD = { enabled: false, percentage: 10 };
@@ -28,7 +28,7 @@ export function presentCheck(stored: CheckView, viewer: Viewer): Record<string, 
   return {
     ...fields,
     ...presentShared(stored, viewer),
-    request: hiddenRequest(request),
+    request: maskRequest(request),
     variables: variables.map(({ value, ...variable }) => ({
       ...variable,
       value: variable.secret ? null : value,
@@ -48,7 +48,7 @@ export function presentShared(
   return {
     alertSettings: presentAlertSettings(alertSettings),
     ...(triggerIncident === undefined || triggerIncident === null ? {} : { triggerIncident }),
-    alertChannels: viewer.mayWrite ? alertChannels : hiddenChannels(alertChannels),
+    alertChannels: viewer.mayWrite ? alertChannels : maskChannels(alertChannels),
     created_at: createdAt.toISOString().slice(0, 10),
     updated_at: updatedAt?.toISOString() ?? null,
   };

@@ -8,7 +8,7 @@ import { jsonText } from '../database/values.ts';
 
 export interface StoredCheck {
   readonly check: AnyCheck;
-  /** Of a heartbeat; null for all others. */
+  /** The token of a heartbeat; null for all other checks. */
   readonly pingToken: string | null;
   readonly createdAt: Date;
   /** null until the first update. */

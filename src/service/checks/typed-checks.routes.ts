@@ -25,6 +25,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
   const { response } = schemas;
   const params = z.object({ id: checkId });
   const noun = `${type} check`;
+  const aNoun = `${/^[AI]/.test(type) ? 'an' : 'a'} ${noun}`;
 
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
@@ -35,7 +36,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: WRITE,
         schema: {
           tags: CHECK_TAGS,
-          summary: `Create a ${noun}`,
+          summary: `Create ${aNoun}`,
           querystring: putQuery,
           body: schemas.create,
           response: { 201: response },
@@ -80,7 +81,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: READ,
         schema: {
           tags: CHECK_TAGS,
-          summary: `Read a ${noun}`,
+          summary: `Read ${aNoun}`,
           params,
           response: { 200: response },
         },
@@ -98,7 +99,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: WRITE,
         schema: {
           tags: CHECK_TAGS,
-          summary: `Update a ${noun}, or create it under a given id`,
+          summary: `Update ${aNoun}, or create it under a given id`,
           description:
             'Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request`.',
           params,
@@ -122,7 +123,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: WRITE,
         schema: {
           tags: CHECK_TAGS,
-          summary: `Update a ${noun}`,
+          summary: `Update ${aNoun}`,
           description:
             'Omitted fields do not change; each given field replaces the stored one as a whole.',
           params,
@@ -143,7 +144,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: WRITE,
         schema: {
           tags: CHECK_TAGS,
-          summary: `Delete a ${noun}`,
+          summary: `Delete ${aNoun}`,
           params,
           response: { 204: NO_CONTENT },
         },

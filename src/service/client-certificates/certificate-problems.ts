@@ -21,7 +21,7 @@ export function certificateProblems(body: ClientCertificateBody): readonly Reque
   if (own === null) problems.push(bodyProblem(['cert'], NO_CERTIFICATE));
   if (ca !== null && certificatesIn(ca) === null)
     problems.push(bodyProblem(['ca'], NO_CERTIFICATE));
-  // These two are stored in clear and shown in responses.
+  // These two are stored unencrypted and shown in responses.
   for (const [field, pem] of Object.entries({ cert, ca: ca ?? '' })) {
     if (PRIVATE_KEY.test(pem))
       problems.push(bodyProblem([field], 'must not contain a private key'));

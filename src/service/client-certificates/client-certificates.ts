@@ -17,7 +17,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { boxOf, opened, readKept } from '../secrets/secret-store.ts';
+import { decryptSecret, readRetained, requireSecretBox } from '../secrets/secret-store.ts';
 import { certificateProblems } from './certificate-problems.ts';
 import {
   certificateBytes,
@@ -73,7 +73,7 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
 
   const seal = ({ accountId, id }: AccountKey, body: ClientCertificateBody): Buffer => {
     const { key, passphrase } = body;
-    return boxOf(secrets).seal(
+    return requireSecretBox(secrets).seal(
       JSON.stringify({ key, passphrase }),
       sealingContextOf(accountId, id),
     );
@@ -82,7 +82,7 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
     accountId: string,
     { id, sealedKey }: StoredCertificate,
   ): Pick<ClientCertificate, 'key' | 'passphrase'> =>
-    JSON.parse(opened(secrets, sealedKey, sealingContextOf(accountId, id)));
+    JSON.parse(decryptSecret(secrets, sealedKey, sealingContextOf(accountId, id)));
 
   return {
     async create(accountId, input) {
@@ -124,7 +124,7 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
         // decrypted then: that may be impossible.
         const key =
           given.key === undefined
-            ? readKept(['body.key'], () => unseal(accountId, stored))
+            ? readRetained(['body.key'], () => unseal(accountId, stored))
             : { passphrase: null };
         const body = wholeCertificate({ host, cert, ca, ...key, ...given });
         const updated = await updateCertificate(tx, {

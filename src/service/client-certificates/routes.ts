@@ -14,7 +14,7 @@ const changes = z.strictObject({
   id: z.string().optional().describe('The same as in the path.'),
 });
 
-/** Certificates that checks present to hosts: src/service/README.md, "Secrets at rest". */
+/** Certificates that checks present to hosts: src/service/README.md, "Client certificates". */
 export function clientCertificatesRoutes({
   clientCertificates,
 }: {

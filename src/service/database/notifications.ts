@@ -8,7 +8,7 @@ const CHANNEL = /^[a-z_][a-z0-9_]{0,62}$/;
 /** @throws StoreError for a name that would need quotes */
 export function requireChannelName(channel: string): void {
   if (CHANNEL.test(channel)) return;
-  const message = `"${channel}" is no name for a channel: lower-case letters, digits and _ only`;
+  const message = `"${channel}" is not a name for a channel: lower-case letters, digits and _ only`;
   throw new StoreError('internal', 'STORE_USE', message);
 }
 

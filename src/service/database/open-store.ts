@@ -13,7 +13,7 @@ export interface StoreConfig {
   readonly poolSize: number;
   /** PostgreSQL ends a longer statement; the embedded database cannot. */
   readonly statementTimeoutMs: number;
-  /** Of the keys that this replica decrypts with, newest first: the other replicas see the names. */
+  /** The names of the keys that this replica decrypts with, newest first: the other replicas see them. */
   readonly keyNames?: readonly string[];
 }
 

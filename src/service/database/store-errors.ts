@@ -37,7 +37,7 @@ export class StoreError extends Error {
   }
 }
 
-export function closed(): StoreError {
+export function storeClosedError(): StoreError {
   return new StoreError('unavailable', 'STORE_CLOSED', 'the database is closed');
 }
 
@@ -99,7 +99,7 @@ interface Judged {
  * Translates the errors of both drivers. An error without SQLSTATE comes from the connection:
  * sockets, TLS, the pool's time limits.
  */
-export function judge(thrown: unknown): Judged {
+export function classifyError(thrown: unknown): Judged {
   if (thrown instanceof StoreError) return { error: thrown, broken: false };
   const message = messageOf(thrown).replaceAll(/\s+/g, ' ');
   const sqlState = sqlStateOf(thrown);
@@ -121,7 +121,7 @@ export function judge(thrown: unknown): Judged {
 }
 
 /** Whether a transaction that failed with this may succeed when it is tried again at once. */
-export function isWorthAnotherTry(thrown: unknown): boolean {
+export function isRetryable(thrown: unknown): boolean {
   if (!(thrown instanceof StoreError) || thrown.sqlState === null) return false;
   return meaningOf(thrown.sqlState, thrown.constraint ?? undefined).again === true;
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { Param, Row, Store, Transaction } from './port.ts';
 import { Serial } from './serial.ts';
-import { isWorthAnotherTry, StoreError } from './store-errors.ts';
+import { isRetryable, StoreError } from './store-errors.ts';
 
 /**
  * The `tx` of a transaction. Its statements run one by one even when they are not awaited, and none
@@ -87,7 +87,7 @@ const LONGEST_DELAY_MS = 160;
  *
  * @param signal ends the waiting; the last error is then thrown
  */
-export async function withTries<T>(
+export async function withRetries<T>(
   clock: Clock,
   signal: AbortSignal,
   run: () => Promise<T>,
@@ -97,7 +97,7 @@ export async function withTries<T>(
     try {
       return await run();
     } catch (thrown) {
-      if (tries >= MAX_TRIES || !isWorthAnotherTry(thrown)) throw thrown;
+      if (tries >= MAX_TRIES || !isRetryable(thrown)) throw thrown;
       if (!(await sleep(clock, backoff.next(), signal))) throw thrown;
     }
   }

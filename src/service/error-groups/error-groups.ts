@@ -43,7 +43,7 @@ export interface ErrorGroupsParts {
   /** Whole days from the last failure, as for results. */
   readonly retentionDays: number;
   readonly analysesOf: AnalysesOf;
-  /** Of one check, or of the test sessions of one project. */
+  /** The most groups of one check, or of the test sessions of one project. */
   readonly maxGroups?: number;
 }
 

@@ -22,7 +22,7 @@ const query = z.strictObject({
   archived: archivedQuery,
 });
 
-/** Error groups of checks: src/service/README.md, "Error groups and test sessions", 4.16, 4.17. */
+/** Error groups of checks: src/service/README.md, "Error groups and test sessions". */
 export function errorGroupsRoutes({
   errorGroups,
 }: {

@@ -9,7 +9,7 @@ export type StoredErrorGroup = Readonly<ErrorFacts> & {
   readonly id: string;
   /** The id of the check or of the project; empty for sessions without a project. */
   readonly scope: string;
-  /** Of test sessions, sorted; null where none is known. */
+  /** The environments of test sessions, sorted; null where none is known. */
   readonly environments: readonly string[] | null;
   readonly firstSeen: Date;
   readonly lastSeen: Date;
@@ -38,7 +38,7 @@ export interface ErrorGroupKey {
 const COLUMNS = `id, scope, environments, error_hash, raw_message as raw_error_message,
   cleaned_message as cleaned_error_message, first_seen, last_seen, occurrences, archive`;
 
-/** Of a group. The first by name are stored. */
+/** The most environments of a group. The first by name are stored. */
 const MAX_ENVIRONMENTS = 100;
 
 /**

@@ -5,7 +5,7 @@ import { HEARTBEAT_STATES } from '../../model/heartbeat/heartbeat-machine.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
-import { askedWindow, windowQuery } from '../http/resources/window-parameters.ts';
+import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { EventWithStats, HeartbeatEvent, HeartbeatEvents } from './events.ts';
 
 const TAGS = ['Heartbeats'];
@@ -22,7 +22,7 @@ const event = z.strictObject({
   source: z
     .string()
     .describe('The method and the address of the ping; for `FAILING`, that there was none.'),
-  userAgent: z.string().describe('Of the request; empty if it had none.'),
+  userAgent: z.string().describe('The User-Agent of the ping; empty if it had none.'),
 });
 const entry = event.extend({
   pings: z
@@ -39,7 +39,7 @@ const stats = z.strictObject({
     previousPeriod: z.number().describe('Percent, in the period of equal length before.'),
     currentPeriod: z.number().describe('Percent of events that are not `FAILING`, up to now.'),
   }),
-  totalEntitiesCurrentPeriod: z.number().describe('Events.'),
+  totalEntitiesCurrentPeriod: z.number().describe('The number of events in the current period.'),
 });
 const response = z.strictObject({
   event,
@@ -82,7 +82,7 @@ export function heartbeatEventsRoutes({
         const found = await heartbeatEvents.list(
           callerOf(request).accountId,
           request.params.checkId,
-          { limit, page, ...askedWindow(window) },
+          { limit, page, ...parseWindow(window) },
         );
         return found.map((each) => ({ ...presentEvent(each), pings: each.pings }));
       },

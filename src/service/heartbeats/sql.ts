@@ -11,7 +11,7 @@ export interface LockedHeartbeat {
   readonly name: string;
   /** Whether the check and its group are activated. */
   readonly isActive: boolean;
-  /** Of the check and its group. */
+  /** The tags of the check and of its group. */
   readonly tags: readonly string[];
   readonly rhythm: Rhythm;
   readonly standing: HeartbeatPosition;
@@ -124,7 +124,7 @@ export async function insertHeartbeat(
   );
 }
 
-/** Of `setRhythm`: the new time to wait, and its start. */
+/** SQL of `setRhythm`: the new deadline span, and the start of the period. */
 const SPAN = `($3::bigint + $4::bigint) * interval '1 millisecond'`;
 const SINCE = `case when counted_from + ${SPAN} <= $5::timestamptz then $5::timestamptz
   else counted_from end`;
@@ -173,7 +173,7 @@ export interface HeartbeatStep {
   readonly early: EarlyEvent | null;
   /** null where nothing visible happened. */
   readonly event: {
-    /** That of a stored event adds the pings to it. */
+    /** The id of an existing event adds the pings to that event. */
     readonly id: string;
     readonly state: HeartbeatState;
     readonly atMs: number;

@@ -12,7 +12,7 @@ import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { addAuthentication } from './access/authentication.ts';
 import type { Authenticator, KeyHolders } from './access/authenticator.ts';
 import { AllowedMethods } from './allowed-methods.ts';
-import { HandbookPages, handbookRoutes } from './docs/routes.ts';
+import { HandbookPages, handbookRoutes } from './handbook/routes.ts';
 import { healthRoutes } from './health.routes.ts';
 import type { InFlight } from './in-flight.ts';
 import { createServiceMetrics, type FeatureCounts, NO_COUNTS } from './metrics.ts';

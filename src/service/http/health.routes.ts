@@ -62,7 +62,7 @@ export function healthRoutes({
         config: PROBE,
         schema: {
           tags: TAGS,
-          summary: 'Whether requests should be sent here',
+          summary: 'Readiness',
           description:
             '503 while the service stops, while the database does not answer in 2 s, and while it refuses results as its disk is full or it is read-only.',
           response: { 200: plain('Ready'), 503: errorSchema },
@@ -82,7 +82,7 @@ export function healthRoutes({
         config: PROBE,
         schema: {
           tags: TAGS,
-          summary: 'Whether the process answers at all',
+          summary: 'Liveness',
           response: { 200: plain('Alive') },
         },
       },
@@ -95,7 +95,7 @@ export function healthRoutes({
         config: PROBE,
         schema: {
           tags: TAGS,
-          summary: 'How the service stands, for people',
+          summary: 'State of the service as JSON',
           response: { 200: HEALTH },
         },
       },

@@ -53,7 +53,7 @@ function portProblem(error: unknown, port: number, host: string | null): Vedette
       return new VedetteError(
         'environment',
         'HOST_UNKNOWN',
-        `${host ?? 'the address'} (HOST) is no address of this machine: set HOST to one that is, or unset it for all`,
+        `${host ?? 'the address'} (HOST) is not an address of this machine: set HOST to one that is, or unset it for all`,
         options,
       );
     default:

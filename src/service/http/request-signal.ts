@@ -9,7 +9,7 @@ export function clientGoneSignal({ raw }: Pick<FastifyReply, 'raw'>): AbortSigna
   const gone = new AbortController();
   const check = (): void => {
     if (raw.writableFinished) return;
-    gone.abort(new ServiceError(400, 'The client did not wait for the answer'));
+    gone.abort(new ServiceError(400, 'The client disconnected'));
   };
   if (raw.destroyed) check();
   else raw.once('close', check);
@@ -17,7 +17,7 @@ export function clientGoneSignal({ raw }: Pick<FastifyReply, 'raw'>): AbortSigna
 }
 
 /** Runs long work with a signal that aborts when the client is gone or the service stops. */
-export async function whileWanted<T>(
+export async function whileClientWaits<T>(
   { raw }: Pick<FastifyReply, 'raw'>,
   stopping: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,

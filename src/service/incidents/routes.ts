@@ -56,7 +56,7 @@ export const pageIncident = pageIncidentChangesSchema.extend({
   ...TIMES,
 });
 
-/** The incidents of dashboards: src/service/README.md, "Status pages and incidents", 4.9. */
+/** The incidents of dashboards: src/service/README.md, "Status pages and incidents". */
 export function incidentsRoutes({
   incidents,
 }: {
@@ -79,7 +79,7 @@ export function incidentsRoutes({
   });
 }
 
-/** The incidents that status pages show: src/service/README.md, "Status pages and incidents", 4.8, 4.9. */
+/** The incidents that status pages show: src/service/README.md, "Status pages and incidents". */
 export function statusPageIncidentsRoutes({
   statusPageIncidents,
 }: {
@@ -93,7 +93,7 @@ export function statusPageIncidentsRoutes({
     updateResponse: pageUpdate,
     summaries: {
       create: 'Create an incident with its first update',
-      add: 'Add an update to an incident; its status is that of the incident from now on',
+      add: 'Add an update to an incident; its status becomes that of the incident',
       remove: 'Delete an update of an incident, which keeps at least one',
     },
     feature: statusPageIncidents,

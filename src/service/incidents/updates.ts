@@ -77,7 +77,7 @@ export function createIncidentUpdates({
         const incident = { accountId, id: incidentId };
         if ((await countUpdates(tx, tables, incident)) >= MAX_INCIDENT_UPDATES) {
           throw conflict(
-            `The incident has ${MAX_INCIDENT_UPDATES} updates, which is the most there can be`,
+            `The incident already has the maximum of ${MAX_INCIDENT_UPDATES} updates`,
             { limit: MAX_INCIDENT_UPDATES },
           );
         }

@@ -66,7 +66,7 @@ const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 /** Includes past ones: a user who creates one for each deployment must delete some at times. */
 const MAX_WINDOWS = 10_000;
-/** Of the tags of all current windows: agents get them in one response. */
+/** The most bytes of the tags of all current windows: agents get them in one response. */
 const MAX_TAG_BYTES = 1024 * 1024;
 
 export function createMaintenanceWindows({
@@ -83,7 +83,7 @@ export function createMaintenanceWindows({
       throw conflict(message, { limit: MAX_WINDOWS });
     }
     if (current > MAX_CURRENT_WINDOWS) {
-      const message = `At most ${MAX_CURRENT_WINDOWS} maintenance windows may be to come, or have ended in the last 8 days; delete some, or let one repeat`;
+      const message = `At most ${MAX_CURRENT_WINDOWS} maintenance windows may be current, upcoming, or ended in the last 8 days; delete some or use a recurring window`;
       throw conflict(message, { limit: MAX_CURRENT_WINDOWS });
     }
     if (tagBytes > MAX_TAG_BYTES) {

@@ -67,7 +67,7 @@ const response = maintenanceWindowSchema.extend({
   updated_at: z.iso.date().nullable().describe('The day, in UTC; null until it was first updated.'),
 });
 
-/** When checks pause and alerts are silent: src/service/README.md, "Maintenance windows", 4.13. */
+/** When checks pause and alerts are silent: src/service/README.md, "Maintenance windows". */
 export function maintenanceWindowsRoutes({
   maintenanceWindows,
 }: {
@@ -92,7 +92,7 @@ export function maintenanceWindowsRoutes({
           'Omitted fields do not change; each given field replaces the stored one as a whole. Agents apply the change from the next slot on.',
       },
       remove: {
-        summary: 'Delete a maintenance window; what it paused runs from the next slot on',
+        summary: 'Delete a maintenance window; paused checks resume at their next slot',
       },
     },
     feature: {

@@ -13,9 +13,9 @@ import type { S3Options } from './s3/s3-client.ts';
 
 /** How many bytes artifacts and open uploads may take. */
 export interface ArtifactLimits {
-  /** Of each account. */
+  /** The limit of each account. */
   readonly accountBytes: number;
-  /** Of each location. */
+  /** The limit of each location. */
   readonly locationBytes: number;
 }
 
@@ -52,7 +52,7 @@ export const ARTIFACT_VARIABLES = {
     default: String(DEFAULT_ACCOUNT_GIB),
     whenUnset: DEFAULT_ACCOUNT_GIB,
     meaning:
-      'What the artifacts of one account may take, in GiB; over it, new ones are refused and the stored ones stay.',
+      'Maximum size of the artifacts of an account, in GiB. Above it, new artifacts are refused; stored ones stay.',
     allowed: `a whole number from 1 to ${MAX_GIB}`,
     secret: false,
     parse: wholeNumber(1, MAX_GIB),
@@ -61,7 +61,7 @@ export const ARTIFACT_VARIABLES = {
     name: 'ARTIFACTS_MAX_GIB_PER_LOCATION',
     default: String(DEFAULT_LOCATION_GIB),
     whenUnset: DEFAULT_LOCATION_GIB,
-    meaning: 'The same of one private location, so that none takes the room of the others.',
+    meaning: 'The same for one private location.',
     allowed: `a whole number from 1 to ${MAX_GIB}`,
     secret: false,
     parse: wholeNumber(1, MAX_GIB),
@@ -80,7 +80,7 @@ export const ARTIFACT_VARIABLES = {
     name: 'S3_PREFIX',
     default: null,
     whenUnset: '',
-    meaning: 'What all keys in the bucket begin with, where other programs use it too.',
+    meaning: 'The prefix of all keys in the bucket, if other programs use it too.',
     allowed: 'names of letters, digits, _ and -, each with a slash after it, for example vedette/',
     secret: false,
     parse: matching(/^(?:[A-Za-z0-9_-]+\/)+$/),
@@ -108,7 +108,7 @@ export const ARTIFACT_VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'With S3_SECRET_ACCESS_KEY, the credentials; unset, those of the environment, the profile or the machine.',
+      'The access key of the store. Default: the credentials of the environment, the profile or the machine.',
     allowed: 'text without white space',
     secret: false,
     parse: matching(/^\S{1,1024}$/),
@@ -117,7 +117,7 @@ export const ARTIFACT_VARIABLES = {
     name: 'S3_SECRET_ACCESS_KEY',
     default: null,
     whenUnset: null,
-    meaning: 'The other half of the credentials.',
+    meaning: 'The secret of S3_ACCESS_KEY_ID.',
     allowed: 'text without white space',
     secret: true,
     parse: matching(/^\S{1,1024}$/),
@@ -144,7 +144,7 @@ export const ARTIFACT_VARIABLES = {
     name: 'S3_DIRECT_ENDPOINT',
     default: null,
     whenUnset: null,
-    meaning: 'The address of the store as agents reach it; unset, that of S3_ENDPOINT.',
+    meaning: 'The address at which agents reach the store. Default: S3_ENDPOINT.',
     allowed: 'an http or https URL without a path, for example https://files.example.com',
     secret: false,
     parse: webOrigin,
@@ -188,7 +188,7 @@ function readS3Options(env: Environment): S3Options | null {
     );
   }
   if (!isDirect && textOf(env, rows.s3DirectEndpoint.name) !== null) {
-    throw invalid('S3_DIRECT_ENDPOINT does nothing while S3_DIRECT_UPLOAD is off: set that to on');
+    throw invalid('S3_DIRECT_ENDPOINT has no effect unless S3_DIRECT_UPLOAD is on');
   }
   if (accessKeyId === null && secretAccessKey === null) {
     return { ...options, bucket, credentials: null };

@@ -2,7 +2,7 @@ import {
   type PrivateLocationBody,
   privateLocationSchema,
 } from '../../model/account/private-location.ts';
-import { withKeptSecret } from '../../model/credentials/proxy-secret.ts';
+import { withRetainedSecret } from '../../model/credentials/proxy-secret.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
 import { notifyLocation } from '../agents/exports.ts';
@@ -141,7 +141,7 @@ export function createPrivateLocations({
 
 /** @throws ServiceError 400 if a mask stands for no stored password, or the URL has another target */
 function keptProxy(given: unknown, before: string | null): unknown {
-  const { proxyUrl, problem } = withKeptSecret(given, before);
+  const { proxyUrl, problem } = withRetainedSecret(given, before);
   if (problem !== null) throw invalid([bodyProblem(['proxyUrl'], problem)]);
   return proxyUrl;
 }

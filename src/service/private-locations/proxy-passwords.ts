@@ -1,15 +1,15 @@
-import { hiddenProxyUrl } from '../../model/credentials/proxy-secret.ts';
+import { maskProxyUrl } from '../../model/credentials/proxy-secret.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { mapUrlSecret, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import { ServiceError } from '../errors.ts';
-import { opened, sealedAgain, unreadableSecrets } from '../secrets/secret-store.ts';
+import { decryptSecret, reencryptSecret, unreadableSecrets } from '../secrets/secret-store.ts';
 
 export interface ProxyPasswordsParts {
   readonly log: Logger;
-  /** null: passwords are stored in clear. */
+  /** null: passwords are stored unencrypted. */
   readonly secrets: SecretBox | null;
   /** Whether passwords are encrypted now. Left out: if there is a key. */
   readonly sealsCredentials?: () => boolean;
@@ -32,7 +32,7 @@ export interface ProxyPasswords {
   open(key: AccountKey, stored: StoredProxy): string | null;
   /** Encrypted with the current key; null if it is so already. Like `CheckVariables.sealAgain`. */
   sealAgain(key: AccountKey, stored: StoredProxy): StoredProxy | null;
-  /** With the password in clear; null if it is so already. */
+  /** With the password unencrypted; null if it is so already. */
   unseal(key: AccountKey, stored: StoredProxy): StoredProxy | null;
 }
 
@@ -49,11 +49,14 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
     secret: string,
     before: Buffer | null,
   ): StoredProxy => ({
-    proxyUrl: hiddenProxyUrl(proxyUrl),
-    sealedProxyPassword: sealedAgain(secrets, secret, { context: sealingContextOf(key), before }),
+    proxyUrl: maskProxyUrl(proxyUrl),
+    sealedProxyPassword: reencryptSecret(secrets, secret, {
+      context: sealingContextOf(key),
+      before,
+    }),
   });
   const unsealed = (key: AccountKey, proxyUrl: string, sealedPassword: Buffer): string | null => {
-    const secret = opened(secrets, sealedPassword, sealingContextOf(key));
+    const secret = decryptSecret(secrets, sealedPassword, sealingContextOf(key));
     return mapUrlSecret(proxyUrl, (text) => (text === MASK ? secret : text));
   };
 
@@ -70,7 +73,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
       }
       if (sealedBefore === null) return { proxyUrl, sealedProxyPassword: null };
       try {
-        const password = opened(secrets, sealedBefore, sealingContextOf(key));
+        const password = decryptSecret(secrets, sealedBefore, sealingContextOf(key));
         return sealed(key, proxyUrl, password, sealedBefore);
       } catch (error) {
         // The stored password does not change, so there is no need to decrypt it.
@@ -101,7 +104,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
       if (secrets === null || proxyUrl === null || secret === null) return null;
       if (secret.text !== MASK) return sealed(key, proxyUrl, secret.text, null);
       if (before === null || secrets.isOfNewestKey(before)) return null;
-      return sealed(key, proxyUrl, opened(secrets, before, sealingContextOf(key)), before);
+      return sealed(key, proxyUrl, decryptSecret(secrets, before, sealingContextOf(key)), before);
     },
 
     unseal(key, { proxyUrl, sealedProxyPassword }) {

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { privateLocationSchema } from '../../model/account/private-location.ts';
-import { hiddenProxyUrl } from '../../model/credentials/proxy-secret.ts';
+import { maskProxyUrl } from '../../model/credentials/proxy-secret.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
@@ -63,7 +63,7 @@ function locationRoutes(privateLocations: PrivateLocations): FastifyPluginAsync 
           'Omitted fields do not change; each given field replaces the stored one as a whole. ******** in proxyUrl stands for the stored password; scheme, host and port must be the same. The slug never changes.',
       },
       remove: {
-        summary: 'Delete a private location that no check and no group names, with its keys',
+        summary: 'Delete a private location and its keys; no check or group may use it',
       },
     },
     feature: privateLocations,
@@ -81,7 +81,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
         config: ADMIN,
         schema: {
           tags: [TAG],
-          summary: 'Make a key for the agents of a location; two at most are active',
+          summary: 'Create a key for the agents of a location; at most two are active',
           params,
           response: { 201: newKeyResponse },
         },
@@ -99,7 +99,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
         config: READ,
         schema: {
           tags: [TAG],
-          summary: 'List the keys of a location, oldest first, revoked ones too',
+          summary: 'List the keys of a location, oldest first, including revoked keys',
           params,
           querystring: z.strictObject(pageQuery),
           response: { 200: z.array(keyResponse) },
@@ -118,7 +118,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
         config: ADMIN,
         schema: {
           tags: [TAG],
-          summary: 'Revoke a key of a location, for good',
+          summary: 'Revoke a key of a location permanently',
           params: params.extend({ keyId: uuidParam }),
           response: { 204: NO_CONTENT },
         },
@@ -139,7 +139,7 @@ function presentLocation(location: PrivateLocation): z.output<typeof response> {
     slug,
     name,
     icon,
-    proxyUrl: proxyUrl === null ? null : hiddenProxyUrl(proxyUrl),
+    proxyUrl: proxyUrl === null ? null : maskProxyUrl(proxyUrl),
     created_at: createdAt.toISOString(),
     updated_at: updatedAt?.toISOString() ?? null,
   };

@@ -10,7 +10,7 @@ export type PrivateLocation = {
   readonly icon: string | null;
   /** A password that is encrypted is replaced by a mask. */
   readonly proxyUrl: string | null;
-  /** The encrypted password of the proxy; null if it has none, or if that is stored in clear. */
+  /** The encrypted password of the proxy; null if it has none, or if that is stored unencrypted. */
   readonly sealedProxyPassword: Buffer | null;
   readonly createdAt: Date;
   readonly updatedAt: Date | null;

@@ -4,10 +4,10 @@ import type { Store } from '../database/port.ts';
 import { invalid, notFound } from '../errors.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { type AskedWindow, windowOf } from '../http/resources/window-parameters.ts';
+import { type RequestedWindow, windowOf } from '../http/resources/window-parameters.ts';
 import { findShownResult, listResults } from './sql.ts';
 
-export interface ResultQuery extends Page, AskedWindow {
+export interface ResultQuery extends Page, RequestedWindow {
   /** The name of a private or a data-center location. */
   readonly location: string | null;
   readonly checkType: string | null;

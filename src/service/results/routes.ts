@@ -8,13 +8,13 @@ import { callerOf } from '../http/access/authentication.ts';
 import { listAnswer } from '../http/json/json-answer.ts';
 import { checkId } from '../http/resources/check-parameters.ts';
 import { booleanQuery } from '../http/resources/parameters.ts';
-import { askedWindow, windowQuery } from '../http/resources/window-parameters.ts';
+import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { CheckResults } from './check-results.ts';
 import { shownResult } from './result-schemas.ts';
 
 const TAGS = ['Check results'];
 const READ = { role: 'read' } as const;
-/** src/service/README.md, "The API". */
+/** src/service/README.md, "Errors and rate limits". */
 const LISTS_PER_MINUTE = 60;
 const PATH = '/v1/check-results/:checkId';
 
@@ -34,7 +34,7 @@ const query = z.strictObject({
     .describe('The last result of each run, those before it, or all. Default: FINAL.'),
 });
 
-/** The results that agents send: src/service/README.md, "The API". */
+/** The results that agents send: src/service/README.md, "Check results". */
 export function checkResultsRoutes({
   checkResults,
 }: {
@@ -66,7 +66,7 @@ export function checkResultsRoutes({
           resultType,
           limit,
           page,
-          ...askedWindow(window),
+          ...parseWindow(window),
         });
         return sendJson(reply, listAnswer(reply, found));
       },

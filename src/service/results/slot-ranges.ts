@@ -53,7 +53,7 @@ export function* partsOf(range: SlotRange): Generator<SlotRange> {
  * What is left of the range without the slots for which the predicate is true. It is called in order,
  * with the index and the instant of each slot.
  */
-export function without(
+export function subtractSlots(
   range: SlotRange,
   isOut: (number: number, slotMs: number) => boolean,
 ): readonly SlotRange[] {
@@ -72,7 +72,7 @@ export function without(
 }
 
 /** 1 at the index of each slot of the range that is also a slot of one of the others. */
-export function sharedWith(range: SlotRange, others: Iterable<SlotRange>): Uint8Array {
+export function overlapWith(range: SlotRange, others: Iterable<SlotRange>): Uint8Array {
   const shared = new Uint8Array(range.count);
   for (const other of others) {
     const from = Math.max(range.slot, other.slot);
@@ -93,7 +93,7 @@ export function sharedWith(range: SlotRange, others: Iterable<SlotRange>): Uint8
  *
  * @returns null where there are none
  */
-export function cutTo(range: SlotRange, fromMs: number, toMs: number): SlotRange | null {
+export function clipRange(range: SlotRange, fromMs: number, toMs: number): SlotRange | null {
   if (range.slot >= fromMs && range.lastSlot < toMs) return range;
   const step = stepOf(range);
   if (step === 0) return null;
@@ -107,7 +107,10 @@ export function cutTo(range: SlotRange, fromMs: number, toMs: number): SlotRange
  *
  * @returns null where none passes
  */
-export function fromFirst(range: SlotRange, passes: (slotMs: number) => boolean): SlotRange | null {
+export function dropUntilFirst(
+  range: SlotRange,
+  passes: (slotMs: number) => boolean,
+): SlotRange | null {
   if (!passes(range.lastSlot)) return null;
   const step = stepOf(range);
   let [low, high] = [0, range.count - 1];

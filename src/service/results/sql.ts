@@ -3,8 +3,8 @@ import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
 /**
- * The column `body` of a stored result as the API shows it. Fields that the specification (2.4) knows
- * only with a value are removed if they are null; those that it allows to be null stay.
+ * The column `body` of a stored result as the API shows it. Fields that the API defines as non-null
+ * are removed if they are null; others stay.
  */
 export const SHOWN_RESULT = `((body - 'agenticCheckResult'
     - case jsonb_typeof(body -> 'apiCheckResult') when 'null' then 'apiCheckResult' else '' end)
@@ -26,7 +26,7 @@ const VALUES = `r ->> 'checkId', r ->> 'id', r ->> 'sequenceId', r ->> 'resultTy
   (r -> 'isDegraded')::boolean, (r -> 'overMaxResponseTime')::boolean, r ->> 'runLocation',
   (r -> 'attempts')::integer, r ->> 'checkType', r`;
 
-/** Of a result `s`. */
+/** The key columns of a result `s`. */
 const KEY = `s.check_id, s.id, (extract(epoch from s.slot) * 1000)::bigint as check_run_id,
   s.result_type`;
 

@@ -115,7 +115,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
     if (limitLoggedFor === day) return;
     limitLoggedFor = day;
     log.warn(
-      `an account had its ${dailyLimit} analyses of the model today (RCA_DAILY_LIMIT): until tomorrow (UTC) the rules alone make them`,
+      `an account reached the daily model limit of ${dailyLimit} (RCA_DAILY_LIMIT); only rules are used until tomorrow (UTC)`,
     );
   }
 
@@ -137,7 +137,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
     const answer = await asked.analyse(input, signal);
     if (!answer.ok) {
       if (signal.aborted) return releasePending(store, claimed, 0);
-      log.warn({ analysisId }, `the rules' analysis stands: ${answer.problem}`);
+      log.warn({ analysisId }, `kept the rules' analysis: ${answer.problem}`);
       return fallBack(claimed, startedMs);
     }
     await completeAnalysis(store, claimed, {

@@ -1,5 +1,5 @@
-import { sendLimitMs } from './model/chat-client.ts';
-import { createOpenAiProvider, type OpenAiParts } from './model/openai.ts';
+import { sendLimitMs } from './llm/chat-client.ts';
+import { createOpenAiProvider, type OpenAiParts } from './llm/openai.ts';
 import {
   createRootCauseAnalyses,
   type RootCauseAnalyses,

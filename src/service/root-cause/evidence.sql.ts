@@ -58,7 +58,7 @@ export interface PassedRun {
   readonly phases: unknown;
   readonly address: string | null;
   readonly status: string | null;
-  /** Of the certificate that the server showed. */
+  /** The fingerprint of the certificate that the server showed. */
   readonly fingerprint: string | null;
   readonly issuer: string | null;
 }
@@ -175,7 +175,7 @@ export interface Neighbour {
   readonly name: string;
   readonly checkType: string;
   readonly failing: boolean;
-  /** Of its last run. */
+  /** The slot of its last run. */
   readonly slotMs: number;
 }
 

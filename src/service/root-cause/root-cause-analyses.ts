@@ -126,7 +126,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
     const body = await latestFailure(store, about);
     if (body !== null) return resultIn(body);
     const what = errorGroupId === null ? 'check' : 'error group';
-    throw conflict(`No failure of this ${what} is stored: there is nothing to look at`);
+    throw conflict(`No stored failure of this ${what} to analyse`);
   }
 
   async function failureOf(accountId: string, asked: AnalysisRequest): Promise<AnalysisSubject> {
@@ -144,7 +144,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
     if (body === null) throw notFound('check result');
     const result = resultIn(body);
     if (!result.hasFailures && !result.hasErrors && !result.isDegraded) {
-      throw conflict('This result passed: there is nothing to look at');
+      throw conflict('This result passed; there is no failure to analyse');
     }
     return subjectOf(result);
   }

@@ -33,7 +33,7 @@ export const ROOT_CAUSE_VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'A model that makes root cause analyses beside the rules: the base address of any OpenAI-compatible API, to which secrets are never sent. Unset, the rules alone make them.',
+      'The base URL of an OpenAI-compatible API whose model adds analyses to those of the rules. Secrets are never sent. Unset: rules only.',
     allowed:
       'an http or https URL without credentials and query, for example https://api.openai.com/v1',
     secret: false,
@@ -61,7 +61,7 @@ export const ROOT_CAUSE_VARIABLES = {
     name: 'RCA_TIMEOUT_SECONDS',
     default: '60',
     whenUnset: 60,
-    meaning: 'How long one request to the model may take; three are made at most.',
+    meaning: 'Time limit of one request to the model. At most three requests are made.',
     allowed: `a whole number of seconds from 1 to ${MAX_TIMEOUT_SECONDS}`,
     secret: false,
     parse: wholeNumber(1, MAX_TIMEOUT_SECONDS),
@@ -71,7 +71,7 @@ export const ROOT_CAUSE_VARIABLES = {
     default: '100',
     whenUnset: 100,
     meaning:
-      'How many analyses of the model an account has in a day (UTC); beyond them the rules make them alone.',
+      'Maximum analyses by the model per account and day (UTC). Further ones are made by the rules alone.',
     allowed: `a whole number from 0 to ${MAX_DAILY}`,
     secret: false,
     parse: wholeNumber(0, MAX_DAILY),

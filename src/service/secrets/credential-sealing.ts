@@ -21,13 +21,14 @@ export interface CredentialSealingParts extends RewriteParts {
 }
 
 /**
- * Encrypts the credentials of checks and proxies that are stored in clear, or with another key than the
- * first, once every connected replica can decrypt what the first key encrypts. Until then, new ones are
- * encrypted with the first key that every replica has, or are stored in clear if there is none.
+ * Encrypts the credentials of checks and proxies that are stored unencrypted, or with another key
+ * than the first, once every connected replica can decrypt what the first key encrypts. Until then,
+ * new ones are encrypted with the first key that every replica has, or are stored unencrypted if
+ * there is none.
  *
  * | state | entered by | new credentials |
  * |---|---|---|
- * | clear | – | in clear |
+ * | unencrypted | – | unencrypted |
  * | older key | two scans, SCAN_MS apart, or a credential stored so, show that all have that key | with that key |
  * | first key | the same, for the first key | with the first key, as soon all others; final |
  */
@@ -38,7 +39,7 @@ export interface CredentialSealing {
   begin(): Promise<void>;
   /**
    * Scans until the first key is in use, then encrypts all that is stored, and on PostgreSQL what is
-   * stored in clear later, until the signal aborts.
+   * stored unencrypted later, until the signal aborts.
    */
   maintain(signal: AbortSignal): Promise<void>;
 }
@@ -46,13 +47,13 @@ export interface CredentialSealing {
 /** During a failover of the database a session may be missing for a moment. */
 const SCAN_MS = 5000;
 /**
- * The second rewrite, SCAN_MS after the first, is for credentials stored in clear after the first one
+ * The second rewrite, SCAN_MS after the first, is for credentials stored unencrypted after the first one
  * passed: by a request that began before, or a replica that scanned later.
  */
 const FIRST_REWRITES = 2;
 /**
  * The rewrites on PostgreSQL go on: a replica of the previous release may start later, or have
- * connections with another name, and stores credentials in clear.
+ * connections with another name, and stores credentials unencrypted.
  */
 const NEXT_REWRITE_MS = 10 * 60_000;
 /** Jitter: replicas that start together do not rewrite together. */
@@ -83,7 +84,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
   const { store, clock, log, secrets } = parts;
   const [firstKey] = secrets?.keyNames ?? [];
   const failures = new ThrottledLog(clock, log);
-  /** The key that encrypts credentials; null while they are stored in clear. */
+  /** The key that encrypts credentials; null while they are stored unencrypted. */
   let sealingKey: string | null = null;
   /** The keys that every replica had at the last scan. */
   let sharedBefore: readonly string[] = [];
@@ -117,7 +118,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     const sure = shared.find((key) => key === sealingKey || sharedBefore.includes(key));
     sharedBefore = shared;
     sealingKey = sure ?? sealingKey;
-    // Other secrets cannot be stored in clear: without a shared key, the first key encrypts them.
+    // Other secrets cannot be stored unencrypted: without a shared key, the first key encrypts them.
     const next = sealingKey ?? shared[0] ?? firstKey;
     if (next !== undefined) box.sealBy(next);
     const lacking = replicas.filter(
@@ -127,7 +128,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     isDelayLogged = true;
     log.warn(
       { replicas: lacking.slice(0, MAX_NAMED_REPLICAS), count: lacking.length },
-      `the first key of ENCRYPTION_KEY encrypts no credentials yet, because not every replica can decrypt them: restart the replicas listed here with this release and this ENCRYPTION_KEY; until then new credentials are ${shared.length === 0 ? 'stored in clear' : 'encrypted by an older key'}`,
+      `the first key of ENCRYPTION_KEY encrypts no credentials yet, because not every replica can decrypt them: restart the replicas listed here with this release and this ENCRYPTION_KEY; until then new credentials are ${shared.length === 0 ? 'stored unencrypted' : 'encrypted by an older key'}`,
     );
   };
 
@@ -149,7 +150,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     async begin() {
       if (secrets === null) {
         log.warn(
-          'ENCRYPTION_KEY is not set: the credentials of checks and the passwords of proxies are stored in clear',
+          'ENCRYPTION_KEY is not set: the credentials of checks and the passwords of proxies are stored unencrypted',
         );
       }
       await reportUnreadable();
@@ -184,12 +185,12 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
 }
 
 /**
- * Stores all credentials in clear, as the previous release does.
+ * Stores all credentials unencrypted, as the previous release does.
  *
  * @param parts with a store of one connection
  * @returns how many checks and locations had encrypted credentials
  * @throws VedetteError where a replica is connected, which would encrypt new ones, and where some
- *   cannot be decrypted: all others are in clear then
+ *   cannot be decrypted: all others are unencrypted then
  */
 export async function decryptCredentials(parts: RewriteParts): Promise<number> {
   const { store, secrets } = parts;
@@ -205,7 +206,7 @@ export async function decryptCredentials(parts: RewriteParts): Promise<number> {
   const others =
     changed === 0
       ? ''
-      : ` (those of ${countText(changed, 'other is', 'others are')} stored in clear again)`;
+      : ` (those of ${countText(changed, 'other is', 'others are')} stored unencrypted again)`;
   throw new VedetteError(
     'environment',
     'SECRET_UNREADABLE',

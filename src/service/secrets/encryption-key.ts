@@ -18,7 +18,7 @@ export const ENCRYPTION_KEY_VARIABLE: Variable<Keys | null> = {
   default: null,
   whenUnset: null,
   meaning:
-    'The key that encrypts private keys, secret values and credentials in the database. With several keys, separated by commas, the first encrypts and all decrypt. Unset, the embedded database has one in DATA_DIR/encryption-key; with PostgreSQL no secret can be stored, and the credentials of checks and proxies are stored in clear.',
+    'The key that encrypts private keys, secret values and credentials in the database. With several keys, separated by commas, the first encrypts and all decrypt. Unset, the embedded database has one in DATA_DIR/encryption-key; with PostgreSQL no secret can be stored, and the credentials of checks and proxies are stored unencrypted.',
   allowed: `64 hex digits, for example the output of: openssl rand -hex 32; up to ${MAX_KEYS} keys, separated by commas`,
   secret: true,
   parse: parseKeys,
@@ -40,7 +40,7 @@ function parseKeys(text: string): Parsed<Keys> {
  * still decrypts what it encrypted before.
  *
  * @param makesKey whether a missing file is created: not by commands that only decrypt
- * @returns null without a key: no secret can be stored, and credentials are stored in clear
+ * @returns null without a key: no secret can be stored, and credentials are stored unencrypted
  * @throws VedetteError where the file cannot be read, or does not contain a key
  */
 export async function openSecretBox({
@@ -77,7 +77,7 @@ async function keysIn(file: string): Promise<Keys | null> {
   if (text === null) return null;
   const parsed = parseKeys(text.trim());
   if (parsed.ok) return parsed.value;
-  // A new key would make everything that was encrypted unreadable for good.
+  // A new key would make everything that was encrypted permanently unreadable.
   throw unusable(
     `${file} does not contain 64 hex digits: restore the file, or remove it to give up all stored secrets`,
   );

@@ -17,7 +17,7 @@ import {
 export interface RewriteParts {
   readonly store: Store;
   readonly log: Logger;
-  /** null: credentials are stored in clear. */
+  /** null: credentials are stored unencrypted. */
   readonly secrets: SecretBox | null;
 }
 

@@ -4,7 +4,7 @@ import { jsonText } from '../database/values.ts';
 
 /** Stored credentials: for the rewrite that encrypts or decrypts them. */
 
-/** Of checks, or of locations. */
+/** A range of checks or of locations. */
 export interface CredentialsRange {
   /** The last one before the range, by account and id; null for the first range. */
   readonly after: AccountKey | null;

@@ -19,7 +19,7 @@ export interface SecretScrubbingParts {
 
 /** The state of an account's secrets when it was read. */
 export interface SecretsState {
-  /** Of the account: see `secretsRevisionOf`. */
+  /** The revision of the account's secrets: see `secretsRevisionOf`. */
   readonly revision: number;
   /** A hash of the own secret variables of each check that has some, by check id. */
   readonly ownSecrets: ReadonlyMap<string, string>;

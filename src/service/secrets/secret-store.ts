@@ -5,19 +5,19 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import { conflict, type RequestProblem, ServiceError } from '../errors.ts';
 
 /** @throws ServiceError 409 where there is no key to encrypt with */
-export function boxOf(secrets: SecretBox | null): SecretBox {
+export function requireSecretBox(secrets: SecretBox | null): SecretBox {
   if (secrets !== null) return secrets;
   throw new ServiceError(
     409,
-    'The service has no key to encrypt secrets with, and does not store them in clear: set ENCRYPTION_KEY and restart the service',
+    'The service has no key to encrypt secrets with, and does not store them unencrypted: set ENCRYPTION_KEY and restart the service',
     { attributes: { needed: 'ENCRYPTION_KEY' } },
   );
 }
 
 /**
- * The error for kept secrets that cannot be decrypted.
+ * The error for retained secrets that cannot be decrypted.
  *
- * @param fields of the request that keep such a secret
+ * @param fields of the request that retain such a secret
  */
 export function notReadable(
   { message, attributes }: Pick<ServiceError, 'message' | 'attributes'>,
@@ -28,8 +28,8 @@ export function notReadable(
   return conflict(`${message}: ${shown}${more}`, { ...attributes, fields });
 }
 
-/** Reads secrets that an update keeps; a 409 names the fields. */
-export function readKept<Result>(fields: readonly string[], read: () => Result): Result {
+/** Reads secrets that an update retains; a 409 names the fields. */
+export function readRetained<Result>(fields: readonly string[], read: () => Result): Result {
   try {
     return read();
   } catch (error) {
@@ -41,7 +41,7 @@ export function readKept<Result>(fields: readonly string[], read: () => Result):
 const MAX_NAMED = 5;
 
 /** @throws ServiceError 409 CREDENTIAL_NOT_READABLE, with advice, if no key decrypts the text */
-export function opened(
+export function decryptSecret(
   secrets: SecretBox | null,
   sealed: Uint8Array,
   context: readonly string[],
@@ -69,12 +69,12 @@ export function opened(
  * @param before null for a new secret
  * @throws ServiceError 409 where there is no key
  */
-export function sealedAgain(
+export function reencryptSecret(
   secrets: SecretBox | null,
   text: string,
   { context, before }: { readonly context: readonly string[]; readonly before: Buffer | null },
 ): Buffer {
-  const box = boxOf(secrets);
+  const box = requireSecretBox(secrets);
   if (before === null || !box.isOfNewestKey(before)) return box.seal(text, context);
   try {
     if (box.open(before, context) === text) return before;

@@ -3,7 +3,7 @@ import type { RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import type { CardToStore, StoredCard } from './sql.ts';
 
-export type GivenCard = ChangedStatusPage['cards'][number];
+export type CardInput = ChangedStatusPage['cards'][number];
 
 /**
  * The cards that replace the stored ones. A given card keeps the id of the stored card with its id,
@@ -12,7 +12,7 @@ export type GivenCard = ChangedStatusPage['cards'][number];
  */
 export function planCards(
   stored: readonly StoredCard[],
-  given: readonly GivenCard[],
+  given: readonly CardInput[],
   { ids, nowMs }: { readonly ids: () => string; readonly nowMs: number },
 ): { readonly cards: readonly CardToStore[]; readonly problems: readonly RequestProblem[] } {
   const problems = idProblems(stored, given);
@@ -41,7 +41,7 @@ function sameServices(card: StoredCard, services: readonly string[]): boolean {
 
 function idProblems(
   stored: readonly StoredCard[],
-  given: readonly GivenCard[],
+  given: readonly CardInput[],
 ): readonly RequestProblem[] {
   const known = new Set(stored.map(({ id }) => id));
   const seen = new Set<string>();

@@ -84,7 +84,7 @@ export function statusPagesRoutes(features: {
         config: { role: 'read' },
         schema: {
           tags: [TAG],
-          summary: 'How the services of a status page are doing, and its open incidents',
+          summary: 'Read the status of the services of a status page, and its open incidents',
           params: z.object({ statusPageId: uuidParam }),
           response: { 200: summaryResponse },
         },

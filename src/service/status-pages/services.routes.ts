@@ -50,7 +50,8 @@ export function statusPageServicesRoutes({
           'Omitted fields do not change; each given field replaces the stored one as a whole.',
       },
       remove: {
-        summary: 'Delete a service that no open incident names; cards and past incidents lose it',
+        summary:
+          'Delete a service; no open incident may name it. Cards and past incidents lose it.',
       },
     },
     feature: statusPageServices,

@@ -7,7 +7,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { type GivenCard, planCards } from './cards.ts';
+import { type CardInput, planCards } from './cards.ts';
 import { requireServices } from './named-services.ts';
 import {
   deletePage,
@@ -64,7 +64,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
     }: {
       readonly id: string;
       readonly stored: readonly StoredCard[];
-      readonly given: readonly GivenCard[];
+      readonly given: readonly CardInput[];
     },
   ): Promise<void> {
     const plan = planCards(stored, given, { ids, nowMs: clock.wallMs() });

@@ -15,7 +15,7 @@ import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 
 const TAG = 'Test session error groups';
 const PATH = '/v1/test-session-error-groups';
-/** The specification shows no limit here, so the default is the largest page. */
+/** The default is the largest page. */
 const DEFAULT_LIMIT = 100;
 
 const response = z.strictObject({
@@ -36,7 +36,7 @@ const query = z.strictObject({
   archived: archivedQuery,
 });
 
-/** Error groups of test sessions: src/service/README.md, "Error groups and test sessions", 4.15. */
+/** Error groups of test sessions: src/service/README.md, "Error groups and test sessions". */
 export function testSessionErrorGroupsRoutes({
   errorGroups,
 }: {
@@ -51,7 +51,7 @@ export function testSessionErrorGroupsRoutes({
         config: READ,
         schema: {
           tags: [TAG],
-          summary: 'List the error groups of a project; those that were seen last come first',
+          summary: 'List the error groups of a project, most recently seen first',
           params: z.object({ projectId: projectIdSchema }),
           querystring: query,
           response: { 200: z.array(response) },
@@ -74,7 +74,7 @@ export function testSessionErrorGroupsRoutes({
         response,
         summaries: {
           read: 'Read an error group of test sessions',
-          archive: 'Archive an error group of test sessions, or take it back',
+          archive: 'Archive or unarchive an error group of test sessions',
         },
         errorGroups,
         present,

@@ -92,7 +92,7 @@ export function testSessionsRoutes({
         bodyLimit: MAX_SESSION_REQUEST_BYTES,
         schema: {
           tags: TAGS,
-          summary: 'Bring the results of a run, or further ones of it',
+          summary: 'Create a test session, or add results to one',
           description:
             'Stores all results of the request, or none. 201 for a new session. 200 for the id of an existing one: adds its new results, and does not change its other fields. Accepts content-encoding gzip.',
           body,

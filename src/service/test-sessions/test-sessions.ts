@@ -46,7 +46,7 @@ export interface TestSessionsParts {
   readonly scrubbing: SecretScrubbing;
   /** Whole days, as for results of checks. */
   readonly retentionDays: number;
-  /** Of a session. */
+  /** The most results of a session. */
   readonly maxResults?: number;
 }
 
@@ -218,7 +218,7 @@ function inProject(
   return withErrorGroups(result, groups);
 }
 
-/** Of results with the same id in one request, the first is stored. */
+/** The first of the results with the same id: only that one is stored. */
 function firstOfEach(results: readonly ReceivedResult[]): readonly ReceivedResult[] {
   const first = new Map<string, ReceivedResult>();
   for (const result of results) if (!first.has(result.id)) first.set(result.id, result);

@@ -13,9 +13,14 @@ import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
-import { bodyProblem, MASK_GIVEN, parseBody } from '../http/resources/input-problems.ts';
+import { bodyProblem, MASK_NOT_ALLOWED, parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { opened, readKept, sealedAgain, unreadableSecrets } from '../secrets/secret-store.ts';
+import {
+  decryptSecret,
+  readRetained,
+  reencryptSecret,
+  unreadableSecrets,
+} from '../secrets/secret-store.ts';
 import {
   deleteVariable,
   findVariable,
@@ -77,13 +82,13 @@ export function createVariables(parts: VariablesParts): Variables {
     const common = { accountId, key, locked, secret, bytes, atMs: clock.wallMs() };
     if (!secret) return { ...common, value, sealedValue: null };
     const context = sealingContextOf(accountId, key);
-    const sealedValue = sealedAgain(secrets, value, { context, before });
+    const sealedValue = reencryptSecret(secrets, value, { context, before });
     return { ...common, value: null, sealedValue };
   };
   const openedValue = (accountId: string, { key, value, sealedValue }: StoredVariable): string =>
     sealedValue === null
       ? (value ?? '')
-      : opened(secrets, sealedValue, sealingContextOf(accountId, key));
+      : decryptSecret(secrets, sealedValue, sealingContextOf(accountId, key));
   const readable = async (sql: Sql, accountId: string): Promise<OwnVariable[]> => {
     const all = await listVariables(sql, { accountId, limit: MAX_VARIABLES, offset: 0 });
     return all.flatMap((variable) => {
@@ -141,7 +146,7 @@ export function createVariables(parts: VariablesParts): Variables {
         }
         const { locked, secret } = stored;
         // A secret value is null in responses, so null keeps the stored one.
-        const kept = value ?? readKept(['body.value'], () => openedValue(accountId, stored));
+        const kept = value ?? readRetained(['body.value'], () => openedValue(accountId, stored));
         const variable = wholeVariable({ key, locked, secret, ...given, value: kept }, value);
         const updated = await updateVariable(
           tx,
@@ -184,7 +189,7 @@ function wholeVariable(input: Input, given: unknown): AccountVariable {
   const parsed = parseBody(accountVariableSchema, input);
   if (!parsed.ok) throw invalid(parsed.problems);
   if (parsed.value.secret && typeof given === 'string' && holdsMask(given)) {
-    throw invalid([bodyProblem(['value'], MASK_GIVEN)]);
+    throw invalid([bodyProblem(['value'], MASK_NOT_ALLOWED)]);
   }
   return parsed.value;
 }

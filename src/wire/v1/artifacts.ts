@@ -53,7 +53,9 @@ const part = z.object({
   method: z.literal('PUT'),
   headers: z
     .record(z.string().max(100), z.string().max(4096))
-    .refine((headers) => Object.keys(headers).length <= 32, { message: 'must be 32 at most' }),
+    .refine((headers) => Object.keys(headers).length <= 32, {
+      message: 'must have at most 32 headers',
+    }),
 });
 export type ArtifactPart = z.output<typeof part>;
 

@@ -263,7 +263,7 @@ describe('the variables of a file, with a service that has no key for secrets', 
     return { SERVICE_URL: `http://127.0.0.1:${running().app.port}`, API_KEY: key };
   };
   const PROBLEM =
-    'variable "A" is refused (409): The service has no key to encrypt secrets with, and does not store them in clear: set ENCRYPTION_KEY and restart the service';
+    'variable "A" is refused (409): The service has no key to encrypt secrets with, and does not store them unencrypted: set ENCRYPTION_KEY and restart the service';
 
   it('are refused one by one, each with its line, and the rest is applied', async () => {
     await service().mine.post('/v1/private-locations', { slug: 'office', name: 'Office' });

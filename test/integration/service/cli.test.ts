@@ -39,7 +39,7 @@ describe('vedette service', () => {
     expect(await ended).toMatchObject({ code: 0, signal: null, stdout: '' });
   });
 
-  it('stores credentials in clear for the release before, and encrypts them at its next start', async () => {
+  it('stores credentials unencrypted for the release before, and encrypts them at its next start', async () => {
     const key = `vk_${'0'.repeat(32)}`;
     const env = { DATA_DIR: folder.path, PORT: '0', HOST: '127.0.0.1', FIRST_API_KEY: key };
     const first = startCli(['service'], env);
@@ -55,7 +55,7 @@ describe('vedette service', () => {
     expect(await first.ended).toMatchObject({ code: 0 });
     expect(await runCli(['service', 'decrypt'], { DATA_DIR: folder.path })).toMatchObject({
       code: 0,
-      stdout: 'stored in clear again: the credentials of 1 check or location\n',
+      stdout: 'stored unencrypted again: the credentials of 1 check or location\n',
     });
     const next = startCli(['service'], env);
     await next.seen('stderr', /"changed":1.*stored credentials are encrypted/);
@@ -102,7 +102,7 @@ describe('vedette service', () => {
         code: 2,
         stdout: '',
         stderr:
-          'vedette: neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the one that the service has\n',
+          'vedette: neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the same one as the service\n',
       });
     },
   );

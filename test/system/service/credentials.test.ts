@@ -119,7 +119,7 @@ describe('credentials in a database that several replicas share', () => {
     ['of a release that reads no encrypted user names', `vedette/2 ${fingerprint(NEW)}`],
     ['of this release without a key', 'vedette/3'],
     ['with another key', 'vedette/3 00000000'],
-  ])('stay in clear while a replica %s is connected, and for two looks', async (_, name) => {
+  ])('stay unencrypted while a replica %s is connected, and for two looks', async (_, name) => {
     const one = await replica(NEW);
     await putInClear(one.store);
     const endBefore = await session(name);
@@ -133,7 +133,7 @@ describe('credentials in a database that several replicas share', () => {
       {
         level: 'warn',
         replicas: [{ name, address: '127.0.0.1' }],
-        msg: expect.stringContaining('stored in clear'),
+        msg: expect.stringContaining('stored unencrypted'),
       },
     ]);
     // It may be alone only for an instant.
@@ -150,7 +150,7 @@ describe('credentials in a database that several replicas share', () => {
     expect((await row(one.store)).sealed).not.toBeNull();
   });
 
-  it('credentials that a replica of the previous release stores in clear are encrypted without a restart', async () => {
+  it('credentials that a replica of the previous release stores unencrypted are encrypted without a restart', async () => {
     const one = await replica(NEW);
     await one.begin();
     const waitsMs: number[] = [];
@@ -236,7 +236,7 @@ describe('credentials in a database that several replicas share', () => {
     );
     expect(await runCli(['service', 'decrypt'], env)).toMatchObject({
       code: 0,
-      stdout: 'stored in clear again: the credentials of 1 check or location\n',
+      stdout: 'stored unencrypted again: the credentials of 1 check or location\n',
     });
   });
 });

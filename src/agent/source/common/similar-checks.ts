@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
-import { maskProblems } from '../../../model/credentials/kept-credentials.ts';
+import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
 import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import { patternProblems } from './assertion-patterns.ts';

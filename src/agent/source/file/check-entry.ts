@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Assertion } from '../../../model/check/assertion.ts';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
-import { maskProblems } from '../../../model/credentials/kept-credentials.ts';
+import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { CHECK_ID } from '../../../model/ids.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/vocabulary.ts';

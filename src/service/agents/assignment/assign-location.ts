@@ -48,11 +48,11 @@ const MAX_NAMED = 20_000;
 
 interface Pass extends LockedLocation {
   readonly locationId: string;
-  /** Of the next chunk. Each has its own: an answer then sends an agent only some of the revisions. */
+  /** The revision of the next chunk; each has its own, so that an answer can send only some chunks. */
   nextRevision: number;
   readonly agents: readonly LiveAgent[];
   readonly epochs: ReadonlyMap<string, number>;
-  /** Of the account's private locations. */
+  /** The slugs of the account's private locations. */
   readonly slugs: ReadonlySet<string>;
   /** Whether a user changed the check: then it is sent to its agent, whatever its revision is. */
   readonly isChanged: (checkId: string) => boolean;

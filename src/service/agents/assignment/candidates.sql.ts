@@ -64,7 +64,7 @@ export interface Candidate {
 type AssignmentRow = Omit<Assignment, 'slots'> &
   Omit<RotationRule, 'index'> & { readonly strideIndex: number };
 
-/** Of an assignment `a`. */
+/** The columns of an assignment `a`. */
 const ASSIGNMENT = `a.agent_id, a.unassigned_reason, a.period_ms, a.phase_ms, a.stride,
   a.stride_index, a.check_revision`;
 
@@ -75,7 +75,7 @@ function assignmentOf(row: AssignmentRow): Assignment {
   return { agentId, unassignedReason, checkRevision, slots };
 }
 
-/** Of a check `c`. */
+/** The IP family of a check `c`. */
 const IP_FAMILY = `coalesce(c.body #>> '{request,ipFamily}', 'IPv4')`;
 
 type CandidateRow = Omit<Candidate, 'before'> & AssignmentRow & { readonly known: string | null };

@@ -39,7 +39,8 @@ export type Capable =
 
 /**
  * Which of the agents can run checks of this kind. An agent without a route to IPv6 runs IPv6 checks
- * over IPv4 (src/model/README.md, "The check file"), so it gets them only if no other agent can.
+ * over IPv4 (src/model/README.md, "What passes and what fails"), so it gets them only if no other
+ * agent can.
  */
 export function capableOf(
   { checkType, ipFamily }: Omit<AssignableCheck, 'id'>,

@@ -4,7 +4,7 @@ import type { OfLocation } from '../sql.ts';
 export interface LockedLocation {
   readonly accountId: string;
   readonly slug: string;
-  /** Of the location's assignments. */
+  /** The revision of the location's assignments. */
   readonly revision: number;
 }
 

@@ -12,7 +12,7 @@ export interface Assignment {
   readonly agentId: string | null;
   readonly unassignedReason: string | null;
   readonly slots: RotationRule;
-  /** Of the check when it was assigned. */
+  /** The revision of the check when it was assigned. */
   readonly checkRevision: number;
 }
 

@@ -191,8 +191,7 @@ async function requireChecks(
   const firsts = new Map<string, number>();
   const problems = ids.flatMap((id, index): readonly RequestProblem[] => {
     const path = ['subscriptions', index, 'checkId'];
-    if (!existing.has(id))
-      return [bodyProblem(path, 'must be the id of a check: there is no such one')];
+    if (!existing.has(id)) return [bodyProblem(path, 'must be the id of an existing check')];
     const first = firsts.get(id) ?? index;
     firsts.set(id, first);
     return first < index ? [bodyProblem(path, 'must not name a check twice')] : [];

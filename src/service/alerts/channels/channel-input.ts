@@ -1,8 +1,8 @@
 import {
   type AlertChannel,
   alertChannelSchema,
-  type OpenTarget,
-  type OpenWebhookConfig,
+  type PublicTarget,
+  type PublicWebhookConfig,
   type WebhookConfig,
 } from '../../../model/alerting/alert-channel.ts';
 import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
@@ -10,10 +10,10 @@ import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';
 import { givenFields, type Input } from '../../http/resources/given-fields.ts';
-import { bodyProblem, MASK_GIVEN, parseBody } from '../../http/resources/input-problems.ts';
+import { bodyProblem, MASK_NOT_ALLOWED, parseBody } from '../../http/resources/input-problems.ts';
 import { notReadable } from '../../secrets/secret-store.ts';
 import { templateProblemOf } from '../senders/webhook.ts';
-import { openedTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
+import { decryptTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
 import { withRetainedSecrets } from './retained-secrets.ts';
 import type { ChannelFields, StoredChannel } from './sql.ts';
 
@@ -50,7 +50,7 @@ function maskProblemsIn({ type, config }: AlertChannel): readonly RequestProblem
     }
     if (holdsMask(config.webhookSecret ?? '')) paths.push(['webhookSecret']);
   }
-  return paths.map((path) => bodyProblem(['config', ...path], MASK_GIVEN));
+  return paths.map((path) => bodyProblem(['config', ...path], MASK_NOT_ALLOWED));
 }
 
 export interface ChangedChannel {
@@ -122,15 +122,15 @@ function isObject(given: unknown): given is Input {
 function retainedWebhook(
   secrets: SecretBox | null,
   key: AccountKey<number>,
-  stored: { readonly config: OpenWebhookConfig; readonly sealedSecrets: Buffer | null },
+  stored: { readonly config: PublicWebhookConfig; readonly sealedSecrets: Buffer | null },
   given: Input,
 ): { readonly config: Input; readonly isUnreadable: boolean } {
   const failures: ServiceError[] = [];
   const open = (box: SecretBox | null, sealedSecrets: Buffer | null): WebhookConfig => {
     const target = { type: 'WEBHOOK', config: stored.config } as const;
-    return openedTarget(box, key, { target, sealedSecrets }).config as WebhookConfig;
+    return decryptTarget(box, key, { target, sealedSecrets }).config as WebhookConfig;
   };
-  const opened = (): WebhookConfig => {
+  const decryptStored = (): WebhookConfig => {
     try {
       return open(secrets, stored.sealedSecrets);
     } catch (error) {
@@ -139,7 +139,7 @@ function retainedWebhook(
       return open(null, null);
     }
   };
-  const { config, paths, isSame } = withRetainedSecrets(given, stored.config, opened);
+  const { config, paths, isSame } = withRetainedSecrets(given, stored.config, decryptStored);
   const [unreadable] = failures;
   if (unreadable === undefined) return { config, isUnreadable: false };
   if (isSame) return { config, isUnreadable: true };
@@ -150,7 +150,7 @@ function retainedWebhook(
 }
 
 /** The target to store beside secrets that do not change. */
-function besideSecrets(channel: AlertChannel, before: ChannelFields): OpenTarget {
+function besideSecrets(channel: AlertChannel, before: ChannelFields): PublicTarget {
   if (channel.type !== 'WEBHOOK' || before.type !== 'WEBHOOK') return before;
   return {
     type: 'WEBHOOK',

@@ -1,12 +1,12 @@
 import type {
   ChannelPair,
   ChannelTarget,
-  OpenWebhookConfig,
+  PublicWebhookConfig,
   WebhookConfig,
 } from '../../../model/alerting/alert-channel.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AccountKey } from '../../database/account-key.ts';
-import { boxOf, opened } from '../../secrets/secret-store.ts';
+import { decryptSecret, requireSecretBox } from '../../secrets/secret-store.ts';
 import type { SealedTarget } from './sql.ts';
 
 /** The encrypted JSON: the locked values are in their order. */
@@ -35,7 +35,7 @@ export function sealedTarget(
   return {
     target: { type: 'WEBHOOK', config: withoutSecrets(target.config, webhookSecret !== null) },
     sealedSecrets: hasAny
-      ? boxOf(secrets).seal(JSON.stringify(hidden), sealingContextOf(key))
+      ? requireSecretBox(secrets).seal(JSON.stringify(hidden), sealingContextOf(key))
       : null,
   };
 }
@@ -44,7 +44,7 @@ export function sealedTarget(
 export function withoutSecrets(
   config: WebhookConfig,
   hasWebhookSecret: boolean,
-): OpenWebhookConfig {
+): PublicWebhookConfig {
   const { webhookSecret: _, headers, queryParameters, ...rest } = config;
   return {
     ...rest,
@@ -55,7 +55,7 @@ export function withoutSecrets(
 }
 
 /** @throws ServiceError 409 where no key decrypts the secrets of the target */
-export function openedTarget(
+export function decryptTarget(
   secrets: SecretBox | null,
   key: AccountKey<number>,
   { target, sealedSecrets }: SealedTarget,
@@ -63,7 +63,7 @@ export function openedTarget(
   if (target.type !== 'WEBHOOK') return target;
   const { hasWebhookSecret: _, ...config } = target.config;
   if (sealedSecrets === null) return { type: 'WEBHOOK', config };
-  const text = opened(secrets, sealedSecrets, sealingContextOf(key));
+  const text = decryptSecret(secrets, sealedSecrets, sealingContextOf(key));
   const { webhookSecret, headers, queryParameters }: WebhookSecrets = JSON.parse(text);
   return {
     type: 'WEBHOOK',

@@ -1,4 +1,4 @@
-import type { ChannelPair, OpenTarget } from '../../../model/alerting/alert-channel.ts';
+import type { ChannelPair, PublicTarget } from '../../../model/alerting/alert-channel.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/port.ts';
 import type { RequestProblem } from '../../errors.ts';
@@ -64,7 +64,7 @@ export async function subscriptionsOfChecks(
   );
 }
 
-function channelsOf(subscribed: readonly { readonly target: OpenTarget }[]): CheckChannels {
+function channelsOf(subscribed: readonly { readonly target: PublicTarget }[]): CheckChannels {
   const email: { address: string }[] = [];
   const webhook: CheckChannels['webhook'][number][] = [];
   const slack: { url: string }[] = [];
@@ -131,7 +131,7 @@ export async function replaceSubscriptions(
 
 /**
  * The subscriptions of a new check: the given ones, and with automatic assignment
- * (src/service/README.md, "Every endpoint") those to all other channels.
+ * (src/service/README.md, "Checks") those to all other channels.
  */
 export async function firstSubscriptions(
   tx: Sql,

@@ -1,6 +1,6 @@
 import type {
   ChannelPair,
-  OpenWebhookConfig,
+  PublicWebhookConfig,
   WebhookConfig,
 } from '../../../model/alerting/alert-channel.ts';
 import { originOf } from '../../../model/credentials/origin.ts';
@@ -32,7 +32,7 @@ const LISTS = ['headers', 'queryParameters'] as const;
  * Adds the secrets that responses do not show to the configuration of an update: an empty locked
  * value stands for the stored one of the same key, and an omitted secret does not change.
  *
- * @param opened gives the stored configuration with its secrets. Called only where one is retained:
+ * @param decryptStored gives the stored configuration with its secrets. Called only where one is retained:
  *   a channel whose secrets cannot be read any more can get new ones.
  * @throws ServiceError 400 where a stored value would be lost or stand for another one, and where a
  *   locked value is retained for a URL with another scheme, host or port: a caller who may write
@@ -40,8 +40,8 @@ const LISTS = ['headers', 'queryParameters'] as const;
  */
 export function withRetainedSecrets(
   given: Input,
-  stored: OpenWebhookConfig,
-  opened: () => WebhookConfig,
+  stored: PublicWebhookConfig,
+  decryptStored: () => WebhookConfig,
 ): RetainedSecrets {
   const { hasWebhookSecret: _, ...config } = given;
   const leadsElsewhere =
@@ -56,7 +56,7 @@ export function withRetainedSecrets(
     if (pairs === null) return [];
     const whole = pairs.map((pair, index) => {
       const at = storedAt[index] ?? null;
-      return at === null ? pair : { ...(pair as object), value: opened()[name][at]?.value };
+      return at === null ? pair : { ...(pair as object), value: decryptStored()[name][at]?.value };
     });
     return [[name, whole] as const];
   });
@@ -66,7 +66,7 @@ export function withRetainedSecrets(
   return {
     config: {
       ...config,
-      ...(keepsKey ? { webhookSecret: opened().webhookSecret } : {}),
+      ...(keepsKey ? { webhookSecret: decryptStored().webhookSecret } : {}),
       ...Object.fromEntries(filled),
     },
     paths: [

@@ -6,10 +6,10 @@ import {
   ALERT_CHANNEL_TYPES,
   alertChannelSchema,
 } from '../../../model/alerting/alert-channel.ts';
-import { hiddenTarget } from '../../checks/hidden-channels.ts';
+import { maskTarget } from '../../checks/masked-channels.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import type { Viewer } from '../../http/access/viewer.ts';
-import { whileWanted } from '../../http/request-signal.ts';
+import { whileClientWaits } from '../../http/request-signal.ts';
 import { crudRoutes } from '../../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../../http/resources/resource-schemas.ts';
@@ -50,7 +50,7 @@ const response = z.discriminatedUnion('type', [
 
 const testResponse = z.strictObject({
   delivered: z.boolean().describe('Whether the receiver accepted it.'),
-  status: z.number().nullable().describe('Of HTTP or SMTP; null where no answer came.'),
+  status: z.number().nullable().describe('The HTTP or SMTP status; null without a response.'),
   error: z
     .string()
     .nullable()
@@ -120,7 +120,7 @@ export function alertChannelsRoutes({
       },
       async (request, reply) => {
         const { accountId } = callerOf(request);
-        const outcome = await whileWanted(reply, stopping, (signal) =>
+        const outcome = await whileClientWaits(reply, stopping, (signal) =>
           alertChannels.test(accountId, request.params.id, signal),
         );
         const error = outcome.ok ? outcome.remark : outcome.error;
@@ -135,7 +135,7 @@ function presentChannel(
   viewer: Viewer,
 ): z.output<typeof response> {
   return {
-    ...(viewer.mayWrite ? fields : hiddenTarget(fields)),
+    ...(viewer.mayWrite ? fields : maskTarget(fields)),
     subscriptions,
     id,
     created_at: createdAt.toISOString(),

@@ -1,4 +1,4 @@
-import type { ChannelWishes, OpenTarget } from '../../../model/alerting/alert-channel.ts';
+import type { NoticePreferences, PublicTarget } from '../../../model/alerting/alert-channel.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { bytesOf, type PageEntry } from '../../database/page-entries.ts';
 import type { Sql } from '../../database/port.ts';
@@ -6,11 +6,11 @@ import { StoreError } from '../../database/store-errors.ts';
 import { jsonText } from '../../database/values.ts';
 
 /** A channel without its subscriptions, which have a table of their own. */
-export type ChannelFields = OpenTarget & ChannelWishes;
+export type ChannelFields = PublicTarget & NoticePreferences;
 
 /** A channel's target with its secrets, encrypted. */
 export type SealedTarget = {
-  readonly target: OpenTarget;
+  readonly target: PublicTarget;
   /** null where it has none. */
   readonly sealedSecrets: Buffer | null;
 };

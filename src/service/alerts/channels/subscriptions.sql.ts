@@ -1,4 +1,4 @@
-import type { ChannelWishes, OpenTarget } from '../../../model/alerting/alert-channel.ts';
+import type { NoticePreferences, PublicTarget } from '../../../model/alerting/alert-channel.ts';
 import type { Sql } from '../../database/port.ts';
 
 /** A channel receives the notices of a check, while the subscription is activated. */
@@ -83,7 +83,7 @@ export async function lockSubscribedChecks(
   return rows.map(({ id }) => id);
 }
 
-export type SubscribedChannel = Subscription & { readonly target: OpenTarget };
+export type SubscribedChannel = Subscription & { readonly target: PublicTarget };
 
 /** By check, then by channel. */
 export async function channelsOfChecks(
@@ -103,15 +103,18 @@ export async function channelsOfChecks(
 }
 
 /** A channel with an activated subscription to a check, and the notices it wants. */
-export type Listener = ChannelWishes & { readonly checkId: string; readonly channelId: number };
+export type ChannelSubscriber = NoticePreferences & {
+  readonly checkId: string;
+  readonly channelId: number;
+};
 
 /** Until the transaction ends, none of these channels is deleted. */
-export async function lockListeningChannels(
+export async function lockSubscribedChannels(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
-): Promise<readonly Listener[]> {
+): Promise<readonly ChannelSubscriber[]> {
   if (checkIds.length === 0) return [];
-  return sql.query<Listener>(
+  return sql.query<ChannelSubscriber>(
     `select s.check_id, s.channel_id, c.send_failure, c.send_recovery, c.send_degraded,
        c.ssl_expiry, c.ssl_expiry_threshold
      from alert_subscriptions s

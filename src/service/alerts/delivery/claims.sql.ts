@@ -103,9 +103,9 @@ export async function nextDueAtMs(
 /** What is stored of an attempt. */
 export interface AttemptOutcome {
   readonly state: Exclude<DeliveryState, 'sending'>;
-  /** Of `waiting`: when the next attempt is due. */
+  /** When the next attempt of a waiting delivery is due. */
   readonly dueAtMs: number | null;
-  /** Of HTTP or SMTP. */
+  /** The status of HTTP or SMTP. */
   readonly status: number | null;
   readonly error: string | null;
   /** The start of the receiver's answer. */

@@ -76,7 +76,7 @@ export const DELIVERY_VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'The mail server for alerts by e-mail: smtps:// with TLS from the start (port 465), smtp:// with STARTTLS where the server has it (port 587), which a user and password need unless it is on this machine. Unset, no e-mail is sent.',
+      'The mail server for alerts. smtps:// uses TLS from the start (port 465); smtp:// uses STARTTLS if the server offers it (port 587). With credentials, STARTTLS is required unless the server is on this machine. Unset: no email.',
     allowed:
       'a URL like smtps://user:password@mail.example.com:465, characters such as @ and / percent-encoded',
     secret: true,
@@ -95,7 +95,7 @@ export const DELIVERY_VARIABLES = {
     name: 'SMS_GATEWAY_URL',
     default: null,
     whenUnset: null,
-    meaning: 'Where a POST sends a short message. Unset, none are sent.',
+    meaning: 'The URL that receives a POST for each SMS. Unset: no SMS.',
     allowed: 'an http or https URL',
     secret: true,
     parse: (text) =>
@@ -126,7 +126,8 @@ export const DELIVERY_VARIABLES = {
     name: 'SMS_GATEWAY_BODY',
     default: STANDARD_SMS_BODY,
     whenUnset: STANDARD_SMS_BODY,
-    meaning: 'Its body, a template (as that of a webhook) over NUMBER, MESSAGE and DELIVERY_ID.',
+    meaning:
+      'The body of that POST: a template (as for webhooks) with NUMBER, MESSAGE and DELIVERY_ID.',
     allowed: 'a template, for example To={{NUMBER}}&Body={{MESSAGE}}',
     secret: false,
     parse: (text) =>
@@ -138,8 +139,8 @@ export const DELIVERY_VARIABLES = {
     name: 'DELIVERY_DENY',
     default: null,
     whenUnset: null,
-    meaning: `Networks that webhooks and Slack channels may not reach, judged by the address that is connected to, and by the IPv4 address inside an IPv6 one. Unset: ${OWN_MACHINE_DATA.join(', ')}; and, unless the embedded database is used and HOST is a loopback address, loopback and private networks: ${INTERNAL.join(', ')}. A value replaces all of these: to allow a network, give the list without it.`,
-    allowed: `a list of at most ${MAX_NETWORKS} networks or addresses, apart by commas or spaces, for example 10.0.0.0/8, 127.0.0.0/8, ::1`,
+    meaning: `Networks that webhooks and Slack channels may not reach. The address of the connection counts, including an IPv4 address embedded in an IPv6 one. Default: ${OWN_MACHINE_DATA.join(', ')}; and, unless the embedded database is used and HOST is a loopback address, loopback and private networks: ${INTERNAL.join(', ')}. A value replaces the default list.`,
+    allowed: `a list of at most ${MAX_NETWORKS} networks or addresses, separated by commas or spaces, for example 10.0.0.0/8, 127.0.0.0/8, ::1`,
     secret: false,
     parse: listOf(network, MAX_NETWORKS),
   }),

@@ -8,9 +8,9 @@ import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/port.ts';
 import {
   type CertificateNotice,
-  type Listener,
+  type ChannelSubscriber,
   listCertificateNotices,
-  lockListeningChannels,
+  lockSubscribedChannels,
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
 import type { AlertNotice, Outbox } from '../notice.ts';
@@ -21,7 +21,7 @@ const ROWS_AT_ONCE = 1_000;
 
 interface PendingDelivery {
   readonly notice: AlertNotice;
-  readonly listener: Listener;
+  readonly listener: ChannelSubscriber;
 }
 
 /**
@@ -33,7 +33,7 @@ export function createOutbox(): Outbox {
   return {
     async put(tx, accountId, notices) {
       const checkIds = [...new Set(notices.map(({ check }) => check.id))];
-      const listeners = await lockListeningChannels(tx, { accountId, checkIds });
+      const listeners = await lockSubscribedChannels(tx, { accountId, checkIds });
       if (listeners.length === 0) return;
       const wanted = notices.flatMap((notice) =>
         listeners

@@ -15,7 +15,7 @@ export interface OpenDelivery<Target extends ChannelTarget = ChannelTarget> {
 export type SendOutcome =
   | {
       readonly ok: true;
-      /** Of HTTP or SMTP. */
+      /** The status of HTTP or SMTP. */
       readonly status: number;
       /** A problem that did not prevent the delivery; null for none. */
       readonly remark: string | null;

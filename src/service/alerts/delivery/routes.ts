@@ -29,8 +29,8 @@ const response = z.strictObject({
     .describe(
       '`waiting`: to be sent, for the first time or again; `sending`; `sent`: the receiver accepted it; `failed`: there are no more retries.',
     ),
-  attempts: z.number().describe('Counts from 0.'),
-  lastStatus: z.number().nullable().describe('Of HTTP or SMTP; null where no answer came.'),
+  attempts: z.number().describe('Attempts made so far.'),
+  lastStatus: z.number().nullable().describe('The HTTP or SMTP status; null without a response.'),
   lastError: z.string().nullable().describe('The problem of the last attempt; null for none.'),
   lastAnswer: z
     .string()
@@ -43,7 +43,9 @@ const response = z.strictObject({
   nextAttemptAt: z.iso
     .datetime()
     .nullable()
-    .describe('Of `waiting`: when it may be sent. Earlier deliveries of the check go first.'),
+    .describe(
+      'When a waiting delivery may be sent. Earlier deliveries of the check are sent first.',
+    ),
   finishedAt: z.iso
     .datetime()
     .nullable()

@@ -1,7 +1,7 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
-import { openedTarget } from '../channels/channel-secrets.ts';
+import { decryptTarget } from '../channels/channel-secrets.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { notSent, type SendOutcome } from './outcome.ts';
@@ -30,7 +30,7 @@ export async function sendSealed(
 ): Promise<SendOutcome> {
   let target: ChannelTarget;
   try {
-    target = openedTarget(secrets, { accountId, id: channelId }, sealed);
+    target = decryptTarget(secrets, { accountId, id: channelId }, sealed);
   } catch (error) {
     return notSent(`the secrets of the channel cannot be read: ${messageOf(error)}`);
   }

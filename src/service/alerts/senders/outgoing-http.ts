@@ -27,7 +27,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const BODY_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Of the answer: more than the log shows, since a secret that is cut cannot be masked. */
+/** The most bytes of the answer. More than the log shows: a secret that is cut cannot be masked. */
 const MAX_ANSWER_BYTES = 4 * 1024;
 /** A longer wait would delay the notice of a recovery too much. */
 const MAX_RETRY_AFTER_MS = 300_000;
@@ -139,7 +139,7 @@ function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
   return notSent(code === null ? reason : `${reason} (${code})`);
 }
 
-/** Of several addresses, the code of the first attempt. */
+/** The error code; that of the first attempt if several addresses were tried. */
 function codeOf(thrown: unknown): string | null {
   if (thrown instanceof AggregateError && thrown.errors.length > 0) {
     return systemCodeOf(thrown.errors[0]) ?? systemCodeOf(thrown);

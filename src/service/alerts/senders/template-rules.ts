@@ -10,7 +10,7 @@ const MAX_DEPTH = 12;
 const MAX_TAGS = 200;
 /** Each may begin a nested call, which is slow to parse. */
 const MAX_BRACKETS = 200;
-/** Of `a.b.c`; the names of variables have no dots. */
+/** The most parts of `a.b.c`; the names of variables have no dots. */
 const MAX_PATH_PARTS = 8;
 /** In JSON, where a tag is the last value of an object. */
 const TOO_MANY_BRACES = /(?<!\{)\{\{(?!\{)[^{}]*\}\}\}/;

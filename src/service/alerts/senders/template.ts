@@ -31,7 +31,7 @@ class Budget {
   }
 }
 
-/** Of the running renderings, by their variables. */
+/** The budgets of the running renderings, by their variables. */
 const budgets = new WeakMap<object, Budget>();
 
 /** A text in a template: `{{X}}` escapes it, `{{{X}}}` does not. */

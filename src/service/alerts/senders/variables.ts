@@ -30,7 +30,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'ALERT_TIME',
-    meaning: 'When the alert was given: ISO 8601, UTC.',
+    meaning: 'When the alert was created: ISO 8601, UTC.',
     of: ({ notice }) => isoTime(notice.atMs),
   },
   {
@@ -40,7 +40,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'REMINDER',
-    meaning: '0 for the notice itself, then 1, 2, … for those that remind of it.',
+    meaning: '0 for the notice itself, then 1, 2, … for its reminders.',
     of: ({ notice }) => notice.reminder,
   },
   { name: 'CHECK_ID', meaning: 'The id of the check.', of: ({ notice }) => notice.check.id },
@@ -57,12 +57,13 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'TAGS',
-    meaning: 'The tags of the check: a list; in a template, apart by commas, or with each.',
+    meaning:
+      'The tags of the check as a list; a template prints them separated by commas, or iterates with each.',
     of: ({ notice }) => notice.check.tags,
   },
   {
     name: 'RUN_LOCATION',
-    meaning: 'Where the run was made that led to the alert.',
+    meaning: 'The location of the run that caused the alert.',
     of: ({ notice }) => notice.runLocation,
   },
   {
@@ -77,7 +78,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'ERROR_MESSAGE',
-    meaning: 'What was wrong, cut after 2000 bytes; null where nothing was.',
+    meaning: 'What failed, truncated to 2,000 bytes; null if nothing did.',
     of: ({ notice }) => (notice.error === null ? null : cutText(notice.error, MAX_ERROR_BYTES)),
   },
   {
@@ -87,7 +88,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'SSL_DAYS_REMAINING',
-    meaning: 'Whole days until the certificate ends; null where none was seen.',
+    meaning: 'Whole days until the certificate expires; null if no certificate was seen.',
     of: ({ notice }) => notice.sslDaysRemaining,
   },
 ];

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { ChannelTarget, WebhookConfig } from '../../../model/alerting/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { createScrubber } from '../../root-cause/scrub/scrubber.ts';
+import { createAnalysisScrubber } from '../../root-cause/redaction/analysis-scrubber.ts';
 import { secretsIn } from '../channels/channel-secrets.ts';
 import type { Send } from '../delivery/outcome.ts';
 import { sampleNotice } from '../delivery/sample-notice.ts';
@@ -56,7 +56,9 @@ export function createWebhookSender(http: OutgoingHttp, clock: Clock): Send<Webh
 /** Some receivers echo the request, and readers of the log must not see its secrets. */
 function withoutSecrets(answer: string | null, config: WebhookConfig): string | null {
   const secrets = secretsIn(config);
-  return answer === null || secrets.length === 0 ? answer : createScrubber(secrets).text(answer);
+  return answer === null || secrets.length === 0
+    ? answer
+    : createAnalysisScrubber(secrets).text(answer);
 }
 
 /** Falls back to the default body: an alert in another format is better than none. */

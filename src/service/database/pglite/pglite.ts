@@ -8,8 +8,13 @@ import { deferred, requireChannelName } from '../notifications.ts';
 import type { Param, Row, Store, Transaction } from '../port.ts';
 import { namedRows } from '../rows.ts';
 import { Serial } from '../serial.ts';
-import { closed, judge, StoreError, silentRollback } from '../store-errors.ts';
-import { OpenTransaction, refuseInsideTransaction, runInside, withTries } from '../transactions.ts';
+import { classifyError, StoreError, silentRollback, storeClosedError } from '../store-errors.ts';
+import {
+  OpenTransaction,
+  refuseInsideTransaction,
+  runInside,
+  withRetries,
+} from '../transactions.ts';
 import { encodeParam, PARSERS } from '../values.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 
@@ -34,12 +39,12 @@ export async function openPglite(folder: string | null, deps: PgliteDeps): Promi
   if (folder === null) return new PgliteStore(await PGlite.create({ parsers: PARSERS }), deps);
   const { clock, log } = deps;
   const data = await openDataFolder(folder, log, async (path) => {
-    log.info({ folder }, 'making the embedded database: some seconds, at the first start only');
+    log.info({ folder }, 'creating the embedded database (first start only; takes a few seconds)');
     const startMs = clock.monotonicMs();
     await (await PGlite.create({ dataDir: path })).close();
     log.info(
       { tookMs: Math.round(clock.monotonicMs() - startMs) },
-      'the embedded database is made',
+      'created the embedded database',
     );
   });
   try {
@@ -84,7 +89,7 @@ export class PgliteStore implements Store {
 
   async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     refuseInsideTransaction(this);
-    return withTries(this.#deps.clock, this.#closing.signal, () =>
+    return withRetries(this.#deps.clock, this.#closing.signal, () =>
       this.#runAlone(() => this.#transact(work)),
     );
   }
@@ -173,7 +178,7 @@ export class PgliteStore implements Store {
   }
 
   #requireUsable(): void {
-    if (this.#closing.signal.aborted) throw closed();
+    if (this.#closing.signal.aborted) throw storeClosedError();
     if (this.#fault !== null) throw this.#fault;
   }
 
@@ -183,7 +188,7 @@ export class PgliteStore implements Store {
     try {
       return await work();
     } catch (thrown) {
-      if (!isFatal(thrown)) throw judge(thrown).error;
+      if (!isFatal(thrown)) throw classifyError(thrown).error;
       const message = `the embedded database broke, start the service again: ${messageOf(thrown)}`;
       this.#fault = new StoreError('unavailable', 'STORE_BROKEN', message);
       this.#deps.log.error(message);

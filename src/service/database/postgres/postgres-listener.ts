@@ -6,7 +6,7 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import { deferred, requireChannelName } from '../notifications.ts';
 import { Serial } from '../serial.ts';
-import { closed, judge, type StoreError } from '../store-errors.ts';
+import { classifyError, type StoreError, storeClosedError } from '../store-errors.ts';
 
 interface ListenerOptions {
   readonly config: ClientConfig;
@@ -58,7 +58,7 @@ export class PostgresListener {
     onGap: () => void,
   ): Promise<() => Promise<void>> {
     requireChannelName(channel);
-    if (this.#closing.signal.aborted) throw closed();
+    if (this.#closing.signal.aborted) throw storeClosedError();
     const { log } = this.#options;
     const subscription = await new Promise<Subscription>((resolve, reject) => {
       const added: Subscription = {
@@ -87,7 +87,7 @@ export class PostgresListener {
 
   async close(): Promise<void> {
     this.#closing.abort();
-    for (const subscription of [...this.#subscriptions]) subscription.settle(closed());
+    for (const subscription of [...this.#subscriptions]) subscription.settle(storeClosedError());
     this.#subscriptions.clear();
     await this.#loop;
   }
@@ -111,7 +111,7 @@ export class PostgresListener {
       this.#session = null;
       await session.close();
       if (signal.aborted) return;
-      const error = session.failure ?? closed();
+      const error = session.failure ?? storeClosedError();
       for (const waiting of [...this.#subscriptions]) waiting.settle(error);
       log.warn(`no notifications from the database, trying again: ${error.message}`);
       await sleep(clock, backoff.next(), signal);
@@ -135,7 +135,7 @@ export class PostgresListener {
   #establish(session: Session, subscription: Subscription): void {
     session.listen(subscription.channel).then(
       () => subscription.settle(null),
-      (thrown: unknown) => subscription.settle(judge(thrown).error),
+      (thrown: unknown) => subscription.settle(classifyError(thrown).error),
     );
   }
 
@@ -209,7 +209,7 @@ class Session {
   }
 
   fail(thrown: unknown): void {
-    this.#failure ??= judge(thrown).error;
+    this.#failure ??= classifyError(thrown).error;
     this.#ended.abort();
     // A regular end would wait for an answer that may never come.
     this.#socket?.destroy();

@@ -5,8 +5,13 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import type { Param, Row, Store, Transaction, TransactionOptions } from '../port.ts';
 import { namedRows } from '../rows.ts';
-import { closed, judge, StoreError, silentRollback } from '../store-errors.ts';
-import { OpenTransaction, refuseInsideTransaction, runInside, withTries } from '../transactions.ts';
+import { classifyError, StoreError, silentRollback, storeClosedError } from '../store-errors.ts';
+import {
+  OpenTransaction,
+  refuseInsideTransaction,
+  runInside,
+  withRetries,
+} from '../transactions.ts';
 import { encodeParam, parserOf } from '../values.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import { readPostgresUrl } from './postgres-url.ts';
@@ -18,7 +23,7 @@ export interface PostgresOptions {
   readonly poolSize: number;
   /** The server ends a longer statement. */
   readonly statementTimeoutMs: number;
-  /** Of the keys that this replica decrypts with: its connections name them. */
+  /** The names of the keys that this replica decrypts with, as its connections show them. */
   readonly keyNames?: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
@@ -60,7 +65,7 @@ export class PostgresStore implements Store {
     });
     // The pool has already removed the connection; the next statement gets another.
     this.#pool.on('error', (thrown) => {
-      log.debug(`an idle connection to the database ended: ${judge(thrown).error.message}`);
+      log.debug(`an idle connection to the database ended: ${classifyError(thrown).error.message}`);
     });
     this.#listener = new PostgresListener({ config, clock, log });
   }
@@ -75,7 +80,7 @@ export class PostgresStore implements Store {
     options: TransactionOptions = {},
   ): Promise<T> {
     refuseInsideTransaction(this);
-    return withTries(this.#options.clock, this.#closing.signal, () =>
+    return withRetries(this.#options.clock, this.#closing.signal, () =>
       this.#withConnection((connection) => transact(this, connection, work, options)),
     );
   }
@@ -147,7 +152,7 @@ export class PostgresStore implements Store {
   }
 
   async #checkOut(): Promise<Connection> {
-    if (this.#closing.signal.aborted) throw closed();
+    if (this.#closing.signal.aborted) throw storeClosedError();
     if (this.#pool.waitingCount >= MAX_WAITING) {
       const message = `${MAX_WAITING} statements wait for a connection to the database already`;
       throw new StoreError('unavailable', 'STORE_BUSY', message);
@@ -155,7 +160,7 @@ export class PostgresStore implements Store {
     try {
       return new Connection(await this.#pool.connect(), this.#options.statementTimeoutMs);
     } catch (thrown) {
-      throw judge(thrown).error;
+      throw classifyError(thrown).error;
     }
   }
 }
@@ -218,7 +223,7 @@ class Connection implements Transaction {
         ...{ query_timeout: this.#timeoutMs + NO_ANSWER_MS },
       });
     } catch (thrown) {
-      const { error, broken } = judge(thrown);
+      const { error, broken } = classifyError(thrown);
       this.#broken ||= broken;
       throw error;
     }

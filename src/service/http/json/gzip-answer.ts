@@ -20,14 +20,14 @@ export async function gzipAnswer(
   const isStream = payload instanceof Readable;
   if (!isStream && (typeof payload !== 'string' || payload.length < MIN_CHARS)) return payload;
   reply.header('vary', 'accept-encoding');
-  if (!takesGzip(request)) return payload;
+  if (!acceptsGzip(request)) return payload;
   reply.header('content-encoding', 'gzip');
   if (!isStream) return compress(payload, LEVEL);
   reply.removeHeader('content-length');
   return payload.pipe(createGzip(LEVEL));
 }
 
-export function takesGzip({ headers }: FastifyRequest): boolean {
+export function acceptsGzip({ headers }: FastifyRequest): boolean {
   const codings = [headers['accept-encoding'] ?? []].flat().join(',').toLowerCase().split(',');
   return codings.some((coding) => {
     const [name, ...parameters] = coding.split(';').map((part) => part.trim());

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 
 /** Longer answers are sent piece by piece: joining and encoding 16 MiB takes 40 ms. */
-export const AT_ONCE_BYTES = 1_048_576;
+export const MAX_SINGLE_WRITE_BYTES = 1_048_576;
 /** Shorter texts are joined: sending thousands one by one takes longer. */
 const PIECE_CHARS = 65_536;
 
@@ -34,7 +34,7 @@ export class JsonAnswer {
   /** To be called at the end. Sets the content length of a stream. */
   body(reply: FastifyReply): string | Readable {
     this.#endPiece();
-    if (this.#bytes <= AT_ONCE_BYTES) return this.#pieces.join('');
+    if (this.#bytes <= MAX_SINGLE_WRITE_BYTES) return this.#pieces.join('');
     reply.header('content-length', this.#bytes);
     return Readable.from(encoded(this.#pieces), { objectMode: false });
   }
@@ -63,7 +63,7 @@ export function listAnswer(reply: FastifyReply, items: readonly string[]): strin
 const MANY_ITEMS = 100;
 
 /** Whether shaping the value at once may take long. */
-export function isLong(schema: z.ZodType, value: unknown): boolean {
+export function isStreamed(schema: z.ZodType, value: unknown): boolean {
   return Array.isArray(value) ? listIn(schema) !== null : longListsOf(schema, value).size > 0;
 }
 

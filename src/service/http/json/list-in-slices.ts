@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
-import { AT_ONCE_BYTES, addShaped, JsonAnswer } from './json-answer.ts';
+import { addShaped, JsonAnswer, MAX_SINGLE_WRITE_BYTES } from './json-answer.ts';
 
 /** A list as the payload of an answer, read in slices while it is sent. */
 export class ListInSlices {
@@ -50,7 +50,7 @@ export async function bodyOfSlices(
 ): Promise<string | Readable> {
   const pieces = shapedPieces(slices, items, yieldWhenDue);
   const first: string[] = [];
-  for (let bytes = 0; bytes <= AT_ONCE_BYTES; ) {
+  for (let bytes = 0; bytes <= MAX_SINGLE_WRITE_BYTES; ) {
     const next = await pieces.next();
     if (next.done) return first.join('');
     first.push(next.value);

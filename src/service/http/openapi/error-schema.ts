@@ -5,5 +5,7 @@ export const errorSchema = z.object({
   statusCode: z.number().describe('The HTTP status code.'),
   error: z.string().describe('The status phrase.'),
   message: z.string(),
-  attributes: z.record(z.string(), z.unknown()).describe('Extra data.'),
+  attributes: z
+    .record(z.string(), z.unknown())
+    .describe('Data for programs, depending on the status.'),
 });

@@ -1,14 +1,14 @@
 type Json = { readonly [key: string]: unknown };
 type Mutable = { [key: string]: unknown };
 
-/** Forms with fewer fields are told in their place. */
+/** Schemas with fewer fields are inlined. */
 const MIN_FIELDS = 3;
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
 
 /**
- * The document with a name for each operation, and with each form of data that comes more than once
- * told once, under `components.schemas`: code that is made from it then has one type for each thing.
- * A form is named after the field or the path where it comes first.
+ * Names each operation, and moves each schema that occurs more than once to `components.schemas`, so
+ * that generated code has one type for it. The name is that of the field or path of its first
+ * occurrence.
  */
 export function withComponents(document: Json): Json {
   const counts = new Map<string, number>();
@@ -110,7 +110,7 @@ function nameOf(form: Json, hint: string): string {
   return hint.startsWith(type) ? hint : `${type}${hint}`;
 }
 
-/** Forms of the same field that differ are told apart by what they are part of. */
+/** Prefixes the name with that of its parent if two different schemas have the same name. */
 function freeName(wanted: string, parent: string, taken: Json): string {
   if (!(wanted in taken)) return wanted;
   const longer = wanted === parent ? `${wanted}Item` : `${parent}${wanted}`;

@@ -41,7 +41,7 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
       const { schema, url } = jsonSchemaTransform(document);
       if (schema?.hide === true) return { schema, url };
       const access = accessOf(document.route.config);
-      // Agents come with the service and are told by its own modules; no user needs these routes.
+      // The agent protocol is defined in src/wire; users need no description of these routes.
       if (access.kind === 'agent') return { schema: { ...schema, hide: true }, url };
       const needed = access.kind === 'role' ? `Needs the role \`${access.role}\`.` : '';
       const description = [schema?.description, needed].filter(Boolean).join('\n\n');

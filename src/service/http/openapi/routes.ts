@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
-import { asPage, type Encoded, encoded, sendEncoded } from '../docs/responses.ts';
+import { asPage, type Encoded, encoded, sendEncoded } from '../handbook/responses.ts';
 import { apiPage, type OpenApiDocument } from './api-page.ts';
 import { withComponents } from './openapi-components.ts';
 
@@ -18,7 +18,7 @@ export class ApiDocuments {
   #json: Encoded | null = null;
   #page: Encoded | null = null;
 
-  /** Of the routes that the app has once it is ready. */
+  /** Describes the routes that the app has once it is ready. */
   constructor(app: FastifyInstance) {
     this.#app = app;
   }

@@ -26,8 +26,8 @@ const INDENT = '  ';
 const MAX_DEPTH = 12;
 
 /**
- * A schema as lines for people: one for each field, with its kind, bounds, default and description,
- * fields of fields further in. A `*` stands behind what must be there.
+ * A schema as lines for people: one for each field, with its type, bounds, default and description,
+ * nested fields indented. `*` marks required fields.
  */
 export function outline(schema: JsonSchema, indent = '', depth = 0): readonly string[] {
   if (depth > MAX_DEPTH) return [`${indent}…`];

@@ -23,7 +23,7 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, (request: FastifyRequest) => Ser
     ),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: wrongMediaType,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new ServiceError(400, 'The body is not as long as its Content-Length says'),
+    new ServiceError(400, 'Body length does not match Content-Length'),
   FST_ERR_BAD_URL: () => new ServiceError(400, 'The path is not validly percent-encoded'),
   FST_ERR_MAX_PARAM_LENGTH: () => new ServiceError(414, 'A part of the path is too long'),
 };
@@ -34,7 +34,7 @@ const STORE_ERRORS: Readonly<
 > = {
   unavailable: (error) =>
     unavailable('The database does not answer now; try again', STORE_RETRY_SECONDS, error),
-  conflict: () => conflict('This does not go together with what is stored already'),
+  conflict: () => conflict('The request conflicts with stored data'),
   invalid: () => new ServiceError(400, 'A value in the request cannot be stored'),
   internal: ownFault,
 };
@@ -80,7 +80,7 @@ export function addErrors(
         reply,
         new ServiceError(
           405,
-          `${request.method} is not possible here; there is ${methods.join(', ')}`,
+          `${request.method} is not allowed here; allowed: ${methods.join(', ')}`,
           {
             attributes: { allowed: methods },
           },
@@ -90,7 +90,7 @@ export function addErrors(
     const shown = path.slice(0, MAX_SHOWN_PATH_CHARS);
     return sendError(
       reply,
-      new ServiceError(404, `There is nothing at ${shown}; /openapi.json tells what there is`),
+      new ServiceError(404, `Nothing is served at ${shown}; see /openapi.json`),
     );
   });
 }
@@ -124,15 +124,15 @@ function serviceErrorOf(error: unknown, request: FastifyRequest): ServiceError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const known = FRAMEWORK_ERRORS[code];
   if (known !== undefined) return known(request);
-  // The body stopped coming: the client is gone, and the service is not at fault.
+  // The body ended early: the client is gone, and the service is not at fault.
   if (request.raw.aborted || code === 'ECONNRESET') {
-    return new ServiceError(400, 'The request was not sent to its end');
+    return new ServiceError(400, 'The request body is incomplete');
   }
   return ownFault(error, request);
 }
 
 function ownFault(cause: unknown, { id }: FastifyRequest): ServiceError {
-  return new ServiceError(500, 'Something went wrong in the service; its log says more', {
+  return new ServiceError(500, 'Internal error; see the service log', {
     attributes: { requestId: id },
     cause,
   });

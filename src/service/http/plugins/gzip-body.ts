@@ -45,8 +45,8 @@ function takesGzip({ routeOptions }: FastifyRequest): boolean {
 /**
  * The uncompressed bytes of `packed`, as a stream with the length that Fastify compares to
  * Content-Length. Fails with a ServiceError: 413 as soon as there are more than `limitBytes`, 400 where
- * it is no gzip or truncated. Buffers a few chunks at most, and leaves `packed` open, so that the answer
- * can still be sent.
+ * it is not gzip or is truncated. Buffers a few chunks at most, and leaves `packed` open, so that the
+ * answer can still be sent.
  */
 function unpacked(packed: Readable, limitBytes: number): Readable {
   let packedBytes = 0;
@@ -55,7 +55,7 @@ function unpacked(packed: Readable, limitBytes: number): Readable {
     packedBytes += chunk.length;
   };
   const onCut = (): void => {
-    if (!packed.readableEnded) gunzip.destroy(new Error('The body stopped coming'));
+    if (!packed.readableEnded) gunzip.destroy(new Error('The body ended early'));
   };
   async function* chunks(): AsyncGenerator<Buffer> {
     let bytes = 0;
@@ -63,7 +63,7 @@ function unpacked(packed: Readable, limitBytes: number): Readable {
     try {
       for await (const chunk of gunzip as AsyncIterable<Buffer>) {
         bytes += chunk.length;
-        if (bytes > limitBytes) throw tooLarge('The unpacked body', limitBytes);
+        if (bytes > limitBytes) throw tooLarge('The decompressed body', limitBytes);
         yield chunk;
       }
     } catch (error) {

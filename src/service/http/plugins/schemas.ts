@@ -6,9 +6,9 @@ import { createYielder } from '../../../runtime/event-loop.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { StoreError } from '../../database/store-errors.ts';
 import { invalid } from '../../errors.ts';
-import { addShaped, isLong, JsonAnswer, listIn } from '../json/json-answer.ts';
+import { addShaped, isStreamed, JsonAnswer, listIn } from '../json/json-answer.ts';
 import { bodyOfSlices, ListInSlices } from '../json/list-in-slices.ts';
-import { judge, type RequestPart } from '../resources/problems.ts';
+import { type RequestPart, validate } from '../resources/problems.ts';
 
 /**
  * Validates requests and shapes responses by the zod schemas of their route. A response that does not
@@ -19,7 +19,7 @@ export function addSchemas(
   { clock, log }: { readonly clock: Clock; readonly log: Logger },
 ): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data: unknown) => {
-    const judged = judge(schema, data, partOf(httpPart));
+    const judged = validate(schema, data, partOf(httpPart));
     return judged.ok ? { value: judged.value } : { error: invalid(judged.problems) };
   });
   app.setSerializerCompiler(serializerCompiler);
@@ -55,7 +55,7 @@ function addListsInSlices(app: FastifyInstance, clock: Clock, log: Logger): void
 function addLongAnswers(app: FastifyInstance, clock: Clock): void {
   app.addHook('preSerialization', async ({ routeOptions }, reply, payload) => {
     const schema: unknown = Object(routeOptions.schema?.response)[reply.statusCode];
-    if (!(schema instanceof z.ZodType) || !isLong(schema, payload)) return payload;
+    if (!(schema instanceof z.ZodType) || !isStreamed(schema, payload)) return payload;
     const answer = new JsonAnswer();
     await addShaped(answer, schema, payload, createYielder(clock));
     // It may be a stream, too, which the types do not allow.

@@ -15,7 +15,7 @@ export const checkId = z
       'must be 1 to 100 letters, digits, dots, dashes and underscores that start with a letter or digit',
   })
   .meta({ pattern: CHECK_ID.source })
-  .describe('The id of the check: a UUID, or a slug that somebody gave it.');
+  .describe('The id of the check: a UUID, or a slug chosen at creation.');
 
 export const listFields = {
   tag: repeatable(z.string(), MAX_FILTERS).describe(
@@ -27,6 +27,6 @@ export const listFields = {
 
 export const putQuery = z.object({
   autoAssignAlerts: booleanQuery(true).describe(
-    'Whether a check that is created here is subscribed to all alert channels; left out, it is.',
+    'Whether a check that is created here is subscribed to all alert channels. Default: true.',
   ),
 });

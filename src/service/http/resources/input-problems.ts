@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.ts';
-import { type Judgement, judge, problemsOf } from './problems.ts';
+import { problemsOf, type Validation, validate } from './problems.ts';
 
 /** For a value in which a mask would be stored literally. */
-export const MASK_GIVEN = `must not hold ${MASK}: this stands for a hidden value, so give the value itself`;
+export const MASK_NOT_ALLOWED = `must not hold ${MASK}: this stands for a hidden value, so give the value itself`;
 
 /** `path` starts inside the body. */
 export function bodyProblem(path: readonly PropertyKey[], message: string): RequestProblem {
@@ -17,11 +17,11 @@ export function bodyProblem(path: readonly PropertyKey[], message: string): Requ
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   body: unknown,
-): Judgement<z.output<Schema>> {
+): Validation<z.output<Schema>> {
   const kept = unstorableTexts(body);
-  const judged = judge(schema, body, 'body');
-  if (judged.ok && kept.length === 0) return judged;
-  const found = judged.ok ? [] : judged.problems;
+  const validation = validate(schema, body, 'body');
+  if (validation.ok && kept.length === 0) return validation;
+  const found = validation.ok ? [] : validation.problems;
   return { ok: false, problems: [...found, ...kept] };
 }
 

@@ -1,7 +1,7 @@
 import type { PageEntry } from '../../database/page-entries.ts';
 
 /**
- * Both count from 1; the limit is at most 100 (src/model/README.md, "Fields of every check").
+ * Both count from 1; the limit is at most 100 (src/service/README.md, "Responses").
  */
 export interface Page {
   readonly limit: number;

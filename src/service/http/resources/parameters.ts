@@ -5,17 +5,17 @@ export function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
 }
 
-/** `limit` and `page` of a list: src/model/README.md, "Fields of every check". */
+/** `limit` and `page` of a list: src/service/README.md, "Responses". */
 export const pageQuery = {
   limit: z
     .preprocess(numberOf, z.int().min(1).max(100))
     .default(10)
-    .describe('How many at most, 1 to 100; left out, 10.'),
+    .describe('How many at most, 1 to 100. Default: 10.'),
   // With 100 items each, the offset stays an exact integer.
   page: z
     .preprocess(numberOf, z.int().min(1).max(1_000_000_000))
     .default(1)
-    .describe('Which part, counted from 1; left out, the first.'),
+    .describe('Which page, counted from 1. Default: 1.'),
 };
 
 /** `true` or `false`. */
@@ -36,7 +36,7 @@ export function repeatable<Schema extends z.ZodType>(item: Schema, maxItems: num
 }
 
 /** A UUID that the service generated. */
-export const uuidParam = z.guid().describe('As it was given when the resource was created.');
+export const uuidParam = z.guid().describe('The id of the resource.');
 
 /** A sequential id. */
 export const numberParam = z.preprocess(numberOf, z.int().min(1));

@@ -14,7 +14,7 @@ const SHOWN_PART: Readonly<Record<RequestPart, string>> = {
 const MAX_SHOWN_CHARS = 60;
 const MAX_PATH_CHARS = 200;
 
-export type Judgement<T> =
+export type Validation<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly RequestProblem[] };
 
@@ -24,15 +24,15 @@ const CONTEXT = { async: false, reportInput: true } as const;
  * Validates a part of a request by its schema, like safeParse of the library, which formats every issue
  * and takes long for thousands; this formats only those that can be reported.
  */
-export function judge<Schema extends z.ZodType>(
+export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   part: RequestPart,
-): Judgement<z.output<Schema>> {
-  const judged = schema._zod.run({ value, issues: [] }, CONTEXT);
-  if (judged instanceof Promise) throw new z.core.$ZodAsyncError();
-  if (judged.issues.length === 0) return { ok: true, value: judged.value as z.output<Schema> };
-  const issues = judged.issues
+): Validation<z.output<Schema>> {
+  const parsed = schema._zod.run({ value, issues: [] }, CONTEXT);
+  if (parsed instanceof Promise) throw new z.core.$ZodAsyncError();
+  if (parsed.issues.length === 0) return { ok: true, value: parsed.value as z.output<Schema> };
+  const issues = parsed.issues
     .slice(0, MAX_FOUND_PROBLEMS)
     .map((issue) => z.core.util.finalizeIssue(issue, CONTEXT, z.core.config()));
   return { ok: false, problems: problemsOf({ issues }, part) };

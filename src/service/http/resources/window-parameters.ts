@@ -18,25 +18,27 @@ export const windowQuery = {
   ...pageQuery,
   from: unixTime
     .optional()
-    .describe('UNIX timestamp in seconds (or milliseconds), inclusive; left out, 6 hours ago.'),
+    .describe('UNIX timestamp in seconds (or milliseconds), inclusive. Default: 6 hours ago.'),
   to: unixTime
     .optional()
-    .describe('UNIX timestamp in seconds (or milliseconds), exclusive; left out, 6 h after from.'),
+    .describe(
+      'UNIX timestamp in seconds (or milliseconds), exclusive. Default: 6 hours after from.',
+    ),
 };
 
 /** Epoch milliseconds; null where it was left out. */
-export interface AskedWindow {
+export interface RequestedWindow {
   readonly fromMs: number | null;
   readonly toMs: number | null;
 }
 
-export function askedWindow({
+export function parseWindow({
   from,
   to,
 }: {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
-}): AskedWindow {
+}): RequestedWindow {
   return { fromMs: epochMs(from), toMs: epochMs(to) };
 }
 
@@ -46,10 +48,10 @@ function epochMs(unix: number | undefined): number | null {
 }
 
 /**
- * The window of a list (src/model/README.md, "Fields of every check"): `from` is inclusive, `to` exclusive.
+ * The window of a list (src/service/README.md, "Responses"): `from` is inclusive, `to` exclusive.
  */
 export function windowOf(
-  { fromMs, toMs }: AskedWindow,
+  { fromMs, toMs }: RequestedWindow,
   nowMs: number,
 ): { readonly fromMs: number; readonly toMs: number } {
   const beginMs = fromMs ?? nowMs - DEFAULT_MS;

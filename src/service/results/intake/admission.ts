@@ -12,7 +12,7 @@ import type { Sql } from '../../database/port.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
 import type { SecretsState } from '../../secrets/secret-scrubbing.ts';
 import type { ResultPartitions } from '../partitions.sql.ts';
-import { fromFirst, isEven, type SlotRange } from '../slot-ranges.ts';
+import { dropUntilFirst, isEven, type SlotRange } from '../slot-ranges.ts';
 import { type AssignedSlots, listAssignedSlots } from './assigned-slots.sql.ts';
 import { assignedPartsOf, isAssignedSlot } from './assigned-slots.ts';
 import { attemptsGivenTo, lockSubjects, type Subject } from './subjects.sql.ts';
@@ -35,7 +35,7 @@ export interface Sender extends AgentCaller {
   readonly slug: string;
 }
 
-export type Judged<T> =
+export type RecordDecision<T> =
   | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   /** The agent sends it again when its time has come. */
@@ -45,15 +45,15 @@ export type Judged<T> =
 const MAX_AHEAD_MS = 60_000;
 
 /** Judges a record without the database. A missed range loses the slots that are too old. */
-export function judgeRecord<T extends ReceivedRecord>(
+export function admitRecord<T extends ReceivedRecord>(
   received: T,
   { slug }: Pick<Sender, 'slug'>,
   {
     partitions,
     nowMs,
   }: { readonly partitions: Pick<ResultPartitions, 'judgeSlot'>; readonly nowMs: number },
-): Judged<T> {
-  const refuse = (code: RejectionCode, message?: string): Judged<T> => {
+): RecordDecision<T> {
+  const refuse = (code: RejectionCode, message?: string): RecordDecision<T> => {
     return { kind: 'rejected', rejection: rejectionOf(received, code, message) };
   };
   const aheadMs = latestOf(received) - nowMs;
@@ -73,7 +73,7 @@ export function judgeRecord<T extends ReceivedRecord>(
     return refuse('invalid', 'count: the slots must be whole milliseconds apart, and a second');
   }
   if (aheadMs > MAX_AHEAD_MS) return deferralOf(received, aheadMs);
-  const kept = fromFirst(record, (slotMs) => partitions.judgeSlot(slotMs) !== 'too-old');
+  const kept = dropUntilFirst(record, (slotMs) => partitions.judgeSlot(slotMs) !== 'too-old');
   if (kept === null) return refuse('too_old');
   return { kind: 'valid', value: { ...received, record: { ...record, ...kept } } };
 }
@@ -111,7 +111,7 @@ export interface Admission<T> {
 export interface ResultAdmission extends Admission<ReceivedResultRecord> {
   /** By the ids of the checks that exist. */
   readonly subjects: ReadonlyMap<string, Subject>;
-  /** Of the account and of those checks. */
+  /** The secrets of the account and of those checks. */
   readonly secrets: SecretsState;
 }
 

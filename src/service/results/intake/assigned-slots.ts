@@ -1,5 +1,5 @@
 import { lastOwnSlotAt, ownSlotsOf, type RotationRule } from '../../../model/schedule/rotation.ts';
-import { cutTo, type SlotRange, stepOf } from '../slot-ranges.ts';
+import { clipRange, type SlotRange, stepOf } from '../slot-ranges.ts';
 import type { AssignedSlots } from './assigned-slots.sql.ts';
 
 /**
@@ -33,14 +33,14 @@ export function assignedPartsOf(
   const parts: SlotRange[] = [];
   let coveredToMs = Number.NEGATIVE_INFINITY;
   for (const { fromMs, toMs } of spans) {
-    const cut = cutTo(range, Math.max(fromMs, coveredToMs), toMs);
+    const cut = clipRange(range, Math.max(fromMs, coveredToMs), toMs);
     coveredToMs = Math.max(coveredToMs, toMs);
     if (cut !== null) parts.push(cut);
   }
   return parts;
 }
 
-/** Of one period in which the location had the check, whatever the rule was. */
+/** The span of one period in which the location had the check, whatever the rule was. */
 function spanOf(period: readonly AssignedSlots[]): Span {
   const [one] = period;
   const sinceMs = period.reduce(

@@ -23,8 +23,8 @@ import type { ResultPartitions } from '../partitions.sql.ts';
 import { partsOf, type SlotRange } from '../slot-ranges.ts';
 import {
   admitMissed,
+  admitRecord,
   admitResults,
-  judgeRecord,
   type ReceivedMissed,
   type ReceivedRecord,
   type ReceivedResultRecord,
@@ -177,10 +177,10 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       };
       const validOf = <T extends ReceivedRecord>(records: readonly T[]): readonly T[] =>
         records.flatMap((each) => {
-          const judged = judgeRecord(each, sender, { partitions, nowMs });
-          if (judged.kind === 'valid') return [judged.value];
-          if (judged.kind === 'rejected') rejected.push(judged.rejection);
-          else deferred.push(judged.deferral);
+          const decision = admitRecord(each, sender, { partitions, nowMs });
+          if (decision.kind === 'valid') return [decision.value];
+          if (decision.kind === 'rejected') rejected.push(decision.rejection);
+          else deferred.push(decision.deferral);
           return [];
         });
 

@@ -7,7 +7,7 @@ export type Subject = {
   readonly frequency: number;
   /** A hash that changes with the check's own secret variables; null if it has none. */
   readonly ownSecrets: string | null;
-  /** Of the account: see `secretsRevisionOf`. */
+  /** The revision of the account's secrets: see `secretsRevisionOf`. */
   readonly secretsRevision: number;
 };
 

@@ -5,7 +5,7 @@ import type { Store } from '../../database/port.ts';
 import { everyHour, removePastRetention } from '../../database/retention.ts';
 import { notFound } from '../../errors.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';
-import { type AskedWindow, windowOf } from '../../http/resources/window-parameters.ts';
+import { type RequestedWindow, windowOf } from '../../http/resources/window-parameters.ts';
 import { deleteAssignedSlotsBefore } from '../intake/assigned-slots.sql.ts';
 import { deleteMissedBefore, listMissed, type MissedRow } from './sql.ts';
 
@@ -29,7 +29,7 @@ export interface MissedSlots {
   list(
     accountId: string,
     checkId: string,
-    query: Page & AskedWindow,
+    query: Page & RequestedWindow,
   ): Promise<readonly MissedRow[]>;
   /**
    * About every hour until the signal aborts, deletes missed slots past the retention, and the history

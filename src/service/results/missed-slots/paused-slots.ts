@@ -2,7 +2,7 @@ import { type CompiledPauses, NEVER_PAUSED } from '../../../model/schedule/pause
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 import type { Sql } from '../../database/port.ts';
 import { tagsOfChecks } from '../intake/subjects.sql.ts';
-import { without } from '../slot-ranges.ts';
+import { subtractSlots } from '../slot-ranges.ts';
 import type { MissedRange } from './record-missed.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function withoutPaused(
     const times = pauses.timesFor(tags.get(range.checkId) ?? []);
     if (times === NEVER_PAUSED) left.push(range);
     else {
-      for (const part of without(range, (_, slotMs) => times.isPausedAt(slotMs))) {
+      for (const part of subtractSlots(range, (_, slotMs) => times.isPausedAt(slotMs))) {
         left.push({ ...range, ...part });
       }
     }

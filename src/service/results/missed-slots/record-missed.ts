@@ -5,11 +5,11 @@ import type { Sql } from '../../database/port.ts';
 import {
   MAX_SPAN_MS,
   numberOf,
+  overlapWith,
   partsOf,
   type SlotRange,
-  sharedWith,
   slotsOf,
-  without,
+  subtractSlots,
 } from '../slot-ranges.ts';
 import { finalsBetween, type RunSlot, runsWithFinal } from '../sql.ts';
 import { deleteMissed, insertMissed, type MissedRow, missedBetween } from './sql.ts';
@@ -61,8 +61,8 @@ export async function recordMissed(
     const others = known.get(checkId) ?? [];
     const own: MissedRow[] = [];
     for (const part of partsOf(range)) {
-      const shared = sharedWith(part, others);
-      for (const left of without(part, (number) => shared[number] === 1)) {
+      const shared = overlapWith(part, others);
+      for (const left of subtractSlots(part, (number) => shared[number] === 1)) {
         const row = { ...left, checkId, location, reason };
         own.push(row);
         fresh.push(row);
@@ -88,7 +88,7 @@ async function insertNotRun(
   const run = await slotsWithFinal(tx, accountId, rows, yieldWhenDue);
   const missed: MissedRow[] = [];
   for (const [at, row] of rows.entries()) {
-    for (const left of without(row, (number) => run[at]?.has(number) ?? false)) {
+    for (const left of subtractSlots(row, (number) => run[at]?.has(number) ?? false)) {
       missed.push({ ...row, ...left });
     }
     await yieldWhenDue();
@@ -155,7 +155,7 @@ export async function removeMissed(
     finals,
   }: {
     readonly accountId: string;
-    /** Of the ranges; null for all locations. */
+    /** The location of the ranges; null for all. */
     readonly location: string | null;
     readonly finals: readonly RunSlot[];
   },
@@ -186,7 +186,8 @@ export async function removeMissed(
     await yieldWhenDue();
     if (run.size === 0) continue;
     changed.push(row);
-    for (const part of without(row, (number) => run.has(number))) left.push({ ...row, ...part });
+    for (const part of subtractSlots(row, (number) => run.has(number)))
+      left.push({ ...row, ...part });
   }
   await deleteMissed(tx, { accountId, rows: changed });
   await insertAll(tx, accountId, left, yieldWhenDue);

@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf } from '../../http/access/authentication.ts';
 import { checkId, READ } from '../../http/resources/check-parameters.ts';
-import { askedWindow, windowQuery } from '../../http/resources/window-parameters.ts';
+import { parseWindow, windowQuery } from '../../http/resources/window-parameters.ts';
 import type { MissedRow, MissedSlots } from './missed-slots.ts';
 
 const response = z.array(
@@ -46,7 +46,7 @@ export function missedSlotsRoutes({
         const found = await missedSlots.list(accountId, request.params.checkId, {
           limit,
           page,
-          ...askedWindow(window),
+          ...parseWindow(window),
         });
         return found.map(presentMissed);
       },

@@ -11,7 +11,7 @@ export type MissedRow = {
   readonly reason: string;
 };
 
-/** Of a range `m`. */
+/** The columns of a range `m`. */
 const RANGE = `m.check_id, m.location, (extract(epoch from m.slot) * 1000)::bigint as slot,
   (extract(epoch from m.last_slot) * 1000)::bigint as last_slot, m.count, m.reason`;
 

@@ -24,7 +24,7 @@ const response = z
   .nullable()
   .describe('null until a run has ended.');
 
-/** The current status of checks: src/service/README.md, "The API". */
+/** The current status of checks: src/service/README.md, "Check statuses". */
 export function checkStatusesRoutes({
   checkStatuses,
 }: {

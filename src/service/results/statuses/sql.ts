@@ -3,8 +3,8 @@ import type { Sql } from '../../database/port.ts';
 import { jsonText } from '../../database/values.ts';
 
 /**
- * The status of a check by its FINAL results: src/service/README.md, "The API". Response times are
- * milliseconds.
+ * The status of a check by its FINAL results: src/service/README.md, "Check statuses". Response times
+ * are milliseconds.
  */
 export type CheckStatus = {
   readonly checkId: string;
@@ -16,10 +16,10 @@ export type CheckStatus = {
   readonly shortestRun: number | null;
   readonly lastRunLocation: string;
   readonly lastCheckRunId: string;
-  /** Of the run that decides the status; epoch milliseconds. */
+  /** The slot of the run that decides the status, in epoch milliseconds. */
   readonly lastSlotMs: number;
   readonly sslDaysRemaining: number | null;
-  /** Of the run that last saw a certificate; null where none did. */
+  /** The slot of the run that last saw a certificate; null if none did. */
   readonly sslSlotMs: number | null;
 };
 

@@ -4,7 +4,7 @@ import type { HttpAnswer } from './subject.ts';
 import { durationText, listText, quoted, shortened } from './words.ts';
 
 /** Headers that identify the server and never contain a secret. */
-export const TELLING_HEADERS = [
+export const DIAGNOSTIC_HEADERS = [
   'server',
   'via',
   'retry-after',
@@ -49,7 +49,7 @@ export function responseSentences(result: ReceivedResult): readonly string[] {
   const { data, address } = tcpCheckResult.response;
   return [
     data === ''
-      ? `${address} took the connection and sent nothing.`
+      ? `${address} accepted the connection and sent nothing.`
       : `${address} sent ${countText(data.length, 'character')}.`,
   ];
 }
@@ -57,7 +57,7 @@ export function responseSentences(result: ReceivedResult): readonly string[] {
 function httpSentences(response: HttpAnswer): readonly string[] {
   const { status, statusText, ip, redirects, bodyBytes } = response;
   const phrase = statusText === '' ? '' : ` ${shortened(statusText, 100)}`;
-  const headers = TELLING_HEADERS.flatMap((name) => {
+  const headers = DIAGNOSTIC_HEADERS.flatMap((name) => {
     const value = response.headers[name];
     return typeof value === 'string' ? [`${name}: ${shortened(value, 200)}`] : [];
   });

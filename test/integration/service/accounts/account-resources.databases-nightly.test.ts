@@ -87,7 +87,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(problemsIn(refused).join()).toContain(path);
     });
 
-    it('shows a secret value in no response, and stores it nowhere in clear', async () => {
+    it('shows a secret value in no response, and stores it nowhere unencrypted', async () => {
       const { mine, features, store } = service();
       const secret = 'correct-horse-battery';
       const made = await mine.post('/v1/variables', { key: 'TOKEN', value: secret, secret: true });

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
-import { openedTarget } from '../../../../src/service/alerts/channels/channel-secrets.ts';
+import { decryptTarget } from '../../../../src/service/alerts/channels/channel-secrets.ts';
 import { findChannel } from '../../../../src/service/alerts/channels/sql.ts';
 import { type CheckView, createChecks } from '../../../../src/service/checks/checks.ts';
 import type { Store } from '../../../../src/service/database/port.ts';
@@ -72,7 +72,7 @@ describe.each(databases)('on %s', (kind) => {
       const found = await findChannel(store, key);
       if (found === null) throw new Error('no such channel');
       const { fields: target, sealedSecrets } = found;
-      return openedTarget(TEST_SECRETS, key, { target, sealedSecrets }).config;
+      return decryptTarget(TEST_SECRETS, key, { target, sealedSecrets }).config;
     };
 
     it.each([
@@ -394,7 +394,7 @@ describe.each(databases)('on %s', (kind) => {
       const found = await findChannel(store, key);
       if (found === null) throw new Error('no such channel');
       const { fields: target, sealedSecrets } = found;
-      expect(openedTarget(secrets, key, { target, sealedSecrets }).config).toMatchObject(
+      expect(decryptTarget(secrets, key, { target, sealedSecrets }).config).toMatchObject(
         LOCKED.config,
       );
     });

@@ -84,7 +84,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('no secret value is in the database in clear', async () => {
+    it('no secret value is in the database unencrypted', async () => {
       await create([OPEN, HIDDEN]);
       const stored = await bytesStored();
       expect(stored).not.toContain(SECRET);

@@ -56,7 +56,7 @@ describe.each(databases)('on %s', (kind) => {
 
     it.each(ROLES)('no GET shows a key of role %s any credential', walk);
 
-    it('no row contains a credential in clear', async () => {
+    it('no row contains a credential unencrypted', async () => {
       const { store } = worldOf();
       const tables = await store.query<{ name: string }>(
         `select table_name as name from information_schema.tables

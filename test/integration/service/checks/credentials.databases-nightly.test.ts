@@ -570,7 +570,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await told(box(OLD), locationId)).toEqual(ALL);
     });
 
-    it('are stored in clear without a key, shown in no response, and the start warns', async () => {
+    it('are stored unencrypted without a key, shown in no response, and the start warns', async () => {
       const { checks, locations, locationId } = await stored(null);
       expect(await isClear()).toHaveLength(4);
       await checks.update(accountId, 'shop', { request: SHOWN });
@@ -670,7 +670,7 @@ describe.each(databases)('on %s', (kind) => {
       const service = sealing(null, store());
       await service.start();
       expect(service.logs.records()).toMatchObject([
-        { level: 'warn', msg: expect.stringContaining('are stored in clear') },
+        { level: 'warn', msg: expect.stringContaining('are stored unencrypted') },
         {
           level: 'error',
           checks: 1,
@@ -729,7 +729,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(next.counts).toEqual({ queries: 5, transactions: 3 });
     });
 
-    it('that were stored in clear after the first rewrite passed are encrypted by the second', async () => {
+    it('that were stored unencrypted after the first rewrite passed are encrypted by the second', async () => {
       await stored(box(OLD));
       let lists = 0;
       const { on } = watched((text) => {
@@ -794,7 +794,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await isClear()).toEqual(['proxy']);
     });
 
-    it('are stored in clear again for a return to the previous release', async () => {
+    it('are stored unencrypted again for a return to the previous release', async () => {
       const { checks, locationId } = await stored(box(OLD));
       const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
       await checks.update(accountId, 'shop', { variables });

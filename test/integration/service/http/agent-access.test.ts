@@ -336,7 +336,7 @@ describe('a gzip body', () => {
       // By the one that unpacks: whoever only counts what comes lets all of it be unpacked.
       expect([refused.status, refused.json.message]).toEqual([
         413,
-        expect.stringContaining('The unpacked body'),
+        expect.stringContaining('The decompressed body'),
       ]);
     }
     const after = process.memoryUsage();

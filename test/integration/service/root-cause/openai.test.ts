@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import type { AnalysisInput } from '../../../../src/service/root-cause/analysis-input.ts';
-import { createOpenAiProvider } from '../../../../src/service/root-cause/model/openai.ts';
+import { createOpenAiProvider } from '../../../../src/service/root-cause/llm/openai.ts';
 import type { Analysed } from '../../../../src/service/root-cause/provider.ts';
 import type { ModelConfig } from '../../../../src/service/root-cause/root-cause-config.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -89,8 +89,8 @@ describe('a model behind an OpenAI-compatible API', () => {
   });
 
   it.each([
-    ['no JSON', 'I think it is the database', 'is no JSON object of that form'],
-    ['a list', '[]', 'is no JSON object of that form'],
+    ['no JSON', 'I think it is the database', 'is not a JSON object of that form'],
+    ['a list', '[]', 'is not a JSON object of that form'],
     ['a field missing', { ...ANALYSIS, rootCause: undefined }, 'is off at rootCause'],
     ['a field empty', { ...ANALYSIS, codeFix: '' }, 'is off at codeFix'],
     ['a text too long', { ...ANALYSIS, userImpact: 'x'.repeat(5000) }, 'is off at userImpact'],
@@ -110,7 +110,7 @@ describe('a model behind an OpenAI-compatible API', () => {
   it.each([
     ['a refusal', replying(401, '{"error":"hush"}'), 'answered with status 401'],
     ['a redirect', replying(302, '', { location: '/elsewhere' }), 'answered with status 302'],
-    ['another form', replying(200, '{"choices":[]}'), 'is no chat completion'],
+    ['another form', replying(200, '{"choices":[]}'), 'is not a chat completion'],
     ['far too much', replying(200, 'x'.repeat(300_000)), 'more than 262144 bytes'],
   ])('that answers with %s is of no use', async (_name, reply, problem) => {
     server.reply = reply;

@@ -43,7 +43,7 @@ function failed(minutes: number, requestError: string, fields: Partial<Run> = {}
 
 /**
  * Runs of check files that were made elsewhere: `vedette run --report`; src/service/README.md,
- * "Error groups and test sessions", 4.15.
+ * "Error groups and test sessions".
  */
 describe.each(databases)('on %s', (kind) => {
   describe('test sessions', () => {

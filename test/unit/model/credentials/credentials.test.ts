@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { OwnVariable } from '../../../../src/model/check/variable.ts';
-import { hiddenRequest } from '../../../../src/model/credentials/credential-fields.ts';
+import { maskRequest } from '../../../../src/model/credentials/credential-fields.ts';
 import { isCredential } from '../../../../src/model/credentials/credential-text.ts';
 import {
+  maskProxyUrl,
+  withRetainedSecret,
+} from '../../../../src/model/credentials/proxy-secret.ts';
+import {
   maskProblems,
-  withKeptCredentials,
-} from '../../../../src/model/credentials/kept-credentials.ts';
-import { hiddenProxyUrl, withKeptSecret } from '../../../../src/model/credentials/proxy-secret.ts';
+  withRetainedCredentials,
+} from '../../../../src/model/credentials/retained-credentials.ts';
 import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
 import { targetChange, targetOf } from '../../../../src/model/credentials/target.ts';
 import {
@@ -122,7 +125,7 @@ it('a request is shown without its credentials, and with all else', () => {
     basicAuth: { username: 'user', password: 'pw' },
     body: 'a',
   };
-  const shown = hiddenRequest(request);
+  const shown = maskRequest(request);
   expect(shown).toEqual({
     ...request,
     url: `https://user:${MASK}@host/path?token=a`,
@@ -132,9 +135,9 @@ it('a request is shown without its credentials, and with all else', () => {
     })),
     basicAuth: { username: 'user', password: MASK },
   });
-  expect(hiddenRequest(shown)).toEqual(shown);
+  expect(maskRequest(shown)).toEqual(shown);
   for (const other of [null, 'text', [], { hostname: 'a', port: 1 }, { url: 1, headers: {} }]) {
-    expect(hiddenRequest(other)).toEqual(other);
+    expect(maskRequest(other)).toEqual(other);
   }
 });
 
@@ -143,7 +146,7 @@ const STORED = {
   headers: [pair('Authorization', 'Bearer token'), pair('X-Plain', 'plain')],
   basicAuth: { username: 'user', password: 'basic-pw' },
 };
-const SHOWN = hiddenRequest(STORED);
+const SHOWN = maskRequest(STORED);
 
 const own = (key: string, value: string, secret = false) => ({ key, value, secret });
 
@@ -157,7 +160,7 @@ const keepWithMessages = (
 ) => {
   const secret = 'url' in before ? (urlSecretOf(String(before.url))?.text ?? null) : null;
   const target = targetOf(before, secret);
-  const { request, problems } = withKeptCredentials(given, {
+  const { request, problems } = withRetainedCredentials(given, {
     before,
     changeOf: (other) =>
       targetChange(
@@ -187,11 +190,11 @@ describe('a user name without a password', () => {
   };
 
   it('is hidden as a password is, and one beside a password is shown', () => {
-    expect(hiddenRequest(TOKENS)).toEqual(HIDDEN);
-    expect(hiddenRequest(HIDDEN)).toEqual(HIDDEN);
-    expect(hiddenRequest(STORED)).toEqual(SHOWN);
+    expect(maskRequest(TOKENS)).toEqual(HIDDEN);
+    expect(maskRequest(HIDDEN)).toEqual(HIDDEN);
+    expect(maskRequest(STORED)).toEqual(SHOWN);
     const templates = { url: 'https://{{A}}@a.test/', basicAuth: { username: '{{A}}' } };
-    expect(hiddenRequest(templates)).toEqual(templates);
+    expect(maskRequest(templates)).toEqual(templates);
   });
 
   it.each([
@@ -245,7 +248,7 @@ describe('a user name without a password', () => {
     const before = { ...TOKENS, url: 'https://a{{{A}}}@shop.test/' };
     const change = { variables: [own('A', 'a')], given: [own('A', '@evil.test/')] };
     expect(keep(undefined, before, change).problems).toEqual(['url', 'basicAuth.username']);
-    expect(keep(hiddenRequest(before), before, change).problems).toHaveLength(2);
+    expect(keep(maskRequest(before), before, change).problems).toHaveLength(2);
   });
 });
 
@@ -365,7 +368,7 @@ describe('an update', () => {
     const before = { url, headers, basicAuth: null };
     const variables = [own('A', 'monitor'), own('S', 'https')];
     const given = [own('A', 'evil.test/'), own('S', 'https')];
-    for (const request of [undefined, hiddenRequest(before)]) {
+    for (const request of [undefined, maskRequest(before)]) {
       expect(keep(request, before, { variables, given }).problems).toContain('headers.0.value');
       expect(keep(request, before, { variables, given: [] }).problems).toContain('headers.0.value');
       expect(keep(request, before, { variables }).problems).toEqual([]);
@@ -481,10 +484,10 @@ describe('the proxy of a location', () => {
   const PROXY = 'http://user:pw@proxy.test:3128';
 
   it('is shown without its password', () => {
-    expect(hiddenProxyUrl(PROXY)).toBe(`http://user:${MASK}@proxy.test:3128`);
-    expect(hiddenProxyUrl('http://proxy.test:3128')).toBe('http://proxy.test:3128');
-    expect(hiddenProxyUrl('http://token@proxy.test')).toBe(`http://${MASK}@proxy.test`);
-    expect(hiddenProxyUrl('http://user:{{PW}}@proxy.test')).toBe(`http://user:${MASK}@proxy.test`);
+    expect(maskProxyUrl(PROXY)).toBe(`http://user:${MASK}@proxy.test:3128`);
+    expect(maskProxyUrl('http://proxy.test:3128')).toBe('http://proxy.test:3128');
+    expect(maskProxyUrl('http://token@proxy.test')).toBe(`http://${MASK}@proxy.test`);
+    expect(maskProxyUrl('http://user:{{PW}}@proxy.test')).toBe(`http://user:${MASK}@proxy.test`);
   });
 
   it.each([
@@ -495,7 +498,7 @@ describe('the proxy of a location', () => {
     [null, null],
     [7, 7],
   ])('given as %j is %j', (given, proxyUrl) => {
-    expect(withKeptSecret(given, PROXY)).toEqual({ proxyUrl, problem: null });
+    expect(withRetainedSecret(given, PROXY)).toEqual({ proxyUrl, problem: null });
   });
 
   it.each([
@@ -509,7 +512,7 @@ describe('the proxy of a location', () => {
     [`http://user:${MASK}@proxy.test:3128`, 'http://proxy.test:3128', 'none is stored'],
     [`http://user:${MASK}@proxy.test:3128`, null, 'none is stored'],
   ])('given as %j after %j is refused', (given, before, problem) => {
-    expect(withKeptSecret(given, before).problem).toContain(problem);
+    expect(withRetainedSecret(given, before).problem).toContain(problem);
   });
 });
 

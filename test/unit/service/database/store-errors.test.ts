@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  isWorthAnotherTry,
-  judge,
+  classifyError,
+  isRetryable,
   StoreError,
 } from '../../../../src/service/database/store-errors.ts';
 
@@ -28,23 +28,23 @@ describe('judge', () => {
     ['42601', 'internal', 'STORE_STATEMENT', false],
     ['XX000', 'internal', 'STORE_STATEMENT', false],
   ])('takes SQLSTATE %s as %s %s', (sqlState, kind, code, broken) => {
-    const judged = judge(fromServer(sqlState));
+    const judged = classifyError(fromServer(sqlState));
     expect(judged.error).toMatchObject({ kind, code, sqlState, constraint: null });
     expect(judged.broken).toBe(broken);
   });
 
   it('distinguishes a violated check from a row without a partition', () => {
-    expect(judge(fromServer('23514', 'size_check')).error).toMatchObject({
+    expect(classifyError(fromServer('23514', 'size_check')).error).toMatchObject({
       kind: 'invalid',
       code: 'STORE_CHECK',
       constraint: 'size_check',
     });
-    expect(judge(fromServer('23514')).error).toMatchObject({ code: 'STORE_NO_PARTITION' });
+    expect(classifyError(fromServer('23514')).error).toMatchObject({ code: 'STORE_NO_PARTITION' });
   });
 
   // EPIPE has the length of a SQLSTATE.
   it.each(['EPIPE', 'ECONNREFUSED', 'ENOTFOUND', undefined])('takes %s as unreachable', (code) => {
-    const judged = judge(Object.assign(new Error('write'), { code }));
+    const judged = classifyError(Object.assign(new Error('write'), { code }));
     expect(judged.error).toMatchObject({
       kind: 'unavailable',
       code: 'STORE_CONNECTION',
@@ -54,16 +54,18 @@ describe('judge', () => {
   });
 
   it('treats a wrong use of a driver as an internal error', () => {
-    expect(judge(new TypeError('not a function')).error).toMatchObject({ kind: 'internal' });
+    expect(classifyError(new TypeError('not a function')).error).toMatchObject({
+      kind: 'internal',
+    });
   });
 
   it('says it in one line, and something even where there are no words', () => {
-    expect(judge(fromServer('42601')).error.message).toBe(
+    expect(classifyError(fromServer('42601')).error.message).toBe(
       'the database answered: words of the server (SQLSTATE 42601)',
     );
     // What several refused addresses of one name come to.
     const error = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
-    expect(judge(error).error.message).toContain('ECONNREFUSED');
+    expect(classifyError(error).error.message).toContain('ECONNREFUSED');
   });
 });
 
@@ -75,11 +77,11 @@ describe('isWorthAnotherTry', () => {
     ['23505', false],
     ['08006', false],
   ])('%s: %o', (sqlState, expected) => {
-    expect(isWorthAnotherTry(judge(fromServer(sqlState)).error)).toBe(expected);
+    expect(isRetryable(classifyError(fromServer(sqlState)).error)).toBe(expected);
   });
 
   it('is for what the database says alone', () => {
-    expect(isWorthAnotherTry(new Error('40001'))).toBe(false);
-    expect(isWorthAnotherTry(new StoreError('unavailable', 'STORE_BUSY', 'busy'))).toBe(false);
+    expect(isRetryable(new Error('40001'))).toBe(false);
+    expect(isRetryable(new StoreError('unavailable', 'STORE_BUSY', 'busy'))).toBe(false);
   });
 });

@@ -93,7 +93,7 @@ describe('the settings of artifacts', () => {
     [{ S3_ENDPOINT: 'http://minio:9000' }, 'S3_ENDPOINT is set and S3_BUCKET is not'],
     [
       { S3_BUCKET: 'files', S3_DIRECT_ENDPOINT: 'http://minio' },
-      'S3_DIRECT_ENDPOINT does nothing while S3_DIRECT_UPLOAD is off',
+      'S3_DIRECT_ENDPOINT has no effect unless S3_DIRECT_UPLOAD is on',
     ],
   ])('refuse %j with one line', (env, text) => {
     const read = () => readArtifactsConfig(env);

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  fromFirst,
+  dropUntilFirst,
   isEven,
   MAX_SPAN_MS,
   numberOf,
+  overlapWith,
   partsOf,
   type SlotRange,
-  sharedWith,
   slotsOf,
-  without,
+  subtractSlots,
 } from '../../../../src/service/results/slot-ranges.ts';
 
 const DAY_MS = 86_400_000;
@@ -31,8 +31,8 @@ describe('a range of slots', () => {
   it('minus any others has exactly the slots that none of them has, in even parts', () => {
     fc.assert(
       fc.property(RANGE, fc.array(RANGE, { maxLength: 5 }), (range, others) => {
-        const shared = sharedWith(range, others);
-        const left = without(range, (number) => shared[number] === 1);
+        const shared = overlapWith(range, others);
+        const left = subtractSlots(range, (number) => shared[number] === 1);
         const taken = new Set(others.flatMap(slotsOf));
         expect(left.flatMap(slotsOf)).toEqual(slotsOf(range).filter((slot) => !taken.has(slot)));
         expect(left.every(isEven)).toBe(true);
@@ -45,7 +45,7 @@ describe('a range of slots', () => {
       fc.property(RANGE, fc.uniqueArray(fc.nat(24)), (range, numbers) => {
         const taken = new Set(numbers);
         const asked: number[] = [];
-        const left = without(range, (number, slotMs) => {
+        const left = subtractSlots(range, (number, slotMs) => {
           asked.push(slotMs);
           return taken.has(number);
         });
@@ -91,14 +91,14 @@ describe('a range of slots', () => {
   it('of years is cut at the first retained slot by binary search', () => {
     const years = rangeOf(0, 1000, 1_700_000_001);
     let asked = 0;
-    const kept = fromFirst(years, (slotMs) => {
+    const kept = dropUntilFirst(years, (slotMs) => {
       asked += 1;
       return slotMs >= 1_699_999_990_500;
     });
     expect(kept).toEqual(rangeOf(1_699_999_991_000, 1000, 10));
     expect(asked).toBeLessThan(40);
-    expect(fromFirst(years, () => false)).toBeNull();
-    expect(fromFirst(years, () => true)).toEqual(years);
+    expect(dropUntilFirst(years, () => false)).toBeNull();
+    expect(dropUntilFirst(years, () => true)).toEqual(years);
   });
 
   it.each<[string, SlotRange, boolean]>([

@@ -66,7 +66,7 @@ export const SOURCE_CAUSES: Readonly<Record<AssertionSource, SourceRow>> = {
   RESPONSE_DATA: {
     classification: CONTENT,
     likely:
-      'The connection was made, and the service behind it sent something else or nothing. Likely it was changed, is not ready, or wants other data to be sent first.',
+      'The connection was made, and the service behind it sent something else or nothing. Likely it was changed, is not ready, or expects other data to be sent first.',
     fix: `Connect with "nc" and compare what comes with what the assertion asks for. ${OR_ASSERTION}`,
     links: [],
   },

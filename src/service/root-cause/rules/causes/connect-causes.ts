@@ -56,7 +56,7 @@ export const CONNECT_CAUSES: Readonly<Record<CodesOf<'connect'>, CauseRow>> = {
   CONNECT_FAILED: {
     classification: 'CONNECTION_FAILURE',
     cause: (subject) =>
-      `The operating system of the agent's machine did not make the connection to ${whereTo(subject)}; its error stands in the agent's message. Likely a local rule forbids it.`,
+      `The operating system of the agent's machine did not make the connection to ${whereTo(subject)}; the agent's message contains its error. Likely a local rule forbids it.`,
     fix: ({ location }) =>
       `Look the error up, and see which rule of the machine of the agent in ${location} (firewall, container policy) forbids the connection.`,
     links: [LINKS.tcpHandshake],
@@ -76,7 +76,7 @@ export const PROXY_CAUSES: Readonly<Record<CodesOf<'proxy'>, CauseRow>> = {
   PROXY_AUTH_REQUIRED: {
     classification: 'CHECK_CONFIGURATION',
     cause: ({ location, target }) =>
-      `The proxy that checks in ${location} go through wants credentials, and got none or the wrong ones (407). ${target} was not asked.`,
+      `The proxy that checks in ${location} go through requires credentials, and got none or the wrong ones (407). ${target} was not asked.`,
     fix: ({ location }) =>
       `Put the credentials into the proxyUrl of ${location} (http://user:password@proxy:3128, percent-encoded), or see at the proxy why it does not take them: they may have expired, or be wanted in another scheme than Basic.`,
     links: [LINKS.status407],

@@ -31,7 +31,7 @@ export const SUCCESS_CAUSE: CauseRow = {
     const status = result.apiCheckResult?.response?.status;
     const how =
       status === undefined
-        ? { tcp: 'took the connection', dns: 'was resolved', icmp: 'answered the echoes' }[
+        ? { tcp: 'accepted the connection', dns: 'was resolved', icmp: 'answered the echoes' }[
             kind === 'tcp' || kind === 'dns' ? kind : 'icmp'
           ]
         : `answered with status ${status}`;

@@ -6,7 +6,7 @@ export const RESPONSE_CAUSES: Readonly<Record<CodesOf<'response' | 'body'>, Caus
   RESPONSE_TIMEOUT: {
     classification: 'TIMEOUT',
     cause: ({ target }) =>
-      `${target} took the connection and the request, and did not answer in time. Likely the application hangs or is overloaded, or waits for something behind it: a database, a lock, another service.`,
+      `${target} accepted the connection and the request, and did not answer in time. Likely the application hangs or is overloaded, or waits for something behind it: a database, a lock, another service.`,
     fix: () =>
       'Look at what the application did at the time of the run: slow queries, exhausted pools and threads, calls to other services without a time limit. Restart it if it hangs, and give what it waits for a time limit.',
     links: [LINKS.status504],

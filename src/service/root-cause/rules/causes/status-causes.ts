@@ -34,7 +34,7 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     {
       classification: 'ACCESS_DENIED',
       cause: () =>
-        'The server wants credentials, or did not take those of the check. Likely a token or password has expired, was changed or was never given.',
+        'The server requires credentials, or did not accept those of the check. Likely a token or password has expired, was changed or was never given.',
       fix: () =>
         "Renew the credentials of the check (Authorization header or basicAuth) and see with them that the address answers. If the page is meant to be public, see the server's access rules.",
       links: [LINKS.status401],
@@ -76,7 +76,7 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     407,
     {
       classification: 'ACCESS_DENIED',
-      cause: () => 'A proxy on the way wants credentials, before the target is ever asked.',
+      cause: () => 'A proxy on the way requires credentials, before the target is ever asked.',
       fix: () => "Give the proxy's credentials with the address of the location's proxy.",
       links: [LINKS.status407],
     },

@@ -96,7 +96,7 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
   TLS_CLIENT_CERT_REJECTED: {
     classification: 'CLIENT_CERTIFICATE_PROBLEM',
     cause: ({ target, host }) =>
-      `${target} wants a client certificate, or refused the one that it got. Likely none is configured for ${host}, or the one that is has expired or comes from an authority that the server does not trust.`,
+      `${target} requires a client certificate, or refused the one that it got. Likely none is configured for ${host}, or the one that is has expired or comes from an authority that the server does not trust.`,
     fix: ({ host }) =>
       `Configure a client certificate for ${host} that is valid and of an authority that the server trusts, or see in the server's log why it refused the one it got.`,
     links: [LINKS.clientCertificate, LINKS.tlsAlerts],
@@ -120,7 +120,7 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
   TLS_RESET: {
     classification: 'TLS_FAILURE',
     cause: ({ target }) =>
-      `${target} took the connection and closed it during the TLS handshake. Likely no working server is behind the load balancer, the server does not know the host name (SNI), or a firewall that looks into TLS broke it off.`,
+      `${target} accepted the connection and closed it during the TLS handshake. Likely no working server is behind the load balancer, the server does not know the host name (SNI), or a firewall that looks into TLS broke it off.`,
     fix: () =>
       'Look into the log of the server or load balancer that ends TLS at the time of the run, and see whether a firewall filters by host name.',
     links: [LINKS.tlsAlerts, LINKS.tcpReset],

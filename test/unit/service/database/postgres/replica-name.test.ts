@@ -19,7 +19,7 @@ it('the name of a replica says which keys it has, as far as PostgreSQL keeps it,
   // One of the release before has the key, and does not know all that is encrypted by it.
   const before = name.replace('vedette/3', 'vedette/2');
   expect(keyNames.some((key) => readsKey(before, key))).toBe(false);
-  // A later one reads what this one stores, or a rolling upgrade would store credentials in clear.
+  // A later one reads what this one stores, or a rolling upgrade would store credentials unencrypted.
   const later = name.replace('vedette/3', 'vedette/10');
   expect(keyNames.filter((key) => readsKey(later, key))).toHaveLength(6);
   for (const key of KEYS) expect(name).not.toContain(key.toString('hex').slice(0, 8));

@@ -5,7 +5,7 @@ import {
   parseBody,
   unstorableTexts,
 } from '../../../../../src/service/http/resources/input-problems.ts';
-import { judge, problemsOf } from '../../../../../src/service/http/resources/problems.ts';
+import { problemsOf, validate } from '../../../../../src/service/http/resources/problems.ts';
 
 const CHANNEL = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('EMAIL'), address: z.email() }),
@@ -53,7 +53,7 @@ describe('a judgement', () => {
     7,
   ])('of %j is that of the library, with its problems', (value) => {
     const parsed = schema.safeParse(value, { reportInput: true });
-    expect(judge(schema, value, 'body')).toEqual(
+    expect(validate(schema, value, 'body')).toEqual(
       parsed.success
         ? { ok: true, value: parsed.data }
         : { ok: false, problems: problemsOf(parsed.error, 'body') },

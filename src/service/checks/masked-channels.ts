@@ -1,4 +1,4 @@
-import type { ChannelPair, OpenTarget } from '../../model/alerting/alert-channel.ts';
+import type { ChannelPair, PublicTarget } from '../../model/alerting/alert-channel.ts';
 import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { CheckView } from './checks.ts';
 
@@ -11,37 +11,37 @@ interface Webhook {
 }
 
 /** The channels of a check for callers without write access. */
-export function hiddenChannels(channels: CheckChannels): CheckChannels {
+export function maskChannels(channels: CheckChannels): CheckChannels {
   return {
     ...channels,
-    webhook: channels.webhook.map(hiddenWebhook),
-    slack: channels.slack.map(hiddenAddress),
+    webhook: channels.webhook.map(maskWebhook),
+    slack: channels.slack.map(maskAddress),
   };
 }
 
 /** The target of a channel for callers without write access. */
-export function hiddenTarget<T extends OpenTarget>(target: T): T {
+export function maskTarget<T extends PublicTarget>(target: T): T {
   const { type, config } = target;
-  if (type === 'WEBHOOK') return { ...target, config: hiddenWebhook(config) };
-  return type === 'SLACK' ? { ...target, config: hiddenAddress(config) } : target;
+  if (type === 'WEBHOOK') return { ...target, config: maskWebhook(config) };
+  return type === 'SLACK' ? { ...target, config: maskAddress(config) } : target;
 }
 
 /** Anyone who knows a webhook's URL can send to it: only its origin is shown. */
-function hiddenAddress<C extends { readonly url: string }>(config: C): C {
+function maskAddress<C extends { readonly url: string }>(config: C): C {
   const { origin, pathname, search } = new URL(config.url);
   return pathname === '/' && search === '' ? config : { ...config, url: `${origin}/${MASK}` };
 }
 
-function hiddenWebhook<C extends Webhook>(config: C): C {
+function maskWebhook<C extends Webhook>(config: C): C {
   const { headers, queryParameters } = config;
   return {
-    ...hiddenAddress(config),
-    headers: headers.map((pair) => (isSensitiveHeader(pair.key) ? hiddenPair(pair) : pair)),
-    queryParameters: queryParameters.map(hiddenPair),
+    ...maskAddress(config),
+    headers: headers.map((pair) => (isSensitiveHeader(pair.key) ? maskPair(pair) : pair)),
+    queryParameters: queryParameters.map(maskPair),
   };
 }
 
 /** Locked values are empty already. */
-function hiddenPair(pair: ChannelPair): ChannelPair {
+function maskPair(pair: ChannelPair): ChannelPair {
   return pair.value === '' ? pair : { ...pair, value: MASK };
 }

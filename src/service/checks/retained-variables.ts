@@ -1,7 +1,7 @@
 import type { OwnVariable } from '../../model/check/variable.ts';
 import { holdsMask } from '../../model/credentials/sensitive-headers.ts';
 import { invalid } from '../errors.ts';
-import { bodyProblem, MASK_GIVEN } from '../http/resources/input-problems.ts';
+import { bodyProblem, MASK_NOT_ALLOWED } from '../http/resources/input-problems.ts';
 
 /**
  * Refuses masks in secret values: responses contain no value of a secret variable, so a mask comes from
@@ -11,7 +11,9 @@ import { bodyProblem, MASK_GIVEN } from '../http/resources/input-problems.ts';
  */
 export function refuseMaskedVariables(variables: readonly OwnVariable[]): void {
   const problems = variables.flatMap(({ secret, value }, index) =>
-    secret && holdsMask(value) ? [bodyProblem(['variables', index, 'value'], MASK_GIVEN)] : [],
+    secret && holdsMask(value)
+      ? [bodyProblem(['variables', index, 'value'], MASK_NOT_ALLOWED)]
+      : [],
   );
   if (problems.length > 0) throw invalid(problems);
 }
@@ -21,17 +23,17 @@ export function refuseMaskedVariables(variables: readonly OwnVariable[]): void {
  * value of the same key.
  *
  * @param given not validated yet; undefined keeps all
- * @returns `kept` are the keys whose secret values are kept; null if the update has no variables
+ * @returns `retained` are the keys whose secret values are retained; null if the update has no variables
  * @throws ServiceError 400 where a variable stops being secret and has no value
  */
-export function withKeptVariables(
+export function withRetainedVariables(
   given: unknown,
   before: readonly OwnVariable[],
-): { readonly variables: unknown; readonly kept: ReadonlySet<string> | null } {
-  if (given === undefined) return { variables: before, kept: null };
+): { readonly variables: unknown; readonly retained: ReadonlySet<string> | null } {
+  if (given === undefined) return { variables: before, retained: null };
   const secretKeys = new Set(before.filter(({ secret }) => secret).map(({ key }) => key));
-  const kept = new Set<string>();
-  if (!Array.isArray(given)) return { variables: given, kept };
+  const retained = new Set<string>();
+  if (!Array.isArray(given)) return { variables: given, retained };
   const variables = (given as readonly unknown[]).map((variable, index) => {
     if (typeof variable !== 'object' || variable === null) return variable;
     const { key, value, secret } = variable as Readonly<Record<string, unknown>>;
@@ -42,8 +44,8 @@ export function withKeptVariables(
       const message = 'is required when a variable stops being secret';
       throw invalid([bodyProblem(['variables', index, 'value'], message)]);
     }
-    kept.add(key);
+    retained.add(key);
     return { ...variable, value: '' };
   });
-  return { variables, kept };
+  return { variables, retained };
 }

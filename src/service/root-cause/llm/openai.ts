@@ -1,9 +1,9 @@
 import { CLASSIFICATIONS } from '../../../model/result/root-cause-analysis.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { RootCauseProvider } from '../provider.ts';
+import { buildAnalysisScrubber } from '../redaction/analysis-scrubber.ts';
+import { secretsOfCheck } from '../redaction/secrets-of-check.ts';
 import type { ModelConfig } from '../root-cause-config.ts';
-import { buildScrubber } from '../scrub/scrubber.ts';
-import { secretsOfCheck } from '../scrub/secrets-of-check.ts';
 import { readAnswer } from './answer.ts';
 import { type Brief, briefOf } from './brief.ts';
 import { createChatClient } from './chat-client.ts';
@@ -55,7 +55,7 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
         const problem = 'the model was not asked: the secrets of the account could not be read';
         return { ok: false, problem };
       }
-      const scrubber = await buildScrubber([...secrets, ...secretsOfCheck(input.check)]);
+      const scrubber = await buildAnalysisScrubber([...secrets, ...secretsOfCheck(input.check)]);
       const { brief, artifacts } = briefOf(input, scrubber);
       // Two harmless texts may form a secret where they meet.
       if (scrubber.holdsKnown(JSON.stringify(brief))) {
@@ -64,7 +64,8 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
       const answer = await client.send(JSON.stringify(chatRequestOf(config.model, brief)), signal);
       if (!answer.ok) return { ok: false, problem: `the model ${answer.problem}` };
       const read = readAnswer(answer.bytes, artifacts);
-      if (!read.ok) return { ok: false, problem: `the model was of no use: ${read.problem}` };
+      if (!read.ok)
+        return { ok: false, problem: `the model's response was unusable: ${read.problem}` };
       return { ok: true, model: config.model, analysis: read.analysis };
     },
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { STYLE } from '../../../handbook/html/style.ts';
-import { takesGzip } from '../json/gzip-answer.ts';
+import { acceptsGzip } from '../json/gzip-answer.ts';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 /** A page may have its style and its icon, and send its search form to the service. */
@@ -12,7 +12,7 @@ const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 's
 export interface Encoded {
   readonly plain: Buffer;
   readonly packed: Buffer;
-  /** Of the plain form, without quotes. */
+  /** The entity tag of the plain form, without quotes. */
   readonly tag: string;
 }
 
@@ -23,7 +23,7 @@ export function encoded(text: string): Encoded {
 
 /** Clients may keep it, and ask each time whether it has changed (RFC 9110, 13.1.2). */
 export function sendEncoded(request: FastifyRequest, reply: FastifyReply, document: Encoded) {
-  const isPacked = takesGzip(request);
+  const isPacked = acceptsGzip(request);
   const etag = `"${document.tag}${isPacked ? '-gzip' : ''}"`;
   reply.headers({ vary: 'accept-encoding', 'cache-control': 'no-cache', etag });
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();

@@ -45,12 +45,12 @@ export function readAnswer(
 ): ReadAnswer {
   const completion = completionSchema.safeParse(parsed(bytes.toString('utf8')));
   const content = completion.success ? completion.data.choices[0]?.message.content : undefined;
-  if (content === undefined) return { ok: false, problem: 'its answer is no chat completion' };
+  if (content === undefined) return { ok: false, problem: 'it is not a chat completion' };
   const answer = answerSchema.safeParse(parsed(content));
   if (!answer.success) {
     const [issue] = answer.error.issues;
     const where = issue?.path.map(String).join('.') ?? '';
-    const what = where === '' ? 'is no JSON object of that form' : `is off at ${where}`;
+    const what = where === '' ? 'is not a JSON object of that form' : `is off at ${where}`;
     return { ok: false, problem: `its analysis ${what}` };
   }
   const { evidence, ...rest } = answer.data;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createScrubber } from '../../../../../src/service/root-cause/scrub/scrubber.ts';
-import { secretsOfCheck } from '../../../../../src/service/root-cause/scrub/secrets-of-check.ts';
+import { createAnalysisScrubber } from '../../../../../src/service/root-cause/redaction/analysis-scrubber.ts';
+import { secretsOfCheck } from '../../../../../src/service/root-cause/redaction/secrets-of-check.ts';
 import { caseCount } from '../../../../support/nightly.ts';
 import { checkOf } from '../../../../support/samples/root-cause-cases.ts';
 import { encodingsOf } from '../../../../support/samples/secret-encodings.ts';
@@ -19,7 +19,7 @@ const SECRETS = [
 
 describe('secrets that are known', () => {
   it.each(SECRETS)('%j is masked in every encoding, and nothing around it', (secret) => {
-    const scrubber = createScrubber([secret]);
+    const scrubber = createAnalysisScrubber([secret]);
     for (const [encoding, encoded] of Object.entries(encodingsOf(secret))) {
       const scrubbed = scrubber.text(`before ${encoded} after`);
       expect(scrubbed, encoding).toMatch(/^before .*\*{8}.* after$/s);
@@ -29,7 +29,7 @@ describe('secrets that are known', () => {
 
   it('are masked inside of base64 at every alignment', () => {
     const secret = 'correct horse';
-    const scrubber = createScrubber([secret]);
+    const scrubber = createAnalysisScrubber([secret]);
     for (const before of ['', 'a', 'ab', 'abc']) {
       for (const after of ['', 'z', 'zy', 'zyx']) {
         for (const form of ['base64', 'base64url'] as const) {
@@ -49,7 +49,7 @@ describe('secrets that are known', () => {
     fc.assert(
       fc.property(text, secrets, text, (before, secret, after) => {
         fc.pre(/[\p{L}\p{N}]/u.test(secret) && [...secret].length >= 4);
-        const scrubber = createScrubber([secret]);
+        const scrubber = createAnalysisScrubber([secret]);
         fc.pre(!'********'.includes(secret));
         for (const encoded of [secret, JSON.stringify(secret).slice(1, -1)]) {
           const scrubbed = scrubber.text(before + encoded + after);
@@ -63,7 +63,7 @@ describe('secrets that are known', () => {
   it('are masked in one form inside of another, and where they have no letter and no digit', () => {
     const base64 = (text: string) => Buffer.from(text).toString('base64');
     for (const secret of ['correct horse', '!@#$%^&*()']) {
-      const scrubber = createScrubber([secret]);
+      const scrubber = createAnalysisScrubber([secret]);
       const nested = base64(JSON.stringify({ inner: base64(`user:${secret}`) }));
       for (const encoded of [secret, nested]) {
         expect(scrubber.text(`(${encoded})`)).toMatch(/^\(.*\*{8}.*\)$/);
@@ -72,24 +72,24 @@ describe('secrets that are known', () => {
   });
 
   it('are masked whole where one is a part of another', () => {
-    const scrubber = createScrubber(['swordfish', 'swordfish-and-more']);
+    const scrubber = createAnalysisScrubber(['swordfish', 'swordfish-and-more']);
     expect(scrubber.text('(swordfish-and-more)(swordfish)')).toBe('(********)(********)');
   });
 
   it.each(['', 'abc', '*', '/', '----', 'http://', 'true'])('%j is none', (value) => {
     const text = `a ${value} b http:// true ---- abc`;
-    expect(createScrubber([value]).text(text)).toBe(text);
+    expect(createAnalysisScrubber([value]).text(text)).toBe(text);
   });
 
   it('may be many and long', () => {
     const many = Array.from({ length: 400 }, (_, number) => `secret ${number} "${number}" value`);
     const long = Array.from({ length: 700 }, (_, number) => `${number} é"\\ Ab`).join('');
-    const scrubber = createScrubber([...many, long]);
+    const scrubber = createAnalysisScrubber([...many, long]);
     expect(scrubber.text(`<${many[399]}> ${JSON.stringify(long)}`)).not.toMatch(/secret|é/);
   });
 
   it('make no text slow', () => {
-    const scrubber = createScrubber(['\\\\\\\\"\\\\"\\"a1b2', `${'"\\'.repeat(20)}x1`]);
+    const scrubber = createAnalysisScrubber(['\\\\\\\\"\\\\"\\"a1b2', `${'"\\'.repeat(20)}x1`]);
     for (const piece of ['\\', '%25', '&amp;', '"\\', '=', 'a=', '?a=', '://']) {
       // In proportion to its length it takes a moment; with its square the test runs out of time.
       expect(scrubber.text(piece.repeat(20_000 / piece.length))).not.toBe('');
@@ -98,7 +98,7 @@ describe('secrets that are known', () => {
 });
 
 describe('what looks like a secret', () => {
-  const scrubber = createScrubber([]);
+  const scrubber = createAnalysisScrubber([]);
   it.each([
     ['the key vk_0123456789abcdef0123456789abcdef', '0123456789abcdef'],
     ['pl_0123456789abcdef0123456789abcdef', '0123456789abcdef'],

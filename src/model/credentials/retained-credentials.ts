@@ -18,8 +18,8 @@ export interface CredentialProblem {
   readonly message: string;
 }
 
-export interface KeptRequest {
-  /** Of any form: the model of checks finds what else is wrong with it. */
+export interface RetainedRequest {
+  /** Not validated: the model of checks finds what else is wrong with it. */
   readonly request: unknown;
   readonly problems: readonly CredentialProblem[];
 }
@@ -39,7 +39,7 @@ const NO_FIELDS: ReadonlyMap<number, CredentialField> = new Map();
 
 /** The problems of a new check's request: a mask has no stored value to refer to. */
 export function maskProblems(request: unknown): readonly CredentialProblem[] {
-  return withKeptCredentials(request, { before: {}, changeOf: () => null }).problems;
+  return withRetainedCredentials(request, { before: {}, changeOf: () => null }).problems;
 }
 
 /**
@@ -51,13 +51,13 @@ export function maskProblems(request: unknown): readonly CredentialProblem[] {
  * @param before as it is stored: a mask replaces an encrypted credential
  * @param changeOf the change that sends that request to another target than the stored one
  */
-export function withKeptCredentials(
+export function withRetainedCredentials(
   given: unknown,
   {
     before,
     changeOf,
   }: { readonly before: unknown; readonly changeOf: (request: unknown) => TargetChange | null },
-): KeptRequest {
+): RetainedRequest {
   const stored = isFields(before) ? before : {};
   if (given !== undefined && !isFields(given)) return { request: given, problems: [] };
   const texts = credentialTexts(stored);

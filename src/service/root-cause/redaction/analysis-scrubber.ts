@@ -1,13 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  createScrubber as createKnown,
-  type Scrubber as KnownScrubber,
-  buildScrubber as prepareKnown,
-} from '../../../scrub/scrubber.ts';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { buildScrubber, createScrubber, type Scrubber } from '../../../scrub/scrubber.ts';
 import { maskPatterns } from './secret-patterns.ts';
 
 /** Masks secrets in texts. */
-export interface Scrubber {
+export interface AnalysisScrubber {
   text(text: string): string;
   /** Masks all texts inside of a value, but not the names of fields. */
   deep<T>(value: T): T;
@@ -21,16 +17,16 @@ export interface Scrubber {
  * @param secrets values that are to be masked in every form; those that are no secrets by
  *   themselves (too short, `http://`) are left out
  */
-export function createScrubber(secrets: readonly string[]): Scrubber {
-  return withPatterns(createKnown(secrets));
+export function createAnalysisScrubber(secrets: readonly string[]): AnalysisScrubber {
+  return withPatterns(createScrubber(secrets));
 }
 
 /** The same for any number of secrets; yields to the event loop. */
-export async function buildScrubber(secrets: readonly string[]): Promise<Scrubber> {
-  return withPatterns(await prepareKnown(secrets, () => nextTurn()));
+export async function buildAnalysisScrubber(secrets: readonly string[]): Promise<AnalysisScrubber> {
+  return withPatterns(await buildScrubber(secrets, () => yieldToEventLoop()));
 }
 
-function withPatterns(known: KnownScrubber): Scrubber {
+function withPatterns(known: Scrubber): AnalysisScrubber {
   const text = (given: string): string => maskPatterns(known.text(given));
   const deep = (value: unknown): unknown => {
     if (typeof value === 'string') return text(value);

@@ -13,7 +13,7 @@ interface Pair {
 }
 
 /**
- * The secrets that a check contains in clear, which an answer may repeat in any form. Without
+ * The secrets that a check contains unencrypted, which an answer may repeat in any form. Without
  * credentials, which are encrypted separately.
  */
 export function secretsOfCheck(check: Check | null): readonly string[] {

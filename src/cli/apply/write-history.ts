@@ -8,17 +8,17 @@ import type { KnownVariable } from './variable-plan.ts';
  * What this process has written. The service never returns secret values; without this, `vedette up`
  * would write all of them again with every change of its file.
  */
-export interface Written {
+export interface WriteHistory {
   readonly checks: ReadonlyMap<string, Check>;
   readonly variables: ReadonlyMap<string, OwnVariable>;
 }
 
-export const NOTHING_WRITTEN: Written = { checks: new Map(), variables: new Map() };
+export const NOTHING_WRITTEN: WriteHistory = { checks: new Map(), variables: new Map() };
 
 /** The variables with the secret values that were written. */
 export function withWrittenValues(
   known: readonly KnownVariable[],
-  { variables }: Written,
+  { variables }: WriteHistory,
 ): readonly KnownVariable[] {
   return known.map((variable) => {
     const { key, value, secret } = variable;
@@ -29,7 +29,7 @@ export function withWrittenValues(
 /** The checks with the secret values of their own variables, and the credentials, that were written. */
 export function withWrittenChecks(
   known: readonly KnownCheck[],
-  { checks }: Written,
+  { checks }: WriteHistory,
 ): readonly KnownCheck[] {
   return known.map((entry) => {
     const written = checks.get(entry.id);

@@ -2,12 +2,12 @@ import type { Analysis, EvidenceArtifact } from '../../../model/result/root-caus
 import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
+import type { AnalysisScrubber } from '../redaction/analysis-scrubber.ts';
 import { failedAssertions } from '../rules/causes/assertion-causes.ts';
-import { TELLING_HEADERS } from '../rules/response-facts.ts';
+import { DIAGNOSTIC_HEADERS } from '../rules/response-facts.ts';
 import { analyseByRules } from '../rules/rules-provider.ts';
 import { type detailOf, type HttpAnswer, subjectOf } from '../rules/subject.ts';
 import { shortened } from '../rules/words.ts';
-import type { Scrubber } from '../scrub/scrubber.ts';
 
 /** A failure as it is sent to a model. */
 export interface Brief {
@@ -42,7 +42,7 @@ export interface Briefing {
   readonly artifacts: ReadonlyMap<string, EvidenceArtifact>;
 }
 
-/** Of the target's answer. */
+/** The most bytes of the target's answer. */
 const MAX_ANSWER_BYTES = 2048;
 /** A secret that was cut in the middle is not recognised; no secret is longer than this. */
 const CUT_MARGIN = 4096;
@@ -57,7 +57,7 @@ const MAX_RECORD_CHARS = 1000;
 type Detail = NonNullable<ReturnType<typeof detailOf>>;
 
 /** Contains as little as an analysis needs, and no secrets. */
-export function briefOf(given: AnalysisInput, scrubber: Scrubber): Briefing {
+export function briefOf(given: AnalysisInput, scrubber: AnalysisScrubber): Briefing {
   const input = scrubbedInput(given, scrubber);
   const { check, result } = input;
   const byRules = analyseByRules(input);
@@ -100,7 +100,7 @@ function aliasesOf({ evidence }: Analysis): ReadonlyMap<string, EvidenceArtifact
 /** Scrubbed before the rules cut texts: half a secret would not be recognised. */
 function scrubbedInput(
   { result, surroundings, ...rest }: AnalysisInput,
-  scrubber: Scrubber,
+  scrubber: AnalysisScrubber,
 ): AnalysisInput {
   const lean = withoutBulk(result);
   const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = lean;
@@ -177,7 +177,7 @@ function leanDetail({ assertions, jobLog }: Detail): Pick<Detail, 'assertions' |
 }
 
 function leanAnswer(response: HttpAnswer): HttpAnswer {
-  const headers = TELLING_HEADERS.flatMap((name) => {
+  const headers = DIAGNOSTIC_HEADERS.flatMap((name) => {
     const value = response.headers[name];
     return typeof value === 'string' ? [[name, value] as const] : [];
   });
@@ -204,7 +204,7 @@ function originOf(url: string): string {
 
 function answerStart(
   { apiCheckResult: http, tcpCheckResult: tcp }: ReceivedResult,
-  scrubber: Scrubber,
+  scrubber: AnalysisScrubber,
 ): string | null {
   const response = http?.response ?? null;
   const isText = response === null || response.bodyEncoding === 'text';
