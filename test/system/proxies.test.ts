@@ -182,7 +182,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
         key,
         env: { [variable]: `http://ann:wr0ng@127.0.0.1:${proxy.port}` },
       });
-      const log = await agent.logged(/cannot be asked for checks[^\n]*/);
+      const log = await agent.logged(/cannot poll the service[^\n]*/);
       // One of the two reports 401.
       expect(log).toMatch(
         new RegExp(`the proxy rejected the user and password of ${variable} \\(40[17]\\)`),
@@ -204,7 +204,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
       key,
       env: { HTTPS_PROXY: `127.0.0.1:${proxy.port}` },
     });
-    const log = await agent.logged(/cannot be asked for checks[^\n]*/);
+    const log = await agent.logged(/cannot poll the service[^\n]*/);
     expect(log).toMatch(/the proxy answered 403 \(Access violation\) to CONNECT; its rules/);
   });
 

@@ -247,7 +247,7 @@ describe('vedette up', LIMIT, () => {
 
 describe('vedette up refuses to start', LIMIT, () => {
   it.each([
-    ['{', /^vedette: .*up\.json is damaged: put back a copy of it, or start anew/],
+    ['{', /^vedette: .*up\.json is damaged: restore a copy, or start with another --data folder/],
     [
       JSON.stringify({ version: 1, apiKey: `vk_${'0'.repeat(32)}`, location: null, checks: [] }),
       null,

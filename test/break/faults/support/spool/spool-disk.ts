@@ -290,8 +290,14 @@ function kindOf(path: string): string {
   return name.replace(/-\d{16}/, '').replace(/[0-9a-f-]{36}/, 'artifact');
 }
 
-/** The calling line of the product. */
+/** Read and write whole buffers, for many callers. */
+const SHARED_CALLS = /\b(?:readFully|writeFully)\b/;
+
+/** The calling line of the product, as `spool/disk/segment-log.ts:92`. */
 function siteOf(stack = ''): string | null {
-  const found = /\/src\/agent\/((?:spool|upload)\/[\w/-]+\.ts):(\d+):/.exec(stack);
+  const line = stack
+    .split('\n')
+    .find((each) => /\/src\/agent\/(?:spool|upload)\//.test(each) && !SHARED_CALLS.test(each));
+  const found = /\/src\/agent\/([\w/-]+\.ts):(\d+):/.exec(line ?? '');
   return found === null ? null : `${found[1]}:${found[2]}`;
 }

@@ -49,10 +49,12 @@ const RULES: readonly Rule[] = [
   { file: 'spool/disk/manifest.ts', calls: /./, reported: ['nobody'], codes: FOR_GOOD },
   { file: 'spool/disk/manifest.ts', calls: /./, reported: ['no start', 'not read'] },
   { file: 'spool/disk/manifest-writer.ts', calls: /./, reported: ['not noted'] },
-  { file: 'spool/disk/recover.ts', calls: /^(stat|unlink) .*manifest$/, reported: ['nobody'] },
+  { file: 'spool/disk/found-manifests.ts', calls: /^stat /, reported: ['nobody'] },
+  { file: 'spool/disk/recover.ts', calls: /^unlink .*manifest$/, reported: ['nobody'] },
   { file: 'spool/disk/recover.ts', calls: /^(rename|unlink) /, reported: ['no start'] },
-  { file: 'spool/disk/recover.ts', calls: /./, reported: ['damage'], codes: FOR_GOOD },
-  { file: 'spool/disk/recover.ts', calls: /./, reported: ['no start'] },
+  { file: 'spool/disk/scan-file.ts', calls: /^rename /, reported: ['no start'] },
+  { file: 'spool/disk/scan-file.ts', calls: /./, reported: ['damage'], codes: FOR_GOOD },
+  { file: 'spool/disk/scan-file.ts', calls: /./, reported: ['no start'] },
   { file: 'spool/disk/read-entries.ts', calls: /^open /, reported: ['damage'], codes: FOR_GOOD },
   // A second read, record by record, finds them.
   { file: 'spool/disk/read-entries.ts', calls: /^read /, reported: ['damage', 'nobody'] },
@@ -95,13 +97,19 @@ function reportsIn({ reported, logs }: Stage, code: string): ReadonlySet<Report>
   const isSaid: Readonly<Record<Report, boolean>> = {
     failing:
       reported.has('failing') &&
-      lines.some((line) => String(line.msg).includes('cannot be written') && systemCodeOf(line)),
+      lines.some(
+        (line) =>
+          String(line.msg).includes('the spool in DATA_DIR cannot be written') &&
+          systemCodeOf(line),
+      ),
     damage: says('error', 'the spool is damaged'),
     'left over': lines.some(
-      (line) => String(line.msg).includes('cannot be taken away') && systemCodeOf(line) === code,
+      (line) => String(line.msg).includes('cannot be deleted') && systemCodeOf(line) === code,
     ),
     'not noted': lines.some(
-      (line) => String(line.msg).includes('cannot be noted') && systemCodeOf(line) === code,
+      (line) =>
+        String(line.msg).includes('a manifest of the spool cannot be written') &&
+        systemCodeOf(line) === code,
     ),
     'no start': reported.has('open DATA_DIR_UNUSABLE'),
     'not read': reported.has('batch SPOOL_UNREADABLE'),

@@ -23,8 +23,10 @@ export const PORT_METHODS: readonly string[] = [
 ].sort(byText);
 
 const CALL = new RegExp(
-  `\\b(?:disk|file|handle|held)\\??\\.(?:${[...OF_DISK, ...Object.keys(OF_FILES)].join('|')})\\(`,
+  `\\b(?:disk|file|handle|held)\\??\\.(?:${[...OF_DISK, ...Object.keys(OF_FILES)].join('|')})\\(|await (?:readFully|writeFully)\\(`,
 );
+/** Within readFully and writeFully, which count for their callers. */
+const SHARED_CALL = /await file\.(?:read|write)\(/;
 
 const SOURCES: readonly string[] = [
   ...readdirSync(join(AGENT, 'spool'), { encoding: 'utf8', recursive: true })
@@ -36,7 +38,9 @@ const SOURCES: readonly string[] = [
 /** The product's lines that call the port: `spool/recover.ts:87`. */
 export function callSites(): readonly string[] {
   return SOURCES.flatMap((source) =>
-    linesOf(source).flatMap((line, index) => (CALL.test(line) ? [`${source}:${index + 1}`] : [])),
+    linesOf(source).flatMap((line, index) =>
+      CALL.test(line) && !SHARED_CALL.test(line) ? [`${source}:${index + 1}`] : [],
+    ),
   ).sort(byText);
 }
 
