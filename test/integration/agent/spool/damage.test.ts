@@ -320,7 +320,7 @@ describe('a spool with damaged files', () => {
         file: first,
         missingRecords: 1,
         damagedBytes: expect.any(Number),
-        msg: expect.stringContaining('moved aside'),
+        msg: expect.stringContaining('moving the file aside'),
       }),
     ]);
     const found = await readAll(spool);

@@ -144,24 +144,27 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it.each([
-      ['is of no use', answering('{}'), 'is off at'],
-      ['refuses', replying(403), 'status 403'],
-    ])('that %s are made by the rules, and the log says so', async (_name, reply, said) => {
-      const { deliver, berlin, mine } = world();
-      await deliver(berlin, { results: [failure('CONNECT_REFUSED')] });
-      server.reply = reply;
-      const made = analyses();
-      const asked = await made.create(mine.accountId, { checkId: 'shop', provider: 'openai' });
-      await made.makePending(NEVER);
-      // The automatic one stands already, and needs no second.
-      expect(await listed(made)).toEqual([
-        'rules rules-1 CONNECTION_FAILURE',
-        'rules rules-1 CONNECTION_FAILURE',
-      ]);
-      expect((await made.read(mine.accountId, asked.id)).made?.provider).toBe('rules');
-      expect(warnings().filter((text) => text.includes(said))).toHaveLength(2);
-      expect(warnings()[0]).toContain("the rules' analysis stands");
-    });
+      ['is unusable', answering('{}'), 'response was unusable: its analysis'],
+      ['is a refusal', replying(403), 'status 403'],
+    ])(
+      'a model whose response %s leaves the analysis to the rules, and the log says so',
+      async (_name, reply, said) => {
+        const { deliver, berlin, mine } = world();
+        await deliver(berlin, { results: [failure('CONNECT_REFUSED')] });
+        server.reply = reply;
+        const made = analyses();
+        const asked = await made.create(mine.accountId, { checkId: 'shop', provider: 'openai' });
+        await made.makePending(NEVER);
+        // The automatic one stands already, and needs no second.
+        expect(await listed(made)).toEqual([
+          'rules rules-1 CONNECTION_FAILURE',
+          'rules rules-1 CONNECTION_FAILURE',
+        ]);
+        expect((await made.read(mine.accountId, asked.id)).made?.provider).toBe('rules');
+        expect(warnings().filter((text) => text.includes(said))).toHaveLength(2);
+        expect(warnings()[0]).toContain("kept the rules' analysis");
+      },
+    );
 
     it('are so many a day at most, whatever fails, and the rules make the rest', async () => {
       const { deliver, berlin, check, mine, clock } = world();
