@@ -4,7 +4,7 @@ import { lastSlotAt } from '../../model/schedule/frequency.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { NO_PAUSES, type PauseSource, pauseTimesOf, unpausedSlots } from '../slots/check-pauses.ts';
-import type { ClockInterval } from '../slots/clock-interval.ts';
+import type { ClockInterval } from '../slots/sleep-and-clock-steps.ts';
 import type { Due } from './run-queue.ts';
 import { isDueAlike, type ScheduledCheck, scheduledCheckOf } from './scheduled-check.ts';
 import { SlotHeap } from './slot-heap.ts';

@@ -6,7 +6,7 @@ import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 import type { Run } from '../run/runner.ts';
 import { NO_PAUSES, type PauseSource } from '../slots/check-pauses.ts';
-import type { ClockInterval } from '../slots/clock-interval.ts';
+import type { ClockInterval } from '../slots/sleep-and-clock-steps.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import { type OneOffOutcome, OneOffs } from './one-offs.ts';
 import { type RunKind, RunQueue } from './run-queue.ts';

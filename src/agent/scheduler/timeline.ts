@@ -5,7 +5,7 @@ import {
   intervalBetween,
   type Reading,
   readClock,
-} from '../slots/clock-interval.ts';
+} from '../slots/sleep-and-clock-steps.ts';
 import { type SlotRange, TimeCoverage } from '../slots/time-coverage.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { lastSlotAt, nextSlotAfter, type SlotRule } from '../../model/schedule/frequency.ts';
-import type { ClockInterval } from './clock-interval.ts';
 import { type Interval, IntervalSet } from './interval-set.ts';
+import type { ClockInterval } from './sleep-and-clock-steps.ts';
 import { MAX_TOLERANCE_MS } from './start-tolerance.ts';
 
 /** Where the clock is set more often than this, the farthest time is forgotten. */

@@ -2,7 +2,7 @@ import type { CheckResult, LogEntry } from '../../model/result/result.ts';
 import { checkResultSchema, DETAIL_FIELDS } from '../../wire/v1/check-result.ts';
 import { storableText } from '../../wire/v1/fields.ts';
 import { MAX_BATCH_BYTES } from '../../wire/v1/limits.ts';
-import { withinSizeLimit } from './within-size-limit.ts';
+import { passesQuickCheck } from './quick-wire-check.ts';
 
 /** The JSON of one result: several fit into a batch, and into the spool's memory. */
 export const MAX_RESULT_BYTES = MAX_BATCH_BYTES / 4;
@@ -58,7 +58,7 @@ function bodyOf(result: CheckResult): Buffer | null {
 }
 
 function isAccepted(result: CheckResult): boolean {
-  return withinSizeLimit(result) || checkResultSchema.safeParse(result).success;
+  return passesQuickCheck(result) || checkResultSchema.safeParse(result).success;
 }
 
 function cutTo(result: CheckResult, level: Level): CheckResult {

@@ -3,7 +3,7 @@ import type { Check } from '../../model/check/check.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { nearestName } from '../../runtime/text/nearest-name.ts';
 import type { ApiClient } from './api-client.ts';
-import type { Refusal, Step } from './plan.ts';
+import type { Refusal, Step } from './check-plan.ts';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 1000;

@@ -2,8 +2,8 @@ import type { CheckFile } from '../../agent/source/file/check-file.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
+import { isRewriteOnly, type Plan, type Step } from './check-plan.ts';
 import type { FieldChange } from './field-changes.ts';
-import { isRewriteOnly, type Plan, type Step } from './plan.ts';
 import type { VariableStep } from './variable-plan.ts';
 
 const MARKS = { create: '+', update: '~', delete: '-' } as const;

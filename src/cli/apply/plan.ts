@@ -1,113 +1,53 @@
+import { z } from 'zod';
 import type { Check } from '../../model/check/check.ts';
-import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
-import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
-import type { VariablePlan } from './variable-plan.ts';
+import type { OwnVariable } from '../../model/check/variable.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import type { ApiClient } from './api-client.ts';
+import { type Plan, planOf, type UnlistedAction } from './check-plan.ts';
+import { allPages } from './locations.ts';
+import { type KnownCheck, knownCheckOf } from './normal-form.ts';
+import { readKnownVariables, variablePlanOf } from './variable-plan.ts';
+import {
+  NOTHING_WRITTEN,
+  type WriteHistory,
+  withWrittenChecks,
+  withWrittenValues,
+} from './write-history.ts';
 
-/** One change of a check. */
-export type Step =
-  | { readonly kind: 'create'; readonly check: Check }
-  | {
-      readonly kind: 'update';
-      readonly check: Check;
-      readonly changes: readonly FieldChange[];
-      /** The fields to send. */
-      readonly body: Readonly<Record<string, unknown>>;
-    }
-  | { readonly kind: 'delete'; readonly id: string; readonly checkType: string };
-
-/** A check or a variable that cannot be applied as the file defines it. */
-export interface Refusal {
-  readonly kind: 'check' | 'variable';
-  /** The key of a variable. */
-  readonly id: string;
-  /** One or more: what is wrong, and what to do. Each reads on after the id. */
-  readonly reasons: readonly string[];
+export interface PlanRequest {
+  /** The variables of the file itself. */
+  readonly variables: readonly OwnVariable[];
+  /** The checks of the file, each with a location. */
+  readonly checks: readonly Check[];
+  /** What to do with a check of the account that is not among them. */
+  readonly unlistedActionOf: (id: string) => UnlistedAction;
+  /** What this process wrote before; nothing where left out. */
+  readonly written?: WriteHistory;
 }
 
-export interface Plan {
-  /** Done before the checks, which may need them. */
-  readonly variables: VariablePlan;
-  /** In the order of the file, deletions last. */
-  readonly steps: readonly Step[];
-  readonly refusals: readonly Refusal[];
-  readonly unchanged: number;
-  /** Checks of the account that are not in the file, and stay. */
-  readonly others: number;
-}
-
-/** What to do with a check of the account that is not in the file. */
-export type UnlistedAction = 'keep' | 'delete' | 'deactivate';
-
-/** Whether the step only writes secret values again, which may be unchanged. */
-export function isRewriteOnly(step: Step): boolean {
-  return step.kind === 'update' && step.changes.every(({ isWrittenAgain }) => isWrittenAgain);
-}
+const listSchema = z.array(z.unknown());
 
 /**
- * The steps that make the account's checks match those of the file.
+ * Reads the state of the service and plans the steps that make it match the file.
  *
- * @param checks of the file, each with its locations for this service
+ * @throws VedetteError like ApiClient.get
  */
-export function planOf(
-  checks: readonly Check[],
-  known: readonly KnownCheck[],
-  unlistedActionOf: (id: string) => UnlistedAction,
-): Omit<Plan, 'variables'> {
-  const byId = new Map(known.map((check) => [check.id, check]));
-  const steps: Step[] = [];
-  const refusals: Refusal[] = [];
-  let unchanged = 0;
-  for (const check of checks) {
-    const before = byId.get(check.id);
-    if (before === undefined) steps.push({ kind: 'create', check });
-    else if (before.checkType !== check.checkType) {
-      const reason = `is ${before.checkType} in the service and ${check.checkType} in the file, and the type of a check never changes: give it another id, or delete it first`;
-      refusals.push({ kind: 'check', id: check.id, reasons: [reason] });
-    } else {
-      const step = updateOf(before.check, check);
-      if (step === null) unchanged += 1;
-      else steps.push(step);
-    }
-  }
-  const ids = new Set(checks.map(({ id }) => id));
-  const rest = known.filter(({ id }) => !ids.has(id));
-  let others = 0;
-  for (const other of rest) {
-    const step = endOf(other, unlistedActionOf(other.id));
-    if (step === null) others += 1;
-    else steps.push(step);
-  }
-  return { steps, refusals, unchanged, others };
-}
-
-function endOf({ id, checkType, check }: KnownCheck, fate: UnlistedAction): Step | null {
-  // A check file cannot define heartbeats, so their absence does not mean deletion.
-  if (checkType === 'HEARTBEAT') return null;
-  if (fate === 'delete') return { kind: 'delete', id, checkType };
-  if (fate === 'keep' || check === null || !check.activated) return null;
-  return updateOf(check, { ...check, activated: false });
-}
-
-function updateOf(known: Check | null, check: Check): Step | null {
-  const [before, after] = comparable(known ?? check, check);
-  if (known === null) {
-    const texts = { before: 'of another release', after: 'as in the file' };
-    const changes = [{ path: 'all fields', ...texts, isWrittenAgain: false }];
-    return { kind: 'update', check, changes, body: bodyOf(after) };
-  }
-  const names = changedFields(before, after);
-  if (names.length === 0) return null;
-  const fields = Object.entries(after).filter(([field]) => names.includes(field));
+export async function makePlan(
+  { checks, variables, unlistedActionOf, written = NOTHING_WRITTEN }: PlanRequest,
+  client: Pick<ApiClient, 'get'>,
+  signal: AbortSignal,
+): Promise<Plan> {
+  const knownChecks = await allPages(client, '/v1/checks', readChecks, signal);
+  const knownVariables = await allPages(client, '/v1/variables', readKnownVariables, signal);
   return {
-    kind: 'update',
-    check,
-    changes: fieldChanges(before, after),
-    body: Object.fromEntries(fields),
+    ...planOf(checks, withWrittenChecks(knownChecks, written), unlistedActionOf),
+    variables: variablePlanOf(variables, withWrittenValues(knownVariables, written)),
   };
 }
 
-/** A check without its id, which is in the path, and without the fields that it leaves to the service. */
-export function bodyOf(check: Check): Readonly<Record<string, unknown>> {
-  const { id: _, alertChannelSubscriptions, ...body } = check;
-  return namesChannels(check) ? { ...body, alertChannelSubscriptions } : body;
+function readChecks(json: unknown): readonly KnownCheck[] {
+  const list = listSchema.safeParse(json);
+  if (list.success) return list.data.map(knownCheckOf);
+  const message = 'SERVICE_URL names no Vedette service: its list of checks is not valid';
+  throw new VedetteError('environment', 'SERVICE_FAILED', message);
 }

@@ -4,7 +4,7 @@ import { ProblemList } from '../../agent/source/common/file-problem.ts';
 import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
 import { readDocument } from '../../agent/source/file/document/document.ts';
 import { harmless } from '../print/harmless.ts';
-import type { Refusal } from './plan.ts';
+import type { Refusal } from './check-plan.ts';
 
 const MAX_LINE_CHARS = 1000;
 

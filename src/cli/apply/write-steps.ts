@@ -1,5 +1,5 @@
 import type { ApiClient, ApiRefusal, ApiReply } from './api-client.ts';
-import { bodyOf, type Refusal, type Step } from './plan.ts';
+import { bodyOf, type Refusal, type Step } from './check-plan.ts';
 import type { VariableStep } from './variable-plan.ts';
 
 type Client = Pick<ApiClient, 'send'>;

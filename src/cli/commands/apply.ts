@@ -1,9 +1,9 @@
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
 import { ApiClient, isInterrupted, waitPrinter } from '../apply/api-client.ts';
+import type { Plan, Refusal, Step } from '../apply/check-plan.ts';
 import { loadConnection } from '../apply/connection.ts';
 import { knownLocations, refusedByLocation, withDefaultLocation } from '../apply/locations.ts';
-import { makePlan } from '../apply/make-plan.ts';
-import type { Plan, Refusal, Step } from '../apply/plan.ts';
+import { makePlan } from '../apply/plan.ts';
 import { certificatesNote, doneText, planText } from '../apply/plan-text.ts';
 import { refusalLines } from '../apply/refusal-lines.ts';
 import type { VariableStep } from '../apply/variable-plan.ts';

@@ -5,11 +5,11 @@ import type { Allowance } from '../accounts/allowance.ts';
 import type { Store } from '../database/port.ts';
 import { createHeartbeatEvents, type HeartbeatEvents } from './events.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
-import type { HeartbeatAlerts } from './judge.ts';
 import { createPausesBetween } from './pauses.ts';
 import { PingThrottle } from './ping-throttle.ts';
 import { createPings, type HeartbeatPings } from './pings.ts';
 import { createPresence } from './service-presence.ts';
+import type { HeartbeatAlerts } from './transitions.ts';
 import { createWatch, type HeartbeatWatch } from './watch.ts';
 
 export interface HeartbeatFeatureParts {

@@ -1,7 +1,7 @@
 import { type CompiledPauses, compilePauses } from '../../model/schedule/pause.ts';
 import type { Sql } from '../database/port.ts';
 import { pausesOf } from '../maintenance-windows/exports.ts';
-import type { PausesBetween } from './judge.ts';
+import type { PausesBetween } from './transitions.ts';
 
 interface Known {
   /** Windows that ended before this are not included. Epoch milliseconds. */

@@ -6,10 +6,10 @@ import type { Sql, Store } from '../database/port.ts';
 import { storableText } from '../database/values.ts';
 import { notFound } from '../errors.ts';
 import { createDatabaseRetry } from './database-retry.ts';
-import { type JudgingParts, type Ping, pinged, record, settle } from './judge.ts';
 import type { PingThrottle } from './ping-throttle.ts';
 import type { ServicePresence } from './service-presence.ts';
 import { type LockedHeartbeat, lockPinged } from './sql.ts';
+import { type JudgingParts, type Ping, pinged, record, settle } from './transitions.ts';
 
 export interface PingsParts extends JudgingParts {
   readonly store: Store;

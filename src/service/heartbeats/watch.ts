@@ -6,9 +6,9 @@ import type { Sql, Store } from '../database/port.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import { StoreError, storeFaultKind } from '../database/store-errors.ts';
 import { deleteHeartbeatEventsBefore } from './events.sql.ts';
-import { type JudgingParts, record, type Step, settle } from './judge.ts';
 import type { ServicePresence } from './service-presence.ts';
 import { lockDue } from './sql.ts';
+import { type JudgingParts, record, type Step, settle } from './transitions.ts';
 
 export interface WatchParts extends JudgingParts {
   readonly store: Store;

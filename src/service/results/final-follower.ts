@@ -23,30 +23,3 @@ export interface NewFinals {
  * resends: only a fault of the database may reject.
  */
 export type FinalFollower = (tx: Sql, batch: NewFinals) => Promise<void>;
-
-/** A result is current for two periods of its check, and at least for this long. */
-const MIN_CURRENT_MS = 15 * 60_000;
-
-/**
- * The FINALs recent enough to change the status.
- *
- * @param atMs now, by the clock of the agent; epoch milliseconds
- * @param frequencyOf the check's period in minutes, by its id
- */
-export function currentOf(
-  finals: readonly ReceivedResult[],
-  {
-    atMs,
-    frequencyOf,
-  }: {
-    readonly atMs: number;
-    readonly frequencyOf: (checkId: string) => number;
-  },
-): ReadonlySet<ReceivedResult> {
-  return new Set(
-    finals.filter(({ checkId, checkRunId }) => {
-      const currentForMs = Math.max(MIN_CURRENT_MS, 2 * frequencyOf(checkId) * 60_000);
-      return atMs - checkRunId <= currentForMs;
-    }),
-  );
-}

@@ -4,13 +4,14 @@ import { VedetteError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { isInTime, sleep } from '../../../runtime/wait.ts';
 import type { OneOffMessage, Refusal } from '../../../wire/v1/assignment.ts';
-import { DEFAULT_LEASE_MS, MAX_REFUSALS, PATHS, pollTimeoutMs } from '../../../wire/v1/limits.ts';
+import { MAX_REFUSALS, PATHS } from '../../../wire/v1/limits.ts';
 import {
   type Capabilities,
   type PollRequest,
   type PollResponse,
   pollResponseSchema,
 } from '../../../wire/v1/poll.ts';
+import { DEFAULT_LEASE_MS, pollTimeoutMs } from '../../../wire/v1/poll-timing.ts';
 import { releaseResponseSchema } from '../../../wire/v1/release.ts';
 import type { PostAnswer, ServiceClient } from '../../upload/service-client.ts';
 import type { ServiceFault } from '../../upload/service-fault.ts';

@@ -8,11 +8,8 @@ import {
   unavailable,
 } from '../../errors.ts';
 import { type KeyHolders, type KeyKind, keyHashOf } from './authenticator.ts';
-import { KeyCache } from './key-cache.ts';
+import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from './key-cache.ts';
 
-/** How long a revoked key may still work. */
-const KEY_TTL_MS = 5_000;
-const MAX_CACHED_KEYS = 10_000;
 const STORE_RETRY_SECONDS = 5;
 /** Concurrent look-ups for all addresses that guess. Each holds a request in memory. */
 const MAX_GUESSES_AT_ONCE = 1_000;

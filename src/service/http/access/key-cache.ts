@@ -1,6 +1,10 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { KeyHolders } from './authenticator.ts';
 
+/** How long a revoked key may still work. */
+export const KEY_TTL_MS = 5_000;
+export const MAX_CACHED_KEYS = 10_000;
+
 export interface KeyCacheOptions<Holder> {
   readonly holders: KeyHolders<Holder>;
   readonly clock: Clock;

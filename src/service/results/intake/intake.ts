@@ -16,7 +16,7 @@ import { pausesOf } from '../../maintenance-windows/exports.ts';
 import { findPrivateLocation } from '../../private-locations/exports.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
 import type { SecretScrubbing } from '../../secrets/secret-scrubbing.ts';
-import { currentOf, type FinalFollower } from '../final-follower.ts';
+import type { FinalFollower } from '../final-follower.ts';
 import { withoutPaused } from '../missed-slots/paused-slots.ts';
 import { recordMissed } from '../missed-slots/record-missed.ts';
 import type { ResultPartitions } from '../partitions.sql.ts';
@@ -31,6 +31,7 @@ import {
   type Sender,
 } from './admission.ts';
 import type { AgentClocks } from './agent-clocks.ts';
+import { recentFinals } from './recent-finals.ts';
 import type { ResultStorage } from './result-storage.ts';
 import { settleFinals, storeResults } from './store-results.ts';
 import type { Subject } from './subjects.sql.ts';
@@ -85,7 +86,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   const { store, clock, log, partitions, checkRuns, scrubbing, storage, agentClocks } = parts;
   const { missedBudgetMs = MISSED_BUDGET_MS, followers = [] } = parts;
 
-  /** `currentOf` by the agent's clock, if that is known to be behind. */
+  /** `recentFinals` by the agent's clock, if that is known to be behind. */
   async function currentIn(
     tx: Sql,
     finals: readonly ReceivedResult[],
@@ -97,10 +98,10 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     }: { readonly atMs: number; readonly sender: Sender; readonly agentId: string },
   ): Promise<ReadonlySet<ReceivedResult>> {
     const frequencyOf = (checkId: string): number => subjects.get(checkId)?.frequency ?? 0;
-    const current = currentOf(finals, { atMs, frequencyOf });
+    const current = recentFinals(finals, { atMs, frequencyOf });
     if (current.size === finals.length) return current;
     const behindMs = await agentClocks.behindMs(tx, sender, agentId);
-    return behindMs === 0 ? current : currentOf(finals, { atMs: atMs - behindMs, frequencyOf });
+    return behindMs === 0 ? current : recentFinals(finals, { atMs: atMs - behindMs, frequencyOf });
   }
 
   function saveResults(

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { planOf } from '../../../../src/cli/apply/check-plan.ts';
 import { knownCheckOf } from '../../../../src/cli/apply/normal-form.ts';
-import { planOf } from '../../../../src/cli/apply/plan.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 
 it('leaves heartbeats alone, which no file can have', () => {

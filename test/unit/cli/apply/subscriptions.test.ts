@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planOf } from '../../../../src/cli/apply/plan.ts';
+import { planOf } from '../../../../src/cli/apply/check-plan.ts';
 import { type Check, checkBodySchema } from '../../../../src/model/check/check.ts';
 
 const SUBSCRIBED = [{ alertChannelId: 7, activated: true }];

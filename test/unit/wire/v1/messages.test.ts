@@ -15,14 +15,14 @@ import {
 } from '../../../../src/wire/v1/error-answer.ts';
 import { errorsRequestSchema } from '../../../../src/wire/v1/error-report.ts';
 import { handoverRequestSchema, handoverResponseSchema } from '../../../../src/wire/v1/handover.ts';
+import { MAX_ARTIFACT_BYTES } from '../../../../src/wire/v1/limits.ts';
+import { pollRequestSchema, pollResponseSchema } from '../../../../src/wire/v1/poll.ts';
 import {
   DEFAULT_LEASE_MS,
   LONG_POLL_MS,
-  MAX_ARTIFACT_BYTES,
   pollHoldMs,
   pollTimeoutMs,
-} from '../../../../src/wire/v1/limits.ts';
-import { pollRequestSchema, pollResponseSchema } from '../../../../src/wire/v1/poll.ts';
+} from '../../../../src/wire/v1/poll-timing.ts';
 import { releaseRequestSchema, releaseResponseSchema } from '../../../../src/wire/v1/release.ts';
 import { resultsAnswerSchema, resultsEnvelope } from '../../../../src/wire/v1/results.ts';
 import { overTheWire } from './arbitraries.ts';

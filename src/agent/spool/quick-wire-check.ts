@@ -39,7 +39,7 @@ const LARGE_NUMBERS: ReadonlySet<string> = new Set(['bodyBytes', 'time', 'TTL'])
 const FINGERPRINT_CHARS = 95;
 
 /** Whether the service's schema certainly accepts the result, by its sizes. False: check the schema. */
-export function withinSizeLimit(result: CheckResult): boolean {
+export function passesQuickCheck(result: CheckResult): boolean {
   const { name, runLocation, startedAt, stoppedAt, responseTime, sequenceId, attempts } = result;
   return (
     result.id === resultIdOf(sequenceId, attempts + 1) &&

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { intervalBetween } from '../../../../src/agent/slots/clock-interval.ts';
+import { intervalBetween } from '../../../../src/agent/slots/sleep-and-clock-steps.ts';
 
 const before = { wallMs: 1_000_000, monotonicMs: 500 };
 
