@@ -1,8 +1,8 @@
-import type { AnyCheck } from '../../model/heartbeat/heartbeat.ts';
 import { requireChannels } from '../alerts/channels/check-subscriptions.ts';
 import { lockGroupShared } from '../check-groups/exports.ts';
 import type { Sql } from '../database/port.ts';
 import { invalid, type RequestProblem } from '../errors.ts';
+import type { AnyCheck } from '../heartbeats/heartbeat.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { changeLocations } from '../private-locations/require-locations.ts';
 import { lockServicesShared } from '../status-pages/exports.ts';

@@ -3,8 +3,8 @@ import { CHECK_SHAPES, commonFields } from '../../model/check/check.ts';
 import { changedApiRequestSchema } from '../../model/check/request.ts';
 import { retryStrategySchema } from '../../model/check/retry.ts';
 import { MAX_OWN_VARIABLES, ownVariableSchema } from '../../model/check/variable.ts';
-import { heartbeatCheckSchema, rhythmFields } from '../../model/heartbeat/heartbeat.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
+import { heartbeatCheckSchema, rhythmFields } from '../heartbeats/heartbeat.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 
 const keyValues = z.array(z.object({ key: z.string(), value: z.string(), locked: z.boolean() }));

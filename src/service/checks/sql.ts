@@ -1,10 +1,12 @@
 import { checkBodySchema } from '../../model/check/check.ts';
-import { type AnyCheck, heartbeatCheckSchema } from '../../model/heartbeat/heartbeat.ts';
 import type { StoredCheckType } from '../../model/vocabulary.ts';
+import { parseTolerantly } from '../../wire/v1/tolerant-parse.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import { bytesOf, type PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
+import { HEARTBEAT_OF_CHECK, type HeartbeatOfCheck } from '../heartbeats/exports.ts';
+import { type AnyCheck, heartbeatCheckSchema } from '../heartbeats/heartbeat.ts';
 
 export interface StoredCheck {
   readonly check: AnyCheck;
@@ -26,24 +28,34 @@ export interface CheckFilter {
   readonly offset: number;
 }
 
-type CheckRow = Omit<StoredCheck, 'check'> & {
+type CheckRow = Omit<StoredCheck, 'check' | 'pingToken'> & {
   readonly id: string;
   readonly body: unknown;
   readonly groupId: number | null;
   readonly checkType: StoredCheckType;
+  readonly heartbeat: HeartbeatOfCheck | null;
 };
 
 const COLUMNS = `id, body, group_id, created_at, updated_at, check_type,
-  case when check_type = 'HEARTBEAT' then (select h.ping_token from heartbeats h
-    where h.account_id = checks.account_id and h.check_id = checks.id) end as ping_token`;
+  ${HEARTBEAT_OF_CHECK}`;
 
-function storedCheckOf({ id, body: stored, groupId, checkType, ...row }: CheckRow): StoredCheck {
-  // Newer fields of a body that an older release stored get their defaults.
-  const schema = checkType === 'HEARTBEAT' ? heartbeatCheckSchema : checkBodySchema;
-  const parsed = schema.safeParse(stored);
-  const body = parsed.success ? parsed.data : (stored as AnyCheck);
+function storedCheckOf({
+  id,
+  body: stored,
+  groupId,
+  checkType,
+  heartbeat,
+  ...row
+}: CheckRow): StoredCheck {
+  // An older release may have stored the body without fields of this one, which get their defaults, and
+  // a newer one with fields that this one leaves out.
+  const parsed =
+    checkType === 'HEARTBEAT'
+      ? parseTolerantly(heartbeatCheckSchema, stored)
+      : parseTolerantly(checkBodySchema, stored);
+  const body = parsed.ok ? parsed.value : (stored as AnyCheck);
   // The column has the group: deleting a group clears it there, but not in the body.
-  return { ...row, check: { ...body, id, groupId } };
+  return { ...row, pingToken: heartbeat?.pingToken ?? null, check: { ...body, id, groupId } };
 }
 
 /** The body, and the columns that repeat parts of it for queries. */

@@ -1,9 +1,9 @@
-import type { HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import type { Store } from '../database/port.ts';
 import { createHeartbeatEvents, type HeartbeatEvents } from './events.ts';
+import type { HeartbeatState } from './heartbeat-machine.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { createPausesBetween } from './pauses.ts';
 import { PingThrottle } from './ping-throttle.ts';

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { HEARTBEAT_STATES } from '../../model/heartbeat/heartbeat-machine.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { EventWithStats, HeartbeatEvent, HeartbeatEvents } from './events.ts';
+import { HEARTBEAT_STATES } from './heartbeat-machine.ts';
 
 const TAGS = ['Heartbeats'];
 const PATH = '/v1/checks/heartbeats/:checkId/events';

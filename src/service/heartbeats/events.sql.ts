@@ -1,6 +1,6 @@
-import type { HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
+import type { HeartbeatState } from './heartbeat-machine.ts';
 
 export type HeartbeatEvent = {
   readonly id: string;

@@ -1,9 +1,3 @@
-import {
-  type HeartbeatCheck,
-  heartbeatCheckSchema,
-  rhythmOf,
-} from '../../model/heartbeat/heartbeat.ts';
-import type { HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import {
@@ -24,6 +18,8 @@ import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
+import { type HeartbeatCheck, heartbeatCheckSchema, rhythmOf } from './heartbeat.ts';
+import type { HeartbeatState } from './heartbeat-machine.ts';
 import type { PingThrottle } from './ping-throttle.ts';
 import { newPingToken } from './pings.ts';
 import { insertHeartbeat, replaceToken, setRhythm } from './sql.ts';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { expectedAt, type HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { cutText } from '../../runtime/text/cut-text.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { storableText } from '../database/values.ts';
 import { notFound } from '../errors.ts';
 import { createDatabaseRetry } from './database-retry.ts';
+import { expectedAt, type HeartbeatState } from './heartbeat-machine.ts';
 import type { PingThrottle } from './ping-throttle.ts';
 import type { ServicePresence } from './service-presence.ts';
 import { type LockedHeartbeat, lockPinged } from './sql.ts';

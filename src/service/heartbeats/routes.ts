@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { heartbeatFields, rhythmFields } from '../../model/heartbeat/heartbeat.ts';
 import { heartbeatResponse } from '../checks/check-schemas.ts';
 import type { Checks, CheckView } from '../checks/checks.ts';
 import { callerOf } from '../http/access/authentication.ts';
@@ -10,6 +9,7 @@ import { sendSlices } from '../http/json/list-in-slices.ts';
 import { checkId, listFields, putQuery, READ, WRITE } from '../http/resources/check-parameters.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import { heartbeatFields, rhythmFields } from './heartbeat.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import { originOf, presentHeartbeat } from './present-heartbeat.ts';
 

@@ -1,8 +1,8 @@
-import type { Rhythm } from '../../model/heartbeat/heartbeat.ts';
-import type { HeartbeatPosition, HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
+import type { Rhythm } from './heartbeat.ts';
+import type { HeartbeatPosition, HeartbeatState } from './heartbeat-machine.ts';
 
 /** A locked heartbeat with the fields of its check that it depends on. */
 export interface LockedHeartbeat {
@@ -22,6 +22,16 @@ export interface LockedHeartbeat {
   /** The last event, where it counts early pings. */
   readonly early: EarlyEvent | null;
 }
+
+/** Columns of a heartbeat that are shown with its check. */
+export interface HeartbeatOfCheck {
+  readonly pingToken: string;
+}
+
+/** Selects `HeartbeatOfCheck` as `heartbeat` for rows of `checks`; null for other types. */
+export const HEARTBEAT_OF_CHECK = `case when check_type = 'HEARTBEAT' then (
+  select jsonb_build_object('pingToken', h.ping_token) from heartbeats h
+  where h.account_id = checks.account_id and h.check_id = checks.id) end as heartbeat`;
 
 export interface EarlyEvent {
   readonly id: string;

@@ -1,14 +1,14 @@
-import { durationText, type Rhythm } from '../../model/heartbeat/heartbeat.ts';
+import { groupBy } from '../../runtime/group-by.ts';
+import type { AlertEngine, AlertObservation } from '../alerts/engine.ts';
+import type { Sql } from '../database/port.ts';
+import { durationText, type Rhythm } from './heartbeat.ts';
 import {
   afterPing,
   countedAnew,
   type HeartbeatState,
   judge,
   type Span,
-} from '../../model/heartbeat/heartbeat-machine.ts';
-import { groupBy } from '../../runtime/group-by.ts';
-import type { AlertEngine, AlertObservation } from '../alerts/engine.ts';
-import type { Sql } from '../database/port.ts';
+} from './heartbeat-machine.ts';
 import { type HeartbeatStep, type LockedHeartbeat, putSteps } from './sql.ts';
 
 /** Alerts about heartbeats that fail or recover. Their checks are locked. */

@@ -1,6 +1,6 @@
-import type { AnyCheck } from '../../../model/heartbeat/heartbeat.ts';
 import type { StoredCheck } from '../../checks/exports.ts';
 import type { Sql } from '../../database/port.ts';
+import type { AnyCheck } from '../../heartbeats/heartbeat.ts';
 import {
   type CheckChannels,
   NO_SUBSCRIPTIONS,

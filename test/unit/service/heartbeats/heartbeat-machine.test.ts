@@ -8,7 +8,7 @@ import {
   judge,
   NEVER_PINGED,
   type Span,
-} from '../../../../src/model/heartbeat/heartbeat-machine.ts';
+} from '../../../../src/service/heartbeats/heartbeat-machine.ts';
 import { caseCount } from '../../../support/nightly.ts';
 
 interface Rhythm {

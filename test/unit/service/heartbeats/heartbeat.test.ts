@@ -3,7 +3,7 @@ import {
   durationText,
   heartbeatCheckSchema,
   rhythmOf,
-} from '../../../../src/model/heartbeat/heartbeat.ts';
+} from '../../../../src/service/heartbeats/heartbeat.ts';
 
 const RHYTHM = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Check, commonFields } from '../check/check.ts';
+import { type Check, commonFields } from '../../model/check/check.ts';
 
 export const HEARTBEAT_UNITS = ['DAYS', 'HOURS', 'MINUTES', 'SECONDS'] as const;
 export type HeartbeatUnit = (typeof HEARTBEAT_UNITS)[number];
