@@ -35,7 +35,6 @@ export const privateLocationSchema = z.strictObject({
   icon: z.string().min(1).max(255).nullable().default(null).describe('The name of an icon.'),
   proxyUrl,
 });
-export type PrivateLocationBody = z.infer<typeof privateLocationSchema>;
 
 /** A path is invalid: it may be the rest of a password with an unescaped slash. */
 function isProxyUrl(text: string): boolean {

@@ -2,8 +2,8 @@ import { type AlertSettings, alertSettingsSchema } from '../../model/alerting/al
 import type { Clock } from '../../runtime/clock.ts';
 import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
-import { invalid, notFound } from '../errors.ts';
-import { parseBody } from '../http/resources/input-problems.ts';
+import { notFound } from '../errors.ts';
+import { validBody } from '../http/resources/input-problems.ts';
 import { findAlertSettings, putAlertSettings } from './settings.sql.ts';
 
 /** The alert settings of checks and groups that have none of their own. */
@@ -45,9 +45,10 @@ export function createAccountAlertSettings({
       return store.transaction(async (tx) => {
         await lockAccount(tx, accountId);
         const before = await stored(tx, accountId);
-        const parsed = parseBody(alertSettingsSchema, { ...before, ...Object.fromEntries(given) });
-        if (!parsed.ok) throw invalid(parsed.problems);
-        const settings = parsed.value;
+        const settings = validBody(alertSettingsSchema, {
+          ...before,
+          ...Object.fromEntries(given),
+        });
         await putAlertSettings(tx, { accountId, settings, updatedAtMs: clock.wallMs() });
         return settings;
       });

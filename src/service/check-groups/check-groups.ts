@@ -1,10 +1,10 @@
-import { type CheckGroup, checkGroupSchema } from '../../model/check/check-group.ts';
+import { checkGroupSchema } from '../../model/check/check-group.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
-import { parseBody } from '../http/resources/input-problems.ts';
+import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { changeLocations } from '../private-locations/require-locations.ts';
 import {
@@ -48,7 +48,7 @@ export function createCheckGroups({
 }: CheckGroupsParts): CheckGroups {
   return {
     async create(accountId, input) {
-      const fields = wholeGroup(input);
+      const fields = validBody(checkGroupSchema, input);
       allowance.admitLocations(accountId, fields, null);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'checkGroups');
@@ -72,7 +72,7 @@ export function createCheckGroups({
         const stored = await lockGroup(tx, { accountId, id });
         if (stored === null) throw notFound('check group');
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
-        const fields = wholeGroup({ ...stored.fields, ...given });
+        const fields = validBody(checkGroupSchema, { ...stored.fields, ...given });
         allowance.admitLocations(accountId, fields, stored.fields);
         await change(tx, {
           accountId,
@@ -101,12 +101,6 @@ export function createCheckGroups({
       });
     },
   };
-}
-
-function wholeGroup(fields: Input): CheckGroup {
-  const parsed = parseBody(checkGroupSchema, fields);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  return parsed.value;
 }
 
 /** All locations where a check of the group may run: a change of the group may change it there. */

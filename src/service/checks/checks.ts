@@ -25,7 +25,7 @@ import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
-import { bodyProblem, parseBody, unstorableTexts } from '../http/resources/input-problems.ts';
+import { bodyProblem, unstorableTexts, validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import { lockReferences } from './check-references.ts';
 import type { CheckVariables } from './check-variables.ts';
@@ -273,9 +273,8 @@ function runnable({ check }: StoredCheck): Check {
 
 /** The check with these fields and all defaults. `fields` has no id. */
 function wholeCheck(fields: CheckInput, id: string): Check {
-  const parsed = parseBody(checkBodySchema, fields);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  const { locations, privateLocations } = parsed.value;
+  const valid = validBody(checkBodySchema, fields);
+  const { locations, privateLocations } = valid;
   if ((locations?.length ?? 0) + (privateLocations?.length ?? 0) === 0) {
     throw invalid([
       bodyProblem(
@@ -284,7 +283,7 @@ function wholeCheck(fields: CheckInput, id: string): Check {
       ),
     ]);
   }
-  return { ...parsed.value, id };
+  return { ...valid, id };
 }
 
 /** @throws ServiceError 400 where the id or the type differs from that of the check */

@@ -15,7 +15,7 @@ import type { Sql, Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
-import { parseBody } from '../http/resources/input-problems.ts';
+import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { decryptSecret, readRetained, requireSecretBox } from '../secrets/secret-store.ts';
 import { certificateProblems } from './certificate-problems.ts';
@@ -177,11 +177,10 @@ function sealingContextOf(accountId: string, id: string): readonly string[] {
 }
 
 function wholeCertificate(input: Input): ClientCertificateBody {
-  const parsed = parseBody(clientCertificateSchema, input);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  const problems = certificateProblems(parsed.value);
+  const certificate = validBody(clientCertificateSchema, input);
+  const problems = certificateProblems(certificate);
   if (problems.length > 0) throw invalid(problems);
-  return parsed.value;
+  return certificate;
 }
 
 function hostTaken(thrown: unknown, host: string): never {

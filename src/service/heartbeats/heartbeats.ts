@@ -15,9 +15,9 @@ import {
   updateCheck,
 } from '../checks/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
-import { conflict, invalid, notFound } from '../errors.ts';
+import { conflict, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
-import { parseBody } from '../http/resources/input-problems.ts';
+import { validBody } from '../http/resources/input-problems.ts';
 import { type HeartbeatCheck, heartbeatCheckSchema, rhythmOf } from './heartbeat.ts';
 import type { HeartbeatState } from './heartbeat-machine.ts';
 import type { PingThrottle } from './ping-throttle.ts';
@@ -155,9 +155,7 @@ function heartbeatIn(stored: StoredCheck | null): HeartbeatCheck | null {
 }
 
 function wholeHeartbeat(fields: CheckInput, id: string): HeartbeatCheck {
-  const parsed = parseBody(heartbeatCheckSchema, { checkType: 'HEARTBEAT', ...fields });
-  if (!parsed.ok) throw invalid(parsed.problems);
-  return { ...parsed.value, id };
+  return { ...validBody(heartbeatCheckSchema, { checkType: 'HEARTBEAT', ...fields }), id };
 }
 
 /**

@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/port.ts';
-import { invalid, notFound } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
-import { parseBody } from '../http/resources/input-problems.ts';
+import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import {
   type Columns,
@@ -102,8 +102,8 @@ export function createIncidents<Fields, Body extends object>(
 
     async create(accountId, input) {
       const createdAtMs = clock.wallMs();
-      const { incidentUpdates, ...given } = valid(schemas.incident, input);
-      const fields = valid(schemas.changes, { ...kind.defaultsAt?.(createdAtMs), ...given });
+      const { incidentUpdates, ...given } = validBody(schemas.incident, input);
+      const fields = validBody(schemas.changes, { ...kind.defaultsAt?.(createdAtMs), ...given });
       return store.transaction(async (tx) => {
         const key = { accountId, id: ids() };
         const updates = incidentUpdates.map((update) => ({ ...fieldsOfUpdate(update), id: ids() }));
@@ -130,7 +130,7 @@ export function createIncidents<Fields, Body extends object>(
         const { responseOnly } = kind;
         const given = givenFields(input, { fixed: { id }, responseOnly });
         const stored = await find(tx, key, 'first');
-        const fields = valid(schemas.changes, { ...kind.bodyOf(stored), ...given });
+        const fields = validBody(schemas.changes, { ...kind.bodyOf(stored), ...given });
         if (given.services !== undefined) await kind.saveServices?.(tx, key, fields);
         const columns = kind.columnsOf(fields);
         await updateIncident(tx, tables, { ...key, columns, updatedAtMs: clock.wallMs() });
@@ -142,10 +142,4 @@ export function createIncidents<Fields, Body extends object>(
       if (!(await deleteIncident(store, tables, { accountId, id }))) throw notFound('incident');
     },
   };
-}
-
-function valid<T>(schema: z.ZodType<T>, input: Input): T {
-  const parsed = parseBody(schema, input);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  return parsed.value;
 }

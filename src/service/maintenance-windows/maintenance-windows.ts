@@ -12,7 +12,7 @@ import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
-import { bodyProblem, parseBody } from '../http/resources/input-problems.ts';
+import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import {
   countWindows,
@@ -142,9 +142,7 @@ export function createMaintenanceWindows({
 }
 
 function wholeWindow(input: Input): MaintenanceWindow {
-  const parsed = parseBody(maintenanceWindowSchema, input);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  const window = maintenanceWindowOf(parsed.value);
+  const window = maintenanceWindowOf(validBody(maintenanceWindowSchema, input));
   const problems = windowProblems(window);
   if (problems.length > 0) {
     throw invalid(problems.map(({ field, message }) => bodyProblem([field], message)));

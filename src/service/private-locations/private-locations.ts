@@ -1,7 +1,4 @@
-import {
-  type PrivateLocationBody,
-  privateLocationSchema,
-} from '../../model/account/private-location.ts';
+import { privateLocationSchema } from '../../model/account/private-location.ts';
 import { withRetainedSecret } from '../../model/credentials/proxy-secret.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
@@ -11,7 +8,7 @@ import { checksNamingLocation } from '../checks/exports.ts';
 import type { Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
-import { bodyProblem, parseBody } from '../http/resources/input-problems.ts';
+import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { ProxyPasswords } from './proxy-passwords.ts';
 import {
@@ -68,7 +65,10 @@ export function createPrivateLocations({
 }: PrivateLocationsParts): PrivateLocations {
   return {
     async create(accountId, input) {
-      const given = wholeLocation({ ...input, proxyUrl: keptProxy(input.proxyUrl, null) });
+      const given = validBody(privateLocationSchema, {
+        ...input,
+        proxyUrl: keptProxy(input.proxyUrl, null),
+      });
       const id = ids();
       const fields = { ...given, ...proxyPasswords.seal({ accountId, id }, given.proxyUrl, null) };
       const createdAtMs = clock.wallMs();
@@ -106,7 +106,13 @@ export function createPrivateLocations({
         const { slug, name, icon, proxyUrl } = stored;
         const given = givenFields(input, { fixed: { id, slug }, responseOnly: RESPONSE_ONLY });
         const kept = given.proxyUrl === undefined ? proxyUrl : keptProxy(given.proxyUrl, proxyUrl);
-        const whole = wholeLocation({ slug, name, icon, ...given, proxyUrl: kept });
+        const whole = validBody(privateLocationSchema, {
+          slug,
+          name,
+          icon,
+          ...given,
+          proxyUrl: kept,
+        });
         const proxy = proxyPasswords.seal({ accountId, id }, whole.proxyUrl, stored);
         const fields = { ...whole, ...proxy };
         const updatedAtMs = clock.wallMs();
@@ -144,10 +150,4 @@ function keptProxy(given: unknown, before: string | null): unknown {
   const { proxyUrl, problem } = withRetainedSecret(given, before);
   if (problem !== null) throw invalid([bodyProblem(['proxyUrl'], problem)]);
   return proxyUrl;
-}
-
-function wholeLocation(fields: Input): PrivateLocationBody {
-  const parsed = parseBody(privateLocationSchema, fields);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  return parsed.value;
 }

@@ -1,11 +1,11 @@
-import { type Snippet, snippetSchema } from '../../model/account/snippet.ts';
+import { snippetSchema } from '../../model/account/snippet.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
 import type { Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
-import { conflict, invalid, notFound } from '../errors.ts';
+import { conflict, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
-import { parseBody } from '../http/resources/input-problems.ts';
+import { validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import {
   deleteSnippet,
@@ -42,7 +42,7 @@ const RESPONSE_ONLY = ['created_at', 'updated_at'];
 export function createSnippets({ store, clock, allowance }: SnippetsParts): Snippets {
   return {
     async create(accountId, input) {
-      const fields = wholeSnippet(input);
+      const fields = validBody(snippetSchema, input);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'snippets');
         await requireCapacity(tx, accountId, CAPACITY);
@@ -68,7 +68,7 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
         const stored = await lockSnippet(tx, { accountId, id });
         if (stored === null) throw notFound('snippet');
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
-        const fields = wholeSnippet({ ...stored.fields, ...given });
+        const fields = validBody(snippetSchema, { ...stored.fields, ...given });
         const changed = { accountId, id, fields, atMs: clock.wallMs() };
         const updated = await updateSnippet(tx, changed).catch((thrown: unknown) => {
           const isTaken = thrown instanceof StoreError && thrown.code === 'STORE_UNIQUE';
@@ -83,12 +83,6 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       if (!(await deleteSnippet(store, { accountId, id }))) throw notFound('snippet');
     },
   };
-}
-
-function wholeSnippet(input: Input): Snippet {
-  const parsed = parseBody(snippetSchema, input);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  return parsed.value;
 }
 
 function nameTaken(name: string) {

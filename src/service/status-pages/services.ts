@@ -1,12 +1,9 @@
-import {
-  type StatusPageService,
-  statusPageServiceSchema,
-} from '../../model/status-page/status-page.ts';
+import { statusPageServiceSchema } from '../../model/status-page/status-page.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Store } from '../database/port.ts';
-import { conflict, invalid, notFound } from '../errors.ts';
+import { conflict, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
-import { parseBody } from '../http/resources/input-problems.ts';
+import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { openIncidentsNaming } from '../incidents/exports.ts';
 import {
@@ -56,7 +53,7 @@ export function createStatusPageServices({
   return {
     async create(accountId, input) {
       const key = { accountId, id: ids() };
-      const { name } = wholeService(input);
+      const { name } = validBody(statusPageServiceSchema, input);
       const createdAtMs = clock.wallMs();
       await insertService(store, { ...key, name, createdAtMs });
       return { ...key, name, createdAt: new Date(createdAtMs), updatedAt: null };
@@ -77,7 +74,7 @@ export function createStatusPageServices({
         const stored = await lockService(tx, { accountId, id });
         if (stored === null) throw notFound(NOUN);
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
-        const { name } = wholeService({ name: stored.name, ...given });
+        const { name } = validBody(statusPageServiceSchema, { name: stored.name, ...given });
         const updatedAtMs = clock.wallMs();
         await updateService(tx, { accountId, id, name, updatedAtMs });
         return { ...stored, name, updatedAt: new Date(updatedAtMs) };
@@ -100,10 +97,4 @@ export function createStatusPageServices({
       });
     },
   };
-}
-
-function wholeService(fields: Input): StatusPageService {
-  const parsed = parseBody(statusPageServiceSchema, fields);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  return parsed.value;
 }

@@ -5,7 +5,7 @@ import type { Sql, Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
-import { parseBody } from '../http/resources/input-problems.ts';
+import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { type CardInput, planCards } from './cards.ts';
 import { requireServices } from './named-services.ts';
@@ -79,9 +79,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
 
   return {
     create(accountId, input) {
-      const parsed = parseBody(statusPageSchema, input);
-      if (!parsed.ok) throw invalid(parsed.problems);
-      const { cards, ...fields } = parsed.value;
+      const { cards, ...fields } = validBody(statusPageSchema, input);
       return withoutTaken(fields, () =>
         store.transaction(async (tx) => {
           await allowance.grow(tx, accountId, 'statusPages');
@@ -107,9 +105,10 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
         store.transaction(async (tx) => {
           if (!(await lockPage(tx, { accountId, id }))) throw notFound(NOUN);
           const stored = whole(await findPage(tx, { accountId, id }));
-          const parsed = parseBody(changedStatusPageSchema, { ...stored.fields, ...given });
-          if (!parsed.ok) throw invalid(parsed.problems);
-          const { cards, ...fields } = parsed.value;
+          const { cards, ...fields } = validBody(changedStatusPageSchema, {
+            ...stored.fields,
+            ...given,
+          });
           await updatePage(tx, { accountId, id, fields, updatedAtMs: clock.wallMs() });
           if (given.cards !== undefined) {
             await saveCards(tx, accountId, { id, stored: stored.cards, given: cards });

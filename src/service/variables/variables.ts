@@ -13,7 +13,7 @@ import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
-import { bodyProblem, MASK_NOT_ALLOWED, parseBody } from '../http/resources/input-problems.ts';
+import { bodyProblem, MASK_NOT_ALLOWED, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import {
   decryptSecret,
@@ -186,10 +186,9 @@ function sealingContextOf(accountId: string, key: VariableKey['key']): readonly 
 
 /** @param given the value in the request; undefined keeps the stored one */
 function wholeVariable(input: Input, given: unknown): AccountVariable {
-  const parsed = parseBody(accountVariableSchema, input);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  if (parsed.value.secret && typeof given === 'string' && holdsMask(given)) {
+  const valid = validBody(accountVariableSchema, input);
+  if (valid.secret && typeof given === 'string' && holdsMask(given)) {
     throw invalid([bodyProblem(['value'], MASK_NOT_ALLOWED)]);
   }
-  return parsed.value;
+  return valid;
 }

@@ -10,7 +10,7 @@ import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';
 import { givenFields, type Input } from '../../http/resources/given-fields.ts';
-import { bodyProblem, MASK_NOT_ALLOWED, parseBody } from '../../http/resources/input-problems.ts';
+import { bodyProblem, MASK_NOT_ALLOWED, validBody } from '../../http/resources/input-problems.ts';
 import { notReadable } from '../../secrets/secret-store.ts';
 import { templateProblemOf } from '../senders/webhook.ts';
 import { decryptTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
@@ -30,9 +30,7 @@ export function wholeChannel(fields: Input): AlertChannel {
 
 /** Allows masks: an earlier release may have stored them, and updates of other fields keep them. */
 function parsedChannel(fields: Input): AlertChannel {
-  const parsed = parseBody(alertChannelSchema, fields);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  const channel = parsed.value;
+  const channel = validBody(alertChannelSchema, fields);
   const problem = channel.type === 'WEBHOOK' ? templateProblemOf(channel.config) : null;
   if (problem !== null) throw invalid([bodyProblem(['config', 'template'], problem)]);
   return channel;

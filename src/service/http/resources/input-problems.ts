@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
-import { MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.ts';
+import { invalid, MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.ts';
 import { problemsOf, type Validation, validate } from './problems.ts';
 
 /** For a value in which a mask would be stored literally. */
@@ -23,6 +23,16 @@ export function parseBody<Schema extends z.ZodType>(
   if (validation.ok && kept.length === 0) return validation;
   const found = validation.ok ? [] : validation.problems;
   return { ok: false, problems: [...found, ...kept] };
+}
+
+/** @throws ServiceError 400 with the problems of an invalid body */
+export function validBody<Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+): z.output<Schema> {
+  const validation = parseBody(schema, body);
+  if (!validation.ok) throw invalid(validation.problems);
+  return validation.value;
 }
 
 const UNSTORABLE: readonly { readonly found: RegExp; readonly what: string }[] = [

@@ -119,7 +119,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('the order of batches', () => {
     const service = useRunningService(kind);
 
-    it('does not matter, nor do repetitions and concurrency', async () => {
+    it('does not matter, nor do repetitions and concurrency', { timeout: 120_000 }, async () => {
       const property = fc.asyncProperty(IN_ANY_ORDER, async ([inOrder, shuffled, atOnce]) => {
         const one = await newAccount(service());
         for (const delivery of inOrder) await one.deliver(delivery);
