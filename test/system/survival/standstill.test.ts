@@ -112,7 +112,7 @@ it('an agent whose service does not answer runs its last assignments after 5 s a
     (nowMs) => nowMs > stopMs + LEASE_MS + 2_000,
   );
   agent.child.kill('SIGCONT');
-  await agent.logged(/did not answer in time/);
+  await agent.logged(/did not respond in time/);
   await target.more(CHECKS);
   service.child.kill('SIGCONT');
   expect(agent.log().match(/it confirms its assignments/g)).toHaveLength(1);
