@@ -69,7 +69,7 @@ describe('setup.mjs', { timeout: LIMIT_MS }, () => {
     rmSync(stack.keyFile);
     const third = await stack.setup();
     expect(third.code).toBe(1);
-    expect(third.stderr).toMatch(/^setup: POST .+ failed: 409 .+revoke the one .+\n$/);
+    expect(third.stderr).toMatch(/^setup: POST .+ failed: 409 .+revoke the unused one .+\n$/);
 
     const strange = await stack.setup({ FIRST_API_KEY: newApiKey() });
     expect(strange.code).toBe(1);
