@@ -87,12 +87,12 @@ type Rows = readonly Pick<
 const PROXY_ROWS: Rows = [
   {
     ...VARIABLES.httpsProxy,
-    meaning: 'The proxy for a service by https. Also read as https_proxy, which wins.',
+    meaning: 'The proxy for a service by https. https_proxy takes precedence.',
   },
   VARIABLES.httpProxy,
   {
     ...VARIABLES.noProxy,
-    meaning: 'Hosts that are reached without a proxy. Also read as no_proxy, which wins.',
+    meaning: 'Hosts that are reached without a proxy. no_proxy takes precedence.',
   },
 ];
 

@@ -14,8 +14,8 @@ export function isHttpUrl(text: string): boolean {
 }
 
 /**
- * Of a URL or API check; templates in it are filled in when it runs (src/model/README.md,
- * "Variables and secrets").
+ * The URL of a URL or API check. The agent fills its templates in when it runs the check
+ * (src/model/README.md, "Variables and secrets").
  */
 export const urlSchema = z
   .string()

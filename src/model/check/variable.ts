@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** Of a variable's name. */
+/** The limit of a variable's name, in characters. */
 export const MAX_KEY_CHARS = 255;
-/** Of a variable's value. */
+/** The limit of a variable's value, in characters. */
 export const MAX_VALUE_CHARS = 20_000;
 
 export const variableKeySchema = z
@@ -44,7 +44,7 @@ export const ownVariableSchema = z.strictObject({
 });
 export type OwnVariable = z.output<typeof ownVariableSchema>;
 
-/** Of one check. */
+/** The limit of a check's own variables. */
 export const MAX_OWN_VARIABLES = 100;
 
 /** At most `maxCount` variables with different keys. */

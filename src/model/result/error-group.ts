@@ -8,7 +8,7 @@ export interface ErrorFacts {
   /** The original message, its first MAX_ERROR_MESSAGE_CHARS; null if the result has none. */
   readonly rawErrorMessage: string | null;
   readonly cleanedErrorMessage: string;
-  /** Of the cleaned message. */
+  /** The hash of the cleaned message. */
   readonly errorHash: string;
 }
 

@@ -63,7 +63,7 @@ export interface MaintenanceWindow extends Recurrence {
   readonly silenceAllAlerts: boolean;
 }
 
-/** Of fields that fit the schema. */
+/** Builds a window from fields that fit the schema. */
 export function maintenanceWindowOf({
   startsAt,
   endsAt,

@@ -6,7 +6,7 @@ export type RepeatUnit = (typeof REPEAT_UNITS)[number];
 export interface Recurrence {
   /** Epoch milliseconds of the first occurrence. */
   readonly startsAtMs: number;
-  /** Of the first occurrence; exclusive. */
+  /** The end of the first occurrence; exclusive. */
   readonly endsAtMs: number;
   readonly repeatUnit: RepeatUnit;
   /** Units between the starts of two occurrences, 1 or more; null where there is only one. */

@@ -37,7 +37,7 @@ fd:yacute fe:thorn ff:yuml 152:OElig 153:oelig 160:Scaron 161:scaron 178:Yuml 19
 2663:clubs 2665:hearts 2666:diams
 `;
 
-/** Of the longest name. */
+/** The length of the longest name. */
 export const MAX_NAME_CHARS = 8;
 
 /** The hash of a name, computed without a string: start with 0 and add one unit after another. */

@@ -44,7 +44,7 @@ export async function insertAlerts(
 
 export interface AlertFilter {
   readonly accountId: string;
-  /** Of the alerts, epoch milliseconds: the start of the window, and its end, which is not in it. */
+  /** The window of the alerts: epoch milliseconds; its end is exclusive. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly limit: number;

@@ -59,7 +59,7 @@ export interface AlertSubject {
   readonly record: AlertRecord | null;
 }
 
-/** Its keys must not change: replicas of the previous release read and write the same rows. */
+/** The stored keys are older than the names. Replicas of the previous release share the rows, so they stay. */
 type StoredState = Omit<
   AlertState,
   'notified' | 'startedSilenced' | 'verdicts' | 'notifiedAtMs'
@@ -74,14 +74,15 @@ type StoredBody = Pick<AlertRecord, 'lastRun' | 'alertId' | 'hasIncident'> & {
   readonly state: StoredState;
 };
 
-function stateOf({ told, isHushed, places, toldAtMs, ...state }: StoredState): AlertState {
-  return {
-    ...state,
-    notified: told,
-    startedSilenced: isHushed,
-    verdicts: places.map(({ place, ...verdict }) => ({ ...verdict, location: place })),
-    notifiedAtMs: toldAtMs,
-  };
+function stateOf({
+  told: notified,
+  isHushed: startedSilenced,
+  places,
+  toldAtMs: notifiedAtMs,
+  ...state
+}: StoredState): AlertState {
+  const verdicts = places.map(({ place: location, ...verdict }) => ({ ...verdict, location }));
+  return { ...state, notified, startedSilenced, verdicts, notifiedAtMs };
 }
 
 function storedStateOf(state: AlertState): StoredState {

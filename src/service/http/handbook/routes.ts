@@ -42,7 +42,9 @@ export class HandbookPages {
   }
 
   #make(name: string, html: () => string): Encoded {
-    const made = this.#made.get(name) ?? encoded(html());
+    const known = this.#made.get(name);
+    if (known !== undefined) return known;
+    const made = encoded(html());
     this.#made.set(name, made);
     return made;
   }
@@ -51,7 +53,7 @@ export class HandbookPages {
 /** The handbook. Its pages run no script. */
 export function handbookRoutes(pages: HandbookPages): FastifyPluginAsync {
   return async (app) => {
-    // Whoever opens the service in a browser is led to what it can do.
+    // A browser that opens the service lands on the handbook.
     app.get('/', { config: OPEN, schema: HIDDEN }, async (_request, reply) =>
       reply.redirect('/docs', 302),
     );
