@@ -96,7 +96,13 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
 
     async authenticate(hash) {
       const found = await findByHash(hash);
-      return found && { accountId: found.accountId, keyId: found.id, role: found.role };
+      return (
+        found && {
+          accountId: found.accountId,
+          role: found.role,
+          by: { kind: 'key', id: found.id },
+        }
+      );
     },
   };
 }

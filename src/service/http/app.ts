@@ -136,7 +136,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // Before authentication a request counts for its address, after it for its key.
     keyGenerator: ({ caller, agent, ip }) => {
       if (agent !== null) return `location-key:${agent.keyId}`;
-      return caller === null ? `ip:${normalizeIP(ip)}` : `key:${caller.keyId}`;
+      return caller === null ? `ip:${normalizeIP(ip)}` : `${caller.by.kind}:${caller.by.id}`;
     },
     errorResponseBuilder: (_request, { max, ttl }) =>
       tooManyRequests(max, Math.max(1, Math.ceil(ttl / 1000))),

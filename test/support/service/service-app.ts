@@ -33,7 +33,11 @@ export function keyTable(): Authenticator & {
 } {
   const callers = new Map<string, Caller>();
   for (const [role, key] of Object.entries(KEYS) as [Role, string][]) {
-    callers.set(hashOfKey(key).toString('hex'), { accountId: ACCOUNT, keyId: `key-${role}`, role });
+    callers.set(hashOfKey(key).toString('hex'), {
+      accountId: ACCOUNT,
+      role,
+      by: { kind: 'key', id: `key-${role}` },
+    });
   }
   let asked = 0;
   return {

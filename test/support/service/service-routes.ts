@@ -48,7 +48,7 @@ export function thingRoutes(onWaiting: () => void = () => {}): FastifyPluginAsyn
           response: { 200: z.object({ limit: z.number(), caller: z.string() }) },
         },
       },
-      async (request) => ({ limit: request.query.limit, caller: callerOf(request).keyId }),
+      async (request) => ({ limit: request.query.limit, caller: callerOf(request).by.id }),
     );
     app.post(
       '/v1/things',

@@ -4,11 +4,18 @@ import { createHash } from 'node:crypto';
 export const ROLES = ['read', 'run', 'write', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** The user that makes a request, by its API key. */
+/** Who makes a request: an API key, or a user who is signed in. */
+export interface Principal {
+  readonly kind: 'key' | 'user';
+  /** The id of the key or of the user. */
+  readonly id: string;
+}
+
+/** The account that a request works on, and the role in it of the one who makes it. */
 export interface Caller {
   readonly accountId: string;
-  readonly keyId: string;
   readonly role: Role;
+  readonly by: Principal;
 }
 
 /** Looks up the holder of a key: a `Caller` for an API key, an agent for a location key. */

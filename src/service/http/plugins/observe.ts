@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { InFlight } from '../in-flight.ts';
@@ -55,10 +55,15 @@ export function addObservation(app: FastifyInstance, parts: ObserveParts): void 
           route,
           status,
           durationMs,
-          keyId: request.caller?.keyId ?? request.agent?.keyId,
+          ...callerFields(request),
         },
         'request',
       );
     });
   });
+}
+
+function callerFields({ caller, agent }: Pick<FastifyRequest, 'caller' | 'agent'>) {
+  if (caller?.by.kind === 'user') return { userId: caller.by.id };
+  return { keyId: caller?.by.id ?? agent?.keyId };
 }
