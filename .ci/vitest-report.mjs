@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 /**
- * @typedef {{ file: string, name: string | null, message: string }} Failure `name` is null where the file
+ * @typedef {{ file: string, name: string | null, message: string }} Failure `name` is null if the file
  *   itself failed: it could not be loaded, or a hook failed
  * @typedef {{ file: string, passed: number, skipped: number, failures: Failure[] }} FileReport
  */
 
-/** @returns {FileReport[] | null} null where there is no whole report: Vitest broke before it could write one */
+/** @returns {FileReport[] | null} null if there is no whole report: Vitest broke before it could write one */
 export function readTestReport(path) {
   try {
     return JSON.parse(readFileSync(path, 'utf8')).testResults.map(fileReport);

@@ -1,4 +1,4 @@
-import { RUNNABLE_CHECK_TYPES } from '../model/vocabulary.ts';
+import { RUNNABLE_CHECK_TYPES } from '../model/enums.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Capabilities } from '../wire/v1/poll.ts';
 import { hostHasIpv6 } from './net/host-families.ts';

@@ -10,11 +10,11 @@ import { countText } from '../runtime/text/count-text.ts';
 import { ThrottledLog } from '../runtime/throttled-log.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { OneOff } from '../wire/v1/assignment.ts';
+import type { Backend, RunProgress } from './backend/backend.ts';
 import type { DaemonConfig } from './config.ts';
 import type { EvidenceBudget } from './evidence/evidence.ts';
 import type { AgentState, HealthStatus } from './health/endpoints.ts';
 import type { AgentMetrics } from './health/metrics.ts';
-import type { Link, LinkedRuns } from './link/link.ts';
 import { limitAddTime } from './run/artifacts/add-time-limit.ts';
 import type { RunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
@@ -30,7 +30,7 @@ export interface DaemonParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AgentMetrics;
-  readonly link: Link;
+  readonly backend: Backend;
   readonly tools: RunTools['parts'];
   readonly secrets: Pick<SecretsVault, 'take' | 'admit' | 'missing'>;
   /** null: no diagnostic passes. */
@@ -53,10 +53,10 @@ const RELEASE_LIMIT_MS = 3_000;
 const LAST_WORD_MS = 1_000;
 
 /**
- * Runs the checks of the link's source and sends the results to the link, from the first set of
+ * Runs the checks of the backend's source and sends the results to the backend, from the first set of
  * checks until a stop signal; see main.ts for its states.
  */
-export class Daemon implements LinkedRuns {
+export class Daemon implements RunProgress {
   readonly #parts: DaemonParts;
   readonly #scheduler: Scheduler;
   readonly #throttled: ThrottledLog;
@@ -74,7 +74,7 @@ export class Daemon implements LinkedRuns {
   #missedReported: Promise<void> = Promise.resolve();
 
   constructor(parts: DaemonParts) {
-    const { clock, config, evidence, link, log, metrics, ready, tools, waiting } = parts;
+    const { clock, config, evidence, backend, log, metrics, ready, tools, waiting } = parts;
     this.#parts = parts;
     this.#throttled = new ThrottledLog(clock, log);
     this.#applied = ready;
@@ -83,8 +83,8 @@ export class Daemon implements LinkedRuns {
       ...tools,
       sink: { result: (result: CheckResult) => this.#sendResult(result), missed: sendMissed },
       location: () => this.#location,
-      handover: link.handover,
-      artifacts: link.artifacts === null ? null : limitAddTime(link.artifacts, clock),
+      handover: backend.handover,
+      artifacts: backend.artifacts === null ? null : limitAddTime(backend.artifacts, clock),
       evidence,
       onStarved: metrics.starved,
       onShed: metrics.shed,
@@ -99,7 +99,7 @@ export class Daemon implements LinkedRuns {
         sendMissed(missed);
         if (missed.reason === 'agent_busy' && this.#scheduler.isWaitingFull) this.#warnOfWaiting();
       },
-      account: link.account,
+      account: backend.account,
       onStoodStill: (since) => this.#confirmAssignments(since),
       onFault: (fault, check) =>
         log.error({ err: fault, checkId: check?.id }, 'a fault of the agent; please report it'),
@@ -112,7 +112,7 @@ export class Daemon implements LinkedRuns {
         clockStepped: (stepMs) => log.warn({ stepMs }, 'the wall clock was set'),
       },
     });
-    metrics.bind(this.#scheduler, link.source, link.status);
+    metrics.bind(this.#scheduler, backend.source, backend.status);
   }
 
   get running(): number {
@@ -136,8 +136,8 @@ export class Daemon implements LinkedRuns {
   }
 
   get status(): HealthStatus {
-    const { link, metrics } = this.#parts;
-    const { spool, lastContactMs } = link.status();
+    const { backend, metrics } = this.#parts;
+    const { spool, lastContactMs } = backend.status();
     const oldestAgeMs = spool?.oldestAgeMs ?? null;
     return {
       state: this.#state,
@@ -149,7 +149,7 @@ export class Daemon implements LinkedRuns {
       spoolDepth: spool?.records ?? null,
       spoolOldestSeconds: oldestAgeMs === null ? null : Math.floor(oldestAgeMs / 1000),
       lastContact: lastContactMs === null ? null : new Date(lastContactMs).toISOString(),
-      checkFileUsable: link.source.checkFileUsable,
+      checkFileUsable: backend.source.checkFileUsable,
       lastTickMs: this.#scheduler.lastTickMs,
     };
   }
@@ -157,14 +157,14 @@ export class Daemon implements LinkedRuns {
   /**
    * Resolves when `stopping` has aborted and all runs have ended.
    *
-   * @throws VedetteError where the source cannot go on, and any error of the link's work; all runs
+   * @throws VedetteError where the source cannot go on, and any error of the backend's work; all runs
    *   have ended by then
    */
   async run(stop: Pick<StopSignals, 'stopping' | 'now' | 'request'>): Promise<void> {
-    const { link, log, secrets } = this.#parts;
+    const { backend, log, secrets } = this.#parts;
     const ended = new AbortController();
     const faults: unknown[] = [];
-    const work = link.work(ended.signal).catch((error: unknown) => {
+    const work = backend.work(ended.signal).catch((error: unknown) => {
       faults.push(error);
       log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
       // Otherwise the agent would look healthy and deliver nothing.
@@ -173,7 +173,7 @@ export class Daemon implements LinkedRuns {
     try {
       // Stops at once even when the source blocks (a file on a dead mount).
       await endOrAbort(
-        link.source.watch(
+        backend.source.watch(
           {
             onChecks: (set) => this.#applyInOrder(() => this.#take(set)),
             onRun: (run) =>
@@ -215,7 +215,7 @@ export class Daemon implements LinkedRuns {
     // No run may start with a value that is not masked yet.
     await secrets.take(set);
     if (this.#state === 'draining') return;
-    const { clock, link, log, metrics } = this.#parts;
+    const { clock, backend, log, metrics } = this.#parts;
     this.#logMissing(secrets.missing(set.checks));
     this.#clientCertificates = set.clientCertificates;
     this.#proxyUrl = set.proxyUrl;
@@ -229,7 +229,9 @@ export class Daemon implements LinkedRuns {
     if (this.#state === 'starting') {
       this.#state = 'running';
       this.#scheduler.start();
-      this.#reportMissed(link.leftBefore(this.#scheduler.reachedMs), () => link.ledgerIsOurs());
+      this.#reportMissed(backend.leftBefore(this.#scheduler.reachedMs), () =>
+        backend.ledgerIsOurs(),
+      );
     }
     // Slots between the previous agent of a check and this one. After a late tick some of them may
     // run after all: the service then uses the result.
@@ -249,15 +251,15 @@ export class Daemon implements LinkedRuns {
   }
 
   #sendResult(result: CheckResult): void {
-    const { link, metrics } = this.#parts;
+    const { backend, metrics } = this.#parts;
     metrics.finished(result);
-    link.sink.result(result);
+    backend.sink.result(result);
   }
 
   #sendMissed(missed: MissedSlots): void {
-    const { link, metrics } = this.#parts;
+    const { backend, metrics } = this.#parts;
     metrics.missed(missed);
-    link.sink.missed(missed);
+    backend.sink.missed(missed);
   }
 
   /** Yields between batches: a blocked event loop would distort the times of active runs. */
@@ -277,8 +279,8 @@ export class Daemon implements LinkedRuns {
 
   /** @returns see `SchedulerOptions.onStoodStill` */
   #confirmAssignments(since: Moment): Promise<void> | null {
-    const { link, log } = this.#parts;
-    const asked = link.pollForAssignments(since);
+    const { backend, log } = this.#parts;
+    const asked = backend.pollForAssignments(since);
     if (asked === null) return null;
     log.info(
       "the agent's lease expired while it was suspended or stalled: it confirms its assignments",
@@ -308,11 +310,11 @@ export class Daemon implements LinkedRuns {
   }
 
   #runOnce(run: OneOff): void {
-    this.#scheduler.runOnce(run, (outcome) => this.#parts.link.runEnded(run.runId, outcome));
+    this.#scheduler.runOnce(run, (outcome) => this.#parts.backend.runEnded(run.runId, outcome));
   }
 
   async #drain(now: AbortSignal): Promise<void> {
-    const { clock, link, log } = this.#parts;
+    const { clock, backend, log } = this.#parts;
     this.#state = 'draining';
     this.#draining.abort();
     const drained = this.#scheduler.drain(now);
@@ -320,7 +322,7 @@ export class Daemon implements LinkedRuns {
     if (runs > 0) log.info({ runs }, 'waiting for runs to finish, retries included');
     const limit = limitOf(clock, now, RELEASE_LIMIT_MS);
     try {
-      await link.release(limit.signal);
+      await backend.release(limit.signal);
     } finally {
       limit.cancel();
     }
@@ -329,12 +331,12 @@ export class Daemon implements LinkedRuns {
 
   /** Has a limit of its own: aborted runs report results, too. */
   async #close(now: AbortSignal): Promise<void> {
-    const { clock, link, log } = this.#parts;
+    const { clock, backend, log } = this.#parts;
     // Results that are saved nowhere get the whole grace.
-    const survives = link.outlivesProcess || link.status().spool === null;
+    const survives = backend.outlivesProcess || backend.status().spool === null;
     const limit = limitOf(clock, now, survives ? FLUSH_LIMIT_MS : null);
     try {
-      await link.close(limit.signal);
+      await backend.close(limit.signal);
     } catch (error) {
       log.error({ err: error }, `results could not be written: ${messageOf(error)}`);
     } finally {

@@ -3,6 +3,7 @@ import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { VERSION } from '../runtime/version.ts';
 import { isInTime } from '../runtime/wait.ts';
+import type { OpenBackend, RunProgress } from './backend/backend.ts';
 import type { DaemonConfig } from './config.ts';
 import { Daemon } from './daemon.ts';
 import { NO_EVIDENCE, openEvidence } from './evidence/open-evidence.ts';
@@ -11,7 +12,6 @@ import type { FaultReports } from './fault-reports/fault-reports.ts';
 import { HEALTH_OF_START, type HealthStatus } from './health/endpoints.ts';
 import { createMetrics } from './health/metrics.ts';
 import { startHealthServer } from './health/server.ts';
-import type { LinkedRuns, OpenLink } from './link/link.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { openStarvationSources } from './run/starvation/starvation.ts';
 import { warmUp } from './run/warm-up.ts';
@@ -21,7 +21,7 @@ import type { SecretsVault } from './secrets/vault.ts';
 export interface AgentParts {
   readonly config: DaemonConfig;
   /** Opens what the agent works for, once health is served. */
-  readonly openLink: OpenLink;
+  readonly openBackend: OpenBackend;
   readonly log: Logger;
   /** The log is scrubbed by it, too. */
   readonly secrets: SecretsVault;
@@ -40,7 +40,7 @@ export interface AgentParts {
  * | running | the first check set | 200 |
  * | draining | `stop.stopping`, or the source cannot go on | 503 |
  *
- * @throws VedetteError where the health port or the link cannot be opened, the first check set is
+ * @throws VedetteError where the health port or the backend cannot be opened, the first check set is
  *   invalid, or the source cannot go on
  */
 export async function runAgent(parts: AgentParts): Promise<void> {
@@ -59,9 +59,9 @@ export async function runAgent(parts: AgentParts): Promise<void> {
   try {
     log.info({ port: server.port, version: VERSION }, 'health and metrics are served');
     parts.onListening(server.port);
-    // Link and daemon need each other: the link reads the runs only later.
+    // Backend and daemon need each other: the backend reads the runs only later.
     let daemon: Daemon | null = null;
-    const runs: LinkedRuns = {
+    const runs: RunProgress = {
       get running() {
         return daemon?.running ?? 0;
       },
@@ -94,15 +94,15 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     const watched = secrets.watch(watching.signal);
     try {
       const captures = openingEvidence.then(({ budget }) => budget?.captures ?? false);
-      const opening = parts.openLink({ clock, log, metrics, runs, captures, reports, secrets });
+      const opening = parts.openBackend({ clock, log, metrics, runs, captures, reports, secrets });
       // Stops even while it reads a large spool or a folder on a dead mount.
       if (!(await isInTime(opening, stop.stopping))) {
         void opening.then((late) => late.close(AbortSignal.abort())).catch(() => {});
         return;
       }
-      const link = await opening;
+      const backend = await opening;
       const opened = await openingEvidence;
-      opened.logAvailability(link.artifacts !== null);
+      opened.logAvailability(backend.artifacts !== null);
       const { budget: evidence } = opened;
       const { parts: toolParts } = tools;
       const connected = new Daemon({
@@ -111,7 +111,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
         clock,
         log,
         metrics,
-        link,
+        backend,
         tools: toolParts,
         secrets,
         evidence,

@@ -1,6 +1,6 @@
+import type { OpenBackend } from '../agent/backend/backend.ts';
 import type { AgentConfig } from '../agent/config.ts';
 import type { FaultReports } from '../agent/fault-reports/fault-reports.ts';
-import type { OpenLink } from '../agent/link/link.ts';
 import { runAgent } from '../agent/main.ts';
 import type { SecretsVault } from '../agent/secrets/vault.ts';
 import { guardAgainstFaults } from '../runtime/fault-guard.ts';
@@ -12,7 +12,7 @@ import { EXIT, type Terminal } from './terminal.ts';
 export interface DaemonParts {
   readonly config: AgentConfig;
   readonly log: Logger;
-  readonly openLink: OpenLink;
+  readonly openBackend: OpenBackend;
   readonly secrets: SecretsVault;
   readonly reports: FaultReports;
   /** Called once with the port of health and metrics. */
@@ -26,7 +26,7 @@ export interface DaemonParts {
  * @throws VedetteError where it cannot start, or go on
  */
 export async function runDaemon(parts: DaemonParts, terminal: Terminal): Promise<number> {
-  const { config, log, openLink, secrets, reports, onListening } = parts;
+  const { config, log, openBackend, secrets, reports, onListening } = parts;
   const { signals, clock } = terminal;
   const stop = new StopSignals({ emitter: signals, clock, graceMs: config.shutdownGraceMs, log });
   const guard = guardAgainstFaults({
@@ -36,7 +36,7 @@ export async function runDaemon(parts: DaemonParts, terminal: Terminal): Promise
     onFault: (error) => reports.recordCrash(error),
   });
   try {
-    await runAgent({ config, log, stop, openLink, secrets, reports, onListening });
+    await runAgent({ config, log, stop, openBackend, secrets, reports, onListening });
     return guard.faults > 0 ? EXIT.internal : EXIT.ok;
   } catch (thrown) {
     if (isOurFault(thrown)) reports.recordCrash(thrown);

@@ -47,8 +47,8 @@ const VARIABLES = {
     return (await import('../agent/config.ts')).ENVIRONMENT_OF.run;
   },
   report: async () => {
-    loadSequentially(import.meta.url, './apply/connection.js');
-    return (await import('./apply/connection.ts')).REPORT_ENVIRONMENT;
+    loadSequentially(import.meta.url, './service-api/connection.js');
+    return (await import('./service-api/connection.ts')).REPORT_ENVIRONMENT;
   },
   agent: async () => {
     loadSequentially(import.meta.url, '../agent/config.js');
@@ -71,8 +71,8 @@ const VARIABLES = {
     return (await import('./up/environment.ts')).UP_ENVIRONMENT;
   },
   apply: async () => {
-    loadSequentially(import.meta.url, './apply/connection.js');
-    return (await import('./apply/connection.ts')).APPLY_ENVIRONMENT;
+    loadSequentially(import.meta.url, './service-api/connection.js');
+    return (await import('./service-api/connection.ts')).APPLY_ENVIRONMENT;
   },
 } as const satisfies Readonly<Record<string, () => Promise<Rows>>>;
 

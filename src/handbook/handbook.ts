@@ -64,7 +64,7 @@ export function createHandbook(
   return { pages };
 }
 
-/** The page of a topic by its name; null where there is none. */
+/** The page of a topic by its name; null if there is none. */
 export function pageOf({ pages }: Handbook, name: string): TopicPage | null {
   return pages.find(({ topic }) => topic.name === name) ?? null;
 }

@@ -46,7 +46,7 @@ export interface SourceSection {
 }
 
 export interface Surroundings {
-  /** Finds the target of a link; null where the handbook does not have it. */
+  /** Finds the target of a link; null if the handbook does not have it. */
   readonly resolve: (href: string) => LinkTarget | null;
   /** Gives the row that defines a name its anchor. */
   readonly anchorFor: (name: string) => string | null;

@@ -1,7 +1,7 @@
 export interface BackoffOptions {
   readonly minMs: number;
   readonly maxMs: number;
-  /** False where no other client retries at the same time. Default: true. */
+  /** False if no other client retries at the same time. Default: true. */
   readonly jitter?: boolean;
   /** From 0 to under 1. */
   readonly random?: () => number;

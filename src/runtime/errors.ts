@@ -31,7 +31,7 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
-/** The `code` of a Node system or OpenSSL error; null where there is none. */
+/** The `code` of a Node system or OpenSSL error; null if there is none. */
 export function systemCodeOf(thrown: unknown): string | null {
   if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return null;
   return typeof thrown.code === 'string' ? thrown.code : null;

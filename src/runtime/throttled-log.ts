@@ -47,7 +47,7 @@ export class ThrottledLog {
     this.#write('error', kind, fields, message);
   }
 
-  /** The problems are over: the next is logged at once. True where one was logged. */
+  /** The problems are over: the next is logged at once. True if one was logged. */
   clear(): boolean {
     const wasLogged = this.#entries.size > 0;
     this.#entries.clear();

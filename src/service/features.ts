@@ -20,14 +20,14 @@ import { type CheckGroups, createCheckGroups } from './check-groups/check-groups
 import { type CheckRuns, createCheckRuns } from './check-runs/check-runs.ts';
 import { createCheckVariables } from './checks/check-variables.ts';
 import { type Checks, createChecks } from './checks/checks.ts';
-import { sealedVariablesOf } from './checks/exports.ts';
+import { sealedVariablesOf } from './checks/shared.sql.ts';
 import {
   type ClientCertificates,
   createClientCertificates,
 } from './client-certificates/client-certificates.ts';
 import type { ServiceConfig } from './config.ts';
 import { runVacuum } from './database/pglite/vacuum.ts';
-import type { Store } from './database/port.ts';
+import type { Store } from './database/store.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
 import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create.ts';
 import type { FeatureCounts } from './http/metrics.ts';
@@ -35,8 +35,8 @@ import {
   createMaintenanceWindows,
   type MaintenanceWindows,
 } from './maintenance-windows/maintenance-windows.ts';
+import type { ArtifactStore } from './object-store/artifact-store.ts';
 import { type ArtifactLimits, DEFAULT_ARTIFACT_LIMITS } from './object-store/artifacts-config.ts';
-import type { ArtifactStore } from './object-store/port.ts';
 import { createLocationKeys, type LocationKeys } from './private-locations/location-keys.ts';
 import {
   createPrivateLocations,
@@ -44,11 +44,11 @@ import {
 } from './private-locations/private-locations.ts';
 import { createProxyPasswords } from './private-locations/proxy-passwords.ts';
 import { type CheckResults, createCheckResults } from './results/check-results.ts';
-import { createResultPartitions } from './results/exports.ts';
 import { createAgentClocks } from './results/intake/agent-clocks.ts';
 import { createResultIntake, type ResultIntake } from './results/intake/intake.ts';
 import { ResultStorage } from './results/intake/result-storage.ts';
 import { createMissedSlots, type MissedSlots } from './results/missed-slots/missed-slots.ts';
+import { createResultPartitions } from './results/shared.sql.ts';
 import { type CheckStatuses, createCheckStatuses } from './results/statuses/check-statuses.ts';
 import { createConfiguredAnalyses } from './root-cause/create.ts';
 import type { RootCauseAnalyses } from './root-cause/root-cause-analyses.ts';
@@ -103,7 +103,7 @@ export interface FeatureParts {
   /** The contents of artifacts. */
   readonly contents: ArtifactStore;
   readonly plans: Plans;
-  /** Encrypts stored secrets; null where there is no key. */
+  /** Encrypts stored secrets; null if there is no key. */
   readonly secrets: SecretBox | null;
   /** Whether credentials of checks and proxies are encrypted. Default: where there is a key. */
   readonly sealsCredentials?: () => boolean;

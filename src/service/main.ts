@@ -16,7 +16,7 @@ import { createDatabaseClock } from './database/database-clock.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openStore } from './database/open-store.ts';
 import { hasDatabase } from './database/pglite/data-folder.ts';
-import type { Store } from './database/port.ts';
+import type { Store } from './database/store.ts';
 import { StoreError } from './database/store-errors.ts';
 import { createFeatures, type Features } from './features.ts';
 import { buildApp } from './http/app.ts';

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openStore } from '../../src/service/database/open-store.ts';
-import type { Store } from '../../src/service/database/port.ts';
+import type { Store } from '../../src/service/database/store.ts';
 import { silentLog, storeConfig } from '../support/database/databases.ts';
 import { captureLog } from '../support/log-capture.ts';
 import { openToOthers } from '../support/process/file-modes.ts';

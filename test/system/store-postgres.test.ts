@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { migrate } from '../../src/service/database/migrate.ts';
 import { openStore, type StoreConfig } from '../../src/service/database/open-store.ts';
-import type { Store } from '../../src/service/database/port.ts';
+import type { Store } from '../../src/service/database/store.ts';
 import { StoreError } from '../../src/service/database/store-errors.ts';
 import { silentLog, storeConfig } from '../support/database/databases.ts';
 import { startPostgres, type TestPostgres } from '../support/database/postgres.ts';

@@ -67,18 +67,21 @@ describe('the import rules', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keep the drivers of databases behind the database port, and routes off it', () => {
+  it('keep the drivers of databases in service/database, and routes off it and off SQL', () => {
     const drivers = ['pg', '@electric-sql/pglite'];
     const wrong = offences(
       ({ from, to }) =>
         (drivers.includes(to) && !from.startsWith('service/database/')) ||
-        (isRoutes(from) && (isSql(to) || /^service\/(database\/|[^/]+\/exports\.ts)/.test(to))),
+        (isRoutes(from) && (isSql(to) || to.startsWith('service/database/'))),
     );
     expect(wrong).toEqual([]);
   });
 
-  it("keep a feature's SQL to itself: others run what its exports.ts names", () => {
-    const wrong = offences(({ from, to }) => isSql(to) && featureOf(from) !== featureOf(to));
+  it("keep a feature's SQL to itself: others run what its shared.sql.ts names", () => {
+    const wrong = offences(
+      ({ from, to }) =>
+        isSql(to) && !to.endsWith('/shared.sql.ts') && featureOf(from) !== featureOf(to),
+    );
     expect(wrong).toEqual([]);
   });
 
@@ -104,7 +107,7 @@ it('no folder of src or test holds more than 20 modules', () => {
   expect([...counts].filter(([, count]) => count > 20)).toEqual([]);
 });
 
-it('SQL is run by files named for it, and by the database port, alone', () => {
+it('SQL is run only by files named for it, and by service/database', () => {
   const wrong = sourceFiles()
     .filter(({ path }) => !isSql(path) && !path.startsWith('service/database/'))
     .filter(({ text }) => /\.(?:query|script)\(/.test(withoutComments(text)))

@@ -53,7 +53,7 @@ export function classOf(thrown: unknown): string {
   return NO_ERROR;
 }
 
-/** The code of anything thrown; null where it has none, or none that is known. */
+/** The code of anything thrown; null if it has none, or none that is known. */
 export function codeOf(thrown: unknown): string | null {
   if (!isObject(thrown) || !('code' in thrown)) return null;
   const { code } = thrown;

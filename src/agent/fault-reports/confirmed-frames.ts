@@ -6,7 +6,7 @@ import type { ReportedFrame } from './stack-frames.ts';
 
 type Frame = ErrorsRequest['reports'][number]['stack'][number];
 
-/** An existing file. Its text is null where it is too long to be checked. */
+/** An existing file. Its text is null if it is too long to be checked. */
 interface Source {
   readonly text: string | null;
 }

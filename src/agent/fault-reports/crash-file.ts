@@ -173,7 +173,7 @@ function isReadable(file: Stats): boolean {
   return file.isFile() && file.size <= MAX_FILE_BYTES;
 }
 
-/** Null where the text is damaged. */
+/** Null if the text is damaged. */
 function crashesIn(text: string): readonly Crash[] | null {
   try {
     return fileSchema.parse(JSON.parse(text)).crashes;

@@ -2,7 +2,7 @@ import { messageOf } from '../../runtime/errors.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import { type ErrorsRequest, errorsAnswerSchema } from '../../wire/v1/error-report.ts';
 import { MAX_ERROR_REPORTS, MAX_REQUEST_BYTES, PATHS } from '../../wire/v1/limits.ts';
-import type { ServiceFault } from '../upload/service-fault.ts';
+import type { ServiceFault } from '../service-client/service-fault.ts';
 import { sourcesNow, sourcesOf } from './confirmed-frames.ts';
 import { type Crash, CrashFile, type Sender } from './crash-file.ts';
 import {
@@ -148,7 +148,7 @@ class Reporter implements FaultReports {
     return await isInTime(woken, signal);
   }
 
-  /** Null where the thrown value itself throws when it is read. */
+  /** Null if the thrown value itself throws when it is read. */
   #read(error: unknown): Fault | null {
     try {
       return faultOf(error);
@@ -158,7 +158,7 @@ class Reporter implements FaultReports {
     }
   }
 
-  /** Null where it was reported already. */
+  /** Null if it was reported already. */
   #countedOf(error: unknown): CountedFault | null {
     const key = isObject(error) ? this.#noted.get(error) : undefined;
     if (key !== undefined) return this.#waiting.take(key);

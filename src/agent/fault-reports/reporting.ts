@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { ServiceClient } from '../upload/service-client.ts';
+import type { ServiceClient } from '../service-client/service-client.ts';
 
 /**
  * Reports of the agent's own errors: external observability (src/agent/README.md, "Error

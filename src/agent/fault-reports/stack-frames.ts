@@ -2,7 +2,7 @@ import { MAX_STACK_FRAMES } from '../../wire/v1/limits.ts';
 
 /** A frame as a stack reports it, not confirmed yet. */
 export interface ReportedFrame {
-  /** As it stands there, of any form; null where it has none. */
+  /** As it stands there, of any form; null if it has none. */
   readonly function: string | null;
   /** As reports have it: `dist/…`, `src/…`, `node_modules/…`, or `node:…`. */
   readonly file: string;
@@ -48,7 +48,7 @@ export function framesIn(stack: string, message: string, root: string): readonly
 }
 
 /**
- * A path or a file: URL with forward slashes and nothing encoded; null where it is neither. Windows
+ * A path or a file: URL with forward slashes and nothing encoded; null if it is neither. Windows
  * writes both `C:\…` and `file:///C:/…`.
  */
 export function slashed(pathOrUrl: string): string | null {
@@ -58,7 +58,7 @@ export function slashed(pathOrUrl: string): string | null {
   return /^(?:[A-Za-z]:)?\//.test(forward) ? forward : null;
 }
 
-/** Where the frames begin; null where the stack does not begin with the message as it is now. */
+/** Where the frames begin; null if the stack does not begin with the message as it is now. */
 function endOfHeader(stack: string, message: string): number | null {
   const start = stack.slice(0, MAX_NAME_CHARS);
   const isWhole = (end: number): boolean => end === stack.length || stack[end] === '\n';

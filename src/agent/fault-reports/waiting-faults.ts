@@ -17,7 +17,7 @@ export class WaitingFaults {
     this.#merge({ ...fault, count: 1, firstAtMs: atMs, lastAtMs: atMs });
   }
 
-  /** Removes and returns the kind of this key, or the oldest. Null where there is none. */
+  /** Removes and returns the kind of this key, or the oldest. Null if there is none. */
   take(key: string | undefined = this.#kinds.keys().next().value): CountedFault | null {
     if (key === undefined) return null;
     const fault = this.#kinds.get(key) ?? null;

@@ -18,9 +18,9 @@ export interface HealthStatus {
   readonly droppedLines: number;
   /** Records in the spool; null without a spool. */
   readonly spoolDepth: number | null;
-  /** Age of the oldest of them in whole seconds; null where there is none. */
+  /** Age of the oldest of them in whole seconds; null if there is none. */
   readonly spoolOldestSeconds: number | null;
-  /** ISO 8601; see `LinkStatus.lastContactMs`. */
+  /** ISO 8601; see `BackendStatus.lastContactMs`. */
   readonly lastContact: string | null;
   /** Whether the last read of the check file succeeded; null without a check file. */
   readonly checkFileUsable: boolean | null;

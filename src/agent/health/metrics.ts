@@ -6,12 +6,12 @@ import {
   Histogram,
   Registry,
 } from 'prom-client';
+import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/result/run-result.ts';
-import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { sharedMetricsText } from '../../runtime/metrics-text.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
-import type { LinkStatus } from '../link/link-status.ts';
+import type { BackendStatus } from '../backend/backend-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
 import { BODY_USES, type BodyUse } from '../probes/http/body/body-memory.ts';
 import { SHEDDABLE, type Sheddable } from '../run/starvation/cpu-pressure.ts';
@@ -66,7 +66,7 @@ export interface AgentMetrics {
   connectionClosed(state: ClosedState): void;
   setChecks(checks: readonly GaugedCheck[]): void;
   /** Reads these at each scrape. */
-  bind(load: Load, checkFile: CheckFileState, link: () => LinkStatus): void;
+  bind(load: Load, checkFile: CheckFileState, backend: () => BackendStatus): void;
   /** Slots missed and lines lost since the start. */
   readonly totals: { readonly missedSlots: number; readonly droppedLines: number };
   /** All metrics (Prometheus text format 0.0.4). Concurrent calls share one rendering. */
@@ -125,19 +125,19 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     const { checkFileUsable } = checkFile;
     return checkFileUsable === null ? null : Number(checkFileUsable);
   });
-  let link = (): LinkStatus => ({ spool: null, lastContactMs: null, clockAheadMs: null });
-  readGauge(registry, METRIC_TABLE.spoolRecords, () => link().spool?.records ?? null);
-  readGauge(registry, METRIC_TABLE.spoolBytes, () => link().spool?.bytes ?? null);
+  let backend = (): BackendStatus => ({ spool: null, lastContactMs: null, clockAheadMs: null });
+  readGauge(registry, METRIC_TABLE.spoolRecords, () => backend().spool?.records ?? null);
+  readGauge(registry, METRIC_TABLE.spoolBytes, () => backend().spool?.bytes ?? null);
   readGauge(registry, METRIC_TABLE.spoolOldestAge, () => {
-    const { spool } = link();
+    const { spool } = backend();
     return spool === null ? null : (spool.oldestAgeMs ?? 0) / 1000;
   });
   readGauge(registry, METRIC_TABLE.lastContact, () => {
-    const { lastContactMs } = link();
+    const { lastContactMs } = backend();
     return lastContactMs === null ? null : lastContactMs / 1000;
   });
   readGauge(registry, METRIC_TABLE.clockAhead, () => {
-    const { clockAheadMs } = link();
+    const { clockAheadMs } = backend();
     return clockAheadMs === null ? null : clockAheadMs / 1000;
   });
   const gauges = createCheckGauges(registry);
@@ -189,10 +189,10 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
       checkCount.set(checks.length);
       gauges.setChecks(checks);
     },
-    bind(loadFrom, checkFileFrom, linkFrom) {
+    bind(loadFrom, checkFileFrom, backendFrom) {
       load = loadFrom;
       checkFile = checkFileFrom;
-      link = linkFrom;
+      backend = backendFrom;
     },
     text: sharedMetricsText(registry),
   };

@@ -1,6 +1,6 @@
 import { isIP, isIPv6, type Socket } from 'node:net';
+import type { IpFamily } from '../../model/enums.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
-import type { IpFamily } from '../../model/vocabulary.ts';
 import type { ProbeContext } from '../probes/probe.ts';
 import { type Addresses, chooseAddresses } from './choose-addresses.ts';
 import {

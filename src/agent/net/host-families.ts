@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { IpFamily } from '../../model/vocabulary.ts';
+import type { IpFamily } from '../../model/enums.ts';
 
 export interface InterfaceAddress {
   readonly family: string;

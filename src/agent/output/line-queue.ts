@@ -53,7 +53,7 @@ export class LineQueue {
     }
   }
 
-  /** The line that has waited longest; null where none waits. */
+  /** The line that has waited longest; null if none waits. */
   shift(): Line | null {
     let oldest: LineKind | null = null;
     let oldestArrival = Number.POSITIVE_INFINITY;

@@ -1,8 +1,8 @@
 import type { Check } from '../../model/check/check.ts';
 import { ERROR_CODES } from '../../model/result/error-codes.ts';
-import { detailOf, phasesOf } from '../../model/result/facts.ts';
 import { reasonsOf } from '../../model/result/reasons.ts';
 import type { CheckResult } from '../../model/result/result.ts';
+import { detailOf, phasesOf } from '../../model/result/result-summary.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
 import { endpointText } from '../net/endpoint-text.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
@@ -13,7 +13,7 @@ import type { JobLog } from '../probes/job-log.ts';
  * address, and what to try first.
  *
  * @param log of the attempt that has the result
- * @param endpoint the target of the connection; null where the attempt ended before it was known
+ * @param endpoint the target of the connection; null if the attempt ended before it was known
  */
 export function concludeLog(
   result: CheckResult,

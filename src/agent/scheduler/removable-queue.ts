@@ -14,7 +14,7 @@ export class RemovableQueue<Item> {
     this.#items.push(item);
   }
 
-  /** Removes and returns the item that waits longest; null where none waits. */
+  /** Removes and returns the item that waits longest; null if none waits. */
   shift(): Item | null {
     for (; this.#head < this.#items.length; this.#head += 1) {
       const item = this.#items[this.#head] ?? null;

@@ -30,7 +30,7 @@ function joined(sorted: readonly SpoolSlots[]): readonly SpoolSlots[] {
   return ranges;
 }
 
-/** null where the two are not one evenly spaced range. */
+/** null if the two are not one evenly spaced range. */
 function join(one: SpoolSlots, next: SpoolSlots): SpoolSlots | null {
   if (next.slot === one.slot && next.count === 1) return one;
   const gapMs = next.slot - one.lastSlot;

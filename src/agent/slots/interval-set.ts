@@ -41,7 +41,7 @@ export class IntervalSet {
     this.#intervals = separate;
   }
 
-  /** The end of the interval that contains the instant; null where none does. */
+  /** The end of the interval that contains the instant; null if none does. */
   endAround(instantMs: number): number | null {
     for (const { fromMs, toMs } of this.#intervals) {
       if (instantMs > fromMs && instantMs <= toMs) return toMs;

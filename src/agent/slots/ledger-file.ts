@@ -25,7 +25,7 @@ export function ledgerText({ upToMs, unfinished }: LedgerState): string {
   return `${JSON.stringify({ format: FORMAT, upToMs, unfinished })}\n`;
 }
 
-/** null where the file is missing or, with a warning in the log, invalid. */
+/** null if the file is missing or, with a warning in the log, invalid. */
 export async function readLedger(file: string, log: Logger): Promise<LedgerState | null> {
   let reason: string;
   try {

@@ -99,7 +99,7 @@ function hasMark(bytes: Buffer, offset: number): boolean {
   return bytes.compare(MARK, 0, MARK.length, offset, offset + MARK.length) === 0;
 }
 
-/** The offset of the next undamaged frame, at `from` or later; null where there is none. */
+/** The offset of the next undamaged frame, at `from` or later; null if there is none. */
 export function findFrame(bytes: Buffer, from: number): number | null {
   let at = bytes.indexOf(MARK, from);
   while (at !== -1) {

@@ -29,7 +29,7 @@ export class SpoolBounds {
     this.#parts = parts;
   }
 
-  /** Drops records that are too old, not always all at once. True where there were some. */
+  /** Drops records that are too old, not always all at once. True if there were some. */
   expire(): boolean {
     const { index, clock, maxAgeMs, spoolLog } = this.#parts;
     const nowMs = bootTimeMs(clock);

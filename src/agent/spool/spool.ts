@@ -83,7 +83,7 @@ export interface Spool {
   readonly state: SpoolState;
   /** Waiting records, and the bytes of their frames. */
   readonly depth: { readonly records: number; readonly bytes: number };
-  /** How long the oldest record has waited, milliseconds; null where none waits. */
+  /** How long the oldest record has waited, milliseconds; null if none waits. */
   readonly oldestAgeMs: number | null;
   /** Records that left without being accepted, since the start. */
   readonly dropped: Readonly<Record<SpoolKind, number>>;

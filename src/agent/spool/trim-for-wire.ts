@@ -10,7 +10,7 @@ export const MAX_RESULT_BYTES = MAX_BATCH_BYTES / 4;
 export interface TrimmedResult {
   /** The JSON that goes to the service. */
   readonly body: Buffer;
-  /** False where the service refuses it whatever is cut: a fault of the agent. */
+  /** False if the service refuses it whatever is cut: a fault of the agent. */
   readonly isValid: boolean;
 }
 
@@ -51,7 +51,7 @@ export function trimForWire(result: CheckResult): TrimmedResult {
   return bare === null ? { body: whole, isValid: false } : { body: bare, isValid: true };
 }
 
-/** Null where it still does not fit. */
+/** Null if it still does not fit. */
 function bodyOf(result: CheckResult): Buffer | null {
   const body = Buffer.from(JSON.stringify(result));
   return body.length <= MAX_RESULT_BYTES && isAccepted(result) ? body : null;

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { type Pieces, piecesOfFile } from '../service-client/file-pieces.ts';
 import { type Disk, systemDisk, writeFully } from '../spool/disk/disk.ts';
 import { syncNames } from '../spool/disk/durable-folder.ts';
-import { type Pieces, piecesOfFile } from './file-pieces.ts';
 
 /** Stores the bytes of waiting artifacts in files or memory. Ids are those of `artifactIdOf`. */
 export interface ArtifactFiles {
@@ -20,7 +20,7 @@ export interface ArtifactFiles {
   write(id: string, bytes: Uint8Array): Promise<string>;
   /** The same with the first `bytes` of a file. */
   copy(id: string, path: string, bytes: number): Promise<string>;
-  /** In bytes; null where there is none. @throws the system's error */
+  /** In bytes; null if there is none. @throws the system's error */
   size(id: string): Promise<number | null>;
   /** The `bytes` from that offset on. The pieces throw the system's error. */
   read(id: string, from: number, bytes: number): Pieces;

@@ -9,10 +9,10 @@ import {
   isOverArtifactLimit,
 } from '../../wire/v1/artifacts.ts';
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
+import type { Pieces } from '../service-client/file-pieces.ts';
 import { type Disk, systemDisk } from '../spool/disk/disk.ts';
 import type { SharedSpoolSpace, Spool } from '../spool/spool.ts';
 import { type ArtifactFiles, diskArtifactFiles, memoryArtifactFiles } from './artifact-files.ts';
-import type { Pieces } from './file-pieces.ts';
 
 interface AboutArtifact {
   readonly resultId: string;
@@ -219,7 +219,7 @@ class Outbox implements ArtifactOutbox, ArtifactContents, SharedSpoolSpace {
     return assetOf(id);
   }
 
-  /** Reserves room for the bytes before they are written. False where dropping all others is not enough. */
+  /** Reserves room for the bytes before they are written. False if dropping all others is not enough. */
   async #reserve(bytes: number): Promise<boolean> {
     const free = (): number =>
       Math.min(this.#options.spool.freeBytes, this.#files.maxBytes - this.#bytes);
@@ -255,7 +255,7 @@ function refusal(what: string, why: string): AddedArtifact {
   return { ok: false, note: `${what} is not kept: ${why}` };
 }
 
-/** The begin message without the digest; null where the service would never accept it. */
+/** The begin message without the digest; null if the service would never accept it. */
 function beginOf(about: AboutArtifact, bytes: number): Omit<ArtifactBegin, 'sha256'> | null {
   const { resultId, checkId, name } = about;
   for (const contentType of [about.contentType, 'application/octet-stream']) {

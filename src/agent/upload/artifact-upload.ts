@@ -8,10 +8,10 @@ import {
   partPath,
 } from '../../wire/v1/artifacts.ts';
 import { PATHS } from '../../wire/v1/limits.ts';
-import type { Pieces } from './file-pieces.ts';
-import type { PartDenial } from './part-denial.ts';
-import type { PutAnswer, ServiceClient } from './service-client.ts';
-import { type Answer, faultOf, type ServiceFault } from './service-fault.ts';
+import type { Pieces } from '../service-client/file-pieces.ts';
+import type { PartDenial } from '../service-client/part-denial.ts';
+import type { PutAnswer, ServiceClient } from '../service-client/service-client.ts';
+import { type Answer, faultOf, type ServiceFault } from '../service-client/service-fault.ts';
 
 /**
  * How an upload ended:

@@ -3,12 +3,12 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { ThrottledLog } from '../../runtime/throttled-log.ts';
 import type { ArtifactBegin } from '../../wire/v1/artifacts.ts';
 import { artifactBeginSchema } from '../../wire/v1/artifacts.ts';
+import type { ServiceClient } from '../service-client/service-client.ts';
+import { faultOf, type ServiceFault } from '../service-client/service-fault.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { uploadArtifact } from './artifact-upload.ts';
 import { REACTIONS, type RetryPolicy } from './retry-policy.ts';
-import type { ServiceClient } from './service-client.ts';
-import { faultOf, type ServiceFault } from './service-fault.ts';
 
 export interface ArtifactUploaderOptions {
   readonly spool: Spool;

@@ -1,8 +1,8 @@
 import { messageOf } from '../../runtime/errors.ts';
+import { packJson } from '../service-client/service-client.ts';
+import { type Answer, faultOf } from '../service-client/service-fault.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
 import { BATCH_BYTES, BatchMemory, batchOf } from './batch.ts';
-import { packJson } from './service-client.ts';
-import { type Answer, faultOf } from './service-fault.ts';
 
 /** The records read from the spool for one request, and the request's body. */
 export interface PackedBatch {

@@ -26,7 +26,7 @@ export class RecordsAheadOfClock {
     this.#throttled = new ThrottledLog(clock, log, { periodMs: LOG_PERIOD_MS });
   }
 
-  /** Milliseconds until it is time to return; null where there are none. */
+  /** Milliseconds until it is time to return; null if there are none. */
   get dueInMs(): number | null {
     return this.#first === null ? null : Math.max(0, this.#first.dueMs - this.#clock.monotonicMs());
   }

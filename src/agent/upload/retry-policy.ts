@@ -3,8 +3,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
-import type { ServiceClient } from './service-client.ts';
-import type { ServiceFault, ServiceFaultKind } from './service-fault.ts';
+import type { ServiceClient } from '../service-client/service-client.ts';
+import type { ServiceFault, ServiceFaultKind } from '../service-client/service-fault.ts';
 
 /**
  * What follows a fault, whatever was being sent:

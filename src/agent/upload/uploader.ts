@@ -4,6 +4,8 @@ import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { PATHS } from '../../wire/v1/limits.ts';
 import { type ResultsAnswer, resultsAnswerSchema } from '../../wire/v1/results.ts';
+import { packJson, type ServiceClient } from '../service-client/service-client.ts';
+import { type Answer, faultOf, type ServiceFault } from '../service-client/service-fault.ts';
 import type { Spool, SpooledRecord, SpoolKind } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { ArtifactUploader } from './artifact-uploader.ts';
@@ -13,8 +15,6 @@ import { FailingRecords } from './failing-records.ts';
 import { PackedBatches } from './packed-batches.ts';
 import { RecordsAheadOfClock } from './records-ahead-of-clock.ts';
 import { REACTIONS, RetryPolicy } from './retry-policy.ts';
-import { packJson, type ServiceClient } from './service-client.ts';
-import { type Answer, faultOf, type ServiceFault } from './service-fault.ts';
 
 export interface UploaderOptions {
   readonly spool: Spool;
@@ -119,7 +119,7 @@ export class Uploader {
     await this.#waitForRemovals(0);
   }
 
-  /** False where sending artifacts has no chance either. */
+  /** False if sending artifacts has no chance either. */
   async #flushResults(signal: AbortSignal): Promise<boolean> {
     let faults = 0;
     while (!signal.aborted) {

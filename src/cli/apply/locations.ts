@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Check } from '../../model/check/check.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { nearestName } from '../../runtime/text/nearest-name.ts';
-import type { ApiClient } from './api-client.ts';
+import type { ApiClient } from '../service-api/api-client.ts';
 import type { Refusal, Step } from './check-plan.ts';
 
 const PAGE_SIZE = 100;
@@ -58,7 +58,7 @@ function isPlaced({ locations, privateLocations }: Check): boolean {
  * The checks, each with a location: its own, else the given one, else the only private location of
  * the account.
  *
- * @param given the slug of --location; null where there is none
+ * @param given the slug of --location; null if there is none
  * @throws VedetteError of kind `usage` where there is no such location, or none can be chosen
  */
 export async function withDefaultLocation(

@@ -76,7 +76,7 @@ export const UNKNOWN_SECRET: string = randomUUID();
 /** Fields that the service adds. */
 const RESPONSE_ONLY: readonly string[] = ['id', 'created_at', 'updated_at', 'alertChannels'];
 
-/** A check as the API returns it; `check` is null where this release cannot parse it. */
+/** A check as the API returns it; `check` is null if this release cannot parse it. */
 export interface KnownCheck {
   readonly id: string;
   readonly checkType: string;

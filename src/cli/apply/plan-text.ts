@@ -37,7 +37,7 @@ export function planText(plan: Plan, palette: Palette): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** One line about a file's client certificates, which are not applied; null where it has none. */
+/** One line about a file's client certificates, which are not applied; null if it has none. */
 export function certificatesNote({
   clientCertificates,
 }: Pick<CheckFile, 'clientCertificates'>): string | null {

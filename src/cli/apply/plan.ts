@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
-import type { ApiClient } from './api-client.ts';
+import type { ApiClient } from '../service-api/api-client.ts';
 import { type Plan, planOf, type UnlistedAction } from './check-plan.ts';
 import { allPages } from './locations.ts';
 import { type KnownCheck, knownCheckOf } from './normal-form.ts';
@@ -21,7 +21,7 @@ export interface PlanRequest {
   readonly checks: readonly Check[];
   /** What to do with a check of the account that is not among them. */
   readonly unlistedActionOf: (id: string) => UnlistedAction;
-  /** What this process wrote before; nothing where left out. */
+  /** What this process wrote before; nothing if left out. */
   readonly written?: WriteHistory;
 }
 

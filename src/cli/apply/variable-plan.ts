@@ -5,7 +5,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 /** A variable of the account as the API returns it. */
 export interface KnownVariable {
   readonly key: string;
-  /** null where it is secret: the service never returns secret values. */
+  /** null if it is secret: the service never returns secret values. */
   readonly value: string | null;
   readonly secret: boolean;
 }
@@ -14,7 +14,7 @@ export interface KnownVariable {
 export interface VariableStep {
   readonly kind: 'create' | 'update';
   readonly variable: OwnVariable;
-  /** The fields that differ; none where a secret value is written again, perhaps unchanged. */
+  /** The fields that differ; none if a secret value is written again, perhaps unchanged. */
   readonly changes: readonly ('value' | 'secret')[];
 }
 
@@ -46,7 +46,7 @@ export function variablePlanOf(
   return { steps, unchanged: variables.length - steps.length, others: byKey.size };
 }
 
-/** null where it is known to match. */
+/** null if it is known to match. */
 function changesOf(before: KnownVariable, after: OwnVariable): VariableStep['changes'] | null {
   const isOther = before.value !== null && before.value !== after.value;
   const changes: VariableStep['changes'] = [

@@ -1,4 +1,4 @@
-import type { ApiClient, ApiRefusal, ApiReply } from './api-client.ts';
+import type { ApiClient, ApiRefusal, ApiReply } from '../service-api/api-client.ts';
 import { bodyOf, type Refusal, type Step } from './check-plan.ts';
 import type { VariableStep } from './variable-plan.ts';
 

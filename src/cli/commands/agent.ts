@@ -1,8 +1,8 @@
+import type { OpenBackend } from '../../agent/backend/backend.ts';
+import { createFileBackend } from '../../agent/backend/file-backend.ts';
 import { type AgentConfig, loadConfig } from '../../agent/config.ts';
 import { discardReports, NO_REPORTS } from '../../agent/fault-reports/disabled-reports.ts';
 import type { FaultReports } from '../../agent/fault-reports/reporting.ts';
-import { createFileLink } from '../../agent/link/file-link.ts';
-import type { OpenLink } from '../../agent/link/link.ts';
 import { NdjsonSink } from '../../agent/output/ndjson-sink.ts';
 import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
@@ -54,9 +54,9 @@ export async function agentCommand(
   reports = await reportsFor(config, clock, log);
   const { operatorVariables: operator } = config;
   secrets = await openVault({ operator, always: () => keysOf(config), clock, log });
-  const openLink = linkFor(config, printResults, terminal);
+  const openBackend = backendFor(config, printResults, terminal);
   try {
-    return await runDaemon({ config, log, openLink, secrets, reports, onListening }, terminal);
+    return await runDaemon({ config, log, openBackend, secrets, reports, onListening }, terminal);
   } catch (thrown) {
     throw scrubError(thrown, secrets.scrubber);
   }
@@ -83,7 +83,7 @@ function keysOf({ work }: AgentConfig): readonly string[] {
   return [work.key.current, ...ofProxies];
 }
 
-function linkFor(config: AgentConfig, printResults: boolean, { stdout }: Terminal): OpenLink {
+function backendFor(config: AgentConfig, printResults: boolean, { stdout }: Terminal): OpenBackend {
   const { work, concurrency } = config;
   return async (parts) => {
     const { clock, log, metrics } = parts;
@@ -91,11 +91,11 @@ function linkFor(config: AgentConfig, printResults: boolean, { stdout }: Termina
     if (work.kind === 'service') {
       const alsoTo = printResults ? lines() : null;
       // Loaded only for a service.
-      loadSequentially(import.meta.url, '../../agent/link/service-link.js');
-      const { openServiceLink } = await import('../../agent/link/service-link.ts');
-      return openServiceLink({ work, concurrency, alsoTo }, parts);
+      loadSequentially(import.meta.url, '../../agent/backend/service-backend.js');
+      const { openServiceBackend } = await import('../../agent/backend/service-backend.ts');
+      return openServiceBackend({ work, concurrency, alsoTo }, parts);
     }
     const source = createFileSource({ file: work.checksFile, clock, log });
-    return createFileLink({ source, sink: lines() });
+    return createFileBackend({ source, sink: lines() });
   };
 }

@@ -1,7 +1,5 @@
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
-import { ApiClient, isInterrupted, waitPrinter } from '../apply/api-client.ts';
 import type { Plan, Refusal, Step } from '../apply/check-plan.ts';
-import { loadConnection } from '../apply/connection.ts';
 import { knownLocations, refusedByLocation, withDefaultLocation } from '../apply/locations.ts';
 import { makePlan } from '../apply/plan.ts';
 import { certificatesNote, doneText, planText } from '../apply/plan-text.ts';
@@ -10,6 +8,8 @@ import type { VariableStep } from '../apply/variable-plan.ts';
 import { writeChecks, writeVariables } from '../apply/write-steps.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
+import { ApiClient, isInterrupted, waitPrinter } from '../service-api/api-client.ts';
+import { loadConnection } from '../service-api/connection.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { createTerminalLog } from '../terminal-log.ts';
 

@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly retries: boolean;
   /** The file of --env-file, whose values override those of the check file; null for none. */
   readonly envFile: string | null;
-  /** The facts of the test session sent to a service; null where none is sent. */
+  /** The facts of the test session sent to a service; null if none is sent. */
   readonly report: TestSessionFacts | null;
 }
 

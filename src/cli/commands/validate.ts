@@ -32,7 +32,7 @@ export async function validateCommand(file: string, { stdout }: Terminal): Promi
   }
 }
 
-/** null where the file itself gives a value to every name that its templates use. */
+/** null if the file itself gives a value to every name that its templates use. */
 function fromElsewhereText({
   checks,
   variables,

@@ -1,7 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
-import { answerOf, phasesOf } from '../../model/result/facts.ts';
 import { reasonsOf } from '../../model/result/reasons.ts';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
+import { phasesOf, responseSummaryOf } from '../../model/result/result-summary.ts';
 import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from './colour.ts';
@@ -64,7 +64,7 @@ function headline(result: CheckResult, ended: RunResult, palette: Palette): stri
   const { name, checkId, checkType, responseTime } = result;
   const phases = phasesOf(result).map(([phase, ms]) => `${phase} ${durationText(ms)}`);
   const facts = [
-    answerOf(result),
+    responseSummaryOf(result),
     durationText(responseTime),
     attemptsText(result),
     phases.length > 1 ? palette.faint(phases.join(' · ')) : null,

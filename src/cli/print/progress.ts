@@ -6,7 +6,7 @@ import { harmless } from './harmless.ts';
 const CLEAR_LINE = '\r\u001b[K';
 const DEFAULT_COLUMNS = 80;
 
-/** One progress line at the foot of a terminal; nothing where the output is no terminal. */
+/** One progress line at the foot of a terminal; nothing if the output is no terminal. */
 export class Progress {
   readonly #stream: TerminalStream;
   readonly #isShown: boolean;

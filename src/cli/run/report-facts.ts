@@ -1,7 +1,7 @@
 import { type TestSessionFacts, testSessionFactsSchema } from '../../model/result/test-session.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 
-/** The options that describe a session, each undefined where it was not given. */
+/** The options that describe a session, each undefined if it was not given. */
 export interface ReportFlags {
   readonly project: string | undefined;
   readonly sessionName: string | undefined;
@@ -15,7 +15,7 @@ const OPTIONS = [
 ] as const;
 
 /**
- * The facts of the session that a run is reported as; null where the run is not reported.
+ * The facts of the session that a run is reported as; null if the run is not reported.
  *
  * @throws VedetteError of kind `usage` for options without --report, and values that no service
  *   accepts: before any check runs

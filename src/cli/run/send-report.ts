@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import { ApiClient, isInterrupted, waitPrinter } from '../apply/api-client.ts';
-import { loadConnection } from '../apply/connection.ts';
 import { harmless } from '../print/harmless.ts';
+import { ApiClient, isInterrupted, waitPrinter } from '../service-api/api-client.ts';
+import { loadConnection } from '../service-api/connection.ts';
 import type { Terminal } from '../terminal.ts';
 import { SessionReport } from './session-report.ts';
 

@@ -22,10 +22,10 @@ export interface ChildOptions {
 
 /** How a process ended. */
 export interface ChildEnd {
-  /** Null where a signal ended it, or it could not be started. */
+  /** Null if a signal ended it, or it could not be started. */
   readonly code: number | null;
   readonly signal: string | null;
-  /** The error that it reported; null where it reported none. */
+  /** The error that it reported; null if it reported none. */
   readonly lastWords: string | null;
 }
 

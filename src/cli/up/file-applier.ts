@@ -3,7 +3,6 @@ import type { CheckSet } from '../../agent/source/check-source.ts';
 import type { Check } from '../../model/check/check.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { type ApiClient, isInterrupted } from '../apply/api-client.ts';
 import type { Refusal, Step } from '../apply/check-plan.ts';
 import { knownLocations, withExistingLocations } from '../apply/locations.ts';
 import { makePlan } from '../apply/plan.ts';
@@ -13,6 +12,7 @@ import type { VariableStep } from '../apply/variable-plan.ts';
 import { NOTHING_WRITTEN, type WriteHistory } from '../apply/write-history.ts';
 import { inParallel, writeChecks, writeVariables } from '../apply/write-steps.ts';
 import { harmless } from '../print/harmless.ts';
+import { type ApiClient, isInterrupted } from '../service-api/api-client.ts';
 import { LOCAL_SLUG } from './local-location.ts';
 
 export interface FileApplierOptions {
@@ -78,7 +78,7 @@ export class FileApplier {
   /**
    * Applies a changed file: prints what was done, and runs the affected checks at once.
    *
-   * @returns false where the service does not answer now
+   * @returns false if the service does not answer now
    */
   async reapply(set: FileContent, signal: AbortSignal): Promise<boolean> {
     const { log, printLine, file } = this.#options;

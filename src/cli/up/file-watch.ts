@@ -39,7 +39,7 @@ export class FileWatch {
     return this.#signal.aborted ? null : this.takeNewest();
   }
 
-  /** The newest set that was not taken yet; null where there is none. */
+  /** The newest set that was not taken yet; null if there is none. */
   takeNewest(): CheckSet | null {
     const set = this.#newest;
     this.#newest = null;

@@ -2,7 +2,7 @@
 export class LineSplitter {
   readonly #maxBytes: number;
   readonly #onLine: (line: string) => void;
-  /** What there is of the line; null where it is too long. */
+  /** What there is of the line; null if it is too long. */
   #parts: Buffer[] | null = [];
   #bytes = 0;
 

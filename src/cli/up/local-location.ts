@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { VedetteError } from '../../runtime/errors.ts';
-import type { ApiClient, ApiReply, Method } from '../apply/api-client.ts';
 import { allPages, knownLocations } from '../apply/locations.ts';
+import type { ApiClient, ApiReply, Method } from '../service-api/api-client.ts';
 import type { UpState } from './up-state.ts';
 
 /** The private location that the agent of this machine works for. */

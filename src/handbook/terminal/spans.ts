@@ -51,7 +51,7 @@ function spansOfOne(
   }
 }
 
-/** Null where the reader is there already. */
+/** Null if the reader is there already. */
 function addressText(target: LinkTarget, topic: string): string | null {
   if (target.kind === 'outside') return target.url;
   return target.topic === topic ? null : `vedette help ${target.topic}`;

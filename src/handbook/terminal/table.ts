@@ -44,7 +44,7 @@ function spaced(rows: readonly (readonly string[])[]): readonly string[] {
   return rows.flatMap((lines, index) => (isLong && index > 0 ? ['', ...lines] : lines));
 }
 
-/** Null where more than one column would have to be wrapped, or one would be too narrow. */
+/** Null if more than one column would have to be wrapped, or one would be too narrow. */
 function columnWidths(
   titles: readonly Span[],
   rows: readonly (readonly (readonly Span[])[])[],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LOCATIONS } from '../vocabulary.ts';
+import { LOCATIONS } from '../enums.ts';
 
 /** The limits of a plan, with their descriptions. */
 export const PLAN_LIMITS = {

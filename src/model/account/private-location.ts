@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LOCATIONS } from '../vocabulary.ts';
+import { LOCATIONS } from '../enums.ts';
 
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,99}$/;
 

@@ -52,7 +52,7 @@ export const NEVER_RUN: AlertState = {
 /** The circumstances in which a state is judged. */
 export interface AlertContext {
   readonly rules: AlertRules;
-  /** null where locations rotate, or there is only one. */
+  /** null if locations rotate, or there is only one. */
   readonly parallel: ParallelLocations | null;
   /** Where locations rotate: how far behind the others a run may be and still count, else 0. */
   readonly rotationLagMs: number;
@@ -85,7 +85,7 @@ export interface AlertStep {
  * - A problem that begins in silence is never sent. One that began before the silence is sent by the
  *   first run after it, where the threshold was reached meanwhile.
  *
- * @returns null where the run does not count: it is too late, or the check no longer runs there
+ * @returns null if the run does not count: it is too late, or the check no longer runs there
  */
 export function afterRun(
   before: AlertState,

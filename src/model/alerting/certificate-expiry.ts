@@ -24,7 +24,7 @@ export interface CertificateObservation {
  * over only when the one before it has expired. An expired one gets no notice: the check itself
  * fails because of it.
  *
- * @returns the state to save and to notify about; null where there is nothing new
+ * @returns the state to save and to notify about; null if there is nothing new
  */
 export function nextExpiryNotice(
   before: NotifiedExpiry | null,

@@ -41,7 +41,7 @@ export function freshFor(periodMs: number): number {
  *
  * @param rotationLagMs where locations rotate, how much older than the newest of other locations a
  *   run may be; 0 where there is one location
- * @returns null where it changes nothing: it is older than the latest of its location, or too old
+ * @returns null if it changes nothing: it is older than the latest of its location, or too old
  *   to count; or its location is no longer one of the check's
  */
 export function withVerdict(

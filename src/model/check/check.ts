@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { alertSettingsSchema } from '../alerting/alert-settings.ts';
+import { FREQUENCIES, LOCATIONS, RUNTIME_IDS } from '../enums.ts';
 import { maxFrequencyOffset, SUB_MINUTE_OFFSETS } from '../schedule/frequency.ts';
-import { FREQUENCIES, LOCATIONS, RUNTIME_IDS } from '../vocabulary.ts';
 import {
   apiRequestSchema,
   dnsRequestSchema,

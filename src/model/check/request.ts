@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { IP_FAMILIES } from '../vocabulary.ts';
+import { IP_FAMILIES } from '../enums.ts';
 import { ASSERTION_SOURCES, assertionsOf } from './assertion.ts';
 import { urlSchema as url } from './request-url.ts';
 

@@ -119,7 +119,7 @@ export function retryDelayMs(plan: RetryPlan, n: number): number {
 }
 
 /**
- * The delay before the next retry, or null where there is no further one.
+ * The delay before the next retry, or null if there is no further one.
  *
  * @param retriesMade retries already made in this run
  * @param elapsedMs from the start of the first attempt to now, the end of the last one

@@ -53,7 +53,7 @@ export function namesIn(text: string): readonly string[] {
  * The text with its values. Placeholders in values are not filled in.
  *
  * @param valueFor the value of a placeholder; `before` is the text filled in so far
- * @returns null where it would be longer than `maxChars`
+ * @returns null if it would be longer than `maxChars`
  */
 export function fillTemplate(
   template: Template,

@@ -69,7 +69,7 @@ export type TargetChange =
 
 /**
  * The change that sends a request to another target, including a new value of one of the check's
- * own variables in the host. null where the target is the same.
+ * own variables in the host. null if the target is the same.
  *
  * @param retained the keys of secret variables whose values stay, which neither list contains; null:
  *   all

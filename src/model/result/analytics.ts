@@ -1,4 +1,4 @@
-import type { RunnableCheckType } from '../vocabulary.ts';
+import type { RunnableCheckType } from '../enums.ts';
 
 export const METRIC_UNITS = ['milliseconds', 'percentage', 'count'] as const;
 export type MetricUnit = (typeof METRIC_UNITS)[number];

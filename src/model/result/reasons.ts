@@ -1,8 +1,8 @@
 import type { Check } from '../check/check.ts';
 import { unmetCriterion } from './criterion.ts';
 import type { ErrorCode } from './error-codes.ts';
-import { answerOf, detailOf } from './facts.ts';
 import type { CheckResult } from './result.ts';
+import { detailOf, responseSummaryOf } from './result-summary.ts';
 import type { RunResult } from './run-result.ts';
 
 const MAX_ASSERTIONS = 10;
@@ -33,7 +33,7 @@ export function reasonsOf(
     reasons.push(`${detail.requestErrorCode ?? 'ERROR'}: ${detail.requestError}`);
   }
   // Without a response, each assertion would only repeat that.
-  const isSaid = reasons.length > 0 && answerOf(result) === null;
+  const isSaid = reasons.length > 0 && responseSummaryOf(result) === null;
   const failed = isSaid ? [] : (detail?.assertions ?? []).filter(({ error }) => error !== null);
   const criterion = ended === 'failed' ? unmetCriterion(result, check) : null;
   // An assertion on the same value also contains it.
@@ -49,7 +49,7 @@ export function reasonsOf(
     if (ended === 'degraded') reasons.push(degradedText(result, check));
   }
   if (reasons.length > 0) return reasons;
-  return [`${answerOf(result) ?? 'no answer'} is not what the check asks for`];
+  return [`${responseSummaryOf(result) ?? 'no answer'} is not what the check asks for`];
 }
 
 function degradedText(result: CheckResult, check: Check | null): string {

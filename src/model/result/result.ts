@@ -1,12 +1,12 @@
 import type { AssertionResult } from '../check/assertion.ts';
 import type { DnsProtocol } from '../check/request.ts';
-import type { IpFamily, RunnableCheckType } from '../vocabulary.ts';
+import type { IpFamily, RunnableCheckType } from '../enums.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { Traceroute } from './traceroute.ts';
 
 /** Results: src/model/README.md, "Results". All times in milliseconds. */
 
-/** Milliseconds since the attempt's start, cumulative; null where the phase was not reached. */
+/** Milliseconds since the attempt's start, cumulative; null if the phase was not reached. */
 export interface HttpTimings {
   readonly socket: number | null;
   readonly lookup: number | null;
@@ -27,7 +27,7 @@ export interface HttpTimingPhases {
   readonly total: number;
 }
 
-/** Milliseconds since the attempt's start, cumulative; null where the phase was not reached. */
+/** Milliseconds since the attempt's start, cumulative; null if the phase was not reached. */
 export interface TcpTimings {
   readonly lookup: number | null;
   readonly connect: number | null;

@@ -1,5 +1,5 @@
+import type { Frequency } from '../enums.ts';
 import { stableNumber } from '../ids.ts';
-import type { Frequency } from '../vocabulary.ts';
 
 /** The instants at which a check is due: `k · periodMs + phaseMs` for whole k since the epoch. */
 export interface SlotRule {

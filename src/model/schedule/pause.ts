@@ -18,7 +18,7 @@ export const pauseSchema = z.object({
   /** Exclusive. */
   endsAtMs: instantMs,
   repeatUnit: z.enum(REPEAT_UNITS),
-  /** Units between the starts of two occurrences; null where there is only one. */
+  /** Units between the starts of two occurrences; null if there is only one. */
   repeatInterval: z.int().min(1).nullable(),
   /** No occurrence starts at this instant or later; null for never ending. */
   repeatEndsAtMs: instantMs.nullable(),

@@ -9,7 +9,7 @@ export interface Recurrence {
   /** The end of the first occurrence; exclusive. */
   readonly endsAtMs: number;
   readonly repeatUnit: RepeatUnit;
-  /** Units between the starts of two occurrences, 1 or more; null where there is only one. */
+  /** Units between the starts of two occurrences, 1 or more; null if there is only one. */
   readonly repeatInterval: number | null;
   /** No occurrence starts at this instant or later; null for never ending. */
   readonly repeatEndsAtMs: number | null;

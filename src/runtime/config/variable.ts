@@ -3,7 +3,7 @@ import type { Parser } from './parsers.ts';
 /** One environment variable: its row in the README's table, and its parser. */
 export interface Variable<Value> {
   readonly name: string;
-  /** As text; null where there is none. */
+  /** As text; null if there is none. */
   readonly default: string | null;
   readonly whenUnset: Value;
   readonly meaning: string;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { VedetteError } from '../errors.ts';
 
-/** How many files and sockets the process may have open; null where that is unknown (not Linux) or unlimited. */
+/** How many files and sockets the process may have open; null if that is unknown (not Linux) or unlimited. */
 export function descriptorLimit(): number | null {
   const [, soft] = /^Max open files\s+(\d+)/m.exec(readOwnLimits()) ?? [];
   return soft === undefined ? null : Number(soft);

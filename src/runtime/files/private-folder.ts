@@ -81,7 +81,7 @@ function newWalk(): Walk {
   return { entriesLeft: MAX_ENTRIES, restricted: 0, writable: null, readable: 0 };
 }
 
-/** null where it cannot be read. */
+/** null if it cannot be read. */
 async function entriesOf(folder: string): Promise<readonly string[] | null> {
   return await readdir(folder).catch(() => null);
 }
@@ -139,7 +139,7 @@ async function restrictEntries(top: string, walk: Walk, all: boolean): Promise<v
 /**
  * Removes bits of the mode. By a handle: nobody can redirect it to another file.
  *
- * @returns false where that is refused or has no effect, as on some volumes
+ * @returns false if that is refused or has no effect, as on some volumes
  */
 async function changeMode(path: string, taken: number, flags: number): Promise<boolean> {
   try {

@@ -5,7 +5,7 @@ import { embeddedIpv4 } from './embedded-ipv4.ts';
 export interface AddressGuard {
   /** Whether it denies anything: then every address must be resolved before connecting. */
   readonly isActive: boolean;
-  /** The configured network that contains the address; null where it is allowed. */
+  /** The configured network that contains the address; null if it is allowed. */
   deniedBy(address: string): string | null;
 }
 

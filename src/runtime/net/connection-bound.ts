@@ -73,7 +73,7 @@ export class ConnectionBound {
   /**
    * Takes a new connection, and makes room for it.
    *
-   * @returns false where there is no room
+   * @returns false if there is no room
    */
   take(socket: Socket): boolean {
     const { max, maxPerAddress, addressOf } = this.#options;

@@ -5,7 +5,7 @@ const SHORTEST_STEM = 3;
 const SHORTEST_ENDING = 4;
 
 /**
- * The known name that was most likely meant; null where none is similar. Ignores case, and allows one
+ * The known name that was most likely meant; null if none is similar. Ignores case, and allows one
  * edit for every three letters: FETCH is not PATCH, nor ANY A.
  */
 export function nearestName(given: string, known: readonly string[]): string | null {

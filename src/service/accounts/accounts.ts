@@ -1,4 +1,4 @@
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import { notFound } from '../errors.ts';
 import { findAccount, type StoredAccount } from './sql.ts';
 

@@ -7,7 +7,7 @@ import {
   planOf,
   UNLIMITED,
 } from '../../model/account/plan.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import { countOfPlan, lockAccount } from './sql.ts';
 

@@ -7,7 +7,7 @@ import {
   type Plans,
   planOf,
 } from '../../model/account/plan.ts';
-import { LOCATIONS } from '../../model/vocabulary.ts';
+import { LOCATIONS } from '../../model/enums.ts';
 
 /** A feature of a plan, with its limit if it has one (src/service/README.md, "Plans"). */
 export interface Entitlement {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { findActiveApiKeyByHash, insertApiKey } from '../api-keys/exports.ts';
 import { prefixOf } from '../api-keys/keys.ts';
-import type { Store } from '../database/port.ts';
+import { findActiveApiKeyByHash, insertApiKey } from '../api-keys/shared.sql.ts';
+import type { Store } from '../database/store.ts';
 import { hashOfKey } from '../http/access/authenticator.ts';
 import { hasAccount, insertAccount, lockFirstAccount } from './sql.ts';
 

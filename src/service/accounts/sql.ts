@@ -1,5 +1,5 @@
 import type { PlanLimit } from '../../model/account/plan.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 export type StoredAccount = {
   readonly id: string;
@@ -15,7 +15,7 @@ export async function findAccount(sql: Sql, id: string): Promise<StoredAccount |
   return account ?? null;
 }
 
-/** @returns false where an account has that id already */
+/** @returns false if an account has that id already */
 export async function insertAccount(
   sql: Sql,
   account: { readonly id: string; readonly name: string; readonly createdAtMs: number },

@@ -1,10 +1,10 @@
 import type { ErrorsAnswer, ErrorsRequest } from '../../wire/v1/error-report.ts';
-import { isKnownAgent } from '../agents/exports.ts';
-import type { Store } from '../database/port.ts';
+import { isKnownAgent } from '../agents/shared.sql.ts';
+import type { Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { findPrivateLocation } from '../private-locations/exports.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
+import { findPrivateLocation } from '../private-locations/shared.sql.ts';
 import { type AgentError, insertAgentErrors, listAgentErrors, trimAgentErrors } from './sql.ts';
 
 export type { AgentError } from './sql.ts';

@@ -1,5 +1,5 @@
 import type { Capabilities } from '../../wire/v1/poll.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import { HAS_AGENT_SLOT, type KnownAgent, type OfLocation } from './sql.ts';
 
@@ -17,7 +17,7 @@ export interface AgentFacts {
   readonly queued: number;
   readonly refused: KnownAgent['refused'];
   readonly leaseMs: number;
-  /** null where it is not reported. */
+  /** null if it is not reported. */
   readonly clockAheadMs: number | null;
 }
 
@@ -164,7 +164,7 @@ export async function acquireLease(
   return rows[0]?.epoch ?? 0;
 }
 
-/** @returns false where another process has the lease, or it is over */
+/** @returns false if another process has the lease, or it is over */
 export async function endLease(
   sql: Sql,
   { locationId, id, epoch }: AgentKey & { readonly epoch: number },
@@ -182,7 +182,7 @@ export async function endLease(
  * Ends the agent and its lease until `allowAgent`. The caller has locked the location with
  * `lockAssignments`. Idempotent.
  *
- * @returns null where the location has no such agent
+ * @returns null if the location has no such agent
  */
 export async function markAgentEnded(
   sql: Sql,
@@ -200,7 +200,7 @@ export async function markAgentEnded(
   return row ?? null;
 }
 
-/** @returns false where the location has no such agent */
+/** @returns false if the location has no such agent */
 export async function allowAgent(sql: Sql, { locationId, id }: AgentKey): Promise<boolean> {
   const rows = await sql.query(
     'update agents set ended_at = null where location_id = $1 and id = $2 returning id',

@@ -1,6 +1,6 @@
 import type { PollRequest } from '../../wire/v1/poll.ts';
 import type { ReleaseRequest } from '../../wire/v1/release.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { badToken, conflict, type ServiceError } from '../errors.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { type AgentLimits, MAX_KNOWN_AGENTS } from './agent-limits.ts';
@@ -99,7 +99,7 @@ export async function renewOrAcquireLease(
 /**
  * Gives the lease back: the agent's checks move at once.
  *
- * @returns false where another process had the lease, or it was over
+ * @returns false if another process had the lease, or it was over
  */
 export async function releaseLease(
   store: Store,
@@ -118,7 +118,7 @@ export async function releaseLease(
 /**
  * Ends the agent until it is allowed again: ends its lease, and wakes its held poll.
  *
- * @returns false where the location has no such agent
+ * @returns false if the location has no such agent
  */
 export async function endAgent(tx: Sql, key: AgentKey): Promise<boolean> {
   const { locationId, id: agentId } = key;

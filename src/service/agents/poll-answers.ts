@@ -8,7 +8,7 @@ import type { LocationSettings, PollRequest, PollResponse } from '../../wire/v1/
 import { pollHoldMs } from '../../wire/v1/poll-timing.ts';
 import type { CheckRuns, LeaseHolder } from '../check-runs/check-runs.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { badToken } from '../errors.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import type { ProxyPasswords } from '../private-locations/proxy-passwords.ts';
@@ -151,7 +151,7 @@ export function createPollAnswers(parts: PollAnswersParts): PollAnswers {
     return response(who, { position, checks, runs: [] }, 0, UNCHANGED_SETTINGS);
   };
 
-  /** null where it does not fit into one answer. */
+  /** null if it does not fit into one answer. */
   const changedSince = async (
     who: LeaseHolder,
     { revision: since }: PollRequest,

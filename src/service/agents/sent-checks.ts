@@ -3,7 +3,7 @@ import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
 import { id } from '../../wire/v1/fields.ts';
 import { MAX_ASSIGNMENTS, MAX_REMOVALS } from '../../wire/v1/limits.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { listLost, readShare, type SharedCheck } from './share.sql.ts';
 import type { AgentOfLocation } from './sql.ts';
 
@@ -103,7 +103,7 @@ async function readPage(
  * changes up to a revision between them: the next poll brings the rest.
  *
  * @param to read before the checks: those sent may be newer, and are then sent again
- * @returns null where not even the changes of one revision fit
+ * @returns null if not even the changes of one revision fit
  */
 export async function deltaOf(
   source: CheckSource,

@@ -1,6 +1,6 @@
 import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
-import { MAY_BEGIN } from '../check-runs/exports.ts';
-import type { Sql } from '../database/port.ts';
+import { MAY_BEGIN } from '../check-runs/shared.sql.ts';
+import type { Sql } from '../database/store.ts';
 import type { AgentOfLocation } from './sql.ts';
 
 /** What the answer to a poll says of the agent, of its location, and of its checks. */
@@ -38,7 +38,7 @@ export type AgentPosition = {
  * Reads the positions of agents of one location; an id may occur more than once. Read them before the
  * checks: a change in between has a later revision, and is sent again.
  *
- * @returns in the order of the ids; null where the location is gone
+ * @returns in the order of the ids; null if the location is gone
  */
 export async function readPositions(
   sql: Sql,
@@ -80,7 +80,7 @@ export interface SharedCheck {
   /** The revision of the location when the agent got the check, or when the check last changed. */
   readonly revision: number;
   readonly assignment: AssignmentMessage;
-  /** The encrypted values of the secret variables; null where there are none. */
+  /** The encrypted values of the secret variables; null if there are none. */
   readonly sealedVariables: Buffer | null;
 }
 

@@ -1,5 +1,5 @@
 import type { Capabilities } from '../../wire/v1/poll.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 export interface OfLocation {
   readonly locationId: string;
@@ -21,7 +21,7 @@ export type KnownAgent = {
   readonly checks: number;
   /** Its lease has not expired, by the database's clock. */
   readonly live: boolean;
-  /** null where the lease was given back or found expired. */
+  /** null if the lease was given back or found expired. */
   readonly leaseUntil: Date | null;
   readonly firstSeenAt: Date;
   readonly lastSeenAt: Date;

@@ -1,5 +1,5 @@
 import { commonFields } from '../../model/check/check.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { GivenAlert, Judgement } from './judge.ts';
 import type { AlertNotice, Outbox } from './notice.ts';

@@ -1,6 +1,6 @@
 import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
 import { groupBy } from '../../runtime/group-by.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { freshMsOf, parallelLocationOf } from './judge.ts';
 import { findLatestRuns, type LatestRun } from './latest-runs.sql.ts';
 import type { AlertObservation } from './observation.ts';

@@ -2,7 +2,7 @@ import { MAX_THRESHOLD_DAYS } from '../../model/alerting/certificate-expiry.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
 import { applyJudgements } from './apply-judgements.ts';

@@ -59,7 +59,7 @@ const NO_RECORD: AlertRecord = {
   notifiedExpiry: null,
 };
 
-/** The locations that run every slot; null where they rotate, or there is only one. */
+/** The locations that run every slot; null if they rotate, or there is only one. */
 export function parallelOf(subject: AlertSubject, rules: AlertRules): ParallelLocations | null {
   const { runsParallel, locations } = subject;
   if (!runsParallel || locations.length < 2) return null;

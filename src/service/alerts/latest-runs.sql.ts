@@ -1,4 +1,4 @@
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 /** A FINAL result that judges its check. */
 export interface LatestRun {

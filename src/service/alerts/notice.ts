@@ -1,6 +1,6 @@
 import type { AlertType } from '../../model/alerting/alert.ts';
-import type { CheckType } from '../../model/vocabulary.ts';
-import type { Sql } from '../database/port.ts';
+import type { CheckType } from '../../model/enums.ts';
+import type { Sql } from '../database/store.ts';
 
 /** An alert or a reminder, as the channels of the check's subscriptions receive it. */
 export interface AlertNotice {
@@ -22,7 +22,7 @@ export interface AlertNotice {
   readonly statusCode: string | null;
   /** Epoch milliseconds: when the run that led to it began. */
   readonly startedAtMs: number;
-  /** Whole days; null where no certificate was seen. */
+  /** Whole days; null if no certificate was seen. */
   readonly sslDaysRemaining: number | null;
   /** 0 for the notice itself, then 1, 2, … for its reminders. */
   readonly reminder: number;

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import { storeFaultKind } from '../database/store-errors.ts';
 import { applyJudgements, type JudgementEffects } from './apply-judgements.ts';
 import { judgeTime } from './judge.ts';

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ALERT_TYPES } from '../../model/alerting/alert.ts';
-import { CHECK_TYPES } from '../../model/vocabulary.ts';
+import { CHECK_TYPES } from '../../model/enums.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { READ } from '../http/resources/check-parameters.ts';
 import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';

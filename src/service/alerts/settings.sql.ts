@@ -1,8 +1,8 @@
 import type { AlertSettings } from '../../model/alerting/alert-settings.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
-/** null where the account never set any. */
+/** null if the account never set any. */
 export async function findAlertSettings(
   sql: Sql,
   accountId: string,

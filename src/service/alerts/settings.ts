@@ -1,7 +1,7 @@
 import { type AlertSettings, alertSettingsSchema } from '../../model/alerting/alert-settings.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { lockAccount } from '../accounts/exports.ts';
-import type { Sql, Store } from '../database/port.ts';
+import { lockAccount } from '../accounts/shared.sql.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { notFound } from '../errors.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { findAlertSettings, putAlertSettings } from './settings.sql.ts';

@@ -1,7 +1,7 @@
 import { pauseOf, silenceOf } from '../../model/schedule/maintenance-window.ts';
 import { compilePauses } from '../../model/schedule/pause.ts';
-import type { Sql } from '../database/port.ts';
-import { windowsNear } from '../maintenance-windows/exports.ts';
+import type { Sql } from '../database/store.ts';
+import { windowsNear } from '../maintenance-windows/shared.sql.ts';
 
 /**
  * Whether a check with these tags, its own and its group's, is silenced or paused at the instant

@@ -1,6 +1,6 @@
 import type { AlertType } from '../../model/alerting/alert.ts';
-import type { CheckType } from '../../model/vocabulary.ts';
-import type { Sql } from '../database/port.ts';
+import type { CheckType } from '../../model/enums.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
 /** src/service/README.md, "Alerts". */

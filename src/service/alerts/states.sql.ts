@@ -1,8 +1,8 @@
 import type { AlertState } from '../../model/alerting/alert-state.ts';
 import type { NotifiedExpiry } from '../../model/alerting/certificate-expiry.ts';
 import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
-import type { CheckType, Frequency } from '../../model/vocabulary.ts';
-import type { Sql } from '../database/port.ts';
+import type { CheckType, Frequency } from '../../model/enums.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
 /** The run that an alert is about. */

@@ -1,4 +1,5 @@
 import type { Check } from '../../model/check/check.ts';
+import type { RunnableCheckType } from '../../model/enums.ts';
 import {
   ANALYTICS_PATHS,
   type AnalyticsGrouping,
@@ -7,10 +8,9 @@ import {
   quickRangeAt,
   type RunStatus,
 } from '../../model/result/analytics.ts';
-import type { RunnableCheckType } from '../../model/vocabulary.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { findCheck } from '../checks/exports.ts';
-import type { Store } from '../database/port.ts';
+import { findCheck } from '../checks/shared.sql.ts';
+import type { Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Measure } from '../../model/result/analytics.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
 export interface RunMetrics {

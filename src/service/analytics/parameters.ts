@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RunnableCheckType } from '../../model/enums.ts';
 import {
   AGGREGATION_INTERVAL,
   ANALYTICS_GROUPINGS,
@@ -8,7 +9,6 @@ import {
   QUICK_RANGES,
   RUN_STATUSES,
 } from '../../model/result/analytics.ts';
-import type { RunnableCheckType } from '../../model/vocabulary.ts';
 import { editDistance } from '../../runtime/text/edit-distance.ts';
 import { numberOf, pageQuery } from '../http/resources/parameters.ts';
 import { windowQuery } from '../http/resources/window-parameters.ts';

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
 import {
   AGGREGATIONS,
   ANALYTICS_PATHS,
@@ -8,7 +9,6 @@ import {
   METRIC_UNITS,
   type Metric,
 } from '../../model/result/analytics.ts';
-import { CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { checkId } from '../http/resources/check-parameters.ts';
 import type { Page } from '../http/resources/paging.ts';

@@ -4,7 +4,7 @@ import {
   FIRST_MONDAY_MS,
   type Metric,
 } from '../../model/result/analytics.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { MEASURE_COLUMNS } from './metrics.sql.ts';
 
 /** What a point covers: one run, the whole window, or an interval of minutes. */
@@ -30,7 +30,7 @@ export interface SeriesQuery {
 
 /** One point of a series. The values are in the order of the metrics. */
 export interface SeriesPoint {
-  /** The location or status code of the series; null where there is none, or no grouping. */
+  /** The location or status code of the series; null if there is none, or no grouping. */
   readonly group: string | number | null;
   readonly time: Date;
   readonly values: readonly (number | null)[];
@@ -85,7 +85,7 @@ function ofManyRuns({ of, aggregation }: Metric): string {
  * Points by the name of the series (null last), then by time. Intervals start at multiples of their
  * minutes since the first Monday of 1970; an interval without a run has no point.
  *
- * @returns null where there are more than `maxPoints`
+ * @returns null if there are more than `maxPoints`
  */
 export async function readSeries(
   store: Store,

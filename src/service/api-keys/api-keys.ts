@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { lockAccount } from '../accounts/exports.ts';
-import type { Store } from '../database/port.ts';
+import { lockAccount } from '../accounts/shared.sql.ts';
+import type { Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { Authenticator, Role } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';

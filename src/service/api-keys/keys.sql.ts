@@ -1,4 +1,4 @@
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 /** The tables of API keys and of location keys have these columns in common. */
 export type StoredKey = {

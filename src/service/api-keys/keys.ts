@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import { hashOfKey } from '../http/access/authenticator.ts';
 import { type KeyTable, type StoredKey, touchKey } from './keys.sql.ts';
 

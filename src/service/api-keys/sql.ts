@@ -1,6 +1,6 @@
 import type { AccountKey } from '../database/account-key.ts';
 import type { AccountRange } from '../database/page-entries.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import type { Role } from '../http/access/authenticator.ts';
 import { findActiveKeysByHash, KEY_COLUMNS, type StoredKey } from './keys.sql.ts';
 

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { findCheck } from '../checks/exports.ts';
+import { findCheck } from '../checks/shared.sql.ts';
 import { notFound } from '../errors.ts';
 import type { ArtifactLimits } from '../object-store/artifacts-config.ts';
 import type { ByteRange } from '../object-store/byte-range.ts';

@@ -2,10 +2,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import type { Sql, Store } from '../database/port.ts';
 import { everyHour } from '../database/retention.ts';
+import type { Sql, Store } from '../database/store.ts';
+import type { ArtifactStore } from '../object-store/artifact-store.ts';
 import { cleanUpArtifacts } from '../object-store/clean-up.ts';
-import type { ArtifactStore } from '../object-store/port.ts';
 import { deleteOldArtifacts, isContentUsed, listOldArtifactContents } from './ages.sql.ts';
 import { type ArtifactContent, lockArtifactContent } from './sql.ts';
 import {

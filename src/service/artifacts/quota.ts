@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import { conflict, type ServiceError } from '../errors.ts';
 import { ARTIFACT_VARIABLES, type ArtifactLimits } from '../object-store/artifacts-config.ts';
 import { readArtifactUsage } from './sql.ts';

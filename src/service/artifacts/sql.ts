@@ -1,5 +1,5 @@
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 /** An upload to a result. Its content is in the artifact store, by account and digest. */
 export type ArtifactFields = {

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { type ArtifactContent, type ArtifactRowKey, HAS_RESULT, IS_ITS_RESULT } from './sql.ts';
 
 /** Where a scan continues. */
@@ -11,7 +11,7 @@ export type ScanCursor = {
 
 export type UnclaimedArtifact = ScanCursor &
   ArtifactContent & {
-    /** The location of its result; null where none is stored. */
+    /** The location of its result; null if none is stored. */
     readonly resultLocation: string | null;
   };
 

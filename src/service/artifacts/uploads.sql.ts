@@ -1,4 +1,4 @@
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { ARTIFACT_FIELDS, type ArtifactFields, artifactParams } from './sql.ts';
 
@@ -71,7 +71,7 @@ export async function openArtifactUpload(sql: Sql, upload: ArtifactUploadRow): P
 
 /**
  * Marks an upload as active. One that a replica of the previous release began, which stored no location,
- * becomes the caller's. null where the location has no such upload.
+ * becomes the caller's. null if the location has no such upload.
  */
 export async function touchArtifactUpload(
   sql: Sql,

@@ -9,13 +9,13 @@ import {
   partPath,
 } from '../../wire/v1/artifacts.ts';
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { badToken, conflict, notFound, tooLarge } from '../errors.ts';
+import type { ArtifactStore, MissingPart } from '../object-store/artifact-store.ts';
 import { ArtifactError } from '../object-store/errors.ts';
 import { uploadIdOf } from '../object-store/names.ts';
-import type { ArtifactStore, MissingPart } from '../object-store/port.ts';
-import { findPrivateLocation } from '../private-locations/exports.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
+import { findPrivateLocation } from '../private-locations/shared.sql.ts';
 import { answered, uploadGone } from './faults.ts';
 import type { ArtifactQuota } from './quota.ts';
 import {

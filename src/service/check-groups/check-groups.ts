@@ -1,7 +1,7 @@
 import { checkGroupSchema } from '../../model/check/check-group.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';

@@ -1,5 +1,5 @@
 import type { OneOffMessage } from '../../wire/v1/assignment.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import type { RunReason } from './sql.ts';
 
 /** An agent with its lease. */
@@ -85,7 +85,7 @@ type HeldRow = {
 /** A run, before the secret variables of its check are decrypted. */
 export interface HeldRun {
   readonly run: OneOffMessage;
-  /** The encrypted values of the check's secret variables; null where there are none. */
+  /** The encrypted values of the check's secret variables; null if there are none. */
   readonly sealedVariables: Buffer | null;
 }
 

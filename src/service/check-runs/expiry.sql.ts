@@ -1,4 +1,4 @@
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { IS_HELD } from './claims.sql.ts';
 
 /** A run whose time is over and that has no FINAL. */

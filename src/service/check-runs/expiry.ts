@@ -3,10 +3,10 @@ import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { storeFaultKind } from '../database/store-errors.ts';
-import { lockSubjects } from '../results/exports.ts';
 import { recordMissed } from '../results/missed-slots/record-missed.ts';
+import { lockSubjects } from '../results/shared.sql.ts';
 import {
   deleteOldRuns,
   expireRuns,

@@ -2,12 +2,12 @@ import { retryPlanOf } from '../../model/check/retry.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
 import type { HandoverRequest, HandoverResponse } from '../../wire/v1/handover.ts';
 import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
-import { findCheck } from '../checks/exports.ts';
+import { findCheck } from '../checks/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
-import { listAssignedSlots } from '../results/exports.ts';
 import { isAssignedSlot } from '../results/intake/assigned-slots.ts';
+import { listAssignedSlots } from '../results/shared.sql.ts';
 import { hasLease } from './claims.sql.ts';
 import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
 import {

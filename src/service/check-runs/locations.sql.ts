@@ -1,5 +1,5 @@
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { CAN_RUN } from './claims.sql.ts';
 
 /** A private location that runs a check. */

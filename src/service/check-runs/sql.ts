@@ -1,5 +1,5 @@
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 export const RUN_REASONS = ['requested', 'retry'] as const;
 export type RunReason = (typeof RUN_REASONS)[number];
@@ -122,7 +122,7 @@ export async function findRunOfAttempt(sql: Sql, key: AttemptKey): Promise<OneOf
 }
 
 /**
- * The location where a handed over or requested run began; null where no attempt of it was ever given
+ * The location where a handed over or requested run began; null if no attempt of it was ever given
  * to `locationId`.
  */
 export async function findOrigin(

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { STORED_CHECK_TYPES } from '../../model/vocabulary.ts';
+import { STORED_CHECK_TYPES } from '../../model/enums.ts';
 import { originOf, presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { viewerOf } from '../http/access/viewer.ts';

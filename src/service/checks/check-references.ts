@@ -1,11 +1,11 @@
 import { requireChannels } from '../alerts/channels/check-subscriptions.ts';
-import { lockGroupShared } from '../check-groups/exports.ts';
-import type { Sql } from '../database/port.ts';
+import { lockGroupShared } from '../check-groups/shared.sql.ts';
+import type { Sql } from '../database/store.ts';
 import { invalid, type RequestProblem } from '../errors.ts';
 import type { AnyCheck } from '../heartbeats/heartbeat.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { changeLocations } from '../private-locations/require-locations.ts';
-import { lockServicesShared } from '../status-pages/exports.ts';
+import { lockServicesShared } from '../status-pages/shared.sql.ts';
 
 /**
  * Locks what a check refers to until the transaction ends, and counts a change for its private

@@ -87,7 +87,7 @@ export interface CheckVariables {
    * @throws ServiceError 409 where they cannot be decrypted
    */
   secretValues(key: AccountKey, sealed: Buffer): readonly string[];
-  /** `secretValues`, or none where they cannot be decrypted. */
+  /** `secretValues`, or none if they cannot be decrypted. */
   readableSecrets(key: AccountKey, sealed: Buffer): readonly string[];
   /**
    * Encrypts the credentials and all values of a stored check with the newest key.

@@ -8,7 +8,7 @@ import {
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { targetChange, targetOf } from '../../model/credentials/target.ts';
 import { urlSecretOf } from '../../model/credentials/url-secret.ts';
-import type { RunnableCheckType, StoredCheckType } from '../../model/vocabulary.ts';
+import type { RunnableCheckType, StoredCheckType } from '../../model/enums.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
 import {
@@ -22,7 +22,7 @@ import {
   withoutSubscriptions,
 } from '../alerts/channels/check-views.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { bodyProblem, unstorableTexts, validBody } from '../http/resources/input-problems.ts';

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify';
-import { RUNNABLE_CHECK_TYPES } from '../../model/vocabulary.ts';
+import { RUNNABLE_CHECK_TYPES } from '../../model/enums.ts';
 import { anyCheckRoutes } from './any-checks.routes.ts';
 import type { Checks } from './checks.ts';
 import { typedCheckRoutes } from './typed-checks.routes.ts';

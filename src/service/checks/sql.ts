@@ -1,12 +1,12 @@
 import { checkBodySchema } from '../../model/check/check.ts';
-import type { StoredCheckType } from '../../model/vocabulary.ts';
+import type { StoredCheckType } from '../../model/enums.ts';
 import { parseTolerantly } from '../../wire/v1/tolerant-parse.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import { bytesOf, type PageEntry } from '../database/page-entries.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
-import { HEARTBEAT_OF_CHECK, type HeartbeatOfCheck } from '../heartbeats/exports.ts';
 import { type AnyCheck, heartbeatCheckSchema } from '../heartbeats/heartbeat.ts';
+import { HEARTBEAT_OF_CHECK, type HeartbeatOfCheck } from '../heartbeats/shared.sql.ts';
 
 export interface StoredCheck {
   readonly check: AnyCheck;
@@ -77,7 +77,7 @@ function valuesOf(accountId: string, { id, ...body }: AnyCheck): readonly unknow
 
 /**
  * @param given `sealedVariables` are the encrypted values of the secret variables, which `check` lacks
- * @returns null where the account has a check with that id already
+ * @returns null if the account has a check with that id already
  */
 export async function insertCheck(
   sql: Sql,

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import type { RunnableCheckType } from '../../model/vocabulary.ts';
+import type { RunnableCheckType } from '../../model/enums.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';

@@ -1,6 +1,6 @@
 import type { AccountKey } from '../database/account-key.ts';
 import type { AccountRange } from '../database/page-entries.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 
 export type StoredCertificate = {

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
-import type { Sql } from './port.ts';
+import type { Sql } from './store.ts';
 
 export interface DatabaseClockParts {
   readonly store: Sql;

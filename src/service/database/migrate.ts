@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
-import type { Store, Transaction } from './port.ts';
+import type { Store, Transaction } from './store.ts';
 import { StoreError } from './store-errors.ts';
 
 interface Migration {
@@ -107,7 +107,7 @@ export async function isMigrated(store: Pick<Store, 'query'>): Promise<boolean> 
   return row?.there === true;
 }
 
-/** Applies the next file and returns its name; null where all are applied. */
+/** Applies the next file and returns its name; null if all are applied. */
 async function applyNext(tx: Transaction, migrations: readonly Migration[]) {
   await tx.query(`set local lock_timeout = ${LOCK_WAIT_MS}`);
   await tx.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);

@@ -1,8 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { loadSequentially } from '../../runtime/load-sequentially.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Store } from './port.ts';
 import { PostgresStore } from './postgres/postgres.ts';
+import type { Store } from './store.ts';
 
 export interface StoreConfig {
   /** `postgres://…`; null for the embedded database. */

@@ -1,4 +1,4 @@
-import type { Row } from './port.ts';
+import type { Row } from './store.ts';
 
 /** Rows as the drivers give them in array mode, as objects with camelCase keys. */
 export function namedRows<R extends Row>(

@@ -24,7 +24,7 @@ export class StoreError extends Error {
   /** UPPER_SNAKE_CASE and stable, for programs and logs. */
   readonly code: string;
   readonly constraint: string | null;
-  /** Five characters (PostgreSQL manual, appendix A); null where no server answered. */
+  /** Five characters (PostgreSQL manual, appendix A); null if no server answered. */
   readonly sqlState: string | null;
 
   constructor(kind: StoreErrorKind, code: string, message: string, facts: StoreErrorFacts = {}) {

@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { sleep } from '../../runtime/wait.ts';
-import type { Param, Row, Store, Transaction } from './port.ts';
 import { Serial } from './serial.ts';
+import type { Param, Row, Store, Transaction } from './store.ts';
 import { isRetryable, StoreError } from './store-errors.ts';
 
 /**

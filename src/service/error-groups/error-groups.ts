@@ -1,8 +1,8 @@
 import { archiveAfter, type ErrorGroupChanges } from '../../model/result/error-group.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Sql, Store } from '../database/port.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { FinalFollower } from '../results/final-follower.ts';

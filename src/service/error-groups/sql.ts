@@ -1,5 +1,5 @@
 import type { ErrorFacts, ErrorGroupArchive } from '../../model/result/error-group.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
 /** Failures of a check, or of the test sessions of a project. */
@@ -9,7 +9,7 @@ export type StoredErrorGroup = Readonly<ErrorFacts> & {
   readonly id: string;
   /** The id of the check or of the project; empty for sessions without a project. */
   readonly scope: string;
-  /** The environments of test sessions, sorted; null where none is known. */
+  /** The environments of test sessions, sorted; null if none is known. */
   readonly environments: readonly string[] | null;
   readonly firstSeen: Date;
   readonly lastSeen: Date;

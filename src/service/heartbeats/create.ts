@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Allowance } from '../accounts/allowance.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import { createHeartbeatEvents, type HeartbeatEvents } from './events.ts';
 import type { HeartbeatState } from './heartbeat-machine.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';

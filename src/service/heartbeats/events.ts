@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { findCheck } from '../checks/exports.ts';
-import type { Store } from '../database/port.ts';
+import { findCheck } from '../checks/shared.sql.ts';
+import type { Store } from '../database/store.ts';
 import { notFound } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import {

@@ -49,7 +49,7 @@ export interface Judged {
   readonly failedAtMs: number | null;
 }
 
-/** When the period is over; null where nothing is expected. */
+/** When the period is over; null if nothing is expected. */
 export function expectedAt({ periodMs }: Rhythm, standing: HeartbeatPosition): number | null {
   return standing.countedFromMs === null || standing.isFailing
     ? null

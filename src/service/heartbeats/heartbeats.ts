@@ -13,8 +13,8 @@ import {
   lockCheck,
   type StoredCheck,
   updateCheck,
-} from '../checks/exports.ts';
-import type { Sql, Store } from '../database/port.ts';
+} from '../checks/shared.sql.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';

@@ -1,6 +1,6 @@
 import { type CompiledPauses, compilePauses } from '../../model/schedule/pause.ts';
-import type { Sql } from '../database/port.ts';
-import { pausesOf } from '../maintenance-windows/exports.ts';
+import type { Sql } from '../database/store.ts';
+import { pausesOf } from '../maintenance-windows/shared.sql.ts';
 import type { PausesBetween } from './transitions.ts';
 
 interface Known {

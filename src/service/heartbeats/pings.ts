@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../runtime/clock.ts';
 import { cutText } from '../../runtime/text/cut-text.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { storableText } from '../database/values.ts';
 import { notFound } from '../errors.ts';
 import { createDatabaseRetry } from './database-retry.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 /** An instant at which the service can take pings, and the longest silence before it; epoch ms. */
 export interface Alive {
@@ -32,7 +32,7 @@ export async function isAbsenceOpen(sql: Sql, { atMs, maxSilenceMs }: Alive): Pr
  * Records the instant after a silence, or for the first time. Until the transaction ends, no other
  * replica does.
  *
- * @returns the record before the silence; null where there was no silence, or no record
+ * @returns the record before the silence; null if there was no silence, or no record
  */
 export async function recordReturn(
   sql: Sql,

@@ -1,5 +1,5 @@
 import type { Logger } from '../../runtime/logger.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import { excuseAbsence, isAbsenceOpen, recordAlive, recordReturn } from './presence.sql.ts';
 
 export interface PresenceParts {

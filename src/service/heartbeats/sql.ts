@@ -1,5 +1,5 @@
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import type { Rhythm } from './heartbeat.ts';
 import type { HeartbeatPosition, HeartbeatState } from './heartbeat-machine.ts';
@@ -157,7 +157,7 @@ export async function setRhythm(
   );
 }
 
-/** @returns the token before; null where there is no such heartbeat */
+/** @returns the token before; null if there is no such heartbeat */
 export async function replaceToken(
   sql: Sql,
   { accountId, id, token }: AccountKey & { readonly token: string },
@@ -181,7 +181,7 @@ export interface HeartbeatStep {
   /** When it is judged next, epoch milliseconds; null for not before a ping. */
   readonly dueMs: number | null;
   readonly early: EarlyEvent | null;
-  /** null where nothing visible happened. */
+  /** null if nothing visible happened. */
   readonly event: {
     /** The id of an existing event adds the pings to that event. */
     readonly id: string;

@@ -1,6 +1,6 @@
 import { groupBy } from '../../runtime/group-by.ts';
 import type { AlertEngine, AlertObservation } from '../alerts/engine.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { durationText, type Rhythm } from './heartbeat.ts';
 import {
   afterPing,

@@ -15,7 +15,7 @@ export class AllowedMethods {
     this.#patterns.set(url, pattern);
   }
 
-  /** In alphabetical order, OPTIONS among them; empty where no route has the path. */
+  /** In alphabetical order, OPTIONS among them; empty if no route has the path. */
   at(path: string): readonly string[] {
     const methods = new Set<string>();
     for (const { matches, methods: own } of this.#patterns.values()) {

@@ -32,7 +32,7 @@ const HEALTH = z.object({
 /** A probe without an answer by then has failed. */
 const PROBE_LIMIT_MS = 2_000;
 
-/** Null where requests should be sent here. */
+/** Null if requests should be sent here. */
 const NOT_READY = {
   answers: null,
   silent: 'The database does not answer',

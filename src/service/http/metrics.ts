@@ -37,9 +37,9 @@ export const NO_COUNTS: FeatureCounts = {
 
 export interface FinishedRequest {
   readonly method: string;
-  /** The route's pattern, never the path; null where no route was found. */
+  /** The route's pattern, never the path; null if no route was found. */
   readonly route: string | null;
-  /** null where the client was gone before the answer was sent. */
+  /** null if the client was gone before the answer was sent. */
   readonly status: number | null;
   readonly durationMs: number;
 }

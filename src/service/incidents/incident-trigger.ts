@@ -1,7 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
 import { serviceIdSchema } from '../../model/status-page/status-page.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { openIncidentOfCheck, resolveIncidentOfCheck } from './trigger.sql.ts';
 
 /** The fields of the incident that a failure of the check opens. */
@@ -29,7 +29,7 @@ export interface IncidentTrigger {
   ): Promise<void>;
   /**
    * With the recovery, also where the check has no trigger any more, or is deleted. Does nothing
-   * where somebody resolved or deleted the incident.
+   * if somebody resolved or deleted the incident.
    */
   resolved(
     tx: Sql,

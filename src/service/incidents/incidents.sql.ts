@@ -1,5 +1,5 @@
 import type { AccountKey } from '../database/account-key.ts';
-import type { Param, Sql } from '../database/port.ts';
+import type { Param, Sql } from '../database/store.ts';
 import type { IncidentTables } from './tables.sql.ts';
 import {
   type StoredUpdate,
@@ -110,7 +110,7 @@ export async function findIncident<Fields>(
 /**
  * Until the transaction ends, nobody else changes the incident, its services or its updates.
  *
- * @returns false where there is no such incident
+ * @returns false if there is no such incident
  */
 export async function lockIncident(
   sql: Sql,

@@ -4,7 +4,7 @@ import type {
   PageIncidentFields,
 } from '../../model/status-page/status-page-incident.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import {
   type IncidentRow,
   incidentOf,

@@ -1,5 +1,5 @@
 import type { IncidentSeverity } from '../../model/status-page/status-page-incident.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 export interface IncidentToOpen {
   readonly accountId: string;
@@ -16,7 +16,7 @@ export interface IncidentToOpen {
 
 /**
  * Inserts the incident of a status page, its service and its first update in one statement. Does
- * nothing where the check has an open incident already, or the service does not exist.
+ * nothing if the check has an open incident already, or the service does not exist.
  */
 export async function openIncidentOfCheck(
   sql: Sql,

@@ -1,6 +1,6 @@
 import type { IncidentStatus } from '../../model/status-page/incident.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import type { IncidentTables } from './tables.sql.ts';
 

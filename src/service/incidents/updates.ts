@@ -3,7 +3,7 @@ import { instantMsOf } from '../../model/instant.ts';
 import { type IncidentUpdate, MAX_INCIDENT_UPDATES } from '../../model/status-page/incident.ts';
 import type { PageIncidentUpdate } from '../../model/status-page/status-page-incident.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';

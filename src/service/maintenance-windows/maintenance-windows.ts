@@ -8,8 +8,8 @@ import {
 import type { Pause } from '../../model/schedule/pause.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance } from '../accounts/allowance.ts';
-import { lockAccount } from '../accounts/exports.ts';
-import type { Sql, Store } from '../database/port.ts';
+import { lockAccount } from '../accounts/shared.sql.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { bodyProblem, validBody } from '../http/resources/input-problems.ts';

@@ -3,7 +3,7 @@ import type { Pause } from '../../model/schedule/pause.ts';
 import { overAt } from '../../model/schedule/recurrence.ts';
 import { MAX_PAUSES } from '../../wire/v1/limits.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { jsonText } from '../database/values.ts';
 
@@ -117,7 +117,7 @@ export async function findWindow(
   return row === undefined ? null : storedOf(row);
 }
 
-/** @returns false where there was none */
+/** @returns false if there was none */
 export async function deleteWindow(
   sql: Sql,
   { accountId, id }: AccountKey<number>,

@@ -6,9 +6,9 @@ import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { loadSequentially } from '../../runtime/load-sequentially.ts';
+import type { ArtifactStore, ArtifactStoreDeps } from './artifact-store.ts';
 import { diskError } from './errors.ts';
 import { openLocalDisk } from './local-disk/local-disk.ts';
-import type { ArtifactStore, ArtifactStoreDeps } from './port.ts';
 import type { S3Options } from './s3/s3-client.ts';
 
 /** How many bytes artifacts and open uploads may take. */

@@ -1,4 +1,4 @@
-import type { ArtifactStore } from './port.ts';
+import type { ArtifactStore } from './artifact-store.ts';
 
 /** How many were removed. */
 export interface CleanUp {

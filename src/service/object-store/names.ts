@@ -1,6 +1,6 @@
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
+import type { ArtifactDescription, ArtifactKey, NewUpload, UploadKey } from './artifact-store.ts';
 import { ArtifactError } from './errors.ts';
-import type { ArtifactDescription, ArtifactKey, NewUpload, UploadKey } from './port.ts';
 
 const ACCOUNT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const SHA256 = /^[0-9a-f]{64}$/;

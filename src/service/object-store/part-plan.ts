@@ -1,7 +1,7 @@
 import { VedetteError } from '../../runtime/errors.ts';
 import { countText } from '../../runtime/text/count-text.ts';
+import { MIN_PART_BYTES, type PartPlan } from './artifact-store.ts';
 import { ArtifactError } from './errors.ts';
-import { MIN_PART_BYTES, type PartPlan } from './port.ts';
 
 /** All parts of an artifact in order: each `partBytes` long, the last one shorter. */
 export function planParts(bytes: number, partBytes: number): readonly PartPlan[] {

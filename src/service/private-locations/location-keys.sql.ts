@@ -1,5 +1,5 @@
-import { findActiveKeysByHash, KEY_COLUMNS, type StoredKey } from '../api-keys/exports.ts';
-import type { Sql } from '../database/port.ts';
+import { findActiveKeysByHash, KEY_COLUMNS, type StoredKey } from '../api-keys/shared.sql.ts';
+import type { Sql } from '../database/store.ts';
 
 export type LocationKey = StoredKey & { readonly locationId: string };
 
@@ -67,7 +67,7 @@ export function findActiveLocationKeysByHash(
 /**
  * A later revocation does not change the time of the first.
  *
- * @returns false where the location has no such key
+ * @returns false if the location has no such key
  */
 export async function revokeLocationKey(
   sql: Sql,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { createKeyLookup, newKey } from '../api-keys/keys.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import {

@@ -1,6 +1,6 @@
 import type { AccountKey } from '../database/account-key.ts';
 import type { AccountRange } from '../database/page-entries.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 export type PrivateLocation = {
   readonly id: string;
@@ -21,7 +21,7 @@ export type PrivateLocation = {
 const COLUMNS = `id, account_id, slug, name, icon, proxy_url, sealed_proxy_password, created_at,
   updated_at, revision`;
 
-/** @returns false where the account has a location with that slug already */
+/** @returns false if the account has a location with that slug already */
 export async function insertPrivateLocation(
   sql: Sql,
   location: AccountKey & {

@@ -1,5 +1,5 @@
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 /** FINALs of one account and location that were not stored before, in no order. */
 export interface NewFinals {

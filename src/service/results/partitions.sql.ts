@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Sql, Store } from '../database/port.ts';
 import { everyHour } from '../database/retention.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 
 const DAY_MS = 86_400_000;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { CHECK_TYPES } from '../../model/vocabulary.ts';
+import { CHECK_TYPES } from '../../model/enums.ts';
 import { id } from '../../wire/v1/fields.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { listAnswer } from '../http/json/json-answer.ts';

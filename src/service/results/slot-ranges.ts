@@ -91,7 +91,7 @@ export function overlapWith(range: SlotRange, others: Iterable<SlotRange>): Uint
 /**
  * The slots of the range with `fromMs` <= slot < `toMs`.
  *
- * @returns null where there are none
+ * @returns null if there are none
  */
 export function clipRange(range: SlotRange, fromMs: number, toMs: number): SlotRange | null {
   if (range.slot >= fromMs && range.lastSlot < toMs) return range;
@@ -105,7 +105,7 @@ export function clipRange(range: SlotRange, fromMs: number, toMs: number): SlotR
 /**
  * The part of the range from the first slot that passes; all slots after it pass, too.
  *
- * @returns null where none passes
+ * @returns null if none passes
  */
 export function dropUntilFirst(
   range: SlotRange,

@@ -1,5 +1,5 @@
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
 /**
@@ -175,7 +175,7 @@ export interface ResultFilter {
  * The bodies as JSON texts, newest first.
  *
  * @param maxBytes of all together
- * @returns null where they have more
+ * @returns null if they have more
  */
 export async function listResults(
   sql: Sql,
@@ -224,7 +224,7 @@ interface ResultOf {
   readonly id: string;
 }
 
-/** The body as JSON text, as it was received; null where there is no such result. */
+/** The body as JSON text, as it was received; null if there is no such result. */
 export async function findResult(sql: Sql, key: ResultOf): Promise<string | null> {
   return readResult(sql, key, 'body::text');
 }

@@ -22,7 +22,7 @@ export interface Surroundings {
 export interface AnalysisInput {
   readonly accountId: string;
   readonly result: ReceivedResult;
-  /** The current check, which may have changed since the failure; null where it was deleted. */
+  /** The current check, which may have changed since the failure; null if it was deleted. */
   readonly check: Check | null;
   readonly surroundings: Surroundings;
 }

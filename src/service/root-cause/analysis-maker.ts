@@ -2,7 +2,7 @@ import type { Analysis } from '../../model/result/root-cause-analysis.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import type { AnalysisInput } from './analysis-input.ts';
 import {
   claimPending,

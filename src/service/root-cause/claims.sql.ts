@@ -1,5 +1,5 @@
 import type { AnalysisProvider } from '../../model/result/root-cause-analysis.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import type { ClaimedAnalysis, MadeAnalysis } from './sql.ts';
 
@@ -40,7 +40,7 @@ type Claim = Pick<ClaimedAnalysis, 'accountId' | 'id' | 'claim'>;
 
 const IS_MINE = `account_id = $1 and id = $2 and claim = $3::integer and state = 'PENDING'`;
 
-/** @returns false where another claim has it meanwhile, or it is gone */
+/** @returns false if another claim has it meanwhile, or it is gone */
 export async function completeAnalysis(
   sql: Sql,
   { accountId, id, claim }: Claim,
@@ -77,7 +77,7 @@ export async function releasePending(
  * Counts one analysis by the model for the account.
  *
  * @param day in UTC, `2026-01-31`
- * @returns false where the limit of the day is reached
+ * @returns false if the limit of the day is reached
  */
 export async function useModelOnce(
   sql: Sql,

@@ -1,9 +1,9 @@
 import type { Check } from '../../model/check/check.ts';
 import { slotRuleOf } from '../../model/schedule/frequency.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
-import { findCheck } from '../checks/exports.ts';
-import type { Sql } from '../database/port.ts';
-import { findResult } from '../results/exports.ts';
+import { findCheck } from '../checks/shared.sql.ts';
+import type { Sql } from '../database/store.ts';
+import { findResult } from '../results/shared.sql.ts';
 import type { AnalysisInput, Surroundings } from './analysis-input.ts';
 import { failuresSince, neighboursOf, otherLocations, passedBefore } from './evidence.sql.ts';
 import type { AnalysisSubject } from './sql.ts';
@@ -19,7 +19,7 @@ const MAX_NEIGHBOURS = 20;
 const NEAR_MS = 5 * MINUTE_MS;
 const NEIGHBOUR_MS = 60 * MINUTE_MS;
 
-/** Null where the result was removed. */
+/** Null if the result was removed. */
 export async function readAnalysisInput(
   sql: Sql,
   accountId: string,

@@ -7,7 +7,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 export interface ModelConfig {
   /** Without a trailing slash. */
   readonly url: string;
-  /** null where it needs none. */
+  /** null if it needs none. */
   readonly apiKey: string | null;
   readonly model: string;
   /** For one request. */

@@ -1,6 +1,6 @@
 import type { Analysis, AnalysisProvider } from '../../model/result/root-cause-analysis.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
 /** The failure that an analysis is about. */

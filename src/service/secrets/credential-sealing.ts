@@ -4,8 +4,8 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
-import type { Store } from '../database/port.ts';
 import { readsKey } from '../database/postgres/replica-name.ts';
+import type { Store } from '../database/store.ts';
 import { type RewriteParts, rewriteCredentials } from './rewrite-credentials.ts';
 import {
   countSealed,

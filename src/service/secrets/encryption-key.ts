@@ -71,7 +71,7 @@ async function makeKey(file: string): Promise<Buffer> {
   return made;
 }
 
-/** null where there is no such file. */
+/** null if there is no such file. */
 async function keysIn(file: string): Promise<Keys | null> {
   const text = await readIfThere(file);
   if (text === null) return null;

@@ -2,10 +2,10 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { createCheckVariables } from '../checks/check-variables.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import { ServiceError } from '../errors.ts';
-import { lockPrivateLocation } from '../private-locations/exports.ts';
 import { createProxyPasswords } from '../private-locations/proxy-passwords.ts';
+import { lockPrivateLocation } from '../private-locations/shared.sql.ts';
 import {
   listCredentialChecks,
   listProxyLocations,

@@ -1,5 +1,5 @@
 import type { AccountKey } from '../database/account-key.ts';
-import type { Row, Sql, Store } from '../database/port.ts';
+import type { Row, Sql, Store } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
 /** Stored credentials: for the rewrite that encrypts or decrypts them. */

@@ -4,10 +4,10 @@ import { LruCache } from '../../runtime/lru-cache.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../scrub/scrubber.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
-import { sealedVariablesOf } from '../checks/exports.ts';
+import { sealedVariablesOf } from '../checks/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
-import { secretsRevisionOf } from '../variables/exports.ts';
+import type { Sql } from '../database/store.ts';
+import { secretsRevisionOf } from '../variables/shared.sql.ts';
 import type { Variables } from '../variables/variables.ts';
 import { scrubYielding } from './scrub-yielding.ts';
 

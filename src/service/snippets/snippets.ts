@@ -1,7 +1,7 @@
 import { snippetSchema } from '../../model/account/snippet.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';

@@ -1,7 +1,7 @@
 import type { Snippet } from '../../model/account/snippet.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { AccountRange, PageEntry } from '../database/page-entries.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 export interface StoredSnippet {
   readonly id: number;
@@ -19,7 +19,7 @@ function snippetOf({ name, script, ...row }: SnippetRow): StoredSnippet {
   return { ...row, fields: { name, script } };
 }
 
-/** @returns null where the account has a snippet with that name */
+/** @returns null if the account has a snippet with that name */
 export async function insertSnippet(
   sql: Sql,
   {

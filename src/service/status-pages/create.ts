@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Allowance } from '../accounts/allowance.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import {
   createDashboardIncidents,
   type DashboardIncidents,

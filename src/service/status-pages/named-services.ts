@@ -1,4 +1,4 @@
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import type { RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { lockServicesShared } from './services.sql.ts';

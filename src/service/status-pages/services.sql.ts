@@ -1,6 +1,6 @@
 import type { StatusPageService } from '../../model/status-page/status-page.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 
 export type StoredService = StatusPageService & {
   readonly id: string;

@@ -1,11 +1,11 @@
 import { statusPageServiceSchema } from '../../model/status-page/status-page.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { openIncidentsNaming } from '../incidents/exports.ts';
+import { openIncidentsNaming } from '../incidents/shared.sql.ts';
 import {
   deleteService,
   findService,

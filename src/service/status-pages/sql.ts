@@ -1,6 +1,6 @@
 import type { StatusPage } from '../../model/status-page/status-page.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import type { StoredService } from './services.sql.ts';
 
@@ -150,7 +150,7 @@ export async function findPage(
 /**
  * Until the transaction ends, nobody else changes the page or its cards. Read them after the lock.
  *
- * @returns false where there is no such page
+ * @returns false if there is no such page
  */
 export async function lockPage(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
   const rows = await sql.query(

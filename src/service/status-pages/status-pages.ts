@@ -1,7 +1,7 @@
 import { changedStatusPageSchema, statusPageSchema } from '../../model/status-page/status-page.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance } from '../accounts/allowance.ts';
-import type { Sql, Store } from '../database/port.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';

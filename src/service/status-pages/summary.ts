@@ -3,13 +3,13 @@ import {
   stateUnder,
   worstOf,
 } from '../../model/status-page/status-page-incident.ts';
-import type { Store } from '../database/port.ts';
+import type { Store } from '../database/store.ts';
 import { notFound } from '../errors.ts';
 import {
   openIncidentsOfPage,
   type StoredPageIncident,
   severitiesOfPage,
-} from '../incidents/exports.ts';
+} from '../incidents/shared.sql.ts';
 import { findPage } from './sql.ts';
 
 /** The state of the services of a page, by their open incidents. */

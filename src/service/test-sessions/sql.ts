@@ -2,9 +2,9 @@ import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { MissedRecord } from '../../wire/v1/results.ts';
 import type { AccountKey } from '../database/account-key.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
-import { SHOWN_RESULT } from '../results/exports.ts';
+import { SHOWN_RESULT } from '../results/shared.sql.ts';
 
 /** A slot, or several, without a run. */
 export type MissedRun = Omit<MissedRecord, 'id'>;
@@ -43,7 +43,7 @@ const ALL_BUT_MISSED = `id, jsonb_build_object('name', name, 'projectId', projec
   started_at, stopped_at, results, error_group_ids, created_at, updated_at`;
 const COLUMNS = `${ALL_BUT_MISSED}, missed`;
 
-/** @returns false where the account has a session with the id */
+/** @returns false if the account has a session with the id */
 export async function insertSession(
   sql: Sql,
   {
@@ -102,7 +102,7 @@ type Fitting = { readonly fitting: readonly MissedRun[] | null };
  * Newest first.
  *
  * @param maxBytes of the missed runs of all listed sessions
- * @returns null where these have more
+ * @returns null if these have more
  */
 export async function listSessions(
   sql: Sql,
@@ -211,7 +211,7 @@ export interface SessionResultFilter extends AccountKey {
  * The bodies as JSON texts, in the order in which the runs began.
  *
  * @param maxBytes of all listed results
- * @returns null where these have more
+ * @returns null if these have more
  */
 export async function listSessionResults(
   sql: Sql,
@@ -241,7 +241,7 @@ export async function listSessionResults(
   return bodies.length === rows.length ? bodies : null;
 }
 
-/** Deletes its results, too. @returns false where there was none */
+/** Deletes its results, too. @returns false if there was none */
 export async function deleteSession(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
   const rows = await sql.query(
     'delete from test_sessions where account_id = $1 and id = $2 returning 1 as one',

@@ -1,5 +1,5 @@
 import type { AccountRange } from '../database/page-entries.ts';
-import type { Sql } from '../database/port.ts';
+import type { Sql } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 
 export type StoredVariable = {
@@ -40,7 +40,7 @@ const valuesOf = (fields: VariableFields): readonly unknown[] => [
   new Date(fields.atMs),
 ];
 
-/** @returns null where the account has a variable with that key */
+/** @returns null if the account has a variable with that key */
 export async function insertVariable(
   sql: Sql,
   fields: VariableFields,

@@ -60,7 +60,7 @@ const part = z.object({
 export type ArtifactPart = z.output<typeof part>;
 
 /**
- * The parts that are still missing; none where only the completion is. After 404 or 409 to a part,
+ * The parts that are still missing; none if only the completion is. After 404 or 409 to a part,
  * the upload no longer exists: begin again.
  */
 export const artifactUploadSchema = z.object({

@@ -25,7 +25,7 @@ export const assignmentEnvelope = z.object({
   check: body,
   /**
    * Epoch milliseconds up to which another agent reports the slots, or of the first assignment where
-   * there was no other; null where that is unknown. The agent reports the slots after it, past ones
+   * there was no other; null if that is unknown. The agent reports the slots after it, past ones
    * as missed. An agent that ran the check before ignores it.
    */
   answeredUntil: instant.nullable().default(null),

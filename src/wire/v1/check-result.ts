@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { RUNNABLE_CHECK_TYPES } from '../../model/enums.ts';
 import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult } from '../../model/result/result.ts';
-import { RUNNABLE_CHECK_TYPES } from '../../model/vocabulary.ts';
 import type { Received } from './common-detail.ts';
 import { duration } from './durations.ts';
 import { id, instant, isoTime, listOf, locationName, text } from './fields.ts';

@@ -13,7 +13,7 @@ export const errorAnswerSchema = z.object({
 });
 export type ErrorAnswer = z.output<typeof errorAnswerSchema>;
 
-/** Null where the answer is not the service's: a proxy's page, for example. */
+/** Null if the answer is not the service's: a proxy's page, for example. */
 export function errorAnswerIn(status: number, json: unknown): ErrorAnswer | null {
   const parsed = errorAnswerSchema.safeParse(json);
   return parsed.success && parsed.data.statusCode === status ? parsed.data : null;
@@ -27,16 +27,16 @@ export const UPGRADE_HEADER_VALUE = `vedette-agent/${PROTOCOL_VERSION}`;
 export const mismatchAttributesSchema = z.object({
   /** Versions that the service speaks. */
   supported: z.array(z.int().min(1)).min(1).max(32),
-  /** Cut at 40 characters; null where the header was missing. */
+  /** Cut at 40 characters; null if the header was missing. */
   received: text(40).nullable(),
   upgrade: z.enum(['agent', 'service']),
 });
 export type MismatchAttributes = z.output<typeof mismatchAttributesSchema>;
 
 /**
- * The answer to a request of another protocol version; null where the version is right.
+ * The answer to a request of another protocol version; null if the version is right.
  *
- * @param received the `x-agent-protocol` header; undefined where there was none
+ * @param received the `x-agent-protocol` header; undefined if there was none
  */
 export function protocolMismatchOf(received: string | undefined): ErrorAnswer | null {
   if (received === String(PROTOCOL_VERSION)) return null;
@@ -59,7 +59,7 @@ export function protocolMismatchOf(received: string | undefined): ErrorAnswer | 
   };
 }
 
-/** The protocol mismatch in an error answer; null where it is another error. */
+/** The protocol mismatch in an error answer; null if it is another error. */
 export function mismatchIn(answer: ErrorAnswer): MismatchAttributes | null {
   if (answer.statusCode !== PROTOCOL_MISMATCH_STATUS) return null;
   const parsed = mismatchAttributesSchema.safeParse(answer.attributes);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
 import { pauseSchema } from '../../model/schedule/pause.ts';
-import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { assignmentEnvelope, oneOffEnvelope } from './assignment.ts';
 import { count, id, instant, listOf, locationName, text } from './fields.ts';
 import {
@@ -106,7 +106,7 @@ export const pollResponseSchema = z.object({
     slug: locationName,
     /** For the location's checks (src/agent/README.md, "Networks and proxies"). */
     proxyUrl: z.string().max(2048).nullable(),
-    /** null where they have not changed since the agent's revision, like `settings`. */
+    /** null if they have not changed since the agent's revision, like `settings`. */
     variables: listOf(variableSchema, MAX_VARIABLES).nullable().default(null),
     settings: locationSettingsSchema.nullable().default(null),
   }),

@@ -10,6 +10,6 @@ export const releaseRequestSchema = z.object({
 });
 export type ReleaseRequest = z.output<typeof releaseRequestSchema>;
 
-/** False where the lease had already ended or moved; the agent is done either way. */
+/** False if the lease had already ended or moved; the agent is done either way. */
 export const releaseResponseSchema = z.object({ released: z.boolean() });
 export type ReleaseResponse = z.output<typeof releaseResponseSchema>;

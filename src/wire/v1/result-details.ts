@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DNS_PROTOCOLS } from '../../model/check/request.ts';
-import { IP_FAMILIES } from '../../model/vocabulary.ts';
+import { IP_FAMILIES } from '../../model/enums.ts';
 import {
   commonDetail,
   echoedPairs,

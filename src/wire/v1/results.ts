@@ -56,7 +56,7 @@ export const REJECTION_CODES = {
 export type RejectionCode = keyof typeof REJECTION_CODES;
 
 const rejection = z.object({
-  /** null where it is invalid; `list` and `index` identify the record. */
+  /** null if it is invalid; `list` and `index` identify the record. */
   id: text(128).nullable(),
   list: z.enum(['results', 'missed']),
   index: z.int().min(0),

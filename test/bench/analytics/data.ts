@@ -1,4 +1,4 @@
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;

@@ -64,7 +64,7 @@ function addressAt(bytes, at) {
   return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
 }
 
-/** False where the input is at its end. */
+/** False if the input is at its end. */
 function report() {
   if (readSync(STANDARD_INPUT, Buffer.alloc(64)) === 0) return false;
   const text = Buffer.from(`${JSON.stringify(Object.fromEntries(took))}\n`);

@@ -142,7 +142,7 @@ function begin(key, place, ms, first = null) {
   flows.push(flow);
 }
 
-/** False where the input is at its end. */
+/** False if the input is at its end. */
 function answer() {
   const bytes = readSync(STANDARD_INPUT, command);
   if (bytes === 0) return false;

@@ -9,9 +9,9 @@
 //   {"close": true}                    lets the folder go
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { packJson, ServiceClient } from '../../../dist/agent/service-client/service-client.js';
 import { openSpool } from '../../../dist/agent/spool/open-spool.js';
 import { openArtifactOutbox } from '../../../dist/agent/upload/artifact-outbox.js';
-import { packJson, ServiceClient } from '../../../dist/agent/upload/service-client.js';
 import { Uploader } from '../../../dist/agent/upload/uploader.js';
 import { systemClock as clock } from '../../../dist/runtime/clock.js';
 import { createLogger } from '../../../dist/runtime/logger.js';

@@ -10,7 +10,7 @@ export interface Mix {
 
 export interface PlannedCheck {
   readonly id: string;
-  /** The IPv4 address that only this check goes to, as a number; null where it is no TCP connection. */
+  /** The IPv4 address that only this check goes to, as a number; null if it is no TCP connection. */
   readonly address: number | null;
   readonly periodMs: number;
   readonly phaseMs: number;

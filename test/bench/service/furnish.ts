@@ -4,7 +4,7 @@ import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import { migrate } from '../../../src/service/database/migrate.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
 import { openPglite } from '../../../src/service/database/pglite/pglite.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import { silentLog, storeConfig } from '../../support/database/silent-store.ts';
 import { testFeatures } from '../../support/service/service-features.ts';
 import type { BenchDatabase } from './bench-database.ts';

@@ -13,7 +13,7 @@ export interface Rounds {
 interface Figure {
   readonly time: Time;
   readonly name: 'median' | 'p99';
-  /** Milliseconds; null where it is only reported. */
+  /** Milliseconds; null if it is only reported. */
   readonly targetMs: (condition: string) => number | null;
 }
 

@@ -15,7 +15,7 @@ export interface Flow {
   readonly place: string;
   /** The SYN, or the question. */
   readonly startMs: number;
-  /** The SYN-ACK, or the answer; null where none came. */
+  /** The SYN-ACK, or the answer; null if none came. */
   readonly answerMs: number | null;
   /** Data that went to the server, and data that came. */
   readonly outMs: readonly number[];

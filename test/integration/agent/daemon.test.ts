@@ -1,9 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Backend } from '../../../src/agent/backend/backend.ts';
+import { createFileBackend } from '../../../src/agent/backend/file-backend.ts';
 import { loadConfig } from '../../../src/agent/config.ts';
 import { NO_REPORTS } from '../../../src/agent/fault-reports/disabled-reports.ts';
-import { createFileLink } from '../../../src/agent/link/file-link.ts';
-import type { Link } from '../../../src/agent/link/link.ts';
 import { runAgent } from '../../../src/agent/main.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
 import type { MissedSlots } from '../../../src/model/result/result.ts';
@@ -30,8 +30,8 @@ const setOf = (...checks: CheckSet['checks']): CheckSet => ({
   groupTags: new Map(),
 });
 
-/** The whole agent, for whom a part of the link is what the test says. */
-async function startAgent(parts: (missed: MissedSlots[]) => Partial<Link> = () => ({})) {
+/** The whole agent, for whom a part of the backend is what the test says. */
+async function startAgent(parts: (missed: MissedSlots[]) => Partial<Backend> = () => ({})) {
   const { log } = captureLog();
   const signals = new EventEmitter();
   const clock = new FakeClock();
@@ -54,7 +54,7 @@ async function startAgent(parts: (missed: MissedSlots[]) => Partial<Link> = () =
   };
   const ended = runAgent({
     config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0', EVIDENCE: 'off' }),
-    openLink: async () => ({ ...createFileLink({ source, sink }), ...parts(missed) }),
+    openBackend: async () => ({ ...createFileBackend({ source, sink }), ...parts(missed) }),
     log,
     secrets: EMPTY_VAULT,
     reports: NO_REPORTS,

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { ApiClient } from '../../../src/cli/apply/api-client.ts';
+import { ApiClient } from '../../../src/cli/service-api/api-client.ts';
 import { FileApplier } from '../../../src/cli/up/file-applier.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { runHere } from '../../support/agent/cli.ts';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { ApiClient } from '../../../src/cli/apply/api-client.ts';
-import { loadConnection } from '../../../src/cli/apply/connection.ts';
+import { ApiClient } from '../../../src/cli/service-api/api-client.ts';
+import { loadConnection } from '../../../src/cli/service-api/connection.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
 import { httpProxy } from '../../support/servers/http-proxy.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CheckResult } from '../../../src/model/result/result.ts';
 import { insertRun } from '../../../src/service/check-runs/sql.ts';
-import type { Sql } from '../../../src/service/database/port.ts';
+import type { Sql } from '../../../src/service/database/store.ts';
 
 /** Assigns every slot of a check to locations: for tests without agents. */
 export async function giveEverySlot(

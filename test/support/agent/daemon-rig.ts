@@ -1,9 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import { onTestFinished } from 'vitest';
+import { createFileBackend } from '../../../src/agent/backend/file-backend.ts';
 import { loadConfig } from '../../../src/agent/config.ts';
 import { Daemon } from '../../../src/agent/daemon.ts';
 import { createMetrics } from '../../../src/agent/health/metrics.ts';
-import { createFileLink } from '../../../src/agent/link/file-link.ts';
 import { createRunTools } from '../../../src/agent/run/run-tools.ts';
 import type { WaitingLimit } from '../../../src/agent/scheduler/permits/waiting-limit.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
@@ -60,7 +60,7 @@ export async function startDaemon({ env = {}, waiting }: DaemonRigOptions = {}) 
     clock,
     log,
     metrics,
-    link: createFileLink({ source, sink }),
+    backend: createFileBackend({ source, sink }),
     tools: tools.parts,
     secrets: EMPTY_VAULT,
     evidence: null,

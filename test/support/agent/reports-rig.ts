@@ -5,7 +5,7 @@ import {
 } from '../../../src/agent/fault-reports/fault-reports.ts';
 import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
-import { ServiceClient } from '../../../src/agent/upload/service-client.ts';
+import { ServiceClient } from '../../../src/agent/service-client/service-client.ts';
 import { eventually } from '../eventually.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';

@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
 import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
-import type { SpoolOptions } from '../../../src/agent/spool/open-spool.ts';
-import type { SpoolKind } from '../../../src/agent/spool/spool.ts';
-import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts';
 import {
   type PostAnswer,
   type PostOptions,
   ServiceClient,
-} from '../../../src/agent/upload/service-client.ts';
+} from '../../../src/agent/service-client/service-client.ts';
+import type { SpoolOptions } from '../../../src/agent/spool/open-spool.ts';
+import type { SpoolKind } from '../../../src/agent/spool/spool.ts';
+import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts';
 import { Uploader } from '../../../src/agent/upload/uploader.ts';
 import type { CheckResult } from '../../../src/model/result/result.ts';
 import { eventually } from '../eventually.ts';

@@ -4,9 +4,9 @@
 // is the outcome of one upload: the outbox's message, and the number of the uploader's waits since
 // the start.
 import { createInterface } from 'node:readline';
+import { ServiceClient } from '../../../dist/agent/service-client/service-client.js';
 import { openSpool } from '../../../dist/agent/spool/open-spool.js';
 import { openArtifactOutbox } from '../../../dist/agent/upload/artifact-outbox.js';
-import { ServiceClient } from '../../../dist/agent/upload/service-client.js';
 import { Uploader } from '../../../dist/agent/upload/uploader.js';
 import { systemClock as clock } from '../../../dist/runtime/clock.js';
 import { createLogger } from '../../../dist/runtime/logger.js';

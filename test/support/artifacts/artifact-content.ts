@@ -7,7 +7,7 @@ import type {
   PartPlan,
   StoredArtifact,
   Upload,
-} from '../../../src/service/object-store/port.ts';
+} from '../../../src/service/object-store/artifact-store.ts';
 
 /** Aborts never. */
 export const forever = new AbortController().signal;

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { Upload } from '../../../src/service/object-store/port.ts';
+import type { Upload } from '../../../src/service/object-store/artifact-store.ts';
 import { endChild } from '../process/end-child.ts';
 
 const DRIVER = fileURLToPath(new URL('./artifact-driver.mjs', import.meta.url));

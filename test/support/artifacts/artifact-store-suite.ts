@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ByteRange } from '../../../src/service/object-store/byte-range.ts';
-import { cleanUpArtifacts } from '../../../src/service/object-store/clean-up.ts';
 import {
   type AbandonedUpload,
   type ArtifactDescription,
   type ArtifactStore,
   MIN_PART_BYTES,
   type UploadKey,
-} from '../../../src/service/object-store/port.ts';
+} from '../../../src/service/object-store/artifact-store.ts';
+import type { ByteRange } from '../../../src/service/object-store/byte-range.ts';
+import { cleanUpArtifacts } from '../../../src/service/object-store/clean-up.ts';
 import { MAX_ARTIFACT_BYTES } from '../../../src/wire/v1/limits.ts';
 import {
   beginUpload,

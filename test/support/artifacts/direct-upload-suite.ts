@@ -1,7 +1,7 @@
 import { request } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ArtifactStore, DirectPut } from '../../../src/service/object-store/port.ts';
-import { MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
+import type { ArtifactStore, DirectPut } from '../../../src/service/object-store/artifact-store.ts';
+import { MIN_PART_BYTES } from '../../../src/service/object-store/artifact-store.ts';
 import { beginUpload, forever, newContent, readWhole } from './artifact-content.ts';
 import type { StorageOfTest } from './artifact-store-suite.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { migrate } from '../../../src/service/database/migrate.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import type { PostgresTemplate } from './prepare-postgres.ts';
 import { silentLog, storeConfig } from './silent-store.ts';
 import { emptySchema, openEmptyPglite, openMigratedPglite } from './worker-pglite.ts';

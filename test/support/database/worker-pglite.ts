@@ -4,7 +4,7 @@ import { inject } from 'vitest';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { migrate } from '../../../src/service/database/migrate.ts';
 import { PgliteStore } from '../../../src/service/database/pglite/pglite.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import { PARSERS } from '../../../src/service/database/values.ts';
 import { silentLog } from './silent-store.ts';
 

@@ -1,4 +1,4 @@
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 
 /** Count and digest of the rows of each table, without the times at which keys were used. */
 export type Contents = Readonly<Record<string, string>>;

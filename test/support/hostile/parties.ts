@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { insertAccount } from '../../../src/service/accounts/sql.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import type { Features } from '../../../src/service/features.ts';
 import { useModelOnce } from '../../../src/service/root-cause/claims.sql.ts';
 import { giveEverySlot } from '../agent/assigned-slots.ts';

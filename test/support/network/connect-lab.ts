@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Target } from '../../../src/agent/net/connect.ts';
+import type { IpFamily } from '../../../src/model/enums.ts';
 import type { ErrorCode } from '../../../src/model/result/error-codes.ts';
-import type { IpFamily } from '../../../src/model/vocabulary.ts';
 import type { NetworkNamespace } from './network-namespace.ts';
 
 export interface ConnectOptions {

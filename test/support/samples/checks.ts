@@ -1,5 +1,5 @@
 import { type Check, type CheckOf, checkBodySchema } from '../../../src/model/check/check.ts';
-import type { RunnableCheckType } from '../../../src/model/vocabulary.ts';
+import type { RunnableCheckType } from '../../../src/model/enums.ts';
 
 const REQUESTS = {
   URL: { url: 'http://127.0.0.1/' },

@@ -20,7 +20,7 @@ import {
 import { type CheckRuns, createCheckRuns } from '../../../src/service/check-runs/check-runs.ts';
 import type { CheckVariables } from '../../../src/service/checks/check-variables.ts';
 import { type Checks, createChecks } from '../../../src/service/checks/checks.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import type { AgentCaller } from '../../../src/service/private-locations/location-keys.ts';
 import {
   createPrivateLocations,

@@ -6,7 +6,7 @@ import { locationAgentErrorsRoutes } from '../../../src/service/agent-errors/rou
 import { pollRoutes } from '../../../src/service/agents/poll.routes.ts';
 import { locationAgentsRoutes } from '../../../src/service/agents/routes.ts';
 import { createApiKeys } from '../../../src/service/api-keys/api-keys.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import type { Role } from '../../../src/service/http/access/authenticator.ts';
 import { NO_COUNTS } from '../../../src/service/http/metrics.ts';
 import { createLocationKeys } from '../../../src/service/private-locations/location-keys.ts';

@@ -12,13 +12,16 @@ import type { Artifacts } from '../../../src/service/artifacts/artifacts.ts';
 import { artifactsRoutes } from '../../../src/service/artifacts/routes.ts';
 import { agentArtifactsRoutes } from '../../../src/service/artifacts/upload.routes.ts';
 import { checksRoutes } from '../../../src/service/checks/routes.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
+import {
+  type ArtifactStore,
+  MIN_PART_BYTES,
+} from '../../../src/service/object-store/artifact-store.ts';
 import {
   type ArtifactLimits,
   DEFAULT_ARTIFACT_LIMITS,
 } from '../../../src/service/object-store/artifacts-config.ts';
 import { openLocalDisk } from '../../../src/service/object-store/local-disk/local-disk.ts';
-import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
 import { privateLocationsRoutes } from '../../../src/service/private-locations/routes.ts';
 import type { ArtifactUpload } from '../../../src/wire/v1/artifacts.ts';
 import type { TestContent } from '../artifacts/artifact-content.ts';

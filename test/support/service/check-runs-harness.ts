@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll } from 'vitest';
 import { sequenceIdOf } from '../../../src/model/ids.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import type { OneOffMessage } from '../../../src/wire/v1/assignment.ts';
 import { giveEverySlot } from '../agent/assigned-slots.ts';
 import type { DatabaseKind } from '../database/databases.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
-import type { Row, Store } from '../../../src/service/database/port.ts';
+import type { Row, Store } from '../../../src/service/database/store.ts';
 import { copyMigratedDatabase } from '../database/new-database.ts';
 import { silentLog, storeConfig } from '../database/silent-store.ts';
 import { makeTestFolder } from '../process/test-folder.ts';

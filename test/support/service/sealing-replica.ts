@@ -1,6 +1,6 @@
 import type { CancelTimer } from '../../../src/runtime/clock.ts';
 import type { SecretBox } from '../../../src/runtime/secret-box.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import {
   type CredentialSealing,
   createCredentialSealing,

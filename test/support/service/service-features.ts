@@ -4,7 +4,7 @@ import type { Clock } from '../../../src/runtime/clock.ts';
 import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
 import { createLocationWake } from '../../../src/service/agents/assignment/location-wake.ts';
 import { createCheckVariables } from '../../../src/service/checks/check-variables.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import { createFeatures, type FeatureParts, type Features } from '../../../src/service/features.ts';
 import { openArtifactStore } from '../../../src/service/object-store/artifacts-config.ts';
 import { createProxyPasswords } from '../../../src/service/private-locations/proxy-passwords.ts';

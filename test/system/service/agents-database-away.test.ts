@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { createAssigner } from '../../../src/service/agents/assignment/assigner.ts';
 import { createLocationWake } from '../../../src/service/agents/assignment/location-wake.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import { silentLog, storeConfig, useMigrated } from '../../support/database/databases.ts';
 import { startPostgres, type TestPostgres } from '../../support/database/postgres.ts';
 import { captureLog } from '../../support/log-capture.ts';

@@ -2,8 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import {
+  type ArtifactStore,
+  MIN_PART_BYTES,
+} from '../../../src/service/object-store/artifact-store.ts';
 import { openLocalDisk } from '../../../src/service/object-store/local-disk/local-disk.ts';
-import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
 import {
   beginUpload,
   forever,

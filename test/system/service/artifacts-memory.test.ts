@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
+import { MIN_PART_BYTES } from '../../../src/service/object-store/artifact-store.ts';
 import { MAX_ARTIFACT_BYTES } from '../../../src/wire/v1/limits.ts';
 import { measureMemory } from '../../support/artifacts/artifact-driver.ts';
 import { startS3Server } from '../../support/artifacts/s3-server.ts';

@@ -1,7 +1,10 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
+import {
+  type ArtifactStore,
+  MIN_PART_BYTES,
+} from '../../../src/service/object-store/artifact-store.ts';
 import { createS3Store } from '../../../src/service/object-store/s3/s3.ts';
 import type { S3Options } from '../../../src/service/object-store/s3/s3-client.ts';
 import {

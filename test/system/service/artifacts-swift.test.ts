@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
+import { MIN_PART_BYTES } from '../../../src/service/object-store/artifact-store.ts';
 import { createS3Store } from '../../../src/service/object-store/s3/s3.ts';
 import { artifactStoreSuite } from '../../support/artifacts/artifact-store-suite.ts';
 import { directUploadSuite } from '../../support/artifacts/direct-upload-suite.ts';

@@ -5,7 +5,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
 import { createCheckVariables } from '../../../src/service/checks/check-variables.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import { runCli } from '../../support/agent/cli.ts';
 import { newPostgresDatabase, silentLog, storeConfig } from '../../support/database/databases.ts';
 import { sealingReplica } from '../../support/service/sealing-replica.ts';

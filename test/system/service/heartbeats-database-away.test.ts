@@ -5,7 +5,7 @@ import { unlimited } from '../../../src/service/accounts/allowance.ts';
 import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import { migrate } from '../../../src/service/database/migrate.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
-import type { Store } from '../../../src/service/database/port.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import { createHeartbeatFeatures } from '../../../src/service/heartbeats/create.ts';
 import { silentLog, storeConfig } from '../../support/database/databases.ts';
 import { startPostgres, type TestPostgres } from '../../support/database/postgres.ts';

@@ -1,7 +1,7 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { TcpFacts, TlsFacts } from '../../../model/result/result.ts';
-import type { IpFamily } from '../../../model/vocabulary.ts';
 import { type Connected, connectTcp, type NotConnected, type Target } from '../../net/connect.ts';
 import { durationText } from '../../net/endpoint-text.ts';
 import { familyFor } from '../../net/host-families.ts';

@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
+import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
-import type { IpFamily } from '../../../model/vocabulary.ts';
 import { chooseAddresses } from '../../net/choose-addresses.ts';
 import { durationText, withoutBrackets } from '../../net/endpoint-text.ts';
 import { familyFor, hostHasIpv6 } from '../../net/host-families.ts';

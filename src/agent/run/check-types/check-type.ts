@@ -1,9 +1,9 @@
 import type { AssertionResult } from '../../../model/check/assertion.ts';
 import type { CheckOf } from '../../../model/check/check.ts';
+import type { RunnableCheckType } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { CheckResult, LogEntry, Timing, TimingClock } from '../../../model/result/result.ts';
 import type { Observation } from '../../../model/result/verdict.ts';
-import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
 import type { ReportedEvidence } from '../../evidence/evidence.ts';

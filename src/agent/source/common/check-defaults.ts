@@ -1,5 +1,5 @@
 import { CHECK_SHAPES } from '../../../model/check/check.ts';
-import type { RunnableCheckType } from '../../../model/vocabulary.ts';
+import type { RunnableCheckType } from '../../../model/enums.ts';
 import type { DocumentPath } from './file-problem.ts';
 import { keysAt } from './schema-info.ts';
 

@@ -23,7 +23,7 @@ function isNullable(schema: z.core.$ZodType): boolean {
     : false;
 }
 
-/** The schema of the value at the path, or null where the schemas have no such path. */
+/** The schema of the value at the path, or null if the schemas have no such path. */
 export function schemaAt(schema: z.core.$ZodType, path: DocumentPath): z.core.$ZodType | null {
   let at: z.core.$ZodType | undefined = schema;
   for (const step of path) {

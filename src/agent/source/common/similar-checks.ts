@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
 import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
-import type { RunnableCheckType } from '../../../model/vocabulary.ts';
+import type { RunnableCheckType } from '../../../model/enums.ts';
 import { patternProblems } from './assertion-patterns.ts';
 import type { RawMapping } from './check-defaults.ts';
 import { isMapping } from './check-defaults.ts';

@@ -3,8 +3,8 @@ import type { Assertion } from '../../../model/check/assertion.ts';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/enums.ts';
 import { CHECK_ID } from '../../../model/ids.ts';
-import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/vocabulary.ts';
 import { patternProblems } from '../common/assertion-patterns.ts';
 import {
   isFromDefaults,

@@ -1,9 +1,5 @@
 import { CHECK_SHAPES } from '../../../model/check/check.ts';
-import {
-  CHECK_TYPES,
-  RUNNABLE_CHECK_TYPES,
-  type RunnableCheckType,
-} from '../../../model/vocabulary.ts';
+import { CHECK_TYPES, RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/enums.ts';
 import { nearestName } from '../../../runtime/text/nearest-name.ts';
 import { isMapping, type RawMapping } from '../common/check-defaults.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
@@ -77,7 +73,7 @@ function typesMeant(given: unknown): readonly RunnableCheckType[] {
 }
 
 /**
- * The type by which the other fields of a check without a valid checkType are judged; null where
+ * The type by which the other fields of a check without a valid checkType are judged; null if
  * it cannot be guessed.
  */
 export function likelyType({ checkType, request }: RawMapping): RunnableCheckType | null {

@@ -54,7 +54,7 @@ function isOnlyPortWrong(url: string): boolean {
   return parts !== null && !URL.canParse(url) && URL.canParse(parts[1] ?? '');
 }
 
-/** `, not 70000`; nothing where the value is missing or may be a secret. */
+/** `, not 70000`; nothing if the value is missing or may be a secret. */
 export function shownValue(value: unknown, path: DocumentPath): string {
   if (value === undefined) return '';
   if (value === null) return ', not null';

@@ -18,7 +18,7 @@ const KNOWN_KEYS = keysAt(ownVariableSchema, []);
 /** The value of a variable is never shown, nor is what may be a piece of one. */
 const NOT_SHOWN = '(the value is not shown here)';
 
-/** The `variables` of a file; none where something about them was reported. */
+/** The `variables` of a file; none if something about them was reported. */
 export function readVariables(raw: unknown, report: ProblemReporter): readonly OwnVariable[] {
   const given = raw ?? [];
   const parsed = FILE_VARIABLES.safeParse(given);

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { RUNNABLE_CHECK_TYPES } from '../../../model/enums.ts';
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
-import { RUNNABLE_CHECK_TYPES } from '../../../model/vocabulary.ts';
 import {
   type Assignment,
   type AssignmentMessage,

@@ -1,7 +1,7 @@
 import { Backoff, equalJitter } from '../../../runtime/backoff.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { mismatchAttributesSchema } from '../../../wire/v1/error-answer.ts';
-import type { ServiceFault, ServiceFaultKind } from '../../upload/service-fault.ts';
+import type { ServiceFault, ServiceFaultKind } from '../../service-client/service-fault.ts';
 
 /** How a poll can fail, except by a stop of the agent. */
 type PollFaultKind = Exclude<ServiceFaultKind, 'stopped'> | 'ended';

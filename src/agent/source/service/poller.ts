@@ -13,8 +13,8 @@ import {
 } from '../../../wire/v1/poll.ts';
 import { DEFAULT_LEASE_MS, pollTimeoutMs } from '../../../wire/v1/poll-timing.ts';
 import { releaseResponseSchema } from '../../../wire/v1/release.ts';
-import type { PostAnswer, ServiceClient } from '../../upload/service-client.ts';
-import type { ServiceFault } from '../../upload/service-fault.ts';
+import type { PostAnswer, ServiceClient } from '../../service-client/service-client.ts';
+import type { ServiceFault } from '../../service-client/service-fault.ts';
 import type { CheckListener } from '../check-source.ts';
 import type { AgentIdentity } from './agent-identity.ts';
 import { type AssignedChecks, MAX_CHECKS_MIB } from './assigned-checks.ts';

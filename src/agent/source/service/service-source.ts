@@ -1,5 +1,5 @@
 import type { Moment } from '../../../runtime/boot-clock.ts';
-import type { ServiceClient } from '../../upload/service-client.ts';
+import type { ServiceClient } from '../../service-client/service-client.ts';
 import type { CheckSet, CheckSource } from '../check-source.ts';
 import { openAgentIdentity } from './agent-identity.ts';
 import { AssignedChecks } from './assigned-checks.ts';

@@ -314,7 +314,7 @@ export class DiskSpool implements Spool {
     }
   }
 
-  /** False where there was nothing to drop. */
+  /** False if there was nothing to drop. */
   async #shed(): Promise<boolean> {
     const beside = this.#beside;
     const { bytes } = beside;

@@ -36,7 +36,7 @@ export async function syncNames(folder: string, disk: Disk): Promise<void> {
   }
 }
 
-/** Resolves with the first missing folder; undefined where it is `path` itself, or none. */
+/** Resolves with the first missing folder; undefined if it is `path` itself, or none. */
 async function makeFolder(path: string, disk: Disk): Promise<string | undefined> {
   try {
     return await disk.mkdir(path, { mode: 0o700 });

@@ -13,7 +13,7 @@ import {
 export interface LostRecords {
   readonly kind: SpoolKind;
   readonly count: number;
-  /** null where there are none, or no manifest has them. */
+  /** null if there are none, or no manifest has them. */
   readonly slots: SpoolSlots | null;
 }
 

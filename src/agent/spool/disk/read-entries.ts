@@ -84,7 +84,7 @@ function contentAt(bytes: Buffer, offset: number, entry: Entry): Content | null 
   return { atMs: frame.atMs, body: frame.body };
 }
 
-/** Null where the file is gone or unreadable for good. */
+/** Null if the file is gone or unreadable for good. */
 async function openFile(path: string, disk: Disk): Promise<DiskFile | null> {
   try {
     return await disk.open(path, 'r');

@@ -46,7 +46,7 @@ interface Part {
   readonly segment: Segment;
   /** From its name. */
   readonly number: number;
-  /** null where the file is gone or could not be read. */
+  /** null if the file is gone or could not be read. */
   readonly scan: Scan | null;
   readonly isGone: boolean;
 }
@@ -196,7 +196,7 @@ async function expectedNumbers(
   };
 }
 
-/** Moves files without frames away. False where the segment no longer belongs to the log. */
+/** Moves files without frames away. False if the segment no longer belongs to the log. */
 async function isKept(
   { segment, scan }: Part,
   manifests: FoundManifests,

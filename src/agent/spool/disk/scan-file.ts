@@ -96,7 +96,7 @@ export class WholeFileReader {
     this.#disk = disk;
   }
 
-  /** Null where the file is too large to be a segment. */
+  /** Null if the file is too large to be a segment. */
   async read(path: string): Promise<Buffer | null> {
     const handle = await this.#disk.open(path, 'r');
     try {
@@ -111,7 +111,7 @@ export class WholeFileReader {
   }
 }
 
-/** Null where the file is damaged and cannot be read; it is moved aside. */
+/** Null if the file is damaged and cannot be read; it is moved aside. */
 export async function contentsOf(
   path: string,
   folder: SpoolFolder,

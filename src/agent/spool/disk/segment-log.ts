@@ -118,7 +118,7 @@ export class SegmentLog {
     }
   }
 
-  /** Deletes the oldest file, whatever is in it. False where it cannot be deleted for now. */
+  /** Deletes the oldest file, whatever is in it. False if it cannot be deleted for now. */
   async removeOldest(): Promise<boolean> {
     const oldest = this.#segments.shift();
     if (oldest === undefined) return true;
@@ -184,7 +184,7 @@ export class SegmentLog {
     if (code !== null) this.#logLeftOver(left.segment, code);
   }
 
-  /** The system's code where it cannot be deleted now; null where it is gone. */
+  /** The system's code where it cannot be deleted now; null if it is gone. */
   async #discard({ path, damaged }: Segment): Promise<string | null> {
     const { disk } = this.#options.folder;
     try {

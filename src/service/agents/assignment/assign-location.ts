@@ -2,7 +2,7 @@ import { slotRuleOf } from '../../../model/schedule/frequency.ts';
 import { type RotationRule, rotationRuleOf } from '../../../model/schedule/rotation.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { MAX_STRIDE } from '../../../wire/v1/limits.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import { type AgentLimits, countedConcurrency } from '../agent-limits.ts';
 import { reapAgents } from '../lease.sql.ts';
 import { type LiveAgent, listLiveAgents } from '../sql.ts';
@@ -63,7 +63,7 @@ interface Pass extends LockedLocation {
  * agent came or changed, all checks; otherwise the changed checks and those of gone agents, since no
  * other check moves (rendezvous.ts). Run it in a transaction.
  *
- * @returns false where there is nothing to do: another replica does it or has done it, or the location
+ * @returns false if there is nothing to do: another replica does it or has done it, or the location
  *   is gone
  */
 export async function assignLocation(
@@ -181,7 +181,7 @@ async function listGone(
 }
 
 interface AssignableHere extends AssignableCheck {
-  /** null where the check has no slots here. */
+  /** null if the check has no slots here. */
   readonly slots: RotationRule | null;
   readonly revision: number;
   readonly before: Assignment | null;

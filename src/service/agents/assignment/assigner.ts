@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { WakeSignal } from '../../../runtime/wake-signal.ts';
-import type { Store } from '../../database/port.ts';
+import type { Store } from '../../database/store.ts';
 import { StoreError } from '../../database/store-errors.ts';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../agent-limits.ts';
 import { assignLocation } from './assign-location.ts';

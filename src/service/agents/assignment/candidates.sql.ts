@@ -1,6 +1,6 @@
+import type { Frequency, IpFamily, RunnableCheckType } from '../../../model/enums.ts';
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
-import type { Frequency, IpFamily, RunnableCheckType } from '../../../model/vocabulary.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import type { OfLocation } from '../sql.ts';
 import type { Assignment } from './sql.ts';
 
@@ -14,7 +14,7 @@ export type CheckRange =
   | { readonly checkIds: readonly string[] }
   | { readonly after: string; readonly last: string | null };
 
-/** The last id of a range of so many checks of an account; null where fewer are left. */
+/** The last id of a range of so many checks of an account; null if fewer are left. */
 export async function endOfRange(
   sql: Sql,
   {
@@ -149,7 +149,7 @@ type OrphanRow = AssignmentRow & {
 /**
  * The checks of the location that these agents have, at most `limit`.
  *
- * @returns `deleted` are the ids of checks that do not exist any more; `all` is true where there are
+ * @returns `deleted` are the ids of checks that do not exist any more; `all` is true if there are
  *   no others
  */
 export async function listOrphans(

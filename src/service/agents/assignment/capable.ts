@@ -1,5 +1,5 @@
 import type { Check } from '../../../model/check/check.ts';
-import type { IpFamily, RunnableCheckType } from '../../../model/vocabulary.ts';
+import type { IpFamily, RunnableCheckType } from '../../../model/enums.ts';
 import type { Capabilities } from '../../../wire/v1/poll.ts';
 
 /** What the assignment depends on, of a live agent. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import type { AgentOfLocation, OfLocation } from '../sql.ts';
 
 /** Notified without a payload whenever a row of location_changes is written. */
@@ -15,7 +15,7 @@ export type LocationChanges = {
   readonly everything: boolean;
   /** Agents that gave their leases back. */
   readonly goneAgents: readonly string[];
-  /** The checks that changed; null where there are more than `maxChecks`. */
+  /** The checks that changed; null if there are more than `maxChecks`. */
   readonly checkIds: readonly string[] | null;
 };
 

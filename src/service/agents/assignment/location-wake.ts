@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/wait.ts';
-import type { Store } from '../../database/port.ts';
+import type { Store } from '../../database/store.ts';
 import { ASSIGNMENTS_CHANNEL } from './location-changes.sql.ts';
 
 /** Wakes held polls when the agents of their location should get a new answer. */

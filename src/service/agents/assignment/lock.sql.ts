@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import type { OfLocation } from '../sql.ts';
 
 export interface LockedLocation {
@@ -12,7 +12,7 @@ export interface LockedLocation {
  * Locks the assignments and the agents of the location until the transaction ends. Locks the location's
  * row first: whoever changes that row also locks it before the assignments.
  *
- * @param whenBusy `skip` returns null where another transaction has the lock
+ * @param whenBusy `skip` returns null if another transaction has the lock
  * @returns null also where there is no such location
  */
 export async function lockAssignments(

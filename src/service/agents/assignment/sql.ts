@@ -1,5 +1,5 @@
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import type { OfLocation } from '../sql.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Allowance } from '../../accounts/allowance.ts';
-import type { Sql, Store } from '../../database/port.ts';
+import type { Sql, Store } from '../../database/store.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
 import type { Input } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';

@@ -1,6 +1,6 @@
 import type { ChannelPair, PublicTarget } from '../../../model/alerting/alert-channel.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import type { RequestProblem } from '../../errors.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 import { lockChannelsShared } from './sql.ts';

@@ -1,5 +1,5 @@
-import type { StoredCheck } from '../../checks/exports.ts';
-import type { Sql } from '../../database/port.ts';
+import type { StoredCheck } from '../../checks/shared.sql.ts';
+import type { Sql } from '../../database/store.ts';
 import type { AnyCheck } from '../../heartbeats/heartbeat.ts';
 import {
   type CheckChannels,

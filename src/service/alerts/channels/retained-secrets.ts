@@ -79,7 +79,7 @@ export function withRetainedSecrets(
 
 interface MatchedList {
   readonly name: ListName;
-  /** null where the input is not a list. */
+  /** null if the input is not a list. */
   readonly pairs: readonly unknown[] | null;
   /** For each given pair, the index of the stored one whose value it retains, else null. */
   readonly storedAt: readonly (number | null)[];

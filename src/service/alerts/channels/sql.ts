@@ -1,7 +1,7 @@
 import type { NoticePreferences, PublicTarget } from '../../../model/alerting/alert-channel.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { bytesOf, type PageEntry } from '../../database/page-entries.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import { StoreError } from '../../database/store-errors.ts';
 import { jsonText } from '../../database/values.ts';
 
@@ -11,14 +11,14 @@ export type ChannelFields = PublicTarget & NoticePreferences;
 /** A channel's target with its secrets, encrypted. */
 export type SealedTarget = {
   readonly target: PublicTarget;
-  /** null where it has none. */
+  /** null if it has none. */
   readonly sealedSecrets: Buffer | null;
 };
 
 export interface StoredChannel {
   readonly id: number;
   readonly fields: ChannelFields;
-  /** null where it has none. */
+  /** null if it has none. */
   readonly sealedSecrets: Buffer | null;
   readonly createdAt: Date;
   /** null until it was first updated. */

@@ -1,5 +1,5 @@
 import type { NoticePreferences, PublicTarget } from '../../../model/alerting/alert-channel.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 
 /** A channel receives the notices of a check, while the subscription is activated. */
 export type Subscription = {

@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import { jsonText, storableText } from '../../database/values.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 import type { DeliveryState } from './sql.ts';

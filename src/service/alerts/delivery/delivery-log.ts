@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { Store } from '../../database/port.ts';
 import { everyHour, removePastRetention } from '../../database/retention.ts';
+import type { Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import { type Caller, covers } from '../../http/access/authenticator.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';

@@ -5,7 +5,7 @@ import {
 } from '../../../model/alerting/alert-channel.ts';
 import { stableId } from '../../../model/ids.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import {
   type CertificateNotice,
   type ChannelSubscriber,

@@ -24,7 +24,7 @@ export type SendOutcome =
     }
   | {
       readonly ok: false;
-      /** null where there was no answer. */
+      /** null if there was no answer. */
       readonly status: number | null;
       /** One sentence. */
       readonly error: string;

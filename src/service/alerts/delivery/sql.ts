@@ -1,5 +1,5 @@
 import type { AlertType } from '../../../model/alerting/alert.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 
 /** Notified whenever a delivery is stored. */

@@ -5,7 +5,7 @@ import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import { WakeSignal } from '../../../runtime/wake-signal.ts';
-import type { Store } from '../../database/port.ts';
+import type { Store } from '../../database/store.ts';
 import type { AlertNotice } from '../notice.ts';
 import {
   type AttemptOutcome,

@@ -16,7 +16,7 @@ const MAX_PATH_PARTS = 8;
 const TOO_MANY_BRACES = /(?<!\{)\{\{(?!\{)[^{}]*\}\}\}/;
 
 /**
- * Why a template is not allowed; null where it is. Refused are partials and decorators, which can
+ * Why a template is not allowed; null if it is. Refused are partials and decorators, which can
  * recurse; nested loops, which can run for very long; undocumented helpers; and more tags than
  * compile in a short time.
  */

@@ -5,9 +5,9 @@ import { messageOf, VedetteError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import { deferred, requireChannelName } from '../notifications.ts';
-import type { Param, Row, Store, Transaction } from '../port.ts';
 import { namedRows } from '../rows.ts';
 import { Serial } from '../serial.ts';
+import type { Param, Row, Store, Transaction } from '../store.ts';
 import { classifyError, StoreError, silentRollback, storeClosedError } from '../store-errors.ts';
 import {
   OpenTransaction,

@@ -3,8 +3,8 @@ import { type ClientConfig, Pool, type PoolClient, type QueryConfig } from 'pg';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
-import type { Param, Row, Store, Transaction, TransactionOptions } from '../port.ts';
 import { namedRows } from '../rows.ts';
+import type { Param, Row, Store, Transaction, TransactionOptions } from '../store.ts';
 import { classifyError, StoreError, silentRollback, storeClosedError } from '../store-errors.ts';
 import {
   OpenTransaction,

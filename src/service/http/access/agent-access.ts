@@ -10,7 +10,7 @@ import type { AgentCaller } from '../../private-locations/location-keys.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null where the route is not for agents. */
+    /** Null if the route is not for agents. */
     agent: AgentCaller | null;
   }
 }

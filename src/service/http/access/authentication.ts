@@ -9,7 +9,7 @@ import { accessOf, requireAccess } from './route-access.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null where the route is public, or for agents. */
+    /** Null if the route is public, or for agents. */
     caller: Caller | null;
   }
 }

@@ -23,7 +23,7 @@ export interface KeyHolders<Holder> {
   /**
    * @param keyHash SHA-256 of the whole key, as stored. The search is by hash, so its time reveals
    *   nothing about the key, and a stolen table contains no usable key.
-   * @returns null where there is no such key or it is revoked
+   * @returns null if there is no such key or it is revoked
    * @throws where the store is unavailable
    */
   authenticate(keyHash: Buffer): Promise<Holder | null>;
@@ -47,7 +47,7 @@ export function hashOfKey(key: string): Buffer {
 
 /**
  * The hash of the key in an Authorization header (RFC 6750 2.1; the scheme in any case), or null
- * where it has no key of that kind.
+ * if it has no key of that kind.
  */
 export function keyHashOf(authorization: string | undefined, kind: KeyKind): Buffer | null {
   const key = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1] ?? '';

@@ -33,7 +33,7 @@ export class KeyCache<Holder> {
     this.#options = options;
   }
 
-  /** The cached answer; undefined where it has expired or there is none. */
+  /** The cached answer; undefined if it has expired or there is none. */
   peek(keyHash: Buffer): Holder | null | undefined {
     const id = keyHash.toString('base64');
     const entry = this.#known.get(id) ?? this.#unknown.get(id);

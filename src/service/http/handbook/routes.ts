@@ -35,7 +35,7 @@ export class HandbookPages {
     return this.#index;
   }
 
-  /** Null where there is no such topic. */
+  /** Null if there is no such topic. */
   topic(name: string): Encoded | null {
     const page = pageOf(this.#handbook, name);
     return page === null ? null : this.#make(name, () => topicHtml(page));

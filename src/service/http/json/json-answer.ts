@@ -128,7 +128,7 @@ async function addObject(
 /** The schema of a list. */
 export interface List {
   readonly items: z.ZodType;
-  /** Its bounds; null where it has none. */
+  /** Its bounds; null if it has none. */
   readonly bound: z.ZodType | null;
 }
 
@@ -144,7 +144,7 @@ function longListsOf(schema: z.ZodType, value: unknown): ReadonlyMap<string, Lis
 
 const known = new WeakMap<z.ZodType, ReadonlyMap<string, List>>();
 
-/** The lists of an object by key; none where the object has rules of its own. */
+/** The lists of an object by key; none if the object has rules of its own. */
 function listsIn(schema: z.ZodType): ReadonlyMap<string, List> {
   const found = known.get(schema);
   if (found !== undefined) return found;
@@ -159,7 +159,7 @@ function listsIn(schema: z.ZodType): ReadonlyMap<string, List> {
   return lists;
 }
 
-/** null where it is no list, or has a rule of its own. */
+/** null if it is no list, or has a rule of its own. */
 export function listIn(schema: unknown): List | null {
   if (schema instanceof z.ZodDefault) return listIn(schema.unwrap());
   // As `listOf` of the protocol makes it: the bound, then the items.

@@ -142,7 +142,7 @@ function ownFault(cause: unknown, { id }: FastifyRequest): ServiceError {
  * Discards the rest of an unwanted body. If the connection closed while the client still sends, the
  * client would lose the answer.
  *
- * @returns false where the body did not end within the limits, or the connection closed before
+ * @returns false if the body did not end within the limits, or the connection closed before
  */
 function drain(request: IncomingMessage, clock: Clock): Promise<boolean> {
   const { headers } = request;

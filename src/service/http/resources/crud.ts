@@ -34,7 +34,7 @@ export interface Crud<Id, Stored, Query, Shown, ReadQuery> {
   /** The path parameter. */
   readonly id: { readonly name: string; readonly schema: z.ZodType<Id> };
   readonly query: z.ZodType<Query>;
-  /** The query of the route that reads one; none where left out. */
+  /** The query of the route that reads one; none if left out. */
   readonly readQuery?: z.ZodType<ReadQuery>;
   readonly body: z.ZodType<Input>;
   /** The body of an update. */

@@ -100,7 +100,7 @@ function sentence(
       : `must be ${words}${shownInput(given, true)}`;
   }
   const { input } = issue;
-  // Fastify passes null where there is no body.
+  // Fastify passes null if there is no body.
   const isMissing = input === undefined || (input === null && path.length === 0);
   if (isMissing && issue.code === 'invalid_type') {
     return `is missing; it must be ${kindText(issue.expected)}`;
@@ -111,7 +111,7 @@ function sentence(
   return `must be ${allowed}${shownInput(input, isWord || part !== 'body')}`;
 }
 
-/** Completes "must be"; null where the issue does not say what is allowed. */
+/** Completes "must be"; null if the issue does not say what is allowed. */
 function allowedText(issue: z.core.$ZodIssue): string | null {
   switch (issue.code) {
     case 'invalid_type':

@@ -26,7 +26,7 @@ export const windowQuery = {
     ),
 };
 
-/** Epoch milliseconds; null where it was left out. */
+/** Epoch milliseconds; null if it was left out. */
 export interface RequestedWindow {
   readonly fromMs: number | null;
   readonly toMs: number | null;

@@ -46,7 +46,7 @@ export async function makeFolders(root: string, folder: string): Promise<void> {
   }
 }
 
-/** Null where there is no such file or folder; rejects with any other error. */
+/** Null if there is no such file or folder; rejects with any other error. */
 export async function orNull<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
@@ -56,7 +56,7 @@ export async function orNull<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** False where there is already a folder of that name. */
+/** False if there is already a folder of that name. */
 export async function renameUnlessThere(from: string, to: string): Promise<boolean> {
   try {
     await renameDurably(from, to);

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { ArtifactKey, UploadKey } from '../artifact-store.ts';
 import { ArtifactError } from '../errors.ts';
 import { checkArtifactKey, checkUploadKey } from '../names.ts';
-import type { ArtifactKey, UploadKey } from '../port.ts';
 import { orNull } from './durable-files.ts';
 
 /** Beside the parts of an upload. */
@@ -78,7 +78,7 @@ export function readArtifactAbout(folder: string): Promise<ArtifactAbout | null>
   return readAbout(folder, ARTIFACT_ABOUT);
 }
 
-/** Null where there is none. */
+/** Null if there is none. */
 async function readAbout<T>(folder: string, schema: z.ZodType<T>): Promise<T | null> {
   const text = await orNull(readFile(join(folder, ABOUT), 'utf8'));
   if (text === null) return null;

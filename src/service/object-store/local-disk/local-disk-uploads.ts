@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { MissingPart, NewUpload, PartPlan, Upload, UploadKey } from '../artifact-store.ts';
 import { digestMismatch, uploadNotFound } from '../errors.ts';
 import { checkUploadKey, uploadIdOf } from '../names.ts';
 import { partOf, planParts } from '../part-plan.ts';
-import type { MissingPart, NewUpload, PartPlan, Upload, UploadKey } from '../port.ts';
 import { exactly } from '../streams.ts';
 import {
   makeFolders,

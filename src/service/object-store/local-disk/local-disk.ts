@@ -1,6 +1,15 @@
 import { open, opendir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
+import {
+  type AbandonedUpload,
+  type ArtifactKey,
+  type ArtifactStore,
+  type ArtifactStoreDeps,
+  DEFAULT_PART_BYTES,
+  type StoredArtifact,
+  type UploadKey,
+} from '../artifact-store.ts';
 import { resolveRange } from '../byte-range.ts';
 import {
   ArtifactError,
@@ -12,15 +21,6 @@ import {
 } from '../errors.ts';
 import { checkDescription, checkUploadKey, isUploadKey, uploadIdOf } from '../names.ts';
 import { checkNoneMissing, checkPartBytes } from '../part-plan.ts';
-import {
-  type AbandonedUpload,
-  type ArtifactKey,
-  type ArtifactStore,
-  type ArtifactStoreDeps,
-  DEFAULT_PART_BYTES,
-  type StoredArtifact,
-  type UploadKey,
-} from '../port.ts';
 import { expectErrors, guardStored } from '../streams.ts';
 import { makeFolders, orNull, renameUnlessThere } from './durable-files.ts';
 import { CONTENT, DiskLayout, readArtifactAbout } from './local-disk-layout.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { VedetteError } from '../../../runtime/errors.ts';
+import type { ArtifactKey, UploadKey } from '../artifact-store.ts';
 import { checkArtifactKey, checkUploadKey, isUploadKey } from '../names.ts';
-import type { ArtifactKey, UploadKey } from '../port.ts';
 
 const PREFIX = /^(?:[A-Za-z0-9_-]+\/)*$/;
 

@@ -8,7 +8,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import type { DirectPut, PartPlan } from '../port.ts';
+import type { DirectPut, PartPlan } from '../artifact-store.ts';
 import { isNotFound } from './s3-errors.ts';
 import type { S3Bucket } from './s3-objects.ts';
 
@@ -45,7 +45,7 @@ export async function createMultipart(
   return { key, s3UploadId: UploadId };
 }
 
-/** The complete parts, or null where the multipart upload is over. */
+/** The complete parts, or null if the multipart upload is over. */
 export async function listParts(
   s3: S3Bucket,
   multipart: Multipart,
@@ -75,7 +75,7 @@ export async function listParts(
 }
 
 /**
- * Streams one part. The chunks can be read only once, so there is no retry. False where the multipart
+ * Streams one part. The chunks can be read only once, so there is no retry. False if the multipart
  * upload is over.
  */
 export async function uploadPart(
@@ -115,7 +115,7 @@ export async function uploadPart(
   }
 }
 
-/** False where the multipart upload is over. */
+/** False if the multipart upload is over. */
 export async function completeMultipart(
   s3: S3Bucket,
   multipart: Multipart,

@@ -26,7 +26,7 @@ export interface ListedObject {
   readonly modifiedAtMs: number;
 }
 
-/** Null where there is none. */
+/** Null if there is none. */
 export async function headObject(
   { client, bucket }: S3Bucket,
   key: string,
@@ -47,7 +47,7 @@ export async function headObject(
 }
 
 /**
- * The bytes `first` to `last`, both inclusive, or null where there is no such object. An object
+ * The bytes `first` to `last`, both inclusive, or null if there is no such object. An object
  * never changes under its key here, so no condition on its etag is needed; nor would every
  * compatible store keep one for an object that came in parts.
  */
@@ -74,7 +74,7 @@ export async function readObject(
   }
 }
 
-/** Null where there is none. Only for small objects. */
+/** Null if there is none. Only for small objects. */
 export async function readText(
   { client, bucket }: S3Bucket,
   key: string,
@@ -92,7 +92,7 @@ export async function readText(
 }
 
 /**
- * Whether it was written; false where there was one already. A store without conditional writes
+ * Whether it was written; false if there was one already. A store without conditional writes
  * overwrites instead, and the last writer wins.
  */
 export async function putTextUnlessThere(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import type { AbandonedUpload, NewUpload, PartPlan, UploadKey } from '../artifact-store.ts';
 import { ArtifactError, uploadNotFound } from '../errors.ts';
 import { checkUploadKey, uploadIdOf } from '../names.ts';
 import { planParts } from '../part-plan.ts';
-import type { AbandonedUpload, NewUpload, PartPlan, UploadKey } from '../port.ts';
 import type { S3Layout } from './s3-layout.ts';
 import {
   abortMultipart,
@@ -51,7 +51,7 @@ export async function readState(
   throw new ArtifactError('ARTIFACT_DAMAGED', message);
 }
 
-/** Null where there is no such upload, or the object store ended it (by a lifecycle rule). */
+/** Null if there is no such upload, or the object store ended it (by a lifecycle rule). */
 export async function readProgress(
   s3: S3Bucket,
   layout: S3Layout,

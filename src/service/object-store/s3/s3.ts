@@ -1,5 +1,16 @@
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../../runtime/errors.ts';
+import {
+  type ArtifactKey,
+  type ArtifactStore,
+  type ArtifactStoreDeps,
+  DEFAULT_PART_BYTES,
+  type MissingPart,
+  type PartPlan,
+  type StoredArtifact,
+  type Upload,
+  type UploadKey,
+} from '../artifact-store.ts';
 import { resolveRange } from '../byte-range.ts';
 import {
   ArtifactError,
@@ -11,17 +22,6 @@ import {
 } from '../errors.ts';
 import { checkDescription, checkUploadKey, uploadIdOf } from '../names.ts';
 import { checkNoneMissing, checkPartBytes, partOf } from '../part-plan.ts';
-import {
-  type ArtifactKey,
-  type ArtifactStore,
-  type ArtifactStoreDeps,
-  DEFAULT_PART_BYTES,
-  type MissingPart,
-  type PartPlan,
-  type StoredArtifact,
-  type Upload,
-  type UploadKey,
-} from '../port.ts';
 import { chunksOf, exactly, expectErrors, guardStored } from '../streams.ts';
 import { createS3Client, type S3Options, s3Limits } from './s3-client.ts';
 import { s3Error } from './s3-errors.ts';
@@ -94,7 +94,7 @@ export function createS3Store(
     return { accountId, uploadId, ...about, missing: parts };
   }
 
-  /** Null where the object is gone. Resumes a broken connection at the byte reached. */
+  /** Null if the object is gone. Resumes a broken connection at the byte reached. */
   async function digestOf(key: string, bytes: number, signal: AbortSignal): Promise<string | null> {
     const hash = createHash('sha256');
     let offset = 0;
@@ -114,7 +114,7 @@ export function createS3Store(
     return hash.digest('hex');
   }
 
-  /** Checks and publishes the upload. False where another call did so and cleaned up meanwhile. */
+  /** Checks and publishes the upload. False if another call did so and cleaned up meanwhile. */
   async function finish(key: UploadKey, signal: AbortSignal): Promise<boolean> {
     const content = checkUploadKey(key);
     const progress = await readProgress(s3, layout, key, signal);

@@ -8,7 +8,7 @@ import {
   type Rejection,
   type RejectionCode,
 } from '../../../wire/v1/results.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
 import type { SecretsState } from '../../secrets/secret-scrubbing.ts';
 import type { ResultPartitions } from '../partitions.sql.ts';

@@ -2,8 +2,8 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import type { Deferral } from '../../../wire/v1/results.ts';
-import { findClockAhead, raiseClockAhead } from '../../agents/exports.ts';
-import type { Sql, Store } from '../../database/port.ts';
+import { findClockAhead, raiseClockAhead } from '../../agents/shared.sql.ts';
+import type { Sql, Store } from '../../database/store.ts';
 import type { Sender } from './admission.ts';
 
 /** Locations with a log line of their own. */

@@ -1,5 +1,5 @@
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 
 /** Slots of a check that a location was assigned, over one period of time. */
 export interface AssignedSlots {

@@ -10,11 +10,11 @@ import {
   type ResultsMessage,
   readBatch,
 } from '../../../wire/v1/results.ts';
-import type { Sql, Store } from '../../database/port.ts';
+import type { Sql, Store } from '../../database/store.ts';
 import { badToken } from '../../errors.ts';
-import { pausesOf } from '../../maintenance-windows/exports.ts';
-import { findPrivateLocation } from '../../private-locations/exports.ts';
+import { pausesOf } from '../../maintenance-windows/shared.sql.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
+import { findPrivateLocation } from '../../private-locations/shared.sql.ts';
 import type { SecretScrubbing } from '../../secrets/secret-scrubbing.ts';
 import type { FinalFollower } from '../final-follower.ts';
 import { withoutPaused } from '../missed-slots/paused-slots.ts';
@@ -150,7 +150,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     });
   }
 
-  /** For the missed records of a batch; null where the account has no pauses. */
+  /** For the missed records of a batch; null if the account has no pauses. */
   async function pausesFor({ accountId }: Sender): Promise<CompiledPauses | null> {
     const pauses = await pausesOf(store, { accountId, atMs: clock.wallMs() });
     return pauses.length === 0 ? null : compilePauses(pauses);

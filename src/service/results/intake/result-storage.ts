@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { Store } from '../../database/port.ts';
+import type { Store } from '../../database/store.ts';
 import { StoreError } from '../../database/store-errors.ts';
 import { probeDatabaseDisk } from './write-probe.sql.ts';
 

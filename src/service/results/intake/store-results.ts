@@ -2,7 +2,7 @@ import { sequenceIdOf } from '../../../model/ids.ts';
 import { checkErrorGroupId } from '../../../model/result/error-group.ts';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import { knownFactsOf, withErrorGroups } from '../../error-groups/known-facts.ts';
 import type { FinalFollower, NewFinals } from '../final-follower.ts';
 import { removeMissed } from '../missed-slots/record-missed.ts';

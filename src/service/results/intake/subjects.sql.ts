@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 
 /** The check that results are about: what the intake needs of it. */
 export type Subject = {

@@ -1,4 +1,4 @@
-import type { Store } from '../../database/port.ts';
+import type { Store } from '../../database/store.ts';
 
 /** Four rows to a page of 8 KiB, each too short to be compressed. Small: the probe runs on a full disk. */
 const ROWS = 16;

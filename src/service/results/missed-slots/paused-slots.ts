@@ -1,6 +1,6 @@
 import { type CompiledPauses, NEVER_PAUSED } from '../../../model/schedule/pause.ts';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import { tagsOfChecks } from '../intake/subjects.sql.ts';
 import { subtractSlots } from '../slot-ranges.ts';
 import type { MissedRange } from './record-missed.ts';
@@ -10,7 +10,7 @@ import type { MissedRange } from './record-missed.ts';
  * omit the slots of the windows that they know, but an agent that was down or offline does not know
  * later changes.
  *
- * @param pauses null where there are none
+ * @param pauses null if there are none
  * @param yieldWhenDue called after each range
  */
 export async function withoutPaused(

@@ -1,7 +1,7 @@
 import { sequenceIdOf } from '../../../model/ids.ts';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import {
   MAX_SPAN_MS,
   numberOf,

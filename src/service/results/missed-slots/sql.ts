@@ -1,4 +1,4 @@
-import type { Sql } from '../../database/port.ts';
+import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 
 /** Evenly spaced slots of a check in a location that were not run. Epoch milliseconds. */

@@ -1,5 +1,5 @@
-import { findCheck } from '../../checks/exports.ts';
-import type { Store } from '../../database/port.ts';
+import { findCheck } from '../../checks/shared.sql.ts';
+import type { Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import { findStatus, type StoredStatus } from './sql.ts';
 

@@ -124,7 +124,7 @@ export function createChatClient(
   };
 }
 
-/** null where the body is longer than MAX_ANSWER_BYTES. */
+/** null if the body is longer than MAX_ANSWER_BYTES. */
 async function readBounded(body: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

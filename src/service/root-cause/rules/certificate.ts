@@ -15,7 +15,7 @@ export function certificateText({ subject, issuer }: Certificate): string {
   return `${shortened(subject, 200)}, issued by ${shortened(issuer, 200)}`;
 }
 
-/** The time from an instant of the certificate to the run; null where it is no date. */
+/** The time from an instant of the certificate to the run; null if it is no date. */
 export function sinceText(isoTime: string, { startedAtMs }: Subject): string | null {
   const ms = Date.parse(isoTime);
   if (Number.isNaN(ms)) return null;

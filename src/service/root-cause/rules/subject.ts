@@ -31,7 +31,7 @@ export interface Subject {
   /** The agent's sentence about the failure. */
   readonly message: string | null;
   readonly tls: Tls | null;
-  /** The connected address; null where there was no connection, or it is unknown. */
+  /** The connected address; null if there was no connection, or it is unknown. */
   readonly address: string | null;
   readonly phases: readonly Phase[];
   readonly startedAtMs: number;

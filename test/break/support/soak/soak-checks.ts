@@ -1,4 +1,4 @@
-import type { Frequency } from '../../../../src/model/vocabulary.ts';
+import type { Frequency } from '../../../../src/model/enums.ts';
 import type { RunningService } from '../../../support/service/deployment.ts';
 import type { TargetPorts } from './soak-targets.ts';
 

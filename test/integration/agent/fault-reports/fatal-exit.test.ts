@@ -9,7 +9,7 @@ import { captureLog } from '../../../support/log-capture.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 import { vaultOf } from '../../../support/samples/secrets.ts';
 
-/** The crashes that a daemon leaves behind whose link cannot be opened. */
+/** The crashes that a daemon leaves behind whose backend cannot be opened. */
 async function leftBy(thrown: unknown): Promise<readonly unknown[]> {
   const folder = makeTempFolder();
   onTestFinished(folder.remove);
@@ -25,7 +25,7 @@ async function leftBy(thrown: unknown): Promise<readonly unknown[]> {
   const parts = {
     config,
     log,
-    openLink: () => Promise.reject(thrown),
+    openBackend: () => Promise.reject(thrown),
     secrets: await vaultOf(),
     reports: createFaultReports({ clock, dataDir: folder.path, version: '1.2.3', log }),
     onListening: () => {},

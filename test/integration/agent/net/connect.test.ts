@@ -5,7 +5,7 @@ import {
   connectTcp,
   type NotConnected,
 } from '../../../../src/agent/net/connect.ts';
-import type { IpFamily } from '../../../../src/model/vocabulary.ts';
+import type { IpFamily } from '../../../../src/model/enums.ts';
 import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
 import { logText, makeContext, staticResolver } from '../../../support/agent/probe-context.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
+import { createFileBackend } from '../../../../src/agent/backend/file-backend.ts';
 import { loadConfig } from '../../../../src/agent/config.ts';
 import { NO_REPORTS } from '../../../../src/agent/fault-reports/disabled-reports.ts';
-import { createFileLink } from '../../../../src/agent/link/file-link.ts';
 import { runAgent } from '../../../../src/agent/main.ts';
 import type { CheckListener, CheckSource } from '../../../../src/agent/source/check-source.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
@@ -65,8 +65,8 @@ async function startAgent() {
   const listening = new EventEmitter();
   const ended = runAgent({
     config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0', EVIDENCE: 'off' }),
-    openLink: async () =>
-      createFileLink({
+    openBackend: async () =>
+      createFileBackend({
         source,
         sink: {
           result: (result) => void lines.emit('result', result),
@@ -110,7 +110,7 @@ it('ends at a signal even while it is starting', async () => {
   const asked = once(opening, 'asked');
   const ended = runAgent({
     config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0', EVIDENCE: 'off' }),
-    openLink: () => {
+    openBackend: () => {
       opening.emit('asked');
       return new Promise(() => {});
     },

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { RunnableCheckType } from '../../../../src/model/vocabulary.ts';
+import type { RunnableCheckType } from '../../../../src/model/enums.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { loopbackResolver } from '../../../support/agent/probe-context.ts';
 import { runHarness } from '../../../support/agent/run-harness.ts';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import { piecesOfFile } from '../../../../src/agent/upload/file-pieces.ts';
+import { piecesOfFile } from '../../../../src/agent/service-client/file-pieces.ts';
 import { artifactIdOf } from '../../../../src/model/ids.ts';
 import { MAX_ARTIFACT_BYTES } from '../../../../src/wire/v1/limits.ts';
 import { uploadRig } from '../../../support/agent/upload-rig.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { MIN_PART_BYTES } from '../../../../src/service/object-store/port.ts';
+import { MIN_PART_BYTES } from '../../../../src/service/object-store/artifact-store.ts';
 import { uploadRig } from '../../../support/agent/upload-rig.ts';
 import { cuttingRelay } from '../../../support/servers/cutting-relay.ts';
 import {

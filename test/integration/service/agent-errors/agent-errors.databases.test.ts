@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { MAX_AGENT_ERRORS } from '../../../../src/service/agent-errors/agent-errors.ts';
-import type { Store } from '../../../../src/service/database/port.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import { databases } from '../../../support/database/databases.ts';
 import {
   type Party,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAgents } from '../../../../src/service/agents/agents.ts';
 import { createAssigner } from '../../../../src/service/agents/assignment/assigner.ts';
 import { createLocationWake } from '../../../../src/service/agents/assignment/location-wake.ts';
-import type { Store } from '../../../../src/service/database/port.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import {
   type DatabaseKind,
   databases,

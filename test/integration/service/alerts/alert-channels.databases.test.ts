@@ -4,7 +4,7 @@ import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.t
 import { decryptTarget } from '../../../../src/service/alerts/channels/channel-secrets.ts';
 import { findChannel } from '../../../../src/service/alerts/channels/sql.ts';
 import { type CheckView, createChecks } from '../../../../src/service/checks/checks.ts';
-import type { Store } from '../../../../src/service/database/port.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { hookServer } from '../../../support/servers/hook-server.ts';
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
-import type { Sql } from '../../../../src/service/database/port.ts';
+import type { Sql } from '../../../../src/service/database/store.ts';
 import type { FinalFollower } from '../../../../src/service/results/final-follower.ts';
 import { lockSubjects } from '../../../../src/service/results/intake/subjects.sql.ts';
 import { databases } from '../../../support/database/databases.ts';

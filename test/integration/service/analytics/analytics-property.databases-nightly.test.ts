@@ -6,7 +6,7 @@ import {
   type RunMetrics,
 } from '../../../../src/service/analytics/metrics.sql.ts';
 import { readSeries } from '../../../../src/service/analytics/sql.ts';
-import type { Store } from '../../../../src/service/database/port.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import { databases, openMigratedStore } from '../../../support/database/databases.ts';
 import { caseCount } from '../../../support/nightly.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { artifactIdOf, resultIdOf, sequenceIdOf } from '../../../../src/model/ids.ts';
 import { MAX_ARTIFACTS_OF_RESULT } from '../../../../src/service/artifacts/uploads.ts';
-import { MIN_PART_BYTES } from '../../../../src/service/object-store/port.ts';
+import { MIN_PART_BYTES } from '../../../../src/service/object-store/artifact-store.ts';
 import { partPath } from '../../../../src/wire/v1/artifacts.ts';
 import { forever, newContent } from '../../../support/artifacts/artifact-content.ts';
 import {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { artifactIdOf } from '../../../../src/model/ids.ts';
 import { MIGRATIONS_FOLDER, migrate } from '../../../../src/service/database/migrate.ts';
-import type { Store } from '../../../../src/service/database/port.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import {
   forever,
   newContent,

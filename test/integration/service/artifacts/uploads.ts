@@ -4,7 +4,7 @@ import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { MAX_ARTIFACTS_OF_RESULT } from '../../../../src/service/artifacts/uploads.ts';
-import { MIN_PART_BYTES } from '../../../../src/service/object-store/port.ts';
+import { MIN_PART_BYTES } from '../../../../src/service/object-store/artifact-store.ts';
 import { createS3Store } from '../../../../src/service/object-store/s3/s3.ts';
 import {
   artifactUploadSchema,

@@ -176,7 +176,7 @@ class Model {
     return this.#live.get(agent.agentId)?.epoch === agent.epoch;
   }
 
-  /** The live agent that has the check; null where there is none. */
+  /** The live agent that has the check; null if there is none. */
   #ownerOf({ checkId }: ModelRun): TestAgent | null {
     const agent = this.#assigned.get(checkId);
     return agent !== undefined && this.#isLive(agent) ? agent : null;

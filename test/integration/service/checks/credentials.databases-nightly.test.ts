@@ -5,7 +5,7 @@ import { createSecretBox, KEY_BYTES, type SecretBox } from '../../../../src/runt
 import { insertAccount } from '../../../../src/service/accounts/sql.ts';
 import { createCheckVariables } from '../../../../src/service/checks/check-variables.ts';
 import { createChecks } from '../../../../src/service/checks/checks.ts';
-import type { Store } from '../../../../src/service/database/port.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import { createPrivateLocations } from '../../../../src/service/private-locations/private-locations.ts';
 import { createProxyPasswords } from '../../../../src/service/private-locations/proxy-passwords.ts';
 import { decryptCredentials } from '../../../../src/service/secrets/credential-sealing.ts';

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type CheckView, createChecks } from '../../../../src/service/checks/checks.ts';
-import type { Store } from '../../../../src/service/database/port.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
 import { TEST_CHECK_VARIABLES } from '../../../support/service/service-features.ts';
 import {

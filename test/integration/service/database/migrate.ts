@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { migrate } from '../../../../src/service/database/migrate.ts';
-import type { Store } from '../../../../src/service/database/port.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import { emptySchema, silentLog } from '../../../support/database/databases.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Store } from '../../../../src/service/database/port.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import { createResultPartitions } from '../../../../src/service/results/partitions.sql.ts';
 import { silentLog, useMigrated } from '../../../support/database/databases.ts';
 import { FakeClock, settle } from '../../../support/fake-clock.ts';

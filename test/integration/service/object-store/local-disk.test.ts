@@ -14,9 +14,12 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/runtime/clock.ts';
+import {
+  type ArtifactStore,
+  MIN_PART_BYTES,
+} from '../../../../src/service/object-store/artifact-store.ts';
 import { cleanUpArtifacts } from '../../../../src/service/object-store/clean-up.ts';
 import { openLocalDisk } from '../../../../src/service/object-store/local-disk/local-disk.ts';
-import { type ArtifactStore, MIN_PART_BYTES } from '../../../../src/service/object-store/port.ts';
 import {
   beginUpload,
   forever,

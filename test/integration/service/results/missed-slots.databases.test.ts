@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Sql } from '../../../../src/service/database/port.ts';
+import type { Sql } from '../../../../src/service/database/store.ts';
 import { createAgentClocks } from '../../../../src/service/results/intake/agent-clocks.ts';
 import { createResultIntake } from '../../../../src/service/results/intake/intake.ts';
 import { recordMissed } from '../../../../src/service/results/missed-slots/record-missed.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Store } from '../../../../src/service/database/port.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import { StoreError } from '../../../../src/service/database/store-errors.ts';
 import { ResultStorage } from '../../../../src/service/results/intake/result-storage.ts';
 import { databases, useMigratedStore } from '../../../support/database/databases.ts';

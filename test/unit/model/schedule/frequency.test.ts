@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FREQUENCIES, type Frequency } from '../../../../src/model/enums.ts';
 import {
   lastSlotAt,
   maxFrequencyOffset,
@@ -7,7 +8,6 @@ import {
   rotationIndexOf,
   slotRuleOf,
 } from '../../../../src/model/schedule/frequency.ts';
-import { FREQUENCIES, type Frequency } from '../../../../src/model/vocabulary.ts';
 
 const INSTANT = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });
 const PERIODIC = FREQUENCIES.filter((frequency) => frequency > 0);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FREQUENCIES } from '../../../../src/model/enums.ts';
 import {
   maxFrequencyOffset,
   nextSlotAfter,
@@ -14,7 +15,6 @@ import {
   type RotationRule,
   rotationRuleOf,
 } from '../../../../src/model/schedule/rotation.ts';
-import { FREQUENCIES } from '../../../../src/model/vocabulary.ts';
 import { caseCount } from '../../../support/nightly.ts';
 
 const INSTANT = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });

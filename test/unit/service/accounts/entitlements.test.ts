@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planOf, plansSchema, UNLIMITED } from '../../../../src/model/account/plan.ts';
-import { LOCATIONS } from '../../../../src/model/vocabulary.ts';
+import { LOCATIONS } from '../../../../src/model/enums.ts';
 import { createAllowance } from '../../../../src/service/accounts/allowance.ts';
 import { entitlementsOf } from '../../../../src/service/accounts/entitlements.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MIN_PART_BYTES } from '../../../../src/service/object-store/artifact-store.ts';
 import { partOf, planParts } from '../../../../src/service/object-store/part-plan.ts';
-import { MIN_PART_BYTES } from '../../../../src/service/object-store/port.ts';
 import { MAX_ARTIFACT_BYTES } from '../../../../src/wire/v1/limits.ts';
 
 describe('the plan of parts', () => {

@@ -4,7 +4,7 @@ import { MASK } from '../../../../src/model/credentials/sensitive-headers.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { scrubResult } from '../../../../src/scrub/result-fields.ts';
 import { createScrubber, NO_SECRETS } from '../../../../src/scrub/scrubber.ts';
-import type { Sql } from '../../../../src/service/database/port.ts';
+import type { Sql } from '../../../../src/service/database/store.ts';
 import { scrubYielding } from '../../../../src/service/secrets/scrub-yielding.ts';
 import { createSecretScrubbing } from '../../../../src/service/secrets/secret-scrubbing.ts';
 import type { ReceivedResult } from '../../../../src/wire/v1/check-result.ts';

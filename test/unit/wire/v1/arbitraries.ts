@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../../src/model/enums.ts';
 import { resultIdOf } from '../../../../src/model/ids.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../../src/model/result/error-codes.ts';
 import type {
@@ -7,7 +8,6 @@ import type {
   HttpTimings,
   TlsFacts,
 } from '../../../../src/model/result/result.ts';
-import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../../src/model/vocabulary.ts';
 
 /** What the agent can make of what targets send, up to the limits that it keeps. */
 

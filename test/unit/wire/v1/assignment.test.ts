@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Check } from '../../../../src/model/check/check.ts';
-import { RUNNABLE_CHECK_TYPES } from '../../../../src/model/vocabulary.ts';
+import { RUNNABLE_CHECK_TYPES } from '../../../../src/model/enums.ts';
 import {
   type Assignment,
   assignmentEnvelope,

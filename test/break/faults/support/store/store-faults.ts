@@ -4,7 +4,7 @@ import type {
   Store,
   Transaction,
   TransactionOptions,
-} from '../../../../../src/service/database/port.ts';
+} from '../../../../../src/service/database/store.ts';
 import { StoreError, silentRollback } from '../../../../../src/service/database/store-errors.ts';
 import { isOfLoop } from './store-loops.ts';
 import { type Asked, whoAsks } from './store-operations.ts';

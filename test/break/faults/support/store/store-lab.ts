@@ -3,11 +3,11 @@ import { PassThrough } from 'node:stream';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { createLogger, type Logger } from '../../../../../src/runtime/logger.ts';
 import { apiRoutes } from '../../../../../src/service/api-routes.ts';
-import type { Store } from '../../../../../src/service/database/port.ts';
+import type { Store } from '../../../../../src/service/database/store.ts';
 import { StoreError } from '../../../../../src/service/database/store-errors.ts';
 import type { Features } from '../../../../../src/service/features.ts';
+import type { ArtifactStore } from '../../../../../src/service/object-store/artifact-store.ts';
 import { openArtifactStore } from '../../../../../src/service/object-store/artifacts-config.ts';
-import type { ArtifactStore } from '../../../../../src/service/object-store/port.ts';
 import {
   type DatabaseKind,
   openMigratedStore,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NO_PROXIES } from '../../../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../../../src/agent/secrets/cut-scrubbed.ts';
+import { ServiceClient } from '../../../../../src/agent/service-client/service-client.ts';
 import type { CheckSet } from '../../../../../src/agent/source/check-source.ts';
 import { readAssignments } from '../../../../../src/agent/source/service/assignment-file.ts';
 import {
@@ -13,7 +14,6 @@ import {
   unseal,
 } from '../../../../../src/agent/source/service/sealed-lines.ts';
 import { createServiceSource } from '../../../../../src/agent/source/service/service-source.ts';
-import { ServiceClient } from '../../../../../src/agent/upload/service-client.ts';
 import { momentOf } from '../../../../../src/runtime/boot-clock.ts';
 import {
   assignmentMessageOf,

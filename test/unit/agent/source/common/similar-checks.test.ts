@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SimilarCheckParser } from '../../../../../src/agent/source/common/similar-checks.ts';
 import { checkBodySchema } from '../../../../../src/model/check/check.ts';
-import type { RunnableCheckType } from '../../../../../src/model/vocabulary.ts';
+import type { RunnableCheckType } from '../../../../../src/model/enums.ts';
 
 /** Few values, so that many checks are alike, and some of them wrong. */
 const one = fc.constantFrom.bind(fc);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RUNNABLE_CHECK_TYPES } from '../../../../../src/model/vocabulary.ts';
+import { RUNNABLE_CHECK_TYPES } from '../../../../../src/model/enums.ts';
 import {
   type AssignableAgent,
   type AssignableCheck,

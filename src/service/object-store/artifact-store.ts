@@ -63,7 +63,7 @@ export interface PartPlan {
 }
 
 export interface MissingPart extends PartPlan {
-  /** Null where the part goes through `putPart`. */
+  /** Null if the part goes through `putPart`. */
   readonly direct: DirectPut | null;
 }
 
@@ -125,7 +125,7 @@ export interface ArtifactStore {
    */
   complete(key: UploadKey, signal: AbortSignal): Promise<StoredArtifact>;
 
-  /** Null where there is no such artifact. */
+  /** Null if there is no such artifact. */
   stat(key: ArtifactKey, signal: AbortSignal): Promise<StoredArtifact | null>;
 
   /**

@@ -1,15 +1,15 @@
 import type { ResultSink } from '../output/result-sink.ts';
 import type { CheckSource } from '../source/check-source.ts';
-import type { Link } from './link.ts';
+import type { Backend } from './backend.ts';
 
 /** Stand-alone: checks from a file, results to a sink. */
-export function createFileLink({
+export function createFileBackend({
   source,
   sink,
 }: {
   readonly source: CheckSource;
   readonly sink: ResultSink;
-}): Link {
+}): Backend {
   return {
     source,
     sink,

@@ -23,7 +23,7 @@ const MAX_ORIGIN_CHARS = 300;
 
 /**
  * Why a part must not be sent to its address: the origin is not allowed, or no store needs one of its
- * headers. Null where it may. The service's own paths are always allowed.
+ * headers. Null if it may. The service's own paths are always allowed.
  *
  * @param origins those of SERVICE_URL and ARTIFACT_ORIGINS
  */

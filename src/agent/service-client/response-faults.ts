@@ -16,7 +16,7 @@ export interface ErrorStatus {
   readonly retryAfter: string | null;
   /** Where a redirect leads. */
   readonly location: string | null;
-  /** Null where the answer is not of the form that the service's errors have. */
+  /** Null if the answer is not of the form that the service's errors have. */
   readonly answer: ErrorAnswer | null;
 }
 

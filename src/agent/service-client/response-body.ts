@@ -13,7 +13,7 @@ export type AnswerBody =
  *
  * @throws the error of the connection
  */
-export async function readAnswerBody(
+export async function readResponseBody(
   body: AsyncIterable<Uint8Array>,
   encoding: string | null,
   maxBytes: number,

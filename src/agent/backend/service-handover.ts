@@ -6,7 +6,7 @@ import {
 } from '../../wire/v1/handover.ts';
 import { PATHS } from '../../wire/v1/limits.ts';
 import type { Handover } from '../run/handover.ts';
-import type { ServiceClient } from '../upload/service-client.ts';
+import type { ServiceClient } from '../service-client/service-client.ts';
 
 /** Short: a retry without a delay waits for the answer. */
 const LIMIT_MS = 5_000;

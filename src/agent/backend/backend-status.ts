@@ -1,17 +1,17 @@
-/** The state of the link, for metrics and health. */
-export interface LinkStatus {
+/** The state of the backend, for metrics and health. */
+export interface BackendStatus {
   /** Records for the service; null without a service. */
   readonly spool: {
     readonly records: number;
     readonly bytes: number;
-    /** Milliseconds; null where there are none. */
+    /** Milliseconds; null if there are none. */
     readonly oldestAgeMs: number | null;
   } | null;
-  /** Epoch milliseconds; null where there is no service, or it has not answered. See ServiceClient. */
+  /** Epoch milliseconds; null if there is no service, or it has not answered. See ServiceClient. */
   readonly lastContactMs: number | null;
   /**
    * How far this machine's clock is ahead of the service's, milliseconds; below 0 it is behind. null
-   * where there is no service, or it has not answered.
+   * if there is no service, or it has not answered.
    */
   readonly clockAheadMs: number | null;
 }

@@ -7,6 +7,7 @@ import { capabilitiesOf } from '../capabilities.ts';
 import type { KeyChange, KeySource } from '../config/key-source.ts';
 import type { ServiceWork } from '../config.ts';
 import type { ResultSink } from '../output/result-sink.ts';
+import { ServiceClient } from '../service-client/service-client.ts';
 import { damagedSlots } from '../slots/damaged-slots.ts';
 import { openSlotLedger } from '../slots/ledger.ts';
 import { createServiceSource } from '../source/service/service-source.ts';
@@ -14,12 +15,11 @@ import { openSpool } from '../spool/open-spool.ts';
 import type { SpoolSlots } from '../spool/spool.ts';
 import { SpoolSink } from '../spool/spool-sink.ts';
 import { openArtifactOutbox } from '../upload/artifact-outbox.ts';
-import { ServiceClient } from '../upload/service-client.ts';
 import { Uploader } from '../upload/uploader.ts';
-import type { Link, LinkParts } from './link.ts';
+import type { Backend, BackendDeps } from './backend.ts';
 import { createServiceHandover } from './service-handover.ts';
 
-export interface ServiceLinkOptions {
+export interface ServiceBackendOptions {
   readonly work: ServiceWork;
   /** Runs at once. */
   readonly concurrency: number;
@@ -47,10 +47,10 @@ const DISK_LIMIT_MS = 2_000;
  *
  * @throws VedetteError where DATA_DIR cannot be used
  */
-export async function openServiceLink(
-  { work, concurrency, alsoTo }: ServiceLinkOptions,
-  { clock, log, metrics, runs, captures, reports, secrets }: LinkParts,
-): Promise<Link> {
+export async function openServiceBackend(
+  { work, concurrency, alsoTo }: ServiceBackendOptions,
+  { clock, log, metrics, runs, captures, reports, secrets }: BackendDeps,
+): Promise<Backend> {
   const { dataDir, key, serviceUrl, spoolMaxBytes: maxBytes, spoolMaxAgeMs: maxAgeMs } = work;
   if (dataDir !== null) await restrictDataFolder(dataDir, DATA_NAMES, log);
   const onDropped = metrics.spoolDropped;

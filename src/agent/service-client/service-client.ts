@@ -9,12 +9,12 @@ import { HEADERS, MAX_POLL_ANSWER_BYTES, PROTOCOL_VERSION } from '../../wire/v1/
 import { problemOf } from '../../wire/v1/tolerant-parse.ts';
 import type { Proxies } from '../net/proxy/choose-proxy.ts';
 import type { Scrub } from '../secrets/cut-scrubbed.ts';
-import { readAnswerBody } from './answer-body.ts';
-import { faultOfStatus, unreadable } from './answer-faults.ts';
 import { faultOfError, faultOfTimeout } from './connection-faults.ts';
 import { Dispatchers, type Route } from './dispatchers.ts';
 import type { Pieces } from './file-pieces.ts';
 import { denialOf, type PartDenial } from './part-denial.ts';
+import { readResponseBody } from './response-body.ts';
+import { faultOfStatus, unreadable } from './response-faults.ts';
 import { type Answer, type Peer, type ServiceFaultKind, STOPPED } from './service-fault.ts';
 
 export interface ServiceClientOptions {
@@ -236,7 +236,7 @@ export class ServiceClient {
     const { statusCode: status } = response;
     const isGood = status >= 200 && status < 300;
     const header = (name: string): string | null => headerOf(response, name);
-    const answer = await readAnswerBody(
+    const answer = await readResponseBody(
       response.body,
       header('content-encoding'),
       isGood ? MAX_POLL_ANSWER_BYTES : MAX_ERROR_BYTES,

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { gunzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
+import { openServiceBackend } from '../../../../src/agent/backend/service-backend.ts';
 import { fixedKey, type KeySource, keyFile } from '../../../../src/agent/config/key-source.ts';
 import { NO_REPORTS } from '../../../../src/agent/fault-reports/disabled-reports.ts';
 import { createMetrics } from '../../../../src/agent/health/metrics.ts';
-import { openServiceLink } from '../../../../src/agent/link/service-link.ts';
 import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
 import { NO_SECRETS } from '../../../../src/scrub/scrubber.ts';
@@ -21,7 +21,7 @@ import { wireResult } from '../../../support/samples/wire-results.ts';
 
 const KEY = `pl_${'0'.repeat(32)}`;
 
-async function openLink(
+async function openBackend(
   key: KeySource = fixedKey(KEY),
   folder = makeTempFolder(),
   running: UploadService | null = null,
@@ -41,7 +41,7 @@ async function openLink(
     spoolMaxBytes: 64 * 1024 * 1024,
     spoolMaxAgeMs: 3_600_000,
   } as const;
-  const link = await openServiceLink(
+  const backend = await openServiceBackend(
     { work, concurrency: 1, alsoTo: null },
     {
       clock,
@@ -53,7 +53,7 @@ async function openLink(
       reports: NO_REPORTS,
     },
   );
-  return { link, clock, folder, service, records, metrics };
+  return { backend, clock, folder, service, records, metrics };
 }
 
 /**
@@ -80,13 +80,13 @@ async function passing(clock: FakeClock, work: Promise<void>): Promise<void> {
 }
 
 it('sends results to the service at the end that the disk refuses', async () => {
-  const { link, clock, folder, service, records } = await openLink();
+  const { backend, clock, folder, service, records } = await openBackend();
   rmSync(folder.file('spool'), { recursive: true });
   const result = wireResult('sequence-1');
-  link.sink.result(result);
+  backend.sink.result(result);
   const limit = new AbortController();
   const cancel = clock.after(5_000, () => limit.abort());
-  const closed = link.close(limit.signal);
+  const closed = backend.close(limit.signal);
   await clock.advance(100);
   await eventually(() => records().some(({ level }) => level === 'error'));
   await clock.advance(2_400);
@@ -100,10 +100,10 @@ it('sends results to the service at the end that the disk refuses', async () => 
 it('ends its work at once, also where reading the key file blocks', async () => {
   const folder = makeTempFolder();
   writeFileSync(folder.file('key'), KEY);
-  const { link, clock } = await openLink(keyFile(folder.file('key')), folder);
+  const { backend, clock } = await openBackend(keyFile(folder.file('key')), folder);
   const ended = new AbortController();
-  const worked = link.work(ended.signal);
-  link.ledgerIsOurs();
+  const worked = backend.work(ended.signal);
+  backend.ledgerIsOurs();
   // Whoever reads it waits for a writer.
   rmSync(folder.file('key'));
   execFileSync('mkfifo', [folder.file('key')]);
@@ -112,7 +112,7 @@ it('ends its work at once, also where reading the key file blocks', async () => 
   await worked;
   const writer = await open(folder.file('key'), 'w');
   await writer.close();
-  await link.close(new AbortController().signal);
+  await backend.close(new AbortController().signal);
 });
 
 it('closes the files in DATA_DIR to other users', async () => {
@@ -120,37 +120,37 @@ it('closes the files in DATA_DIR to other users', async () => {
   mkdirSync(folder.file('spool'));
   writeFileSync(folder.file('assignments.json'), '{}');
   openToAll(folder.path);
-  const { link } = await openLink(fixedKey(KEY), folder);
+  const { backend } = await openBackend(fixedKey(KEY), folder);
   expect(openToOthers(folder.path)).toEqual([]);
-  await link.close(AbortSignal.abort());
+  await backend.close(AbortSignal.abort());
 });
 
 it('reports the slots of damaged results once, also over restarts', async () => {
   const folder = makeTempFolder();
   const service = await UploadService.start();
-  const open = () => openLink(fixedKey(KEY), folder, service);
+  const open = () => openBackend(fixedKey(KEY), folder, service);
   const first = await open();
   for (const minute of [1, 2, 3, 5]) {
     const slotMs = minute * 60_000;
     const slot = { checkId: 'c', checkRunId: slotMs, runLocation: 'here' };
-    first.link.sink.result(wireResult(sequenceIdOf('c', 'here', slotMs), slot));
+    first.backend.sink.result(wireResult(sequenceIdOf('c', 'here', slotMs), slot));
   }
-  await first.link.close(AbortSignal.abort());
+  await first.backend.close(AbortSignal.abort());
   rmSync(folder.file('spool/main-0000000000000000.seg'));
 
   for (const lost of [4, 0, 0]) {
-    const { link, clock, metrics } = await open();
+    const { backend, clock, metrics } = await open();
     const ended = new AbortController();
-    const worked = link.work(ended.signal);
-    link.ledgerIsOurs();
+    const worked = backend.work(ended.signal);
+    backend.ledgerIsOurs();
     // As long as it takes until the damage is known, and what is reported of it is sent.
     const isDone = (): boolean =>
-      link.status().spool?.records === 0 && existsSync(folder.file('accounted.json'));
+      backend.status().spool?.records === 0 && existsSync(folder.file('accounted.json'));
     await moving(clock, isDone);
     ended.abort();
     // What left the spool is noted by the clock, too.
     await passing(clock, worked);
-    await passing(clock, link.close(new AbortController().signal));
+    await passing(clock, backend.close(new AbortController().signal));
     const text = await metrics.text();
     expect(text).toContain(`spool_dropped_total{kind="result",reason="damage"} ${lost}\n`);
     expect(text).toContain(`missed_slots_total{reason="spool_damaged"} ${lost}\n`);

@@ -15,7 +15,7 @@ export function detailOf(result: CheckResult): Detail | null {
 }
 
 /** The response of the target in a few words; null if there was none. */
-export function answerOf(result: CheckResult): string | null {
+export function responseSummaryOf(result: CheckResult): string | null {
   const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
   const http = apiCheckResult?.response;
   if (http) return `status ${http.status}`;

@@ -12,7 +12,7 @@ import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 export interface Connection {
   readonly serviceUrl: URL;
   readonly apiKey: string;
-  /** None where left out. */
+  /** None if left out. */
   readonly proxies?: Proxies;
   /** The role that the key needs; write where left out. */
   readonly role?: Role;

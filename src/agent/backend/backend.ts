@@ -11,10 +11,10 @@ import type { SecretsVault } from '../secrets/vault.ts';
 import type { SlotObserver } from '../slots/slot-observer.ts';
 import type { CheckSource } from '../source/check-source.ts';
 import type { ArtifactOutbox } from '../upload/artifact-outbox.ts';
-import type { LinkStatus } from './link-status.ts';
+import type { BackendStatus } from './backend-status.ts';
 
 /** Where the agent's checks come from, and where its results go. */
-export interface Link {
+export interface Backend {
   readonly source: CheckSource;
   readonly sink: ResultSink;
   /** null: the agent makes every retry itself. */
@@ -24,7 +24,7 @@ export interface Link {
   readonly account: SlotObserver;
   /** Undelivered results are on disk for the next process. */
   readonly outlivesProcess: boolean;
-  readonly status: () => LinkStatus;
+  readonly status: () => BackendStatus;
   /**
    * The slots that the previous process left unanswered, up to the instant (epoch milliseconds) from
    * which this one runs the plan. Called once, after the first set.
@@ -34,7 +34,7 @@ export interface Link {
   ledgerIsOurs(): void;
   /**
    * The process did not run from this moment to now: polls for its assignments if other agents may have
-   * the checks by now. null where it need not ask.
+   * the checks by now. null if it need not ask.
    *
    * @returns resolves when the source has answered or the service has refused; may never resolve
    */
@@ -50,25 +50,25 @@ export interface Link {
 }
 
 /** The current runs. */
-export interface LinkedRuns {
+export interface RunProgress {
   readonly running: number;
   readonly queued: number;
   /** Epoch milliseconds up to which every slot was taken or reported. */
   readonly reachedMs: number;
 }
 
-export interface LinkParts {
+export interface BackendDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<
     AgentMetrics,
     'dropped' | 'missed' | 'spoolDropped' | 'uploaded' | 'rejected'
   >;
-  readonly runs: LinkedRuns;
+  readonly runs: RunProgress;
   /** Whether packets can be captured here. */
   readonly captures: Promise<boolean>;
   readonly reports: Pick<FaultReports, 'run' | 'flush'>;
   readonly secrets: Pick<SecretsVault, 'scrubber'>;
 }
 
-export type OpenLink = (parts: LinkParts) => Promise<Link>;
+export type OpenBackend = (parts: BackendDeps) => Promise<Backend>;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { NO_PROXIES } from '../../agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../agent/secrets/cut-scrubbed.ts';
-import { readAnswerBody } from '../../agent/upload/answer-body.ts';
-import { faultOfStatus, unreadable } from '../../agent/upload/answer-faults.ts';
-import { faultOfError, faultOfTimeout } from '../../agent/upload/connection-faults.ts';
-import { Dispatchers } from '../../agent/upload/dispatchers.ts';
-import type { Peer } from '../../agent/upload/service-fault.ts';
+import { faultOfError, faultOfTimeout } from '../../agent/service-client/connection-faults.ts';
+import { Dispatchers } from '../../agent/service-client/dispatchers.ts';
+import { readResponseBody } from '../../agent/service-client/response-body.ts';
+import { faultOfStatus, unreadable } from '../../agent/service-client/response-faults.ts';
+import type { Peer } from '../../agent/service-client/service-fault.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
@@ -185,7 +185,7 @@ export class ApiClient {
     });
     const { statusCode: status, headers } = response;
     const header = (name: string): string | null => [headers[name]].flat()[0] ?? null;
-    const answer = await readAnswerBody(
+    const answer = await readResponseBody(
       response.body,
       header('content-encoding'),
       MAX_ANSWER_BYTES,
