@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { lacking } from '../support/process/system-needs.ts';
-import { type StarvedAgent, startAgent } from './support/starvation/starvation-lab.ts';
+import { type StarvedAgent, startAgent } from './support/starvation/starvation-fixture.ts';
 
 const HANGING = 1000;
 const HEALTHY = 200;

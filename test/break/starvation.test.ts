@@ -23,7 +23,7 @@ import {
   startHogs,
   startTargets,
   stopNowAndThen,
-} from './support/starvation/starvation-lab.ts';
+} from './support/starvation/starvation-fixture.ts';
 
 const lacks =
   lacking({ commands: ['chrt', 'taskset', 'nice', 'perl', 'dd'], files: [] }) ??

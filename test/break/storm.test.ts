@@ -10,7 +10,7 @@ import { lacking } from '../support/process/system-needs.ts';
 import { makeTestFolder } from '../support/process/test-folder.ts';
 import { startAgent, until } from '../support/service/deployment.ts';
 import { PERIOD_SECONDS, type StormCheck, stormChecks } from './support/storm/storm-checks.ts';
-import { GROUPS, type Group, stormLab } from './support/storm/storm-lab.ts';
+import { GROUPS, type Group, stormFixture } from './support/storm/storm-fixture.ts';
 import { type Pulse, startPulse } from './support/storm/storm-pulse.ts';
 import {
   latenessOf,
@@ -61,15 +61,15 @@ it.skipIf(lacks !== null)(
   { timeout: STORM_MS + 150_000 },
   async () => {
     const checks = stormChecks(COUNTS);
-    const lab = await stormLab();
-    const service = await lab.startService(checks.map(({ assignment }) => assignment));
+    const fixture = await stormFixture();
+    const service = await fixture.startService(checks.map(({ assignment }) => assignment));
     const [dataDir, tempDir] = [makeTestFolder(), makeTestFolder()];
     mkdirSync(join(tempDir, 'empty'));
     const agent = await startAgent({
       serviceUrl: service.url,
       key: `pl_${'0'.repeat(32)}`,
       dataDir,
-      prefix: lab.prefix,
+      prefix: fixture.prefix,
       env: { JOB_CONCURRENCY, TMPDIR: join(tempDir, 'empty') },
     });
     await agent.logged(new RegExp(`"scheduled":${checks.length},"msg":"checks loaded"`));
@@ -84,9 +84,9 @@ it.skipIf(lacks !== null)(
     await pass(SETTLE_MS);
     const calm = await pass(CALM_MS);
     const calmFiles = openFiles(agent.pid);
-    const outbreak = await timed(() => lab.breakOut());
+    const outbreak = await timed(() => fixture.breakOut());
     const storm = await pass(STORM_MS);
-    const end = await timed(() => lab.calmDown());
+    const end = await timed(() => fixture.calmDown());
     const recovery = await pass(RECOVERY_MS);
     const endMs = Date.now();
 
@@ -96,7 +96,7 @@ it.skipIf(lacks !== null)(
       (files) => files <= calmFiles + COUNTS.healthy,
     );
     const read = await until(
-      async () => readMetrics(lab.ask(agent.healthPort, '/metrics')),
+      async () => readMetrics(fixture.ask(agent.healthPort, '/metrics')),
       // Everything due by then is delivered.
       (value) => value('vedette_spool_oldest_age_seconds') * 1000 < Date.now() - endMs - 1000,
     );

@@ -8,7 +8,7 @@ import {
   shownPackets,
   TwoMachines,
   tcpdumpText,
-} from '../support/network/capture-lab.ts';
+} from '../support/network/capture-fixture.ts';
 import { ownProcessesOf } from '../support/process/own-processes.ts';
 import { lacking } from '../support/process/system-needs.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectInside } from '../support/network/connect-lab.ts';
+import { connectInside } from '../support/network/connect-in-namespace.ts';
 import { NetworkNamespace } from '../support/network/network-namespace.ts';
 import { lacking } from '../support/process/system-needs.ts';
 

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { doorTo, openDoors } from '../support/network/namespace-doors.ts';
-import { RouterLab } from '../support/network/router-lab.ts';
+import { RoutedNetwork } from '../support/network/routed-network.ts';
 import { endChild } from '../support/process/end-child.ts';
 import { ownProcessesOf } from '../support/process/own-processes.ts';
 import { lacking } from '../support/process/system-needs.ts';
@@ -37,28 +37,33 @@ const TARGET_PROGRAM = `
 `;
 
 describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'nothing'})`, () => {
-  let lab: RouterLab;
+  let network: RoutedNetwork;
 
   beforeAll(() => {
-    lab = new RouterLab();
+    network = new RoutedNetwork();
   });
   afterAll(() => {
-    lab.remove();
+    network.remove();
   });
 
-  /** A service outside, an agent in the lab's first network, and the target behind three routers. */
+  /** A service outside, an agent in the first network, and the target behind three routers. */
   async function deploy(): Promise<Deployed> {
-    const target = lab.target.start(process.execPath, '--input-type=module', '-e', TARGET_PROGRAM);
+    const target = network.target.start(
+      process.execPath,
+      '--input-type=module',
+      '-e',
+      TARGET_PROGRAM,
+    );
     onTestFinished(() => endChild(target));
     await once(target.stdout, 'data');
     const service = await startService();
-    await openDoors(lab.agent, { [SERVICE_PORT]: doorTo(service.port) });
-    const location = await service.addLocation('lab');
+    await openDoors(network.agent, { [SERVICE_PORT]: doorTo(service.port) });
+    const location = await service.addLocation('home');
     const agent = await startAgent({
       serviceUrl: `http://127.0.0.1:${SERVICE_PORT}`,
       key: location.key,
       dataDir: makeTestFolder(),
-      prefix: ['ip', 'netns', 'exec', lab.agent.name],
+      prefix: ['ip', 'netns', 'exec', network.agent.name],
     });
     await agent.logged(/capturing packets of network failures/);
     return { service, agent, slug: location.slug };
@@ -67,16 +72,16 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
   it('evidence names the hop where a dropped route ends and has the unanswered packets', {
     timeout: 150_000,
   }, async () => {
-    lab.clearRules();
+    network.clearRules();
     const { service, agent, slug } = await deploy();
     const [id] = await Promise.all([
       service.addCheck('tcp', checkBody(slug, { hostname: TARGET, port: PORT })),
     ]);
     // Other ports of the same host always have traffic.
-    const chatter = lab.agent.start(process.execPath, '-e', chatterTo(TARGET, CHATTER_PORT));
+    const chatter = network.agent.start(process.execPath, '-e', chatterTo(TARGET, CHATTER_PORT));
     onTestFinished(() => endChild(chatter));
-    lab.rule(2, 'forward', `tcp dport ${PORT} drop`);
-    lab.rule(2, 'forward', 'meta l4proto { udp, icmp } drop');
+    network.rule(2, 'forward', `tcp dport ${PORT} drop`);
+    network.rule(2, 'forward', 'meta l4proto { udp, icmp } drop');
     const result = await runOnce(service, id);
 
     const { tcpCheckResult: detail } = result;
@@ -116,7 +121,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
   it('evidence has a reset and a refusal in the capture, and the whole route in the trace', {
     timeout: 120_000,
   }, async () => {
-    lab.clearRules();
+    network.clearRules();
     const { service, slug } = await deploy();
     const reset = await service.addCheck('url', {
       ...checkBody(slug, {}),
@@ -140,10 +145,10 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
   });
 
   it('evidence shows the queries to a DNS server that is away', { timeout: 120_000 }, async () => {
-    lab.clearRules();
+    network.clearRules();
     const { service, slug } = await deploy();
     const request = { query: 'shop.example', nameServer: TARGET, port: 53 };
-    lab.rule(3, 'forward', 'udp dport 53 drop');
+    network.rule(3, 'forward', 'udp dport 53 drop');
     const id = await service.addCheck('dns', checkBody(slug, request));
     const { dnsCheckResult: detail } = await runOnce(service, id);
     expect(detail.requestErrorCode).toBe('DNS_TIMEOUT');
@@ -156,10 +161,10 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
   it('the next start ends all evidence processes of a killed agent', {
     timeout: 120_000,
   }, async () => {
-    lab.clearRules();
+    network.clearRules();
     const { service, agent, slug } = await deploy();
-    lab.rule(2, 'forward', `tcp dport ${PORT} drop`);
-    lab.rule(2, 'forward', 'meta l4proto { udp, icmp } drop');
+    network.rule(2, 'forward', `tcp dport ${PORT} drop`);
+    network.rule(2, 'forward', 'meta l4proto { udp, icmp } drop');
     // The attempt itself is short, so that the evidence begins soon.
     const id = await service.addCheck('icmp', {
       ...checkBody(slug, {}),
@@ -174,7 +179,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     const next = await startAgent({
       serviceUrl: `http://127.0.0.1:${SERVICE_PORT}`,
       key: (await service.addLocation('other')).key,
-      prefix: ['ip', 'netns', 'exec', lab.agent.name],
+      prefix: ['ip', 'netns', 'exec', network.agent.name],
     });
     await next.logged(/capturing packets of network failures/);
     expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
@@ -191,7 +196,7 @@ interface Deployed {
 /** Its slots are an hour away; it runs on request. */
 function checkBody(slug: string, request: object): Record<string, unknown> {
   return {
-    name: 'lab',
+    name: 'home',
     privateLocations: [slug],
     frequency: 60,
     retryStrategy: null,

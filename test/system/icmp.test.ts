@@ -7,7 +7,7 @@ import {
   pingCommand,
   type Rule,
   TunResponder,
-} from '../support/network/ping-lab.ts';
+} from '../support/network/ping-fixture.ts';
 import { lacking } from '../support/process/system-needs.ts';
 
 /** A user without capabilities, whose group an open ping_group_range includes. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Traced } from '../../src/agent/evidence/tracer.ts';
 import type { Traceroute, TracerouteHop } from '../../src/model/result/traceroute.ts';
-import { NOBODY, RouterLab } from '../support/network/router-lab.ts';
+import { NOBODY, RoutedNetwork } from '../support/network/routed-network.ts';
 import { lacking } from '../support/process/system-needs.ts';
 
 const ENGINES = [
@@ -22,16 +22,16 @@ const lacks = lacking({ commands: ['ip', 'nft', 'sysctl', 'traceroute'], files: 
 describe.skipIf(lacks !== null)(
   `Traceroutes on real networks (lacking: ${lacks ?? 'nothing'})`,
   () => {
-    let lab: RouterLab;
+    let network: RoutedNetwork;
 
     beforeAll(() => {
-      lab = new RouterLab();
+      network = new RoutedNetwork();
     });
     afterEach(() => {
-      lab.clearRules();
+      network.clearRules();
     });
     afterAll(() => {
-      lab.remove();
+      network.remove();
     });
 
     describe.for(ENGINES)('with $method', ({ method, user, capabilities }) => {
@@ -40,7 +40,7 @@ describe.skipIf(lacks !== null)(
           '2.1.80.10.in-addr.arpa': 'gateway.example',
           '2.4.80.10.in-addr.arpa': 'bad name\u001b[31m.example',
         };
-        const report = await lab.trace({ targets: TARGETS, user, names });
+        const report = await network.trace({ targets: TARGETS, user, names });
         expect(report).toMatchObject({ method, lack: null });
         expect(report.effectiveCapabilities).toMatch(capabilities);
         for (const [index, { target, routers }] of WAYS.entries()) {
@@ -59,8 +59,8 @@ describe.skipIf(lacks !== null)(
       });
 
       it('a trace names the last hop before silence without using all its time', async () => {
-        lab.rule(2, 'forward', `${PASSING} drop`);
-        const report = await lab.trace({ targets: TARGETS, user });
+        network.rule(2, 'forward', `${PASSING} drop`);
+        const report = await network.trace({ targets: TARGETS, user });
         for (const [index, { routers }] of WAYS.entries()) {
           const traceroute = tracedOf(report.traced, index);
           expect(addresses(traceroute)).toEqual([routers[0], routers[1], null]);
@@ -84,9 +84,9 @@ describe.skipIf(lacks !== null)(
           { rule: 'reject with icmpx port-unreachable', reason: 'port' },
         ];
         for (const { rule, reason } of refusals) {
-          lab.clearRules();
-          lab.rule(2, 'forward', `${PASSING} ${rule}`);
-          const report = await lab.trace({ targets: TARGETS, user });
+          network.clearRules();
+          network.rule(2, 'forward', `${PASSING} ${rule}`);
+          const report = await network.trace({ targets: TARGETS, user });
           for (const [index, { routers }] of WAYS.entries()) {
             const [first, second] = routers;
             const traceroute = tracedOf(report.traced, index);
@@ -100,18 +100,18 @@ describe.skipIf(lacks !== null)(
       it.for(WAYS)('a trace waits until the last router gives up on $absent', async (way) => {
         const { routers, absent } = way;
         // One at a time: the router's queue holds fifty packets per moment.
-        const report = await lab.trace({ targets: [absent], user });
+        const report = await network.trace({ targets: [absent], user });
         const traceroute = tracedOf(report.traced, 0);
         expect(addresses(traceroute)).toEqual([...routers, routers[2]]);
         expect(traceroute.truncationReason).toBe(`unreachable: host (!H) by ${routers[2]}`);
       });
 
       it('a trace continues past a router that is silent or answers rarely', async () => {
-        lab.rule(1, 'output', 'icmp type time-exceeded numgen inc mod 3 == 0 drop');
-        lab.rule(1, 'output', 'icmpv6 type time-exceeded numgen inc mod 3 == 0 drop');
-        lab.rule(2, 'output', 'icmp type time-exceeded drop');
-        lab.rule(2, 'output', 'icmpv6 type time-exceeded drop');
-        const report = await lab.trace({ targets: TARGETS, user });
+        network.rule(1, 'output', 'icmp type time-exceeded numgen inc mod 3 == 0 drop');
+        network.rule(1, 'output', 'icmpv6 type time-exceeded numgen inc mod 3 == 0 drop');
+        network.rule(2, 'output', 'icmp type time-exceeded drop');
+        network.rule(2, 'output', 'icmpv6 type time-exceeded drop');
+        const report = await network.trace({ targets: TARGETS, user });
         for (const [index, { target, routers }] of WAYS.entries()) {
           const traceroute = tracedOf(report.traced, index);
           expect(traceroute.destinationReached).toBe(true);
@@ -123,8 +123,8 @@ describe.skipIf(lacks !== null)(
       });
 
       it('a trace returns the hops it has when its time is over', async () => {
-        lab.rule(2, 'forward', `${PASSING} drop`);
-        const report = await lab.trace({ targets: TARGETS, user, limitMs: 3000 });
+        network.rule(2, 'forward', `${PASSING} drop`);
+        const report = await network.trace({ targets: TARGETS, user, limitMs: 3000 });
         for (const [index, { routers }] of WAYS.entries()) {
           const traceroute = tracedOf(report.traced, index);
           expect(addresses(traceroute).slice(0, 2)).toEqual([routers[0], routers[1]]);
@@ -134,7 +134,7 @@ describe.skipIf(lacks !== null)(
       });
 
       it('a trace finds one hop to its own host, and none if sending is forbidden', async () => {
-        lab.agent.run('ip', 'route', 'replace', 'prohibit', '10.99.0.0/24');
+        network.agent.run('ip', 'route', 'replace', 'prohibit', '10.99.0.0/24');
         const targets = [
           '127.0.0.9',
           '::1',
@@ -143,7 +143,7 @@ describe.skipIf(lacks !== null)(
           'fe80::1%onward',
           'localhost',
         ];
-        const report = await lab.trace({ targets, user });
+        const report = await network.trace({ targets, user });
         for (const [index, address] of targets.slice(0, 3).entries()) {
           const traceroute = tracedOf(report.traced, index);
           expect(addresses(traceroute)).toEqual([address]);
@@ -160,7 +160,7 @@ describe.skipIf(lacks !== null)(
 
       it('simultaneous traces of one target do not mix', async () => {
         const targets = [...TARGETS, ...TARGETS, ...TARGETS, '10.80.3.2'];
-        const report = await lab.trace({ targets, user });
+        const report = await network.trace({ targets, user });
         for (const [index, target] of targets.slice(0, 6).entries()) {
           const traceroute = tracedOf(report.traced, index);
           const way = WAYS.find((one) => one.target === target);
@@ -172,9 +172,9 @@ describe.skipIf(lacks !== null)(
     });
 
     it('an aborted trace leaves no process', async () => {
-      lab.rule(2, 'forward', `${PASSING} drop`);
+      network.rule(2, 'forward', `${PASSING} drop`);
       const options = { targets: TARGETS, user: NOBODY, stopAtFirstProcess: true };
-      const report = await lab.trace(options);
+      const report = await network.trace(options);
       expect(report.processesBefore).toBeGreaterThan(0);
       expect(report.processesAfter).toBe(0);
       for (const one of report.traced) {
@@ -184,7 +184,7 @@ describe.skipIf(lacks !== null)(
     });
 
     it('a trace without raw sockets and traceroute says what is missing and how to grant it', async () => {
-      const report = await lab.trace({
+      const report = await network.trace({
         targets: TARGETS,
         user: NOBODY,
         programFolders: ['/nowhere'],

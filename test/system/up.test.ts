@@ -4,7 +4,13 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runHere } from '../support/agent/cli.ts';
-import { childrenOf, isRunning, modesIn, okTarget, upRig } from '../support/agent/up-rig.ts';
+import {
+  childrenOf,
+  isRunning,
+  modesIn,
+  okTarget,
+  upFixture,
+} from '../support/agent/up-fixture.ts';
 import { eventually } from '../support/eventually.ts';
 import { until } from '../support/service/deployment.ts';
 import { askService } from '../support/service/service-app.ts';
@@ -36,10 +42,10 @@ const LIMIT = { timeout: 120_000 };
 describe('vedette up', LIMIT, () => {
   it('vedette up runs every check at once, follows the file and saves its results for the next start', async () => {
     const url = await okTarget();
-    const rig = upRig(daily('shop', url), daily('off', url, { activated: false }));
+    const fixture = upFixture(daily('shop', url), daily('off', url, { activated: false }));
     // Another program's variable, which `up` must not read.
     const env = { API_KEY: 'k', SERVICE_URL: 'u', API_KEY_FILE: '/k', DATA_DIR: '/d' };
-    const cli = rig.start(env);
+    const cli = fixture.start(env);
     const text = await cli.seen('stdout', /PASS {4}shop/);
     expect(text).toContain('runs 1 check of ');
     expect(text).toContain('(1 more is not activated).');
@@ -57,12 +63,12 @@ describe('vedette up', LIMIT, () => {
     );
     expect((await ask(curled)).json).toMatchObject([{ name: 'shop', runLocation: 'local' }]);
 
-    rig.write(daily('new', url));
+    fixture.write(daily('new', url));
     await cli.seen('stdout', /PASS {4}new/);
     await cli.seen('stderr', /checks\.yaml has changed: 1 created, 1 updated\n/);
     expect((await ask('/v1/checks/shop')).json.activated).toBe(false);
 
-    expect(modesIn(rig.data)).toEqual(
+    expect(modesIn(fixture.data)).toEqual(
       new Map([
         ['.', 0o700],
         ['agent', 0o700],
@@ -76,11 +82,11 @@ describe('vedette up', LIMIT, () => {
     expect(first.stderr).toMatch(/^First start: making a database in .*\n.* has changed: .*\n$/);
     expect(first.stdout).toMatch(/Ctrl-C again stops at once\.\n$/);
 
-    const kept = readFileSync(join(rig.data, 'up.json'), 'utf8');
-    const again = rig.start();
+    const kept = readFileSync(join(fixture.data, 'up.json'), 'utf8');
+    const again = fixture.start();
     const second = await again.seen('stdout', /PASS {4}new/);
     expect(greetingIn(second).key).toBe(key);
-    expect(readFileSync(join(rig.data, 'up.json'), 'utf8')).toBe(kept);
+    expect(readFileSync(join(fixture.data, 'up.json'), 'utf8')).toBe(kept);
     again.child.kill('SIGINT');
     expect(await again.ended).toMatchObject({ code: 0, stderr: '' });
   });
@@ -95,10 +101,10 @@ describe('vedette up', LIMIT, () => {
       frequencyOffset: 10,
       request: { method: 'GET', url },
     }));
-    const rig = upRig(...often);
-    rig.makeDatabase();
+    const fixture = upFixture(...often);
+    fixture.makeDatabase();
     // They have until the end of a lease, however slow this machine is.
-    const cli = rig.start({ LEASE_SECONDS: '600' });
+    const cli = fixture.start({ LEASE_SECONDS: '600' });
     const text = await cli.seen('stdout', /Agent +http:/);
     const agent = /Agent +(http:\S+)\/health/.exec(text)?.[1] ?? '';
     await until(
@@ -137,14 +143,14 @@ describe('vedette up', LIMIT, () => {
       },
     };
     const write = (token: string): void =>
-      rig.writeAll({
+      fixture.writeAll({
         variables: [{ key: 'TOKEN', value: token, secret: true }],
         checks: [check],
       });
-    const rig = upRig(check);
-    rig.makeDatabase();
+    const fixture = upFixture(check);
+    fixture.makeDatabase();
     write('s3cret-1');
-    const cli = rig.start({ VARIABLES_FROM_ENV: 'SHOP_TOKEN', SHOP_TOKEN: 's3cret-own' });
+    const cli = fixture.start({ VARIABLES_FROM_ENV: 'SHOP_TOKEN', SHOP_TOKEN: 's3cret-own' });
     const text = await cli.seen('stdout', /PASS {4}api/);
     const { port: apiPort, key } = greetingIn(text);
     write('s3cret-2');
@@ -159,9 +165,9 @@ describe('vedette up', LIMIT, () => {
   });
 
   it('vedette up restarts a process that ends, reports problems of the file and leaves no orphan', async () => {
-    const rig = upRig(daily('shop', await okTarget()));
-    rig.makeDatabase();
-    const cli = rig.start();
+    const fixture = upFixture(daily('shop', await okTarget()));
+    fixture.makeDatabase();
+    const cli = fixture.start();
     const { port, key } = greetingIn(await cli.seen('stdout', /PASS {4}shop/));
     const before = childrenOf(pidOf(cli));
     expect([...before.keys()]).toEqual(['service', 'agent']);
@@ -169,11 +175,11 @@ describe('vedette up', LIMIT, () => {
     await cli.seen('stderr', /^vedette: the agent ended \(by SIGKILL\); .* again in 1 s$/m);
     process.kill(before.get('service') ?? 0, 'SIGKILL');
     await cli.seen('stderr', /^vedette: the service ended \(by SIGKILL\); .* again in 1 s$/m);
-    rig.write({ id: 'shop', checkType: 'URRL' });
+    fixture.write({ id: 'shop', checkType: 'URRL' });
     await cli.seen('stderr', /WARN .*checks\[0\]\.checkType of check .*did you mean URL/);
 
     // Changes while the service is away are applied when it is back.
-    rig.write(daily('late', await okTarget()));
+    fixture.write(daily('late', await okTarget()));
     await cli.seen('stdout', /PASS {4}late/);
     expect((await askService(port, '/v1/checks/late', { key })).status).toBe(200);
 
@@ -197,9 +203,9 @@ describe('vedette up', LIMIT, () => {
     await new Promise((resolve) => silent.once('listening', resolve));
     const address = silent.address();
     const port = typeof address === 'object' ? address?.port : 0;
-    const rig = upRig(daily('slow', `http://127.0.0.1:${port}/`));
-    rig.makeDatabase();
-    const cli = rig.start();
+    const fixture = upFixture(daily('slow', `http://127.0.0.1:${port}/`));
+    fixture.makeDatabase();
+    const cli = fixture.start();
     await arrived;
     const children = [...childrenOf(pidOf(cli)).values()];
     cli.child.kill('SIGTERM');
@@ -214,20 +220,20 @@ describe('vedette up', LIMIT, () => {
     const { hostname, port } = new URL(await okTarget());
     const request = { hostname, port: Number(port) };
     const often = { checkType: 'TCP', frequency: 0, frequencyOffset: 10, request };
-    const rig = upRig({ id: 'often', ...often });
-    rig.makeDatabase();
-    const cli = rig.start();
+    const fixture = upFixture({ id: 'often', ...often });
+    fixture.makeDatabase();
+    const cli = fixture.start();
     await cli.seen('stdout', /Stop/);
     cli.child.stdout?.destroy();
     expect((await cli.ended).code).toBe(0);
   });
 
   it('vedette up reports lost results if stdout cannot be written', async () => {
-    const rig = upRig(daily('shop', await okTarget()));
-    rig.makeDatabase();
+    const fixture = upFixture(daily('shop', await okTarget()));
+    fixture.makeDatabase();
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));
-    const { stderr } = await rig.start({}, full).ended;
+    const { stderr } = await fixture.start({}, full).ended;
     expect(stderr).toContain('stdout cannot be written (ENOSPC): results are lost');
   });
 
@@ -235,7 +241,7 @@ describe('vedette up', LIMIT, () => {
     'vedette up reports in one line that %s is in use',
     async (name) => {
       const taken = new URL(await okTarget()).port;
-      const cli = upRig(daily('shop', 'http://127.0.0.1/')).start({ [name]: taken });
+      const cli = upFixture(daily('shop', 'http://127.0.0.1/')).start({ [name]: taken });
       const { code, stdout, stderr } = await cli.ended;
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       const [, line = '', ...rest] = stderr.split('\n');
@@ -253,19 +259,19 @@ describe('vedette up refuses to start', LIMIT, () => {
       null,
     ],
   ])('up.json with %s', async (text, line) => {
-    const rig = upRig(daily('shop', 'http://127.0.0.1/'));
-    mkdirSync(rig.data);
-    if (line === null) rig.makeDatabase();
-    writeFileSync(join(rig.data, 'up.json'), text);
-    const cli = rig.start();
+    const fixture = upFixture(daily('shop', 'http://127.0.0.1/'));
+    mkdirSync(fixture.data);
+    if (line === null) fixture.makeDatabase();
+    writeFileSync(join(fixture.data, 'up.json'), text);
+    const cli = fixture.start();
     if (line === null) {
       // A user's own key is as good as a generated one.
       await cli.seen('stdout', new RegExp(`Bearer vk_${'0'.repeat(32)}`));
       cli.child.kill('SIGTERM');
       expect((await cli.ended).code).toBe(0);
       // The key of another start is invalid.
-      writeFileSync(join(rig.data, 'up.json'), text.replace('vk_0', 'vk_1'));
-      const { code, stderr } = await rig.start().ended;
+      writeFileSync(join(fixture.data, 'up.json'), text.replace('vk_0', 'vk_1'));
+      const { code, stderr } = await fixture.start().ended;
       expect(code).toBe(2);
       expect(stderr).toMatch(/^vedette: the database does not know the API key in .*up\.json: /m);
     } else {
@@ -276,11 +282,11 @@ describe('vedette up refuses to start', LIMIT, () => {
   });
 
   it('a file with problems keeps vedette up from starting, before any folder exists', async () => {
-    const rig = upRig({ id: 'x' });
-    const { code, stderr } = await runHere(['up', '--file', rig.file, '--data', rig.data]);
+    const fixture = upFixture({ id: 'x' });
+    const { code, stderr } = await runHere(['up', '--file', fixture.file, '--data', fixture.data]);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^vedette: .*checks\[0\]\.checkType of check "x" is missing; .*\n$/);
-    expect(() => modesIn(rig.data)).toThrow('ENOENT');
+    expect(() => modesIn(fixture.data)).toThrow('ENOENT');
   });
 
   it.each([
@@ -288,8 +294,8 @@ describe('vedette up refuses to start', LIMIT, () => {
     [{ JOB_CONCURRENCY: '0' }, 'vedette: JOB_CONCURRENCY is "0"; it must be '],
     [{ DATABASE_POOL_SIZ: '5' }, 'did you mean DATABASE_POOL_SIZE?'],
   ])('a variable of either process: %j', async (env, line) => {
-    const rig = upRig(daily('shop', 'http://127.0.0.1/'));
-    const args = ['up', '--file', rig.file, '--data', rig.data];
+    const fixture = upFixture(daily('shop', 'http://127.0.0.1/'));
+    const args = ['up', '--file', fixture.file, '--data', fixture.data];
     const { code, stderr } = await runHere(args, env);
     expect(code).toBe(2);
     expect(stderr).toContain(line);

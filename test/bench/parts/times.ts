@@ -54,7 +54,7 @@ interface RoundOptions {
 /** Both under one load directly after each other, in the opposite order every second round. */
 async function measureRound(wire: Wire, { cores, round, context }: RoundOptions) {
   const { signal, progress } = context;
-  const rig = { cores, pace: paceOf(context), signal };
+  const fixture = { cores, pace: paceOf(context), signal };
   const agent = new Map<string, Outcome>();
   const exporter = new Map<string, Outcome>();
   const takes = [
@@ -66,7 +66,7 @@ async function measureRound(wire: Wire, { cores, round, context }: RoundOptions)
     for (const { name, measure, into } of round % 2 === 0 ? takes : takes.toReversed()) {
       signal.throwIfAborted();
       progress(`round ${round + 1} of ${context.rounds}, ${name}: ${conditions}`);
-      for (const [condition, outcome] of await measure(wire, load, rig)) {
+      for (const [condition, outcome] of await measure(wire, load, fixture)) {
         if (outcome.missed === outcome.due)
           throw new Error(`the ${name} did nothing, ${condition}`);
         into.set(condition, outcome);

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { useResultsWorld } from '../../support/service/results-harness.ts';
-import { useRunningService } from '../../support/service/service-harness.ts';
+import { useResultsFixture } from '../../support/service/results-fixture.ts';
+import { useRunningService } from '../../support/service/service-fixture.ts';
 import { runTextCampaign } from './support/checks/check-protocol-campaign.ts';
 import { changedValue } from './support/checks/check-protocol-values.ts';
 import { changedJson } from './support/protocol/protocol-bytes.ts';
@@ -105,12 +105,12 @@ const FIXED: readonly Case[] = REQUEST_KINDS.flatMap((kind) => {
 });
 
 describe('a service', () => {
-  const worldOf = useResultsWorld(useRunningService('pglite', { config }));
+  const fixtureOf = useResultsFixture(useRunningService('pglite', { config }));
 
   it('the service accepts only valid requests of agents', {
     timeout: TIMEOUT_MS,
   }, async () => {
-    const lane = await ServiceLane.open(worldOf());
+    const lane = await ServiceLane.open(fixtureOf());
     await runTextCampaign<Case>({
       name: 'requests to the service',
       corpus: 'protocol',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { AT_WORK_MS } from '../../../src/agent/scheduler/permits/work-watch.ts';
-import { checkSetOf, startDaemon } from '../../support/agent/daemon-rig.ts';
+import { checkSetOf, startDaemon } from '../../support/agent/daemon-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 import { rawServer } from '../../support/servers/http-servers.ts';

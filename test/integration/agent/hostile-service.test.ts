@@ -25,7 +25,7 @@ interface Forged {
   readonly request?: Readonly<Record<string, unknown>>;
 }
 
-interface Lab {
+interface HostileServiceFixture {
   readonly agent: RunningAgent;
   readonly service: UploadService;
   /** By check id, when all of them are there. */
@@ -38,7 +38,7 @@ interface Lab {
 async function given(
   checks: Readonly<Record<string, Check | Forged>>,
   { location = {}, env = {} }: { location?: object; env?: Record<string, string> } = {},
-): Promise<Lab> {
+): Promise<HostileServiceFixture> {
   const service = await UploadService.start();
   const runs = Object.entries(checks).map(([id, check], at) => oneOffOf(id, at, check));
   const refusals = new Map<string, string>();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { CheckSet } from '../../../src/agent/source/check-source.ts';
 import type { Pause } from '../../../src/model/schedule/pause.ts';
-import { checkSetOf, startDaemon } from '../../support/agent/daemon-rig.ts';
+import { checkSetOf, startDaemon } from '../../support/agent/daemon-fixture.ts';
 import { eventually } from '../../support/eventually.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 

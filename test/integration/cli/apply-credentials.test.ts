@@ -8,7 +8,7 @@ import { silentLog } from '../../support/database/databases.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 import { TEST_CHECK_VARIABLES } from '../../support/service/service-features.ts';
-import { useAccounts, useRunningService } from '../../support/service/service-harness.ts';
+import { useAccounts, useRunningService } from '../../support/service/service-fixture.ts';
 
 const WHY = '  the service never returns secrets, so they are written again\n';
 const REQUEST = {

@@ -14,7 +14,7 @@ import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { silentLog } from '../../support/database/databases.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { checkOf } from '../../support/samples/checks.ts';
-import { useAccounts, useRunningService } from '../../support/service/service-harness.ts';
+import { useAccounts, useRunningService } from '../../support/service/service-fixture.ts';
 
 interface Content {
   readonly variables?: readonly object[];

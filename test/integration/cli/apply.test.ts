@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { runHere } from '../../support/agent/cli.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
-import { useAccounts, useRunningService } from '../../support/service/service-harness.ts';
+import { useAccounts, useRunningService } from '../../support/service/service-fixture.ts';
 
 const TCP = { checkType: 'TCP', request: { hostname: 'a.example', port: 80 } };
 const SPACE = /\s+/g;

@@ -9,7 +9,7 @@ import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { shownResult } from '../../support/samples/shown-result.ts';
 import { servedBy } from '../../support/servers/http-servers.ts';
-import { useAccounts, useRunningService } from '../../support/service/service-harness.ts';
+import { useAccounts, useRunningService } from '../../support/service/service-fixture.ts';
 
 /** All but `/missing` pass; a result has all of `/bytes`, in base64. */
 const target: RequestListener = (request, response) => {

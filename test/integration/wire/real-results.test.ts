@@ -3,7 +3,7 @@ import type { Check } from '../../../src/model/check/check.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { readBatch, resultsEnvelope } from '../../../src/wire/v1/results.ts';
 import { loopbackResolver } from '../../support/agent/probe-context.ts';
-import { runHarness } from '../../support/agent/run-harness.ts';
+import { runFixture } from '../../support/agent/run-fixture.ts';
 import { checkOf } from '../../support/samples/checks.ts';
 import { startDnsResponder } from '../../support/servers/dns-responder.ts';
 import { servingZone } from '../../support/servers/dns-zone.ts';
@@ -12,10 +12,10 @@ import { listenTcp, refusingPort } from '../../support/servers/tcp-servers.ts';
 
 /** Runs the check and sends its result as an agent does. */
 async function sentAndRead(check: Check) {
-  const harness = runHarness({ clock: systemClock, parts: { resolver: loopbackResolver } });
-  await harness.run(check);
-  expect(harness.missed).toEqual([]);
-  const message = { agentId: 'a', epoch: 1, results: harness.results, missed: [] };
+  const fixture = runFixture({ clock: systemClock, parts: { resolver: loopbackResolver } });
+  await fixture.run(check);
+  expect(fixture.missed).toEqual([]);
+  const message = { agentId: 'a', epoch: 1, results: fixture.results, missed: [] };
   const sent: typeof message = JSON.parse(JSON.stringify(message));
   return { sent: sent.results, read: await readBatch(resultsEnvelope.parse(sent)) };
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { resultOfRun } from '../service/results-harness.ts';
+import { resultOfRun } from '../service/results-fixture.ts';
 import type { Party } from './parties.ts';
 import { artifactOf, errorsOf, failedDetail, pollOf } from './party-agent.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { HttpDetail } from '../../../src/model/result/result.ts';
 import { HTTP_DETAIL } from '../samples/http-results.ts';
 import { tlsWith } from '../samples/root-cause-cases.ts';
-import { resultOfRun } from '../service/results-harness.ts';
+import { resultOfRun } from '../service/results-fixture.ts';
 import type { AskAs } from './party-things.ts';
 
 interface AgentParts {

@@ -1,5 +1,5 @@
 import type { Identity } from '../servers/certificates.ts';
-import { resultOfRun } from '../service/results-harness.ts';
+import { resultOfRun } from '../service/results-fixture.ts';
 import { hiddenOf, unshownOf } from './marks.ts';
 import { failedDetail } from './party-agent.ts';
 

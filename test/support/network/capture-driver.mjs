@@ -1,5 +1,5 @@
 // Captures packets with the agent's capturer from dist, and makes traffic, for the system tests.
-// Reads one JSON command a line from stdin (CaptureCommand of capture-lab.ts), and answers each
+// Reads one JSON command a line from stdin (CaptureCommand of capture-fixture.ts), and answers each
 // with one line of JSON; its first line reports the capturer's capability.
 import { Resolver } from 'node:dns/promises';
 import { connect } from 'node:net';

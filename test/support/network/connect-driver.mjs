@@ -1,5 +1,5 @@
 // Connects to targets with the agent's connectTcp from dist, for the system tests.
-// Usage: node connect-driver.mjs OPTIONS, which are ConnectOptions of connect-lab.ts as JSON.
+// Usage: node connect-driver.mjs OPTIONS, which are ConnectOptions of connect-in-namespace.ts as JSON.
 // Prints a ConnectReport for each target, as one line of JSON.
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';

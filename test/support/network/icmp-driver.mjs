@@ -1,5 +1,5 @@
 // Runs the agent's ICMP probe from dist as a process without privileges, for the system tests.
-// Usage: node icmp-driver.mjs OPTIONS (DriverOptions of ping-lab.ts as JSON). Prints DriverReport
+// Usage: node icmp-driver.mjs OPTIONS (DriverOptions of ping-fixture.ts as JSON). Prints DriverReport
 // as one line of JSON, and before it a line "pause" if requested.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

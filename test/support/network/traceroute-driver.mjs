@@ -1,5 +1,5 @@
 // Traces with the agent's tracer from dist in its own process, for the system tests. Usage: node
-// traceroute-driver.mjs OPTIONS (TraceOptions of router-lab.ts as JSON). Prints TraceReport as one
+// traceroute-driver.mjs OPTIONS (TraceOptions of routed-network.ts as JSON). Prints TraceReport as one
 // line of JSON.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';

@@ -1,7 +1,7 @@
 // Answers echo requests on its own TUN device, for the system tests: run it inside a network
 // namespace, as root. A packet socket supplies kernel timestamps: the time between a request
 // leaving and its reply arriving is the reference for probes, independent of this process's
-// scheduling. Usage: node tun-responder.mjs DEVICE TARGETS ({address: Rule} of ping-lab.ts as
+// scheduling. Usage: node tun-responder.mjs DEVICE TARGETS ({address: Rule} of ping-fixture.ts as
 // JSON). Prints a line "ready", then one JSON line for each reply: {target, heldMs, tail}. tail is
 // the last data byte, which distinguishes two probes of one target.
 import { writeSync } from 'node:fs';

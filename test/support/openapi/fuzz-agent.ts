@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type { CheckResult } from '../../../src/model/result/result.ts';
 import { HTTP_DETAIL } from '../samples/http-results.ts';
-import { NOW, resultOfRun } from '../service/results-harness.ts';
+import { NOW, resultOfRun } from '../service/results-fixture.ts';
 import type { RequestMaker } from './request-maker.ts';
 
 const MINUTE_MS = 60_000;

@@ -12,32 +12,32 @@ import { NO_COUNTS } from '../../../src/service/http/metrics.ts';
 import { createLocationKeys } from '../../../src/service/private-locations/location-keys.ts';
 import type { PollResponse } from '../../../src/wire/v1/poll.ts';
 import type { ReleaseResponse } from '../../../src/wire/v1/release.ts';
-import type { AgentLab, LabLocation } from './agent-lab.ts';
+import type { AgentFixture, FixtureLocation } from './agent-fixture.ts';
 import { PollingAgent, type PollingAgentFields } from './polling-agent.ts';
 import { type Reply, type ServiceApp, startServiceApp } from './service-app.ts';
 
-/** The agents of a lab over real HTTP, without held polls. */
+/** The agents of a fixture over real HTTP, without held polls. */
 export interface AgentsOverHttp {
   readonly app: ServiceApp;
   /** With the key of the location. */
-  send(location: LabLocation, path: string, body: unknown): Promise<Reply>;
-  /** As a user of the lab's account. */
+  send(location: FixtureLocation, path: string, body: unknown): Promise<Reply>;
+  /** As a user of the fixture's account. */
   ask(path: string, method?: string, role?: Role): Promise<Reply>;
   /** Polls with the location's key; rejects with the error response. */
-  agent(location: LabLocation, id: string, fields?: PollingAgentFields): PollingAgent;
+  agent(location: FixtureLocation, id: string, fields?: PollingAgentFields): PollingAgent;
   /** The location's agents as the API shows them. */
   // biome-ignore lint/suspicious/noExplicitAny: like `json` of a reply
-  listed(location: LabLocation): Promise<any[]>;
+  listed(location: FixtureLocation): Promise<any[]>;
 }
 
-/** For a describe block with a lab: a new service in each test. */
+/** For a describe block with a fixture: a new service in each test. */
 export function useAgentsOverHttp(
   storeOf: () => Store,
-  labOf: () => AgentLab,
+  fixtureOf: () => AgentFixture,
 ): () => AgentsOverHttp {
   let made: AgentsOverHttp | null = null;
   beforeEach(async () => {
-    made = await start(storeOf(), labOf());
+    made = await start(storeOf(), fixtureOf());
   });
   afterEach(() => made?.app.close());
   return () => {
@@ -46,8 +46,8 @@ export function useAgentsOverHttp(
   };
 }
 
-async function start(store: Store, lab: AgentLab): Promise<AgentsOverHttp> {
-  const { agents, clock, accountId } = lab;
+async function start(store: Store, fixture: AgentFixture): Promise<AgentsOverHttp> {
+  const { agents, clock, accountId } = fixture;
   const parts = { store, clock, ids: randomUUID };
   const apiKeys = createApiKeys(parts);
   const locationKeys = createLocationKeys(parts);

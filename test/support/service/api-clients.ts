@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { systemCodeOf } from '../../../src/runtime/errors.ts';
 import { until } from './deployment.ts';
-import { resultOfRun } from './results-harness.ts';
+import { resultOfRun } from './results-fixture.ts';
 import { type Ask, askService, type Reply } from './service-app.ts';
 
 /** An error response. */

@@ -7,7 +7,7 @@ import type { Store } from '../../../src/service/database/store.ts';
 import { silentLog, storeConfig, useMigrated } from '../../support/database/databases.ts';
 import { startPostgres, type TestPostgres } from '../../support/database/postgres.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { useAgentLab } from '../../support/service/agent-lab.ts';
+import { useAgentFixture } from '../../support/service/agent-fixture.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -28,7 +28,7 @@ describe('agents while the database goes away and comes back', () => {
     await server?.remove();
   });
   useMigrated(storeOf);
-  const labOf = useAgentLab(storeOf);
+  const fixtureOf = useAgentFixture(storeOf);
 
   it('all waiting polls query again after the database returns, since notifications may be missing', async () => {
     const wake = await createLocationWake(storeOf(), systemClock);
@@ -47,19 +47,19 @@ describe('agents while the database goes away and comes back', () => {
   });
 
   it('checks are assigned again after the database returns, and one line was logged', async () => {
-    const lab = labOf();
+    const fixture = fixtureOf();
     const { log, records } = captureLog();
     const assigner = createAssigner({ store: storeOf(), clock: systemClock, log });
     const stop = new AbortController();
-    await lab.addChecks('check', 10);
+    await fixture.addChecks('check', 10);
     const running = assigner.run(stop.signal);
-    const a = lab.agent('agent-a');
+    const a = fixture.agent('agent-a');
     await a.poll();
     expect(a.ids).toHaveLength(10);
     await server?.stop('immediate');
     await expect(a.look()).rejects.toMatchObject({ kind: 'unavailable' });
     await server?.start();
-    await lab.addCheck('after');
+    await fixture.addCheck('after');
     const polled = await a.poll();
     expect(polled.upsert.map(({ checkId }) => checkId)).toEqual(['after']);
     stop.abort();

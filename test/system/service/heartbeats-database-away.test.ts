@@ -10,7 +10,7 @@ import { createHeartbeatFeatures } from '../../../src/service/heartbeats/create.
 import { silentLog, storeConfig } from '../../support/database/databases.ts';
 import { startPostgres, type TestPostgres } from '../../support/database/postgres.ts';
 import { settle } from '../../support/fake-clock.ts';
-import { NO_ALERTS } from '../../support/service/heartbeat-world.ts';
+import { NO_ALERTS } from '../../support/service/heartbeats-fixture.ts';
 
 const ACCOUNT = 'mine';
 const SENDER = { source: 'test', userAgent: '' };

@@ -17,7 +17,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { DEFAULT_PART_BYTES } from '../../../src/service/object-store/artifact-store.ts';
 import { MAX_ARTIFACT_BYTES, PATHS } from '../../../src/wire/v1/limits.ts';
 import { metricsOf } from '../../support/agent/agent-metrics.ts';
-import { runHarness } from '../../support/agent/run-harness.ts';
+import { runFixture } from '../../support/agent/run-fixture.ts';
 import { openTestSpool } from '../../support/agent/spool.ts';
 import { startArtifactAgent } from '../../support/artifacts/artifact-agent.ts';
 import type { DatabaseKind } from '../../support/database/databases.ts';
@@ -37,7 +37,7 @@ import {
   startService,
   until,
 } from '../../support/service/deployment.ts';
-import { resultOfRun } from '../../support/service/results-harness.ts';
+import { resultOfRun } from '../../support/service/results-fixture.ts';
 
 const MIB = 1024 * 1024;
 const MAX_GROWTH_BYTES = 32 * MIB;
@@ -123,7 +123,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
       const path = join(makeTestFolder(), 'too-large');
       await makeFile(path, 1);
       truncateSync(path, MAX_ARTIFACT_BYTES + 1);
-      const harness = runHarness({
+      const fixture = runFixture({
         clock: systemClock,
         parts: {
           location: () => slug,
@@ -132,7 +132,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
           artifacts: { add: (artifact) => agent.outbox.addFile({ ...artifact, path }) },
         },
       });
-      await harness.run(check, undefined, { slotMs: await lastSlotGiven(service, key) });
+      await fixture.run(check, undefined, { slotMs: await lastSlotGiven(service, key) });
       await agent.flush();
       const { json } = await service.ask(`/v1/check-results/${checkId}`);
       expect(json).toHaveLength(1);

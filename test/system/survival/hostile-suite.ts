@@ -19,7 +19,7 @@ import { pathOf, type Route } from '../../support/hostile/route-table.ts';
 import { exampleOf, withLeaf } from '../../support/hostile/schema-example.ts';
 import { type Answer, each, type Sent } from '../../support/hostile/send.ts';
 import { IS_NIGHTLY } from '../../support/nightly.ts';
-import { type HostileWorld, useHostileWorld } from '../../support/service/hostile-world.ts';
+import { type HostileFixture, useHostileFixture } from '../../support/service/hostile-fixture.ts';
 
 const GARBAGE_BATCHES = IS_NIGHTLY ? 200 : 20;
 
@@ -38,20 +38,20 @@ function sampler(): <Value>(values: readonly Value[]) => readonly Value[] {
  */
 export function hostileSuite(kind: DatabaseKind): void {
   describe(`hostile input on ${kind}`, () => {
-    const worldOf = useHostileWorld(kind);
+    const fixtureOf = useHostileFixture(kind);
     let before: Contents = {};
     beforeEach(async () => {
-      before = await worldOf().victimsRows();
+      before = await fixtureOf().victimsRows();
     });
     afterEach(async () => {
-      const world = worldOf();
-      expect(await world.victimsRows()).toEqual(before);
-      expect(await world.strayRows()).toEqual([]);
-      expect(world.errors()).toEqual([]);
+      const fixture = fixtureOf();
+      expect(await fixture.victimsRows()).toEqual(before);
+      expect(await fixture.strayRows()).toEqual([]);
+      expect(fixture.errors()).toEqual([]);
     });
 
     it('the hostile walk knows all routes, and the victim has rows in every table', async () => {
-      const { routes, store } = worldOf();
+      const { routes, store } = fixtureOf();
       expect(routes.length).toBeGreaterThan(150);
       const tables = Object.keys(await contentsOf(store, null));
       const empty = tables.filter((table) => !(table in before));
@@ -60,8 +60,8 @@ export function hostileSuite(kind: DatabaseKind): void {
     });
 
     it('a request without a key of the right kind is refused', async () => {
-      const world = worldOf();
-      const { routes, victim, store } = world;
+      const fixture = fixtureOf();
+      const { routes, victim, store } = fixture;
       const rows = await contentsOf(store, null);
       const asked = closed(routes).flatMap((route) => {
         const other = route.access.kind === 'agent' ? victim.apiKey : victim.agentKey;
@@ -70,15 +70,15 @@ export function hostileSuite(kind: DatabaseKind): void {
           key,
         }));
       });
-      expect(await faults(world, asked, ({ status }) => status === 401)).toEqual([]);
+      expect(await faults(fixture, asked, ({ status }) => status === 401)).toEqual([]);
       expect(await contentsOf(store, null)).toEqual(rows);
     });
 
     it('a key can do no more than its role allows, and nothing in another account', async () => {
-      const world = worldOf();
-      const { routes, victim, store } = world;
-      const attacker = await world.newAttacker();
-      await world.settled();
+      const fixture = fixtureOf();
+      const { routes, victim, store } = fixture;
+      const attacker = await fixture.newAttacker();
+      await fixture.settled();
       const rows = await contentsOf(store, null);
       const asked = closed(routes).flatMap((route) => {
         const good = goodRequest(route, attacker);
@@ -87,18 +87,18 @@ export function hostileSuite(kind: DatabaseKind): void {
         const isForMore = route.access.kind === 'role' && route.access.role !== 'read';
         return [asOther, ...(isForMore ? [{ ...good, key: attacker.readKey }] : [])];
       });
-      expect(await faults(world, asked, ({ status }) => status === 403)).toEqual([]);
+      expect(await faults(fixture, asked, ({ status }) => status === 403)).toEqual([]);
       expect(await contentsOf(store, null)).toEqual(rows);
     });
 
     it('ids of another account are not found', async () => {
-      const world = worldOf();
-      const { routes } = world;
-      const attacker = await world.newAttacker();
+      const fixture = fixtureOf();
+      const { routes } = fixture;
+      const attacker = await fixture.newAttacker();
       const asked = closed(routes)
         .filter(({ params, method }) => params.length > 0 && method !== 'PUT')
         .flatMap((route) =>
-          foreignIds(world, route, attacker).map((ids) => ({
+          foreignIds(fixture, route, attacker).map((ids) => ({
             ...goodRequest(route, attacker),
             path: pathOf(route, ids),
           })),
@@ -108,25 +108,25 @@ export function hostileSuite(kind: DatabaseKind): void {
           ? json.complete === false
           : // Any project may be asked for: each account has its own by that name.
             path.includes('/projects/') || status === 404 || status === 400;
-      expect(await faults(world, asked, isNotThere)).toEqual([]);
+      expect(await faults(fixture, asked, isNotThere)).toEqual([]);
     });
 
     it('PUT under an id of another account creates a resource of its own account', async () => {
-      const world = worldOf();
-      const { routes } = world;
-      const attacker = await world.newAttacker();
+      const fixture = fixtureOf();
+      const { routes } = fixture;
+      const attacker = await fixture.newAttacker();
       const wrong: string[] = [];
       const made: string[] = [];
       for (const route of closed(routes)) {
         if (route.method !== 'PUT' || route.params.length === 0) continue;
-        for (const ids of foreignIds(world, route, attacker)) {
+        for (const ids of foreignIds(fixture, route, attacker)) {
           const sent = { ...goodRequest(route, attacker), path: pathOf(route, ids) };
-          const answer = await world.send(sent);
-          wrong.push(...world.judge(sent, answer));
+          const answer = await fixture.send(sent);
+          wrong.push(...fixture.judge(sent, answer));
           if (answer.status >= 300) continue;
           made.push(sent.path);
           const gone = { ...sent, method: 'DELETE', body: undefined };
-          expect((await world.send(gone)).status).toBe(204);
+          expect((await fixture.send(gone)).status).toBe(204);
         }
       }
       expect(wrong).toEqual([]);
@@ -134,9 +134,9 @@ export function hostileSuite(kind: DatabaseKind): void {
     });
 
     it('hostile texts in paths and queries are answered and list nothing of another account', async () => {
-      const world = worldOf();
-      const { routes, victimIds } = world;
-      const attacker = await world.newAttacker();
+      const fixture = fixtureOf();
+      const { routes, victimIds } = fixture;
+      const attacker = await fixture.newAttacker();
       const inPaths = heard(routes).flatMap((route) =>
         route.params.length === 0
           ? []
@@ -159,15 +159,15 @@ export function hostileSuite(kind: DatabaseKind): void {
         });
       });
       const readOnly = inQueries.filter(({ method }) => method !== 'DELETE');
-      expect(await faults(world, [...inPaths, ...readOnly], isRight)).toEqual([]);
+      expect(await faults(fixture, [...inPaths, ...readOnly], isRight)).toEqual([]);
     });
 
     it.each(['role', 'agent'] as const)(
       'hostile texts, numbers and foreign ids in bodies of the %s routes have no effect on the victim',
       async (access) => {
-        const world = worldOf();
-        const { routes, victim } = world;
-        const attacker = await world.newAttacker();
+        const fixture = fixtureOf();
+        const { routes, victim } = fixture;
+        const attacker = await fixture.newAttacker();
         const victimIds = idsIn(victim);
         const some = sampler();
         const bodies = routes.filter((each) => each.access.kind === access && each.body !== null);
@@ -189,18 +189,18 @@ export function hostileSuite(kind: DatabaseKind): void {
         });
         // Proves nothing unless the valid ones are accepted.
         const good = bodies.map((route) => goodRequest(route, attacker));
-        expect(await faults(world, good, ({ status }) => status < 300)).toEqual([]);
+        expect(await faults(fixture, good, ({ status }) => status < 300)).toEqual([]);
         expect(asked.length).toBeGreaterThan(200);
-        expect(await faults(world, asked, isRight)).toEqual([]);
+        expect(await faults(fixture, asked, isRight)).toEqual([]);
       },
     );
 
     it('a body that is not JSON, too deep, too large or of another type is refused', async () => {
-      const world = worldOf();
-      const attacker = await world.newAttacker();
-      await world.settled();
-      const rows = await contentsOf(world.store, null);
-      const asked = closed(world.routes)
+      const fixture = fixtureOf();
+      const attacker = await fixture.newAttacker();
+      await fixture.settled();
+      const rows = await contentsOf(fixture.store, null);
+      const asked = closed(fixture.routes)
         .filter(({ takesJson }) => takesJson)
         .flatMap((route) => {
           const good = goodRequest(route, attacker);
@@ -215,25 +215,25 @@ export function hostileSuite(kind: DatabaseKind): void {
           );
         });
       const wrong = await each(asked, async ({ wanted, ...sent }) => {
-        const answer = await world.send(sent);
+        const answer = await fixture.send(sent);
         const shown = { ...sent, body: String(sent.body).slice(0, 40) };
         const isAs =
           answer.status === wanted
             ? []
             : [`${shown.path} ${shown.body}: ${answer.status}, not ${wanted}`];
-        return [...isAs, ...world.judge(shown, answer)];
+        return [...isAs, ...fixture.judge(shown, answer)];
       });
       expect(wrong.flat()).toEqual([]);
-      expect(await contentsOf(world.store, null)).toEqual(rows);
+      expect(await contentsOf(fixture.store, null)).toEqual(rows);
     });
 
     it('artifacts stay inside their folder, whatever their name', async () => {
-      const world = worldOf();
-      const attacker = await world.newAttacker();
-      await world.settled();
-      const rows = await contentsOf(world.store, null);
-      const files = world.files();
-      const route = world.routes.find(
+      const fixture = fixtureOf();
+      const attacker = await fixture.newAttacker();
+      await fixture.settled();
+      const rows = await contentsOf(fixture.store, null);
+      const files = fixture.files();
+      const route = fixture.routes.find(
         ({ url, method }) => url === '/agent/v1/artifacts' && method === 'POST',
       );
       if (route === undefined) throw new Error('there is no route for artifacts');
@@ -242,28 +242,28 @@ export function hostileSuite(kind: DatabaseKind): void {
         ...goodRequest(route, attacker),
         body: JSON.stringify({ ...(base as object), name }),
       }));
-      expect(await faults(world, asked, ({ status }) => status === 400)).toEqual([]);
-      expect(world.files()).toEqual(files);
-      expect(await contentsOf(world.store, null)).toEqual(rows);
+      expect(await faults(fixture, asked, ({ status }) => status === 400)).toEqual([]);
+      expect(fixture.files()).toEqual(files);
+      expect(await contentsOf(fixture.store, null)).toEqual(rows);
     });
 
     it('the service still works after agents have sent garbage', async () => {
-      const world = worldOf();
-      const attacker = await world.newAttacker();
-      const routes = world.routes.filter(
+      const fixture = fixtureOf();
+      const attacker = await fixture.newAttacker();
+      const routes = fixture.routes.filter(
         ({ access, body }) => access.kind === 'agent' && body !== null,
       );
       const message = fc
         .constantFrom(...routes.map(({ url }) => url))
-        .chain((url) => garbageFor(routeAt(world, url), attacker).map((body) => ({ url, body })));
+        .chain((url) => garbageFor(routeAt(fixture, url), attacker).map((body) => ({ url, body })));
       let sent = 0;
       await fc.assert(
         fc.asyncProperty(fc.array(message, { minLength: 8, maxLength: 8 }), async (messages) => {
           const asked = messages.map(({ url, body }) => ({
-            ...goodRequest(routeAt(world, url), attacker),
+            ...goodRequest(routeAt(fixture, url), attacker),
             body,
           }));
-          expect(await faults(world, asked, isRight)).toEqual([]);
+          expect(await faults(fixture, asked, isRight)).toEqual([]);
           sent += asked.length;
         }),
         { numRuns: GARBAGE_BATCHES },
@@ -271,10 +271,13 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(sent).toBe(GARBAGE_BATCHES * 8);
       // A correct agent of the same location is served as usual.
       const ask = (path: string, body: unknown) =>
-        world.send({ ...goodRequest(routeAt(world, path), attacker), body: JSON.stringify(body) });
+        fixture.send({
+          ...goodRequest(routeAt(fixture, path), attacker),
+          body: JSON.stringify(body),
+        });
       const polled = await ask('/agent/v1/poll', pollOf('good'));
       expect(polled.status).toBe(200);
-      const results = routeAt(world, '/agent/v1/results');
+      const results = routeAt(fixture, '/agent/v1/results');
       const taken = await ask('/agent/v1/results', bodyOf(results, attacker));
       expect(taken.json.rejected).toEqual([]);
       expect(taken.json.accepted).toHaveLength(2);
@@ -310,7 +313,7 @@ function heard(routes: readonly Route[]): readonly Route[] {
   );
 }
 
-function routeAt({ routes }: HostileWorld, url: string): Route {
+function routeAt({ routes }: HostileFixture, url: string): Route {
   const route = routes.find((each) => each.url === url);
   if (route === undefined) throw new Error(`there is no route ${url}`);
   return route;
@@ -318,7 +321,7 @@ function routeAt({ routes }: HostileWorld, url: string): Route {
 
 /** The faults of the answers, as text: empty if all are correct. */
 async function faults<S extends Sent>(
-  world: HostileWorld,
+  fixture: HostileFixture,
   asked: readonly S[],
   isRight: (answer: Answer, sent: S) => boolean,
 ): Promise<readonly string[]> {
@@ -326,11 +329,11 @@ async function faults<S extends Sent>(
     const asked = `${sent.method} ${sent.path.slice(0, 300)} ${String(sent.body ?? '').slice(0, 300)}`;
     let answer: Answer;
     try {
-      answer = await world.send(sent);
+      answer = await fixture.send(sent);
     } catch (error) {
       return [`${asked}: ${String(error)}`];
     }
-    const faultsOfForm = world.judge(sent, answer);
+    const faultsOfForm = fixture.judge(sent, answer);
     if (isRight(answer, sent)) return faultsOfForm;
     return [...faultsOfForm, `${asked}: ${answer.status} ${answer.text.slice(0, 300)}`];
   });
@@ -339,7 +342,7 @@ async function faults<S extends Sent>(
 
 /** One or two ids of the victim for the route's parameters, without numbers that both have. */
 function foreignIds(
-  { victimIds, victimPairs }: HostileWorld,
+  { victimIds, victimPairs }: HostileFixture,
   { params }: Route,
   { ids }: Party,
 ): readonly (readonly string[])[] {

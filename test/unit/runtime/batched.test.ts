@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { batched } from '../../../src/runtime/batched.ts';
 
 /** Answers each lot when the test says so. */
-function rig() {
+function fixture() {
   const lots: {
     readonly key: string;
     readonly items: readonly number[];
@@ -34,7 +34,7 @@ function rig() {
 
 describe('batched', () => {
   it('answers concurrent calls with one batch, each with its own answer', async () => {
-    const { ask, lots, lot } = rig();
+    const { ask, lots, lot } = fixture();
     const answers = Promise.all([ask('a', 1), ask('a', 2), ask('b', 3), ask('a', 4)]);
     (await lot(0)).end();
     (await lot(1)).end();
@@ -46,7 +46,7 @@ describe('batched', () => {
   });
 
   it('never answers a call from an earlier read', async () => {
-    const { ask, lots, lot } = rig();
+    const { ask, lots, lot } = fixture();
     const first = ask('a', 1);
     const one = await lot(0);
     const later = [ask('a', 2), ask('a', 3)];
@@ -60,7 +60,7 @@ describe('batched', () => {
   });
 
   it('rejects each call of a failed batch, and answers the next one', async () => {
-    const { ask, lot } = rig();
+    const { ask, lot } = fixture();
     const failed = [ask('a', 1), ask('a', 2)];
     const one = await lot(0);
     const next = ask('a', 3);

@@ -59,7 +59,7 @@ function healthyCheck(ports: TargetPorts, index: number): StarvationCheck {
     return made('TCP', id, { request });
   }
   if (index % 6 === 4) {
-    const name = `${id}.lab.test`;
+    const name = `${id}.routed.test`;
     const { dns: port } = ports;
     const request = {
       query: name,

@@ -1,5 +1,5 @@
 import { slotRuleOf } from '../../../../src/model/schedule/frequency.ts';
-import { GROUPS, type Group, PORTS, TARGET_ADDRESS } from './storm-lab.ts';
+import { GROUPS, type Group, PORTS, TARGET_ADDRESS } from './storm-fixture.ts';
 
 /** A check of the storm; all are due every ten seconds. */
 export interface StormCheck {
@@ -30,7 +30,7 @@ function checkOf(
   { isApi, retries }: { readonly isApi: boolean; readonly retries: 0 | 1 },
 ): StormCheck {
   const id = `${group}-${index}`;
-  const hostname = group === 'nameless' ? `${id}.lab.test` : TARGET_ADDRESS;
+  const hostname = group === 'nameless' ? `${id}.routed.test` : TARGET_ADDRESS;
   const { http, tcp } = PORTS[group];
   const heard = { source: 'RESPONSE_DATA', comparison: 'EQUALS', target: 'hello' };
   const request = isApi

@@ -1,7 +1,7 @@
 import type { MissedSlots } from '../../../../src/model/result/result.ts';
 import type { SlotRecord } from '../../../support/service/deployment.ts';
 import { PERIOD_SECONDS, type StormCheck } from './storm-checks.ts';
-import type { Group } from './storm-lab.ts';
+import type { Group } from './storm-fixture.ts';
 
 /** An attempt as the service received it. */
 export interface StormResult {

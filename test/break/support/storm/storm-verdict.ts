@@ -1,6 +1,6 @@
 import type { MissedSlots } from '../../../../src/model/result/result.ts';
 import type { StormCheck } from './storm-checks.ts';
-import type { Group } from './storm-lab.ts';
+import type { Group } from './storm-fixture.ts';
 import type { Span, StormRecords, StormResult } from './storm-records.ts';
 
 /** The test's actions with their times; within a span the action was in progress. */

@@ -17,7 +17,7 @@ const PACKET = String.raw`printf '\0\0\0\0\0\0\0\0\4\0\0\0\4\0\0\0abcd'`;
 const LISTEN = "echo 'tcpdump: listening on any, link-type LINUX_SLL' >&2";
 const WAIT = 'exec sleep 60';
 
-interface Rig {
+interface CaptureFixture {
   readonly folder: string;
   readonly clock: FakeClock;
   /** The program's pid, once it has printed it. */
@@ -27,7 +27,7 @@ interface Rig {
 /**
  * Misbehaving programs in place of tcpdump: `onTrial` runs in the trial, `onCapture` in a capture.
  */
-function rig(onTrial: string, onCapture: string): Rig {
+function makeFixture(onTrial: string, onCapture: string): CaptureFixture {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
   const pidFile = folder.file('pid');
@@ -48,7 +48,7 @@ esac`;
   };
 }
 
-function open({ folder, clock }: Rig): Promise<Capturer> {
+function open({ folder, clock }: CaptureFixture): Promise<Capturer> {
   return openCapturer({ clock, log: captureLog().log, folders: [folder] });
 }
 
@@ -64,7 +64,7 @@ describe('A capturer', () => {
   it('without tcpdump cannot be used, and says so', async () => {
     const folder = makeTempFolder();
     onTestFinished(() => folder.remove());
-    const capturer = await open({ ...rig('', ''), folder: folder.path });
+    const capturer = await open({ ...makeFixture('', ''), folder: folder.path });
     expect(capturer.lack).toMatch(/^tcpdump is not on this machine: install it/);
     const started = await capturer.start(FILTER, {
       ...BOUNDS,
@@ -74,7 +74,7 @@ describe('A capturer', () => {
   });
 
   it('whose tcpdump does not start cannot be used, and is not waited for', async () => {
-    const hanging = rig(WAIT, '');
+    const hanging = makeFixture(WAIT, '');
     const opened = open(hanging);
     await eventually(() => hanging.clock.pendingTimers > 1);
     await hanging.clock.advance(3000);
@@ -84,7 +84,7 @@ describe('A capturer', () => {
   });
 
   it('whose tcpdump prints much reports a sentence of it', async () => {
-    const loud = rig('yes "no such device" | head -c 1000000 >&2; exit 1', '');
+    const loud = makeFixture('yes "no such device" | head -c 1000000 >&2; exit 1', '');
     const capturer = await open(loud);
     expect(capturer.lack).toContain('no such device');
     expect(capturer.lack?.length).toBeLessThan(500);
@@ -92,14 +92,14 @@ describe('A capturer', () => {
   });
 
   it('whose tcpdump prints nothing reports how it ended', async () => {
-    const capturer = await open(rig('exit 7', ''));
+    const capturer = await open(makeFixture('exit 7', ''));
     expect(capturer.lack).toContain('(tcpdump ended by itself (exit code 7))');
   });
 });
 
 describe('A capture', () => {
-  async function start(rigged: Rig, signal = new AbortController().signal) {
-    const capturer = await open(rigged);
+  async function start(fixture: CaptureFixture, signal = new AbortController().signal) {
+    const capturer = await open(fixture);
     expect(capturer).toMatchObject({ lack: null });
     const started = await capturer.start(FILTER, { ...BOUNDS, signal });
     if (!started.ok) throw new Error(started.note);
@@ -109,12 +109,12 @@ describe('A capture', () => {
   const trial = `${HEADER}\n${LISTEN}\n${WAIT}`;
 
   it('ends with its packets when none has arrived for a while', async () => {
-    const rigged = rig(trial, `${HEADER}\n${PACKET}\n${PACKET}\n${LISTEN}\n${WAIT}`);
-    const capture = await start(rigged);
+    const fixture = makeFixture(trial, `${HEADER}\n${PACKET}\n${PACKET}\n${LISTEN}\n${WAIT}`);
+    const capture = await start(fixture);
     const stopped = capture.stop();
-    await rigged.clock.advance(99);
-    expect(isAlive(await rigged.pid())).toBe(true);
-    await rigged.clock.advance(401);
+    await fixture.clock.advance(99);
+    expect(isAlive(await fixture.pid())).toBe(true);
+    await fixture.clock.advance(401);
     const outcome = await stopped;
     if (!outcome.ok) throw new Error(outcome.note);
     const { bytes, ...counts } = outcome.captured;
@@ -123,42 +123,42 @@ describe('A capture', () => {
     // It may wait for the service with thousands of others: it must have no spare memory.
     expect(bytes.buffer.byteLength).toBe(bytes.length);
     expect(await capture.stop()).toBe(outcome);
-    expect(isAlive(await rigged.pid())).toBe(false);
-    expect(rigged.clock.pendingTimers).toBe(0);
+    expect(isAlive(await fixture.pid())).toBe(false);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 
   it('ends with whole packets even if packets never stop', async () => {
-    const rigged = rig(trial, `${HEADER}\n${LISTEN}\nwhile :; do ${PACKET}; done`);
-    const capture = await start(rigged);
+    const fixture = makeFixture(trial, `${HEADER}\n${LISTEN}\nwhile :; do ${PACKET}; done`);
+    const capture = await start(fixture);
     const stopped = capture.stop();
-    await rigged.clock.advance(500);
+    await fixture.clock.advance(500);
     const outcome = await stopped;
     if (!outcome.ok) throw new Error(outcome.note);
     const { bytes, packets } = outcome.captured;
     expect(bytes).toHaveLength(24 + packets * 20);
-    expect(isAlive(await rigged.pid())).toBe(false);
+    expect(isAlive(await fixture.pid())).toBe(false);
   });
 
   it('whose tcpdump ignores SIGINT is killed, and has its packets', async () => {
-    const rigged = rig(trial, `trap '' INT\n${HEADER}\n${PACKET}\n${LISTEN}\n${WAIT}`);
-    const capture = await start(rigged);
+    const fixture = makeFixture(trial, `trap '' INT\n${HEADER}\n${PACKET}\n${LISTEN}\n${WAIT}`);
+    const capture = await start(fixture);
     const stopped = capture.stop();
-    await rigged.clock.advance(1000);
+    await fixture.clock.advance(1000);
     expect(await stopped).toMatchObject({ ok: true, captured: { packets: 1 } });
-    expect(isAlive(await rigged.pid())).toBe(false);
-    expect(rigged.clock.pendingTimers).toBe(0);
+    expect(isAlive(await fixture.pid())).toBe(false);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 
   it('ends at its time limit without a stop', async () => {
-    const rigged = rig(trial, `trap '' INT\n${HEADER}\n${PACKET}\n${LISTEN}\n${WAIT}`);
-    const capture = await start(rigged);
-    const pid = await rigged.pid();
-    await rigged.clock.advance(9999);
+    const fixture = makeFixture(trial, `trap '' INT\n${HEADER}\n${PACKET}\n${LISTEN}\n${WAIT}`);
+    const capture = await start(fixture);
+    const pid = await fixture.pid();
+    await fixture.clock.advance(9999);
     expect(isAlive(pid)).toBe(true);
-    await rigged.clock.advance(501);
+    await fixture.clock.advance(501);
     await eventually(() => !isAlive(pid));
     expect(await capture.stop()).toMatchObject({ ok: true, captured: { packets: 1 } });
-    expect(rigged.clock.pendingTimers).toBe(0);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 
   it('whose tcpdump dies reports its last message', async () => {
@@ -167,43 +167,43 @@ ${HEADER}
 sleep 60 > /dev/null 2>&1 &
 ${LISTEN}
 wait`;
-    const rigged = rig(trial, dies);
-    const capture = await start(rigged);
-    const pid = await rigged.pid();
+    const fixture = makeFixture(trial, dies);
+    const capture = await start(fixture);
+    const pid = await fixture.pid();
     process.kill(pid, 'SIGTERM');
     await eventually(() => !isAlive(pid));
     const stopped = capture.stop();
-    await rigged.clock.advance(500);
+    await fixture.clock.advance(500);
     expect(await stopped).toEqual({
       ok: false,
       note: 'tcpdump: pcap_loop: the interface is gone',
     });
-    expect(rigged.clock.pendingTimers).toBe(0);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 
   it('whose output stays open after its end is not waited for', async () => {
-    const rigged = rig(
+    const fixture = makeFixture(
       trial,
       `${HEADER}\n${PACKET}\nsleep 60 &\necho $! > $0.pid\n${LISTEN}\n${WAIT}`,
     );
-    const capture = await start(rigged);
-    const pid = await rigged.pid();
-    const heir = Number(readFileSync(`${rigged.folder}/tcpdump.pid`, 'utf8'));
+    const capture = await start(fixture);
+    const pid = await fixture.pid();
+    const heir = Number(readFileSync(`${fixture.folder}/tcpdump.pid`, 'utf8'));
     onTestFinished(() => void process.kill(heir));
     const stopped = capture.stop();
-    await rigged.clock.advance(500);
+    await fixture.clock.advance(500);
     await eventually(() => !isAlive(pid));
-    await rigged.clock.advance(1000);
+    await fixture.clock.advance(1000);
     expect(await stopped).toMatchObject({ ok: true, captured: { packets: 1 } });
-    expect(rigged.clock.pendingTimers).toBe(0);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 
   it('that is cancelled before its start leaves nothing', async () => {
-    const rigged = rig(trial, WAIT);
-    const capturer = await open(rigged);
+    const fixture = makeFixture(trial, WAIT);
+    const capturer = await open(fixture);
     const controller = new AbortController();
     const started = capturer.start(FILTER, { ...BOUNDS, signal: controller.signal });
-    const pid = await rigged.pid();
+    const pid = await fixture.pid();
     controller.abort();
     const calledOff = { ok: false, note: 'tcpdump was ended before it began' };
     expect(await started).toEqual(calledOff);
@@ -211,6 +211,6 @@ wait`;
     expect(await capturer.start(FILTER, { ...BOUNDS, signal: controller.signal })).toEqual(
       calledOff,
     );
-    expect(rigged.clock.pendingTimers).toBe(0);
+    expect(fixture.clock.pendingTimers).toBe(0);
   });
 });

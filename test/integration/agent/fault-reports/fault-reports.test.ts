@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { discardReports } from '../../../../src/agent/fault-reports/fault-reports.ts';
 import { VedetteError } from '../../../../src/runtime/errors.ts';
 import { PATHS } from '../../../../src/wire/v1/limits.ts';
-import { errorsOfKinds, reportsRig } from '../../../support/agent/reports-rig.ts';
+import { errorsOfKinds, reportsFixture } from '../../../support/agent/reports-fixture.ts';
 import { failing, reset } from '../../../support/agent/upload-service.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { settle } from '../../../support/fake-clock.ts';
@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 
 describe('errors of the agent', () => {
   it('are reported after 5 s, each kind once with its count', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, due } = start();
     const fault = () => {
       const error = new VedetteError('internal', 'SPOOL_FULL', 'of https://a.example.com');
@@ -57,7 +57,7 @@ describe('errors of the agent', () => {
   });
 
   it('are reported with where they were thrown', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, due } = start();
     run();
     // The module fails where it takes what it is given to bits.
@@ -78,7 +78,7 @@ describe('errors of the agent', () => {
   });
 
   it('count once when they are logged twice', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, due } = start();
     run();
     const error = new TypeError('no');
@@ -104,7 +104,7 @@ describe('errors of the agent', () => {
       },
     ],
   ])('may be %s', async (_what, thrown) => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, due } = start();
     run();
     reports.note(thrown);
@@ -117,7 +117,7 @@ describe('errors of the agent', () => {
   });
 
   it('are left out where reading them throws', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, records } = start();
     run();
     const { proxy, revoke } = Proxy.revocable({}, {});
@@ -130,7 +130,7 @@ describe('errors of the agent', () => {
   });
 
   it('are reported once a minute, a hundred kinds at a time', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, due, idle } = start();
     run();
     for (const error of errorsOfKinds(130)) reports.note(error);
@@ -152,7 +152,7 @@ describe('errors of the agent', () => {
   });
 
   it('are limited to 240 reports an hour', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, records, due } = start();
     run();
     const endless = errorsOfKinds(3_000);
@@ -180,7 +180,7 @@ describe('errors of the agent', () => {
     ['is of another release', failing(426)],
     ['is away', reset],
   ])('wait where the service %s, and count on', async (_what, script) => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, due } = start();
     service.next(PATHS.errors, script);
     run();
@@ -198,7 +198,7 @@ describe('errors of the agent', () => {
   });
 
   it('wait where the service does not know the agent yet', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, due } = start();
     const unknown = failing(409, 'not yet', {}, { reason: 'unknown_agent' });
     service.next(PATHS.errors, unknown);
@@ -214,7 +214,7 @@ describe('errors of the agent', () => {
   });
 
   it('wait for as long as the service says', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, records, due } = start();
     service.next(PATHS.errors, failing(503, 'later', { 'retry-after': '600' }));
     run();
@@ -230,7 +230,7 @@ describe('errors of the agent', () => {
   });
 
   it('are dropped where the service refuses them', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { clock, reports, run, due, idle } = start();
     service.next(PATHS.errors, failing(400));
     run();
@@ -244,7 +244,7 @@ describe('errors of the agent', () => {
   });
 
   it('are reported at the end where they wait', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { reports, run, drain, clock } = start();
     run();
     for (const error of errorsOfKinds(2)) reports.note(error);
@@ -254,7 +254,7 @@ describe('errors of the agent', () => {
   });
 
   it('are sent again at the end where their request was interrupted', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { reports, run, drain, clock, due } = start();
     service.next(PATHS.errors, () => {});
     run();
@@ -267,7 +267,7 @@ describe('errors of the agent', () => {
   });
 
   it('delay the end by 2 s at most', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { reports, run, drain, clock } = start();
     service.next(PATHS.errors, () => {});
     run();
@@ -280,7 +280,7 @@ describe('errors of the agent', () => {
   });
 
   it('do not delay the end where the last try failed', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { reports, run, drain, clock, records, due } = start();
     service.next(PATHS.errors, reset);
     run();
@@ -295,7 +295,7 @@ describe('errors of the agent', () => {
 
 describe('an error that ends the process', () => {
   it('is reported by the next process, before other errors', async () => {
-    const { service, start, file } = await reportsRig();
+    const { service, start, file } = await reportsFixture();
     const crashed = start({ version: '1.0.0' });
     crashed.run();
     const error = new VedetteError('internal', 'SCHEDULER_LOST', 'of https://a.example.com');
@@ -324,7 +324,7 @@ describe('an error that ends the process', () => {
   });
 
   it('is one report, however many processes it ended', async () => {
-    const { service, start, file } = await reportsRig();
+    const { service, start, file } = await reportsFixture();
     for (let n = 0; n < 3; n += 1) start().reports.recordCrash(errorsOfKinds(1)[0]);
     const next = start();
     next.run();
@@ -336,7 +336,7 @@ describe('an error that ends the process', () => {
   });
 
   it('is saved for the last 20 kinds', async () => {
-    const { start, file } = await reportsRig();
+    const { start, file } = await reportsFixture();
     for (const error of errorsOfKinds(25)) start().reports.recordCrash(error);
     const { crashes } = JSON.parse(readFileSync(file, 'utf8'));
     const lines = crashes.map((crash: { report: { stack: { line: number }[] } }) =>
@@ -346,7 +346,7 @@ describe('an error that ends the process', () => {
   });
 
   it('is reported before the end where there is time for it, and then not again', async () => {
-    const { service, start, file } = await reportsRig();
+    const { service, start, file } = await reportsFixture();
     const crashed = start();
     crashed.run();
     await eventually(() => !existsSync(file));
@@ -363,7 +363,7 @@ describe('an error that ends the process', () => {
   });
 
   it('is reported by the next process where the service did not take it before the end', async () => {
-    const { service, start, file } = await reportsRig();
+    const { service, start, file } = await reportsFixture();
     service.next(PATHS.errors, failing(503));
     const crashed = start();
     crashed.run();
@@ -382,7 +382,7 @@ describe('an error that ends the process', () => {
   it.each([0, 1, 2, 3, 5, 8])(
     'is on disk also where a file is being removed then, %d turns ago',
     async (turns) => {
-      const { service, start, file } = await reportsRig();
+      const { service, start, file } = await reportsFixture();
       writeFileSync(file, 'damaged');
       service.next(PATHS.errors, failing(503));
       const crashed = start();
@@ -395,7 +395,7 @@ describe('an error that ends the process', () => {
   );
 
   it('is not reported again where that was done when it was logged', async () => {
-    const { service, start, file } = await reportsRig();
+    const { service, start, file } = await reportsFixture();
     const { clock, reports, run, due } = start();
     run();
     const error = new TypeError('no');
@@ -408,7 +408,7 @@ describe('an error that ends the process', () => {
   });
 
   it('is on disk as one where it was logged before it ended the process', async () => {
-    const { service, start } = await reportsRig();
+    const { service, start } = await reportsFixture();
     const { reports, run, drain } = start();
     const error = new TypeError('no');
     reports.note(error);
@@ -422,7 +422,7 @@ describe('an error that ends the process', () => {
   });
 
   it('is in memory without DATA_DIR, and reported before the end', async () => {
-    const { service, start, folder } = await reportsRig();
+    const { service, start, folder } = await reportsFixture();
     const { reports, run, drain } = start({ dataDir: null });
     run();
     const error = new TypeError('no');
@@ -440,7 +440,7 @@ describe('an error that ends the process', () => {
     ['is too long', (file: string) => writeFileSync(file, `[${' '.repeat(2 ** 20)}]`)],
     ['is a pipe', (file: string) => void execFileSync('mkfifo', [file])],
   ])('is removed where its file %s', async (_what, damage) => {
-    const { service, start, file } = await reportsRig();
+    const { service, start, file } = await reportsFixture();
     damage(file);
     const { clock, run, records, reports, due } = start();
     run();
@@ -456,7 +456,7 @@ describe('an error that ends the process', () => {
   });
 
   it('is reported where it cannot be saved to disk', async () => {
-    const { service, start, file } = await reportsRig();
+    const { service, start, file } = await reportsFixture();
     mkdirSync(file);
     writeFileSync(`${file}/x`, '');
     const { run, reports, drain } = start();
@@ -468,7 +468,7 @@ describe('an error that ends the process', () => {
   });
 
   it('creates a missing DATA_DIR', async () => {
-    const { start, folder } = await reportsRig();
+    const { start, folder } = await reportsFixture();
     const dataDir = folder.file('later');
     start({ dataDir }).reports.recordCrash(new TypeError('no'));
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
@@ -479,7 +479,7 @@ describe('an error that ends the process', () => {
 
 describe('EXTERNAL_OBSERVABILITY=off', () => {
   it('sends nothing, writes nothing, and removes what was left (trust model SN15)', async () => {
-    const { service, start, file, folder } = await reportsRig();
+    const { service, start, file, folder } = await reportsFixture();
     start().reports.recordCrash(new TypeError('no'));
     expect(existsSync(file)).toBe(true);
     const { log } = captureLog();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { VedetteError } from '../../../../src/runtime/errors.ts';
-import { reportsRig } from '../../../support/agent/reports-rig.ts';
+import { reportsFixture } from '../../../support/agent/reports-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 /** Hardly anything holds it by chance, whatever form it is in. */
@@ -98,7 +98,7 @@ function stacked(...frames: readonly string[]): Error {
 }
 
 it('nothing of a URL, host, header, body, variable, key or check name is sent or written', async () => {
-  const { service, start, file } = await reportsRig();
+  const { service, start, file } = await reportsFixture();
   let sent = 0;
   const plant = fc.record({ text: secret, where: fc.constantFrom(...Object.keys(PLANTS)) });
   const everywhere = fc

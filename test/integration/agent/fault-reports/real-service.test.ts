@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { VedetteError } from '../../../../src/runtime/errors.ts';
-import { errorsOfKinds, reportsRig } from '../../../support/agent/reports-rig.ts';
+import { errorsOfKinds, reportsFixture } from '../../../support/agent/reports-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { useArtifactServer, useParties } from '../../../support/service/artifact-service.ts';
 
@@ -13,7 +13,7 @@ it('the service takes what an agent reports, and lists it at the location', asyn
      values ($1, $2, 'agent-1', '1', 'i', '{}', 1)`,
     [mine.accountId, mine.locationId],
   );
-  const { start } = await reportsRig();
+  const { start } = await reportsFixture();
   const { clock, reports, run, due, records } = start({
     serviceUrl: new URL(`http://127.0.0.1:${app.port}`),
     key: mine.agentKey,

@@ -5,7 +5,7 @@ import { concludeLog } from '../../../../src/agent/run/conclude-log.ts';
 import type { RunnerParts } from '../../../../src/agent/run/runner.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import { runHarness } from '../../../support/agent/run-harness.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 import { resultFor } from '../../../support/samples/results.ts';
 import { startDnsResponder } from '../../../support/servers/dns-responder.ts';
@@ -19,9 +19,9 @@ async function conclusionOf(
   fields: CheckFields,
   parts: Partial<RunnerParts> = {},
 ): Promise<readonly string[]> {
-  const harness = runHarness({ clock: systemClock, parts });
-  await harness.run(checkOf(type, { retryStrategy: null, ...fields }));
-  const [result] = harness.results;
+  const fixture = runFixture({ clock: systemClock, parts });
+  await fixture.run(checkOf(type, { retryStrategy: null, ...fields }));
+  const [result] = fixture.results;
   return (jobLogOf(result) ?? []).map(({ level, msg }) => `${level}: ${msg}`);
 }
 

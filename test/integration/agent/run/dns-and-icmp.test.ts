@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RunnableCheckType } from '../../../../src/model/enums.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { loopbackResolver } from '../../../support/agent/probe-context.ts';
-import { runHarness } from '../../../support/agent/run-harness.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { icmpCapability } from '../../../support/network/icmp-capability.ts';
 import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 import { startDnsResponder } from '../../../support/servers/dns-responder.ts';
@@ -15,10 +15,10 @@ function is(source: string, comparison: string, target: string, property = '') {
 }
 
 async function run(type: RunnableCheckType, fields: CheckFields) {
-  const harness = runHarness({ clock: systemClock, parts: { resolver: loopbackResolver } });
-  await harness.run(checkOf(type, { doubleCheck: false, ...fields }));
-  expect(harness.results).toHaveLength(1);
-  return harness.results[0];
+  const fixture = runFixture({ clock: systemClock, parts: { resolver: loopbackResolver } });
+  await fixture.run(checkOf(type, { doubleCheck: false, ...fields }));
+  expect(fixture.results).toHaveLength(1);
+  return fixture.results[0];
 }
 
 /** A server that knows web.example, or a port on which none is. */

@@ -16,7 +16,7 @@ import {
   stubTracer,
 } from '../../../support/agent/evidence-parts.ts';
 import { loopbackResolver } from '../../../support/agent/probe-context.ts';
-import { type RunHarness, runHarness } from '../../../support/agent/run-harness.ts';
+import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { EMPTY_VAULT, operatorVault } from '../../../support/samples/secrets.ts';
@@ -24,18 +24,18 @@ import { createSelfSigned } from '../../../support/servers/certificates.ts';
 import { listen } from '../../../support/servers/http-servers.ts';
 import { listenTcp, refusingPort } from '../../../support/servers/tcp-servers.ts';
 
-interface Rig extends RunHarness {
+interface EvidenceFixture extends RunFixture {
   readonly tracer: StubTracer;
   readonly capturer: StubCapturer;
   readonly kept: { readonly name: string; readonly text: string }[];
 }
 
-function rigOf(
+function fixtureOf(
   tracer: StubTracer,
   parts: Partial<RunnerParts> = {},
   concurrency = 100,
   capturesSecrets = false,
-): Rig {
+): EvidenceFixture {
   const clock = systemClock;
   const capturer = stubCapturer();
   const kept: { name: string; text: string }[] = [];
@@ -55,12 +55,12 @@ function rigOf(
     nameServers,
     onPass() {},
   });
-  const harness = runHarness({ clock, concurrency, parts: { evidence, artifacts, ...parts } });
-  return Object.assign(harness, { tracer, capturer, kept });
+  const fixture = runFixture({ clock, concurrency, parts: { evidence, artifacts, ...parts } });
+  return Object.assign(fixture, { tracer, capturer, kept });
 }
 
 /** The messages of the job log of the only result, or the last. */
-function storyOf({ results }: RunHarness): readonly string[] {
+function storyOf({ results }: RunFixture): readonly string[] {
   const { apiCheckResult, tcpCheckResult, dnsCheckResult } = results.at(-1) ?? {};
   const detail = apiCheckResult ?? tcpCheckResult ?? dnsCheckResult;
   return (detail?.jobLog ?? []).map(({ msg }) => msg);
@@ -89,52 +89,54 @@ async function resetting(): Promise<{ readonly url: string; readonly asked: () =
 }
 
 it('reports a hundred failures at once, and delays only the two that it examines', async () => {
-  const rig = rigOf(stubTracer('held'), {}, 4);
+  const fixture = fixtureOf(stubTracer('held'), {}, 4);
   const port = await refused();
   const request = { hostname: '127.0.0.1', port };
   const runs = Array.from({ length: 100 }, (_, index) =>
-    rig.run(checkOf('TCP', { id: `check-${index}`, retryStrategy: null, request })),
+    fixture.run(checkOf('TCP', { id: `check-${index}`, retryStrategy: null, request })),
   );
-  await rig.resultCount(98);
-  expect(rig.tracer.underWay).toBe(2);
+  await fixture.resultCount(98);
+  expect(fixture.tracer.underWay).toBe(2);
   // Their places are free: as many others as ever work at once.
   const healthy = await listenTcp((socket) => socket.end());
   onTestFinished(() => healthy.close());
   const fine = { hostname: '127.0.0.1', port: healthy.port };
   await Promise.all(
     Array.from({ length: 4 }, (_, index) =>
-      rig.run(checkOf('TCP', { id: `fine-${index}`, request: fine })),
+      fixture.run(checkOf('TCP', { id: `fine-${index}`, request: fine })),
     ),
   );
-  expect(rig.results.filter(({ hasFailures }) => !hasFailures)).toHaveLength(4);
-  rig.tracer.release();
+  expect(fixture.results.filter(({ hasFailures }) => !hasFailures)).toHaveLength(4);
+  fixture.tracer.release();
   await Promise.all(runs);
-  expect(rig.results).toHaveLength(104);
-  expect(rig.results.filter(({ tcpCheckResult }) => tcpCheckResult?.traceroute)).toHaveLength(2);
+  expect(fixture.results).toHaveLength(104);
+  expect(fixture.results.filter(({ tcpCheckResult }) => tcpCheckResult?.traceroute)).toHaveLength(
+    2,
+  );
 });
 
 it('reports the failure even if the run is aborted during the pass', async () => {
-  const rig = rigOf(stubTracer('held'));
+  const fixture = fixtureOf(stubTracer('held'));
   const stop = new AbortController();
   const request = { hostname: '127.0.0.1', port: await refused() };
-  const running = rig.run(checkOf('TCP', { retryStrategy: null, request }), stop.signal);
-  await eventually(() => rig.tracer.underWay === 1);
+  const running = fixture.run(checkOf('TCP', { retryStrategy: null, request }), stop.signal);
+  await eventually(() => fixture.tracer.underWay === 1);
   stop.abort();
   await running;
-  expect(rig.missed).toEqual([]);
-  expect(rig.results).toMatchObject([
+  expect(fixture.missed).toEqual([]);
+  expect(fixture.results).toMatchObject([
     { resultType: 'FINAL', hasFailures: true, tcpCheckResult: { pcapDataUrl: expect.any(String) } },
   ]);
-  expect(rig.capturer.open).toBe(0);
+  expect(fixture.capturer.open).toBe(0);
 });
 
 it('reports the failure even if the evidence cannot be saved', async () => {
   const add: ArtifactTaker['add'] = () => Promise.reject(new Error('the disk is gone'));
-  const rig = rigOf(stubTracer('at once'), { artifacts: { add } });
+  const fixture = fixtureOf(stubTracer('at once'), { artifacts: { add } });
   const request = { hostname: '127.0.0.1', port: await refused() };
-  await rig.run(checkOf('TCP', { retryStrategy: null, request }));
-  expect(rig.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
-  expect(storyOf(rig).join('\n')).toContain('could not be saved: a fault of the agent itself');
+  await fixture.run(checkOf('TCP', { retryStrategy: null, request }));
+  expect(fixture.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+  expect(storyOf(fixture).join('\n')).toContain('could not be saved: a fault of the agent itself');
 });
 
 it('repeats the attempt at the same address, whatever the name resolves to by then', async () => {
@@ -145,10 +147,12 @@ it('repeats the attempt at the same address, whatever the name resolves to by th
   const resolver: RunnerParts['resolver'] = {
     resolve: async () => ({ ok: true, addresses: [turns.shift() ?? '127.0.0.3'] }),
   };
-  const rig = rigOf(stubTracer('at once'), { resolver });
-  await rig.run(checkOf('TCP', { retryStrategy: null, request: { hostname: 'shop.test', port } }));
-  expect(rig.capturer.filters).toEqual([{ addresses: ['127.0.0.1'], port, transport: 'tcp' }]);
-  expect(storyOf(rig).join('\n')).toContain(
+  const fixture = fixtureOf(stubTracer('at once'), { resolver });
+  await fixture.run(
+    checkOf('TCP', { retryStrategy: null, request: { hostname: 'shop.test', port } }),
+  );
+  expect(fixture.capturer.filters).toEqual([{ addresses: ['127.0.0.1'], port, transport: 'tcp' }]);
+  expect(storyOf(fixture).join('\n')).toContain(
     'of a repeated attempt, which ended with CONNECT_REFUSED',
   );
 });
@@ -159,23 +163,25 @@ it.each([
   { method: 'POST', retries: null, times: 1 },
 ])('sends a $method that failed $times times in all, with the retries $retries', async (row) => {
   const { url, asked } = await resetting();
-  const rig = rigOf(stubTracer('at once'));
+  const fixture = fixtureOf(stubTracer('at once'));
   const { method, retries, times } = row;
   const request = { url, method, body: method === 'POST' ? '{}' : '' };
-  await rig.run(
+  await fixture.run(
     checkOf('API', { retryStrategy: retries, doubleCheck: false, request: { ...request } }),
   );
   expect(asked()).toBe(times);
-  const isTold = storyOf(rig).some((line) => line.startsWith('No capture: this POST request was'));
+  const isTold = storyOf(fixture).some((line) =>
+    line.startsWith('No capture: this POST request was'),
+  );
   expect(isTold).toBe(times === 1);
-  expect(rig.results.at(-1)?.apiCheckResult?.traceroute).not.toBeNull();
+  expect(fixture.results.at(-1)?.apiCheckResult?.traceroute).not.toBeNull();
 });
 
 it('repeats the attempt with any method if nothing was sent', async () => {
-  const rig = rigOf(stubTracer('at once'));
+  const fixture = fixtureOf(stubTracer('at once'));
   const request = { url: `http://127.0.0.1:${await refused()}/`, method: 'DELETE' };
-  await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
-  expect(rig.kept.map(({ name }) => name)).toEqual(['traceroute.json', 'capture.pcap']);
+  await fixture.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
+  expect(fixture.kept.map(({ name }) => name)).toEqual(['traceroute.json', 'capture.pcap']);
 });
 
 /** Breaks the first connections off, and answers the next ones with a body longer than a result stores. */
@@ -194,11 +200,11 @@ async function comingBack(broken: number): Promise<string> {
 it('does not report that the repeated attempt passed if its body did not fit in memory', async () => {
   const bodyRoom = new SharedBodyMemory(1024 * 1024);
   bodyRoom.open(true).take(1024 * 1024, 'assertions');
-  const rig = rigOf(stubTracer('at once'), { bodyRoom });
+  const fixture = fixtureOf(stubTracer('at once'), { bodyRoom });
   const assertions = [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'not in it' }];
   const request = { url: await comingBack(1), assertions };
-  await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
-  const story = storyOf(rig).join('\n');
+  await fixture.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
+  const story = storyOf(fixture).join('\n');
   expect(story).not.toContain('which passed');
   expect(story).toContain(
     'of a repeated attempt, which reached the target; its assertions were not evaluated, as the agent had no memory for the body',
@@ -210,7 +216,7 @@ it('releases the memory that an attempt had reserved during the pass', async () 
   const bodyRoom = new SharedBodyMemory(size);
   const others = bodyRoom.open(true);
   others.take(size, 'assertions');
-  const rig = rigOf(stubTracer('held'), {
+  const fixture = fixtureOf(stubTracer('held'), {
     bodyRoom,
     onBodyWithoutRoom: () => setImmediate(() => others.close()),
   });
@@ -228,50 +234,50 @@ it('releases the memory that an attempt had reserved during the pass', async () 
     doubleCheck: false,
     request: { url, assertions },
   });
-  const run = rig.run(check, undefined, { slotMs: systemClock.wallMs() });
-  await eventually(() => rig.tracer.underWay === 1);
+  const run = fixture.run(check, undefined, { slotMs: systemClock.wallMs() });
+  await eventually(() => fixture.tracer.underWay === 1);
   const { freeBytes } = bodyRoom;
-  rig.tracer.release();
+  fixture.tracer.release();
   await run;
   expect([freeBytes, asked]).toEqual([size, 3]);
-  expect(rig.results).toMatchObject([{ hasFailures: true }]);
+  expect(fixture.results).toMatchObject([{ hasFailures: true }]);
 });
 
 it('captures both transports of the port at which a name server of a check was asked', async () => {
   const silent = await refused();
-  const rig = rigOf(stubTracer('at once'));
+  const fixture = fixtureOf(stubTracer('at once'));
   const request = { query: 'shop.test', nameServer: '127.0.0.1', port: silent };
-  await rig.run(checkOf('DNS', { retryStrategy: null, doubleCheck: false, request }));
-  expect(rig.capturer.filters).toEqual([
+  await fixture.run(checkOf('DNS', { retryStrategy: null, doubleCheck: false, request }));
+  expect(fixture.capturer.filters).toEqual([
     { addresses: ['127.0.0.1'], port: silent, transport: 'dns' },
   ]);
-  expect(rig.results[0]?.dnsCheckResult?.requestErrorCode).toBe('DNS_UNREACHABLE');
+  expect(fixture.results[0]?.dnsCheckResult?.requestErrorCode).toBe('DNS_UNREACHABLE');
 });
 
 it('makes no pass if the attempt had no endpoint', async () => {
-  const { checkTypes } = runHarness({ clock: systemClock }).parts;
+  const { checkTypes } = runFixture({ clock: systemClock }).parts;
   const unusable = { clientCertificates: () => [], proxyUrl: () => 'gopher://proxy.test' };
-  const rig = rigOf(stubTracer('at once'), {
+  const fixture = fixtureOf(stubTracer('at once'), {
     checkTypes: { ...checkTypes, API: httpRunner(unusable) },
   });
-  await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false }));
-  expect(rig.results[0]?.apiCheckResult?.requestErrorCode).toBe('PROXY_UNREACHABLE');
-  expect(rig.tracer.targets).toEqual([]);
+  await fixture.run(checkOf('API', { retryStrategy: null, doubleCheck: false }));
+  expect(fixture.results[0]?.apiCheckResult?.requestErrorCode).toBe('PROXY_UNREACHABLE');
+  expect(fixture.tracer.targets).toEqual([]);
 });
 
 it('masks secrets in the trace, its file and the job log', async () => {
   const scrubber = createScrubber(['hush-hush']);
-  const rig = rigOf(stubTracer('at once', 'hush-hush.example'), {
+  const fixture = fixtureOf(stubTracer('at once', 'hush-hush.example'), {
     secrets: { ...EMPTY_VAULT, scrubberWith: async () => scrubber },
   });
   const request = { hostname: '127.0.0.1', port: await refused() };
-  await rig.run(checkOf('TCP', { retryStrategy: null, request }));
-  expect(rig.results[0]?.tcpCheckResult?.traceroute?.hops[0]?.host).toBe('********.example');
-  expect(JSON.stringify([rig.results, rig.kept])).not.toContain('hush');
+  await fixture.run(checkOf('TCP', { retryStrategy: null, request }));
+  expect(fixture.results[0]?.tcpCheckResult?.traceroute?.hops[0]?.host).toBe('********.example');
+  expect(JSON.stringify([fixture.results, fixture.kept])).not.toContain('hush');
 });
 
 describe('the capture of a failed run with a variable that only the agent has', () => {
-  const capturesOf = ({ kept }: Rig): number =>
+  const capturesOf = ({ kept }: EvidenceFixture): number =>
     kept.filter(({ name }) => name === 'capture.pcap').length;
   const secrets = () => operatorVault({ TOKEN: 'planted-token' });
   const LINE =
@@ -295,29 +301,29 @@ describe('the capture of a failed run with a variable that only the agent has', 
   it.each(['http', 'host', 'tcp'] as const)(
     'is not made of an unencrypted one: %s (trust model SN14)',
     async (kind) => {
-      const rig = rigOf(stubTracer('at once'), {
+      const fixture = fixtureOf(stubTracer('at once'), {
         secrets: await secrets(),
         resolver: loopbackResolver,
       });
-      await rig.run((await failing())[kind]);
-      expect(rig.capturer.filters).toEqual([]);
-      expect(capturesOf(rig)).toBe(0);
-      expect(storyOf(rig)).toContain(LINE);
-      expect(rig.tracer.targets).toHaveLength(1);
+      await fixture.run((await failing())[kind]);
+      expect(fixture.capturer.filters).toEqual([]);
+      expect(capturesOf(fixture)).toBe(0);
+      expect(storyOf(fixture)).toContain(LINE);
+      expect(fixture.tracer.targets).toHaveLength(1);
     },
   );
 
   it.each(['https', 'none'] as const)('is made where nobody can read it: %s', async (kind) => {
-    const rig = rigOf(stubTracer('at once'), { secrets: await secrets() });
-    await rig.run((await failing())[kind]);
-    expect(capturesOf(rig)).toBe(1);
+    const fixture = fixtureOf(stubTracer('at once'), { secrets: await secrets() });
+    await fixture.run((await failing())[kind]);
+    expect(capturesOf(fixture)).toBe(1);
   });
 
   it('is made of all with EVIDENCE=with-secrets (trust model SC4)', async () => {
     const parts = { secrets: await secrets(), resolver: loopbackResolver };
-    const rig = rigOf(stubTracer('at once'), parts, 100, true);
-    for (const check of Object.values(await failing())) await rig.run(check);
-    expect(capturesOf(rig)).toBe(5);
+    const fixture = fixtureOf(stubTracer('at once'), parts, 100, true);
+    for (const check of Object.values(await failing())) await fixture.run(check);
+    expect(capturesOf(fixture)).toBe(5);
   });
 
   it('is thrown away where the repeated attempt was led to an unencrypted one', async () => {
@@ -331,7 +337,7 @@ describe('the capture of a failed run with a variable that only the agent has', 
     });
     const port = await listen(server);
     onTestFinished(() => void server.close());
-    const rig = rigOf(stubTracer('at once'), {
+    const fixture = fixtureOf(stubTracer('at once'), {
       secrets: await secrets(),
       resolver: loopbackResolver,
     });
@@ -340,10 +346,10 @@ describe('the capture of a failed run with a variable that only the agent has', 
       skipSSL: true,
       headers: [{ key: 'x-plain', value: '{{TOKEN}}' }],
     };
-    await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
+    await fixture.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
     expect(asked).toBe(2);
-    expect(rig.capturer.filters).toHaveLength(1);
-    expect(capturesOf(rig)).toBe(0);
-    expect(storyOf(rig)).toContain(LINE.replace('No capture', 'The capture is not saved'));
+    expect(fixture.capturer.filters).toHaveLength(1);
+    expect(capturesOf(fixture)).toBe(0);
+    expect(storyOf(fixture)).toContain(LINE.replace('No capture', 'The capture is not saved'));
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RetryOffer } from '../../../../src/agent/run/handover.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
-import { runHarness, SLOT_MS } from '../../../support/agent/run-harness.ts';
+import { runFixture, SLOT_MS } from '../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
@@ -35,18 +35,18 @@ describe('a retry for another location', () => {
     const clock = new FakeClock();
     let told = 0;
     const { offers, handover } = others(() => {
-      told = harness.results.length;
+      told = fixture.results.length;
       return true;
     });
-    const harness = runHarness({ clock, parts: { handover, location: () => 'north' } });
+    const fixture = runFixture({ clock, parts: { handover, location: () => 'north' } });
     const startedAtMs = clock.wallMs();
     const check = checkOf('TCP', { request: await refused(), ...ELSEWHERE });
-    await harness.run(check);
+    await fixture.run(check);
     expect(told).toBe(1);
-    expect(harness.results).toMatchObject([
+    expect(fixture.results).toMatchObject([
       { resultType: 'ATTEMPT', attempts: 0, runLocation: 'north' },
     ]);
-    expect(harness.missed).toEqual([]);
+    expect(fixture.missed).toEqual([]);
     expect(offers).toEqual([
       {
         checkId: check.id,
@@ -57,10 +57,10 @@ describe('a retry for another location', () => {
         notBeforeMs: startedAtMs + 60_000,
       },
     ]);
-    expect(harness.results[0]?.sequenceId).toBe(offers[0]?.sequenceId);
+    expect(fixture.results[0]?.sequenceId).toBe(offers[0]?.sequenceId);
     // Nothing is left that would run here.
     await clock.advance(600_000);
-    expect(harness.results).toHaveLength(1);
+    expect(fixture.results).toHaveLength(1);
   });
 
   it('is made here after the rest of its delay if no location takes it', async () => {
@@ -70,19 +70,19 @@ describe('a retry for another location', () => {
       refuse = resolve;
     });
     const { offers, handover } = others(() => refusal);
-    const harness = runHarness({ clock, parts: { handover } });
-    const ended = harness.run(checkOf('TCP', { request: await refused(), ...ELSEWHERE }));
+    const fixture = runFixture({ clock, parts: { handover } });
+    const ended = fixture.run(checkOf('TCP', { request: await refused(), ...ELSEWHERE }));
     await eventually(() => offers.length === 1);
     await clock.advance(5_000);
     refuse(false);
     await clock.advance(54_999);
-    expect(harness.results).toHaveLength(1);
+    expect(fixture.results).toHaveLength(1);
     await clock.advance(1);
-    await harness.resultCount(2);
+    await fixture.resultCount(2);
     await eventually(() => offers.length === 2);
     await clock.advance(60_000);
     await ended;
-    expect(harness.results.map(({ resultType, attempts }) => [resultType, attempts])).toEqual([
+    expect(fixture.results.map(({ resultType, attempts }) => [resultType, attempts])).toEqual([
       ['ATTEMPT', 0],
       ['ATTEMPT', 1],
       ['FINAL', 2],
@@ -92,11 +92,11 @@ describe('a retry for another location', () => {
 
   it('is offered for doubleCheck', async () => {
     const { offers, handover } = others(() => true);
-    const harness = runHarness({ clock: new FakeClock(), parts: { handover } });
+    const fixture = runFixture({ clock: new FakeClock(), parts: { handover } });
     const locations = ['eu-west-1', 'us-east-1'];
-    await harness.run(checkOf('TCP', { request: await refused(), locations }));
+    await fixture.run(checkOf('TCP', { request: await refused(), locations }));
     expect(offers).toMatchObject([{ retriesMade: 1 }]);
-    expect(harness.results.map(({ resultType }) => resultType)).toEqual(['ATTEMPT']);
+    expect(fixture.results.map(({ resultType }) => resultType)).toEqual(['ATTEMPT']);
   });
 
   it.each([
@@ -109,35 +109,35 @@ describe('a retry for another location', () => {
   ])('is not offered where %s', async (_, fields) => {
     const clock = new FakeClock();
     const { offers, handover } = others(() => true);
-    const harness = runHarness({ clock, parts: { handover } });
-    const ended = harness.run(checkOf('TCP', { request: await refused(), ...fields }));
+    const fixture = runFixture({ clock, parts: { handover } });
+    const ended = fixture.run(checkOf('TCP', { request: await refused(), ...fields }));
     for (const count of [1, 2]) {
-      await harness.resultCount(count);
+      await fixture.resultCount(count);
       await clock.advance(60_000);
     }
     await ended;
     expect(offers).toEqual([]);
-    expect(harness.results.at(-1)).toMatchObject({ resultType: 'FINAL', attempts: 2 });
+    expect(fixture.results.at(-1)).toMatchObject({ resultType: 'FINAL', attempts: 2 });
   });
 
   it('is offered where a group may have more locations', async () => {
     const { offers, handover } = others(() => true);
-    const harness = runHarness({ clock: new FakeClock(), parts: { handover } });
+    const fixture = runFixture({ clock: new FakeClock(), parts: { handover } });
     const fields = { ...ELSEWHERE, privateLocations: null, groupId: 7 };
-    await harness.run(checkOf('TCP', { request: await refused(), ...fields }));
+    await fixture.run(checkOf('TCP', { request: await refused(), ...fields }));
     expect(offers).toHaveLength(1);
   });
 
   it('is not offered where none is due', async () => {
     const { offers, handover } = others(() => true);
-    const harness = runHarness({ clock: new FakeClock(), parts: { handover } });
+    const fixture = runFixture({ clock: new FakeClock(), parts: { handover } });
     const target = await listenTcp((socket) => socket.end());
     onTestFinished(() => target.close());
-    await harness.run(checkOf('TCP', { request: { port: target.port }, ...ELSEWHERE }));
+    await fixture.run(checkOf('TCP', { request: { port: target.port }, ...ELSEWHERE }));
     const none = { ...ELSEWHERE, retryStrategy: null };
-    await harness.run(checkOf('TCP', { request: await refused(), ...none }));
+    await fixture.run(checkOf('TCP', { request: await refused(), ...none }));
     expect(offers).toEqual([]);
-    expect(harness.results.map(({ resultType }) => resultType)).toEqual(['FINAL', 'FINAL']);
+    expect(fixture.results.map(({ resultType }) => resultType)).toEqual(['FINAL', 'FINAL']);
   });
 
   it('has no permit while it is offered, and needs none to end', async () => {
@@ -147,9 +147,9 @@ describe('a retry for another location', () => {
       answer = resolve;
     });
     const { offers, handover } = others(() => answered);
-    const harness = runHarness({ clock, concurrency: 1, parts: { handover } });
+    const fixture = runFixture({ clock, concurrency: 1, parts: { handover } });
     const failing = checkOf('TCP', { id: 'down', request: await refused(), ...ELSEWHERE });
-    const ended = harness.run(failing);
+    const ended = fixture.run(failing);
     await eventually(() => offers.length === 1);
     // It takes the only place, and gives it back when the test says so.
     const server = await listenTcp((socket) => void socket.resume());
@@ -159,22 +159,22 @@ describe('a retry for another location', () => {
       id: 'slow',
       request: { url: `http://127.0.0.1:${server.port}/` },
     });
-    const slowEnded = harness.run(slow, stop.signal);
+    const slowEnded = fixture.run(slow, stop.signal);
     await eventually(() => server.accepted === 1);
     answer(true);
     await ended;
     stop.abort();
     await slowEnded;
-    expect(harness.missed).toMatchObject([{ checkId: 'slow' }]);
+    expect(fixture.missed).toMatchObject([{ checkId: 'slow' }]);
   });
 
   it('is the agent’s own where handing it over breaks', async () => {
     const { handover } = others(() => Promise.reject(new Error('ours')));
-    const harness = runHarness({ clock: new FakeClock(), parts: { handover } });
+    const fixture = runFixture({ clock: new FakeClock(), parts: { handover } });
     const locations = ['eu-west-1', 'us-east-1'];
-    await harness.run(checkOf('TCP', { request: await refused(), locations }));
-    expect(harness.results.map(({ resultType }) => resultType)).toEqual(['ATTEMPT', 'FINAL']);
-    expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);
+    await fixture.run(checkOf('TCP', { request: await refused(), locations }));
+    expect(fixture.results.map(({ resultType }) => resultType)).toEqual(['ATTEMPT', 'FINAL']);
+    expect(fixture.logRecords()).toMatchObject([{ level: 'error' }]);
   });
 
   it('is missed where the agent is stopped while it offers it', async () => {
@@ -184,9 +184,9 @@ describe('a retry for another location', () => {
       stop.abort();
       return !signal.aborted;
     });
-    const harness = runHarness({ clock, parts: { handover } });
-    await harness.run(checkOf('TCP', { request: await refused(), ...ELSEWHERE }), stop.signal);
-    expect(harness.missed).toMatchObject([{ reason: 'agent_stopped', slot: SLOT_MS }]);
+    const fixture = runFixture({ clock, parts: { handover } });
+    await fixture.run(checkOf('TCP', { request: await refused(), ...ELSEWHERE }), stop.signal);
+    expect(fixture.missed).toMatchObject([{ reason: 'agent_stopped', slot: SLOT_MS }]);
   });
 });
 
@@ -196,9 +196,9 @@ describe('a one-off', () => {
   it('continues the run of another location with its sequence id', async () => {
     const clock = new FakeClock();
     const { offers, handover } = others(() => false);
-    const harness = runHarness({ clock, parts: { handover, location: () => 'south' } });
+    const fixture = runFixture({ clock, parts: { handover, location: () => 'south' } });
     const firstStartedAtMs = clock.wallMs() - 100_000;
-    const ended = harness.run(
+    const ended = fixture.run(
       checkOf('TCP', { request: await refused(), ...ELSEWHERE }),
       new AbortController().signal,
       { sequenceId, retriesMade: 1, firstStartedAtMs },
@@ -206,44 +206,44 @@ describe('a one-off', () => {
     await eventually(() => offers.length === 1);
     await clock.advance(60_000);
     await ended;
-    expect(harness.results).toMatchObject([
+    expect(fixture.results).toMatchObject([
       { resultType: 'ATTEMPT', attempts: 1, sequenceId, runLocation: 'south' },
       { resultType: 'FINAL', attempts: 2, sequenceId, checkRunId: SLOT_MS },
     ]);
     expect(offers).toMatchObject([{ sequenceId, retriesMade: 2, firstStartedAtMs }]);
-    expect(new Set(harness.results.map(({ id }) => id)).size).toBe(2);
+    expect(new Set(fixture.results.map(({ id }) => id)).size).toBe(2);
   });
 
   it('counts maxDurationSeconds from the first attempt of all', async () => {
     const clock = new FakeClock();
-    const harness = runHarness({ clock });
+    const fixture = runFixture({ clock });
     const retryStrategy = { ...ELSEWHERE.retryStrategy, maxRetries: 9, maxDurationSeconds: 120 };
-    await harness.run(
+    await fixture.run(
       checkOf('TCP', { request: await refused(), retryStrategy }),
       new AbortController().signal,
       { sequenceId, retriesMade: 1, firstStartedAtMs: clock.wallMs() - 60_001 },
     );
-    expect(harness.results).toMatchObject([{ resultType: 'FINAL', attempts: 1 }]);
+    expect(fixture.results).toMatchObject([{ resultType: 'FINAL', attempts: 1 }]);
   });
 
   it('treats a first attempt in the future of this clock as one of now', async () => {
     const clock = new FakeClock();
-    const harness = runHarness({ clock });
+    const fixture = runFixture({ clock });
     const retryStrategy = { ...ELSEWHERE.retryStrategy, maxRetries: 9, maxDurationSeconds: 59 };
-    await harness.run(
+    await fixture.run(
       checkOf('TCP', { request: await refused(), retryStrategy }),
       new AbortController().signal,
       { sequenceId, retriesMade: 1, firstStartedAtMs: clock.wallMs() + 600_000 },
     );
-    expect(harness.results).toMatchObject([{ resultType: 'FINAL', attempts: 1 }]);
+    expect(fixture.results).toMatchObject([{ resultType: 'FINAL', attempts: 1 }]);
   });
 
   it('is no missed slot where it comes to nothing, but stands in the log', async () => {
-    const harness = runHarness({ clock: new FakeClock() });
+    const fixture = runFixture({ clock: new FakeClock() });
     const request = await refused();
-    await harness.run(checkOf('TCP', { request }), AbortSignal.abort(), { sequenceId });
-    expect(harness.missed).toEqual([]);
-    expect(harness.results).toEqual([]);
-    expect(harness.logRecords()).toMatchObject([{ level: 'warn', reason: 'agent_stopped' }]);
+    await fixture.run(checkOf('TCP', { request }), AbortSignal.abort(), { sequenceId });
+    expect(fixture.missed).toEqual([]);
+    expect(fixture.results).toEqual([]);
+    expect(fixture.logRecords()).toMatchObject([{ level: 'warn', reason: 'agent_stopped' }]);
   });
 });

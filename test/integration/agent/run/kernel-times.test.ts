@@ -4,7 +4,7 @@ import { StarvationMeter } from '../../../../src/agent/run/starvation/starvation
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import { type RunHarness, runHarness } from '../../../support/agent/run-harness.ts';
+import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.ts';
 import { beginAndHold, nameServerThread } from '../../../support/process/held-loop.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { answering, rawServer, response } from '../../../support/servers/http-servers.ts';
@@ -24,11 +24,11 @@ const FACTS = {
 const onLinux = describe.runIf(process.platform === 'linux');
 
 /** The run pipeline as the agent has it, which asks the kernel. */
-async function kernelHarness(): Promise<RunHarness> {
+async function kernelFixture(): Promise<RunFixture> {
   const sources = { threadDelay: null, sockets: await loadKernelSockets(), loopIdleMs: null };
   const starvation = new StarvationMeter(systemClock, sources);
   onTestFinished(() => starvation.close());
-  return runHarness({ clock: systemClock, parts: { starvation } });
+  return runFixture({ clock: systemClock, parts: { starvation } });
 }
 
 async function tcpCheck(): Promise<Check> {
@@ -39,9 +39,9 @@ async function tcpCheck(): Promise<Check> {
 }
 
 async function resultOf(check: Check): Promise<CheckResult> {
-  const harness = await kernelHarness();
-  await harness.run(check);
-  const [result] = harness.results;
+  const fixture = await kernelFixture();
+  await fixture.run(check);
+  const [result] = fixture.results;
   if (result === undefined) throw new Error('no result');
   return result;
 }
@@ -63,21 +63,21 @@ onLinux('a result', () => {
   it('of a DNS check has the time of the kernel', async () => {
     const { port } = await nameServerThread();
     const request = { query: 'example.com', recordType: 'A', nameServer: '127.0.0.1', port };
-    const harness = await kernelHarness();
+    const fixture = await kernelFixture();
     // The first question has the kernel begin with its stamps, a moment later.
     for (;;) {
-      await harness.run(checkOf('DNS', { request, retryStrategy: null }));
-      if (harness.results.at(-1)?.dnsCheckResult?.timing?.clock === 'kernel') break;
+      await fixture.run(checkOf('DNS', { request, retryStrategy: null }));
+      if (fixture.results.at(-1)?.dnsCheckResult?.timing?.clock === 'kernel') break;
     }
-    expect(harness.results.at(-1)).toMatchObject({ hasFailures: false });
+    expect(fixture.results.at(-1)).toMatchObject({ hasFailures: false });
   });
 
   it('stands, and is not degraded, where the event loop was held while it connected', async () => {
     const check = await tcpCheck();
-    const harness = await kernelHarness();
-    await beginAndHold(HELD_MS, () => harness.run(check));
-    expect(harness.starved).toBe(0);
-    expect(harness.results).toMatchObject([{ resultType: 'FINAL', isDegraded: false }]);
-    expect(harness.results[0]?.responseTime).toBeLessThan(DEGRADED_MS);
+    const fixture = await kernelFixture();
+    await beginAndHold(HELD_MS, () => fixture.run(check));
+    expect(fixture.starved).toBe(0);
+    expect(fixture.results).toMatchObject([{ resultType: 'FINAL', isDegraded: false }]);
+    expect(fixture.results[0]?.responseTime).toBeLessThan(DEGRADED_MS);
   });
 });

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/agent/probes/http/body/body-memory.ts';
 import type { ArtifactTaker } from '../../../../src/agent/run/artifacts/failed-body.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import { runHarness } from '../../../support/agent/run-harness.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { vaultOf } from '../../../support/samples/secrets.ts';
@@ -77,13 +77,13 @@ const ONCE = { retryStrategy: null };
 
 it('puts the whole of a long text up where the check failed', async () => {
   const { added, artifacts } = outbox();
-  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
-  const { freeBytes } = harness.parts.bodyRoom;
+  const fixture = runFixture({ clock: new FakeClock(), parts: { artifacts } });
+  const { freeBytes } = fixture.parts.bodyRoom;
   const type = 'Text/HTML;charset="UTF-8"';
-  await harness.run(
+  await fixture.run(
     checkOf('URL', { request: await answering({ type, body: LONG_TEXT }), ...ONCE }),
   );
-  const [result] = harness.results;
+  const [result] = fixture.results;
   expect(added).toMatchObject([
     {
       resultId: result?.id,
@@ -97,24 +97,24 @@ it('puts the whole of a long text up where the check failed', async () => {
     jobAssets: ['/v1/artifacts/1'],
     response: { bodyCut: true, bodyBytes: LONG_TEXT.length },
   });
-  expect(harness.parts.bodyRoom.freeBytes).toBe(freeBytes);
+  expect(fixture.parts.bodyRoom.freeBytes).toBe(freeBytes);
 });
 
 it('saves the body of each attempt under the id of its result', async () => {
   const { added, artifacts } = outbox();
-  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
-  await harness.run(checkOf('API', { request: await answering({ body: LONG_TEXT }) }));
-  expect(harness.results.map(({ resultType }) => resultType)).toEqual(['ATTEMPT', 'FINAL']);
-  expect(added.map(({ resultId }) => resultId)).toEqual(harness.results.map(({ id }) => id));
+  const fixture = runFixture({ clock: new FakeClock(), parts: { artifacts } });
+  await fixture.run(checkOf('API', { request: await answering({ body: LONG_TEXT }) }));
+  expect(fixture.results.map(({ resultType }) => resultType)).toEqual(['ATTEMPT', 'FINAL']);
+  expect(added.map(({ resultId }) => resultId)).toEqual(fixture.results.map(({ id }) => id));
 });
 
 it('also for a binary body over 50 KB, and where assertions read the body', async () => {
   const { added, artifacts } = outbox();
-  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
+  const fixture = runFixture({ clock: new FakeClock(), parts: { artifacts } });
   const body = Buffer.alloc(60 * 1024, 0xfe);
   const assertions = [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'no such text' }];
   const served = await answering({ status: 200, type: 'image/png', body });
-  await harness.run(checkOf('API', { request: { ...served, assertions }, ...ONCE }));
+  await fixture.run(checkOf('API', { request: { ...served, assertions }, ...ONCE }));
   expect(added).toMatchObject([{ contentType: 'image/png' }]);
   expect(body.equals(added[0]?.bytes ?? Buffer.alloc(0))).toBe(true);
 });
@@ -126,19 +126,19 @@ it.each([
   ['no body', { body: '' }],
 ])('puts nothing up for %s', async (_, answer: Answer) => {
   const { added, artifacts } = outbox();
-  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
-  const { freeBytes } = harness.parts.bodyRoom;
-  await harness.run(checkOf('URL', { request: await answering(answer), ...ONCE }));
+  const fixture = runFixture({ clock: new FakeClock(), parts: { artifacts } });
+  const { freeBytes } = fixture.parts.bodyRoom;
+  await fixture.run(checkOf('URL', { request: await answering(answer), ...ONCE }));
   expect(added).toEqual([]);
-  expect(harness.results[0]?.apiCheckResult?.jobAssets).toEqual([]);
-  expect(harness.parts.bodyRoom.freeBytes).toBe(freeBytes);
+  expect(fixture.results[0]?.apiCheckResult?.jobAssets).toEqual([]);
+  expect(fixture.parts.bodyRoom.freeBytes).toBe(freeBytes);
 });
 
 it('logs in the job log why a body could not be saved', async () => {
   const { artifacts } = outbox('response-body has 200 bytes, and 100 are allowed');
-  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
-  await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
-  const detail = harness.results[0]?.apiCheckResult;
+  const fixture = runFixture({ clock: new FakeClock(), parts: { artifacts } });
+  await fixture.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
+  const detail = fixture.results[0]?.apiCheckResult;
   expect(detail?.jobAssets).toEqual([]);
   expect(detail?.jobLog).toContainEqual({
     time: expect.any(Number),
@@ -149,22 +149,22 @@ it('logs in the job log why a body could not be saved', async () => {
 
 it('reports the attempt even if the outbox throws', async () => {
   const artifacts: ArtifactTaker = { add: () => Promise.reject(new Error('ours')) };
-  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
-  await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
-  expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
-  expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);
+  const fixture = runFixture({ clock: new FakeClock(), parts: { artifacts } });
+  await fixture.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
+  expect(fixture.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+  expect(fixture.logRecords()).toMatchObject([{ level: 'error' }]);
 });
 
 it('saves the start of a body that does not fit in memory, and logs that', async () => {
   const { added, artifacts } = outbox();
   const bodyRoom = new SharedBodyMemory(16 * 1024);
-  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts, bodyRoom } });
-  await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
+  const fixture = runFixture({ clock: new FakeClock(), parts: { artifacts, bodyRoom } });
+  await fixture.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
   const bytes = added[0]?.bytes ?? Buffer.alloc(0);
   expect(bytes.length).toBeGreaterThan(50 * 1024);
   expect(bytes.length).toBeLessThan(LONG_TEXT.length);
   expect(LONG_TEXT.startsWith(String(bytes))).toBe(true);
-  const { jobLog, response } = harness.results[0]?.apiCheckResult ?? {};
+  const { jobLog, response } = fixture.results[0]?.apiCheckResult ?? {};
   const told = jobLog?.map(({ msg }) => msg).join('\n');
   expect(told).toContain(`the first ${bytes.length} of ${LONG_TEXT.length} bytes`);
   expect(response?.bodyBytes).toBe(LONG_TEXT.length);
@@ -201,12 +201,12 @@ describe('a body that assertions read', () => {
       lacked.push(use);
       leastBytes = Math.min(leastBytes, bodyRoom.freeBytes);
     };
-    const harness = runHarness({ clock: systemClock, parts: { bodyRoom, onBodyWithoutRoom } });
+    const fixture = runFixture({ clock: systemClock, parts: { bodyRoom, onBodyWithoutRoom } });
     const one = checkOf('API', { request: { url, assertions }, ...ONCE });
     const slotMs = systemClock.wallMs();
-    await Promise.all(Array.from({ length: 30 }, () => harness.run(one, undefined, { slotMs })));
-    expect(harness.missed).toEqual([]);
-    expect(harness.results.filter(({ hasFailures }) => !hasFailures)).toHaveLength(30);
+    await Promise.all(Array.from({ length: 30 }, () => fixture.run(one, undefined, { slotMs })));
+    expect(fixture.missed).toEqual([]);
+    expect(fixture.results.filter(({ hasFailures }) => !hasFailures)).toHaveLength(30);
     expect(lacked).toContain('assertions');
     expect(leastBytes).toBeGreaterThanOrEqual(0);
     expect(bodyRoom.freeBytes).toBe(3 * SIZE);
@@ -216,13 +216,13 @@ describe('a body that assertions read', () => {
     const bodyRoom = new SharedBodyMemory(2 * SIZE);
     const others = bodyRoom.open(true);
     others.take(2 * SIZE, 'assertions');
-    const harness = runHarness({
+    const fixture = runFixture({
       clock: new FakeClock(),
       parts: { bodyRoom, onBodyWithoutRoom: () => setImmediate(() => others.close()) },
     });
-    await harness.run(await check());
-    expect(harness.results).toMatchObject([{ hasFailures: false, attempts: 0 }]);
-    expect(harness.results[0]?.apiCheckResult?.jobLog[0]?.msg).toMatch(
+    await fixture.run(await check());
+    expect(fixture.results).toMatchObject([{ hasFailures: false, attempts: 0 }]);
+    expect(fixture.results[0]?.apiCheckResult?.jobLog[0]?.msg).toMatch(
       /had no memory for the body/,
     );
     expect(bodyRoom.freeBytes).toBe(2 * SIZE);
@@ -235,11 +235,11 @@ describe('a body that assertions read', () => {
     const stop = new AbortController();
     const end = () => (what === 'time' ? clock.advance(86_400_000) : stop.abort());
     const onBodyWithoutRoom = () => void setImmediate(end);
-    const harness = runHarness({ clock, parts: { bodyRoom, onBodyWithoutRoom } });
-    await harness.run(await check(), stop.signal);
-    expect(harness.results).toEqual([]);
+    const fixture = runFixture({ clock, parts: { bodyRoom, onBodyWithoutRoom } });
+    await fixture.run(await check(), stop.signal);
+    expect(fixture.results).toEqual([]);
     const reason = what === 'time' ? 'agent_busy' : 'agent_stopped';
-    expect(harness.missed).toMatchObject([{ reason, count: 1 }]);
+    expect(fixture.missed).toMatchObject([{ reason, count: 1 }]);
     expect(bodyRoom.freeBytes).toBe(0);
   });
 
@@ -264,14 +264,14 @@ describe('a body that assertions read', () => {
       else answered?.socket?.end();
     });
     bodyRoom.fill();
-    const harness = runHarness({ clock, parts: { bodyRoom } });
+    const fixture = runFixture({ clock, parts: { bodyRoom } });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const status = { source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' };
     const request = { url, assertions: [...assertions, status] };
-    await harness.run(checkOf('API', { request, ...ONCE }));
-    expect(harness.missed).toEqual([]);
-    expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
-    const detail = harness.results[0]?.apiCheckResult;
+    await fixture.run(checkOf('API', { request, ...ONCE }));
+    expect(fixture.missed).toEqual([]);
+    expect(fixture.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+    const detail = fixture.results[0]?.apiCheckResult;
     expect(detail?.requestErrorCode).toBe(code);
     expect(detail?.assertions).toMatchObject([{ ...status, error: null }]);
     expect(detail?.jobLog.map(({ msg }) => msg).join('\n')).toContain(
@@ -292,18 +292,18 @@ describe('a body that assertions read', () => {
     others.take(4 * SIZE, 'assertions');
     const onBodyWithoutRoom = () => void setImmediate(() => others.close());
     const parts = { bodyRoom, onBodyWithoutRoom };
-    const harness = runHarness({ clock: new FakeClock(), parts });
+    const fixture = runFixture({ clock: new FakeClock(), parts });
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
     const request = { url, assertions };
-    await harness.run(checkOf('API', { request, shouldFail: true, ...ONCE }));
-    expect(harness.results).toMatchObject([{ hasFailures: false }]);
-    expect(harness.results[0]?.apiCheckResult?.assertions).toMatchObject([{ error: null }]);
+    await fixture.run(checkOf('API', { request, shouldFail: true, ...ONCE }));
+    expect(fixture.results).toMatchObject([{ hasFailures: false }]);
+    expect(fixture.results[0]?.apiCheckResult?.assertions).toMatchObject([{ error: null }]);
   });
 
   it('gets memory before a body that is only shown', async () => {
     const { added, artifacts } = outbox();
     const lacked: string[] = [];
-    const harness = runHarness({
+    const fixture = runFixture({
       clock: new FakeClock(),
       parts: {
         artifacts,
@@ -311,11 +311,11 @@ describe('a body that assertions read', () => {
         onBodyWithoutRoom: (use) => void lacked.push(use),
       },
     });
-    await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
+    await fixture.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
     expect(added[0]?.bytes.length).toBeLessThan(SIZE);
     expect(lacked).toEqual(['detail']);
-    await harness.run(await check());
-    expect(harness.results.map(({ hasFailures }) => hasFailures)).toEqual([true, false]);
+    await fixture.run(await check());
+    expect(fixture.results.map(({ hasFailures }) => hasFailures)).toEqual([true, false]);
     expect(lacked).toEqual(['detail']);
   });
 });
@@ -330,15 +330,15 @@ describe('a long body with secrets that does not fit in memory', () => {
       const secrets = await vaultOf({ key: 'TOKEN', value: SECRET, secret: true });
       const bodyRoom = new SharedBodyMemory(16 * 1024);
       const parts = { artifacts, bodyRoom, secrets };
-      const harness = runHarness({ clock: new FakeClock(), parts });
+      const fixture = runFixture({ clock: new FakeClock(), parts });
       const encoding = charset === 'utf-8' ? 'utf8' : 'utf16le';
       const body = Buffer.from(`<${SECRET}> `.repeat(10_000), encoding);
       const type = `text/plain; charset=${charset}`;
-      await harness.run(checkOf('URL', { request: await answering({ type, body }), ...ONCE }));
+      await fixture.run(checkOf('URL', { request: await answering({ type, body }), ...ONCE }));
       const text = String(added[0]?.bytes);
       expect(text.replaceAll('<********> ', '')).toMatch(/^<?\*{0,8}>?$/);
       expect(text.length).toBeGreaterThan(1_000);
-      const { jobLog } = harness.results[0]?.apiCheckResult ?? {};
+      const { jobLog } = fixture.results[0]?.apiCheckResult ?? {};
       const told = jobLog?.map(({ msg }) => msg).join('\n') ?? '';
       const [, kept] = /the first (\d+) of \d+ bytes/.exec(told) ?? [];
       expect(Number(kept)).toBeLessThan(50 * 1024);
@@ -357,7 +357,7 @@ describe('a long body that contains a secret', () => {
   it('is kept without it, also in another encoding, and so is its type', async () => {
     const { added, artifacts } = outbox();
     const parts = { artifacts, secrets: await secrets() };
-    const harness = runHarness({ clock: new FakeClock(), parts });
+    const fixture = runFixture({ clock: new FakeClock(), parts });
     const text = `${LONG_TEXT}${SECRET} and more`;
     const answers: readonly Answer[] = [
       { type: 'text/plain', body: text },
@@ -365,7 +365,7 @@ describe('a long body that contains a secret', () => {
       { type: 'text/html; charset=iso-8859-1', body: Buffer.from(text, 'latin1') },
     ];
     for (const answer of answers) {
-      await harness.run(checkOf('URL', { request: await answering(answer), ...ONCE }));
+      await fixture.run(checkOf('URL', { request: await answering(answer), ...ONCE }));
     }
     const masked = '… ******** and more';
     expect(added.map(shown)).toEqual([
@@ -378,10 +378,10 @@ describe('a long body that contains a secret', () => {
   it('is saved unchanged without secrets, in any encoding', async () => {
     const { added, artifacts } = outbox();
     const parts = { artifacts, secrets: await secrets() };
-    const harness = runHarness({ clock: new FakeClock(), parts });
+    const fixture = runFixture({ clock: new FakeClock(), parts });
     const body = Buffer.from(LONG_TEXT, 'utf16le');
     const type = 'text/xml; charset=utf-16le';
-    await harness.run(checkOf('URL', { request: await answering({ type, body }), ...ONCE }));
+    await fixture.run(checkOf('URL', { request: await answering({ type, body }), ...ONCE }));
     expect(added.map(({ contentType }) => contentType)).toEqual(['text/xml; charset=utf-16le']);
     expect(added[0] && body.equals(added[0].bytes)).toBe(true);
   });
@@ -390,10 +390,10 @@ describe('a long body that contains a secret', () => {
     const { added, artifacts } = outbox();
     const secret = 'word-of-the-shop';
     const parts = { artifacts, secrets: await vaultOf({ key: 'T', value: secret, secret: true }) };
-    const harness = runHarness({ clock: new FakeClock(), parts });
+    const fixture = runFixture({ clock: new FakeClock(), parts });
     const body = `${LONG_TEXT}${secret.slice(0, -2)}`;
     const type = `text/${secret}`;
-    await harness.run(checkOf('URL', { request: await answering({ type, body }), ...ONCE }));
+    await fixture.run(checkOf('URL', { request: await answering({ type, body }), ...ONCE }));
     expect(added.map(shown)).toEqual([['application/octet-stream', `… ${secret.slice(0, -2)}`]]);
   });
 });

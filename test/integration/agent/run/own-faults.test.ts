@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CheckTypeRunners } from '../../../../src/agent/run/check-types/check-type.ts';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
-import { runHarness } from '../../../support/agent/run-harness.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
@@ -26,28 +26,28 @@ async function httpServer(answer: (request: number) => Promise<number>) {
 describe('the starvation guard', () => {
   it('reports a failure that lack of CPU cannot cause', async () => {
     const clock = new FakeClock();
-    const harness = runHarness({ clock });
+    const fixture = runFixture({ clock });
     const request = await httpServer(async () => {
       await clock.stall(4000);
       return 503;
     });
-    await harness.run(checkOf('URL', { request, retryStrategy: null }));
+    await fixture.run(checkOf('URL', { request, retryStrategy: null }));
     // Whether it was slow as well cannot be told.
-    expect(harness.results).toMatchObject([
+    expect(fixture.results).toMatchObject([
       { resultType: 'FINAL', hasFailures: true, isDegraded: false, overMaxResponseTime: false },
     ]);
-    expect(harness.starved).toBe(0);
+    expect(fixture.starved).toBe(0);
   });
 
   it('repeats an attempt that only seems degraded', async () => {
     const clock = new FakeClock();
-    const harness = runHarness({ clock });
+    const fixture = runFixture({ clock });
     const request = await httpServer(async (n) => {
       if (n === 1) await clock.stall(4000);
       return 200;
     });
-    await harness.run(checkOf('URL', { request }));
-    expect(harness.results).toMatchObject([{ isDegraded: false, hasFailures: false }]);
+    await fixture.run(checkOf('URL', { request }));
+    expect(fixture.results).toMatchObject([{ isDegraded: false, hasFailures: false }]);
   });
 
   it('repeats one that passes only because no answer came while the agent stood still', async () => {
@@ -60,44 +60,44 @@ describe('the starvation guard', () => {
       else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
     });
     onTestFinished(() => server.close());
-    const harness = runHarness({ clock });
+    const fixture = runFixture({ clock });
     const request = { url: `http://127.0.0.1:${server.port}/` };
-    await harness.run(checkOf('URL', { request, shouldFail: true, retryStrategy: null }));
-    expect(harness.starved).toBe(1);
-    expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+    await fixture.run(checkOf('URL', { request, shouldFail: true, retryStrategy: null }));
+    expect(fixture.starved).toBe(1);
+    expect(fixture.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
   });
 
   it('reports a slow target as slow', async () => {
     const clock = new FakeClock();
-    const harness = runHarness({ clock });
+    const fixture = runFixture({ clock });
     const request = await httpServer(async () => {
       await clock.advance(6000);
       return 200;
     });
-    await harness.run(checkOf('URL', { request, retryStrategy: null }));
-    expect(harness.results).toMatchObject([
+    await fixture.run(checkOf('URL', { request, retryStrategy: null }));
+    expect(fixture.results).toMatchObject([
       { hasFailures: true, overMaxResponseTime: true, responseTime: 6000 },
     ]);
-    expect(harness.starved).toBe(0);
+    expect(fixture.starved).toBe(0);
   });
 
   it('reports the run as missed if the agent stands still in every attempt', async () => {
     const clock = new FakeClock();
-    const harness = runHarness({ clock });
+    const fixture = runFixture({ clock });
     const request = await httpServer(async () => {
       await clock.stall(4000);
       return 200;
     });
-    const ended = harness.run(checkOf('URL', { request }));
+    const ended = fixture.run(checkOf('URL', { request }));
     // The first repeat is made at once, the others after pauses.
     for (let starved = 2; starved <= 5; starved += 1) {
-      await eventually(() => harness.starved === starved);
+      await eventually(() => fixture.starved === starved);
       await clock.advance(2000);
     }
     await ended;
-    expect(harness.results).toEqual([]);
-    expect(harness.missed).toMatchObject([{ reason: 'agent_starved', count: 1 }]);
-    expect(harness.starved).toBe(6);
+    expect(fixture.results).toEqual([]);
+    expect(fixture.missed).toMatchObject([{ reason: 'agent_starved', count: 1 }]);
+    expect(fixture.starved).toBe(6);
   });
 });
 
@@ -109,33 +109,33 @@ describe('CONNECTIVITY_CHECK', () => {
   };
 
   it('turns failures into missed slots where the agent has lost its own network', async () => {
-    const harness = runHarness({
+    const fixture = runFixture({
       clock: new FakeClock(),
       connectivityTargets: [await target(false)],
     });
-    await harness.run(checkOf('TCP', { request: await target(false) }));
-    expect(harness.results).toEqual([]);
-    expect(harness.missed).toMatchObject([{ reason: 'agent_offline' }]);
+    await fixture.run(checkOf('TCP', { request: await target(false) }));
+    expect(fixture.results).toEqual([]);
+    expect(fixture.missed).toMatchObject([{ reason: 'agent_offline' }]);
   });
 
   it('does the same for a check with shouldFail', async () => {
-    const harness = runHarness({
+    const fixture = runFixture({
       clock: new FakeClock(),
       connectivityTargets: [await target(false)],
     });
-    await harness.run(checkOf('TCP', { shouldFail: true, request: await target(false) }));
-    expect(harness.missed).toMatchObject([{ reason: 'agent_offline' }]);
+    await fixture.run(checkOf('TCP', { shouldFail: true, request: await target(false) }));
+    expect(fixture.missed).toMatchObject([{ reason: 'agent_offline' }]);
   });
 
   it('reports a failure if one of the connectivity targets can be reached', async () => {
-    const harness = runHarness({
+    const fixture = runFixture({
       clock: new FakeClock(),
       connectivityTargets: [await target(false), await target(true)],
     });
     const request = await target(false);
-    await harness.run(checkOf('TCP', { request, retryStrategy: null }));
-    expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
-    expect(harness.missed).toEqual([]);
+    await fixture.run(checkOf('TCP', { request, retryStrategy: null }));
+    expect(fixture.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+    expect(fixture.missed).toEqual([]);
   });
 });
 
@@ -143,15 +143,15 @@ describe('a stopping agent', () => {
   it('ends a run at once, as missed and not as an outage', async () => {
     const server = await listenTcp((socket) => void socket.resume());
     onTestFinished(() => server.close());
-    const harness = runHarness({ clock: new FakeClock() });
+    const fixture = runFixture({ clock: new FakeClock() });
     const stop = new AbortController();
     const request = { url: `http://127.0.0.1:${server.port}/` };
-    const ended = harness.run(checkOf('URL', { request }), stop.signal);
+    const ended = fixture.run(checkOf('URL', { request }), stop.signal);
     await eventually(() => server.accepted === 1);
     stop.abort();
     await ended;
-    expect(harness.results).toEqual([]);
-    expect(harness.missed).toMatchObject([{ reason: 'agent_stopped' }]);
+    expect(fixture.results).toEqual([]);
+    expect(fixture.missed).toMatchObject([{ reason: 'agent_stopped' }]);
     await server.allClosed();
   });
 });
@@ -162,13 +162,13 @@ describe('a probe that breaks', () => {
       ...httpRunner({ clientCertificates: () => [], proxyUrl: () => null }),
       probe: () => Promise.reject(new TypeError('no such thing')),
     };
-    const harness = runHarness({
+    const fixture = runFixture({
       clock: new FakeClock(),
       parts: { checkTypes: { URL: broken } as unknown as CheckTypeRunners },
     });
     // Its retry would be none: what is wrong with the agent does not mend in a moment.
-    await harness.run(checkOf('URL', { doubleCheck: true }));
-    expect(harness.results).toMatchObject([
+    await fixture.run(checkOf('URL', { doubleCheck: true }));
+    expect(fixture.results).toMatchObject([
       {
         resultType: 'FINAL',
         hasErrors: true,
@@ -176,11 +176,11 @@ describe('a probe that breaks', () => {
         apiCheckResult: { response: null, requestErrorCode: 'INTERNAL_ERROR' },
       },
     ]);
-    expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);
+    expect(fixture.logRecords()).toMatchObject([{ level: 'error' }]);
   });
 
   it('as are assertions that cannot be evaluated', async () => {
-    const harness = runHarness({
+    const fixture = runFixture({
       clock: new FakeClock(),
       parts: {
         evaluator: {
@@ -190,8 +190,8 @@ describe('a probe that breaks', () => {
       },
     });
     const request = await httpServer(async () => 200);
-    await harness.run(checkOf('URL', { request, retryStrategy: null }));
-    expect(harness.results).toMatchObject([
+    await fixture.run(checkOf('URL', { request, retryStrategy: null }));
+    expect(fixture.results).toMatchObject([
       {
         resultType: 'FINAL',
         hasErrors: true,
@@ -199,6 +199,6 @@ describe('a probe that breaks', () => {
         apiCheckResult: { requestErrorCode: 'INTERNAL_ERROR' },
       },
     ]);
-    expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);
+    expect(fixture.logRecords()).toMatchObject([{ level: 'error' }]);
   });
 });

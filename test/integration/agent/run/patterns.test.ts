@@ -6,7 +6,7 @@ import {
   type EvaluatorOptions,
 } from '../../../../src/agent/assertions/evaluator.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import { runHarness } from '../../../support/agent/run-harness.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { listenTcp } from '../../../support/servers/tcp-servers.ts';
@@ -17,13 +17,13 @@ const WORKER = join(import.meta.dirname, '../../../../dist/agent/assertions/patt
 const CATASTROPHIC = { source: 'TEXT_BODY', regex: '^(a+)+$', comparison: 'NOT_NULL' };
 const BODY = `${'a'.repeat(40)}b`;
 
-/** A harness whose patterns have the limit, and the port of a target that answers with BODY. */
-async function startRig(limit: Pick<EvaluatorOptions, 'limitMs'> = {}) {
+/** A fixture whose patterns have the limit, and the port of a target that answers with BODY. */
+async function startFixture(limit: Pick<EvaluatorOptions, 'limitMs'> = {}) {
   const workerUrl = pathToFileURL(WORKER);
   const evaluator = createEvaluator({ clock: systemClock, workerUrl, ...limit });
   onTestFinished(() => evaluator.close());
   // By a clock that stands still the agent is never short of CPU, which would leave open what the pattern took.
-  const harness = runHarness({ clock: new FakeClock(), parts: { evaluator } });
+  const fixture = runFixture({ clock: new FakeClock(), parts: { evaluator } });
   let answered = (): void => {};
   const hasAnswered = new Promise<void>((resolve) => {
     answered = resolve;
@@ -37,22 +37,22 @@ async function startRig(limit: Pick<EvaluatorOptions, 'limitMs'> = {}) {
   onTestFinished(() => target.close());
   const request = { url: `http://127.0.0.1:${target.port}/`, assertions: [CATASTROPHIC] };
   const slow = checkOf('API', { id: 'slow', request, retryStrategy: null });
-  return { evaluator, harness, port: target.port, slow, hasAnswered };
+  return { evaluator, fixture, port: target.port, slow, hasAnswered };
 }
 
 it('a catastrophic pattern fails its own assertion (trust model SN20)', async () => {
-  const { harness, slow } = await startRig();
-  await harness.run(slow);
-  expect(harness.results).toMatchObject([
+  const { fixture, slow } = await startFixture();
+  await fixture.run(slow);
+  expect(fixture.results).toMatchObject([
     { checkId: 'slow', hasFailures: true, apiCheckResult: { assertions: [{ actual: null }] } },
   ]);
-  const [assertion] = harness.results[0]?.apiCheckResult?.assertions ?? [];
+  const [assertion] = fixture.results[0]?.apiCheckResult?.assertions ?? [];
   expect(assertion?.error).toContain('100 ms');
 });
 
 it('a catastrophic pattern delays no other check (trust model SN20)', async () => {
-  const { evaluator, harness, port, slow, hasAnswered } = await startRig({ limitMs: 600_000 });
-  const running = harness.run(slow);
+  const { evaluator, fixture, port, slow, hasAnswered } = await startFixture({ limitMs: 600_000 });
+  const running = fixture.run(slow);
   await hasAnswered;
 
   // Each waits for the event loop, which the pattern would hold for as long as it may take.
@@ -60,10 +60,10 @@ it('a catastrophic pattern delays no other check (trust model SN20)', async () =
   const others = Array.from({ length: 20 }, (_, n) =>
     checkOf('TCP', { id: `other-${n}`, request }),
   );
-  await Promise.all(others.map((check) => harness.run(check)));
-  expect(harness.results.map(({ hasFailures }) => hasFailures)).toEqual(others.map(() => false));
+  await Promise.all(others.map((check) => fixture.run(check)));
+  expect(fixture.results.map(({ hasFailures }) => hasFailures)).toEqual(others.map(() => false));
 
   await evaluator.close();
   await running;
-  expect(harness.results.at(-1)?.checkId).toBe('slow');
+  expect(fixture.results.at(-1)?.checkId).toBe('slow');
 });

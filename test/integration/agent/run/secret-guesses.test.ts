@@ -4,7 +4,7 @@ import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { cutText } from '../../../../src/runtime/text/cut-text.ts';
 import { loopbackResolver } from '../../../support/agent/probe-context.ts';
-import { runHarness } from '../../../support/agent/run-harness.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { operatorVault } from '../../../support/samples/secrets.ts';
 import { answering, rawServer, response } from '../../../support/servers/http-servers.ts';
@@ -24,13 +24,13 @@ async function run(
   variables: readonly object[] = [],
 ) {
   const secrets = await operatorVault({ TOKEN: value }, targets);
-  const harness = runHarness({
+  const fixture = runFixture({
     clock: systemClock,
     parts: { secrets, resolver: loopbackResolver },
   });
   const settings = { retryStrategy: null, doubleCheck: false, variables, request };
-  await harness.run(checkOf('API', settings));
-  const [result] = harness.results;
+  await fixture.run(checkOf('API', settings));
+  const [result] = fixture.results;
   if (result === undefined) throw new Error('there is no result');
   return result;
 }

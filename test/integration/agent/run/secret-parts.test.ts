@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Check } from '../../../../src/model/check/check.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import { runHarness } from '../../../support/agent/run-harness.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { operatorVault, vaultOf } from '../../../support/samples/secrets.ts';
 import { answering, rawServer, response } from '../../../support/servers/http-servers.ts';
@@ -25,13 +25,13 @@ async function toldOf(check: (port: number) => Check): Promise<string> {
     answering(response('200 OK', BODY, 'Content-Type: application/json', `X-Echo: ${SECRET}`)),
   );
   const secrets = await operatorVault({ TOKEN: SECRET });
-  const harness = runHarness({ clock: systemClock, parts: { secrets } });
-  await harness.run(check(server.port));
-  expect(JSON.stringify(harness.results)).not.toContain(SECRET);
-  const { apiCheckResult, tcpCheckResult } = harness.results[0] ?? {};
+  const fixture = runFixture({ clock: systemClock, parts: { secrets } });
+  await fixture.run(check(server.port));
+  expect(JSON.stringify(fixture.results)).not.toContain(SECRET);
+  const { apiCheckResult, tcpCheckResult } = fixture.results[0] ?? {};
   const { assertions, jobLog } = apiCheckResult ?? tcpCheckResult ?? {};
   expect(assertions?.length).toBe(1);
-  return JSON.stringify([assertions, jobLog, harness.logRecords()]);
+  return JSON.stringify([assertions, jobLog, fixture.logRecords()]);
 }
 
 /** Every part of the secret of eight characters. */
@@ -135,14 +135,14 @@ it('a part of a value that is replaced while the target is answering is masked',
     await peer.send(response('200 OK', BODY));
     peer.close();
   });
-  const harness = runHarness({ clock: systemClock, parts: { secrets } });
+  const fixture = runFixture({ clock: systemClock, parts: { secrets } });
   const request = {
     url: server.url(),
     headers: [{ key: 'x-api-key', value: '{{TOKEN}}' }],
     assertions: [{ source: 'TEXT_BODY', property: 'plain":"..(.{12})', ...fails }],
   };
-  await harness.run(checkOf('API', { ...ONCE, request }));
-  const { assertions, jobLog } = harness.results[0]?.apiCheckResult ?? {};
+  await fixture.run(checkOf('API', { ...ONCE, request }));
+  const { assertions, jobLog } = fixture.results[0]?.apiCheckResult ?? {};
   expect(assertions?.[0]?.actual).toBe('********');
   expect(partsIn(JSON.stringify([assertions, jobLog]))).toEqual([]);
 });

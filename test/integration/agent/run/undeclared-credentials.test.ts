@@ -7,7 +7,7 @@ import type { ArtifactTaker } from '../../../../src/agent/run/artifacts/failed-b
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
 import { openVault } from '../../../../src/agent/secrets/vault.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
-import { type RunHarness, runHarness } from '../../../support/agent/run-harness.ts';
+import { type RunFixture, runFixture } from '../../../support/agent/run-fixture.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
@@ -130,14 +130,14 @@ function kept() {
 }
 
 /** All that leaves the agent of a run. */
-async function leavingOf(check: Check, given: Partial<RunHarness['parts']> = {}) {
+async function leavingOf(check: Check, given: Partial<RunFixture['parts']> = {}) {
   const { bodies, artifacts } = kept();
   const parts = { artifacts, secrets: await vaultOf(), ...given };
-  const harness = runHarness({ clock: new FakeClock(), parts });
-  await harness.run(check);
-  const result = Buffer.from(JSON.stringify(harness.results));
-  const log = Buffer.from(JSON.stringify(harness.logRecords()));
-  const [only] = harness.results;
+  const fixture = runFixture({ clock: new FakeClock(), parts });
+  await fixture.run(check);
+  const result = Buffer.from(JSON.stringify(fixture.results));
+  const log = Buffer.from(JSON.stringify(fixture.logRecords()));
+  const [only] = fixture.results;
   return { http: only?.apiCheckResult, places: { result, log, body: Buffer.concat(bodies) } };
 }
 
@@ -238,7 +238,7 @@ describe('a credential that is not declared secret', () => {
     const options = { operator: NO_OPERATOR_VARIABLES, always: [], clock: new FakeClock(), log };
     const secrets = await openVault(options);
     await secrets.take({ checks: [], variables: [], proxyUrl });
-    const { checkTypes } = runHarness({ clock: new FakeClock() }).parts;
+    const { checkTypes } = runFixture({ clock: new FakeClock() }).parts;
     const API = httpRunner<'API'>({ clientCertificates: () => [], proxyUrl: () => proxyUrl });
     const check = checkOf('API', { request: { url: 'http://target.test/' }, ...ONCE });
     const { http, places } = await leavingOf(check, {

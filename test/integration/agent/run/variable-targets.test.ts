@@ -7,7 +7,7 @@ import type { ClientCertificate } from '../../../../src/model/check/client-certi
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { loopbackResolver } from '../../../support/agent/probe-context.ts';
-import { runHarness } from '../../../support/agent/run-harness.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 import { operatorVault } from '../../../support/samples/secrets.ts';
 import { httpProxy } from '../../../support/servers/http-proxy.ts';
@@ -43,17 +43,17 @@ async function run(
       return loopbackResolver.resolve(hostname, family, options);
     },
   };
-  const harness = runHarness({ clock: systemClock, parts: { secrets, resolver } });
+  const fixture = runFixture({ clock: systemClock, parts: { secrets, resolver } });
   const http = httpRunner<'API'>({
     clientCertificates: () => clientCertificates,
     proxyUrl: () => proxyUrl ?? null,
   });
   const parts: Partial<RunnerParts> = {
-    checkTypes: { ...harness.parts.checkTypes, API: http },
+    checkTypes: { ...fixture.parts.checkTypes, API: http },
   };
-  Object.assign(harness.parts, parts);
-  await harness.run(check);
-  const [result] = harness.results;
+  Object.assign(fixture.parts, parts);
+  await fixture.run(check);
+  const [result] = fixture.results;
   if (result === undefined) throw new Error('there is no result');
   expect(JSON.stringify(result)).not.toMatch(LEAK);
   return result;

@@ -5,7 +5,7 @@ import type {
 } from '../../../../src/agent/run/check-types/check-type.ts';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
 import { AT_WORK_BYTES, AT_WORK_MS } from '../../../../src/agent/scheduler/permits/work-watch.ts';
-import { runHarness } from '../../../support/agent/run-harness.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
@@ -16,26 +16,26 @@ const LIMIT_MS = 30_000;
 
 it('a run that waits for its target releases its permit, and ends at its time limit', async () => {
   const clock = new FakeClock();
-  const harness = runHarness({ clock, concurrency: 1 });
+  const fixture = runFixture({ clock, concurrency: 1 });
   const silent = await rawServer(() => {});
   const target = await listenTcp((socket) => socket.end());
   onTestFinished(() => target.close());
   const request = { url: silent.url() };
-  const hanging = harness.run(checkOf('URL', { id: 'hanging', retryStrategy: null, request }));
+  const hanging = fixture.run(checkOf('URL', { id: 'hanging', retryStrategy: null, request }));
   await eventually(() => silent.open === 1);
   await clock.advance(AT_WORK_MS);
-  expect([harness.places.running, harness.places.waiting]).toEqual([0, 1]);
-  await harness.run(checkOf('TCP', { id: 'up', request: { port: target.port } }));
-  expect(harness.results.map(({ checkId }) => checkId)).toEqual(['up']);
+  expect([fixture.places.running, fixture.places.waiting]).toEqual([0, 1]);
+  await fixture.run(checkOf('TCP', { id: 'up', request: { port: target.port } }));
+  expect(fixture.results.map(({ checkId }) => checkId)).toEqual(['up']);
   await clock.advance(LIMIT_MS);
   await hanging;
-  expect(harness.results[1]).toMatchObject({
+  expect(fixture.results[1]).toMatchObject({
     checkId: 'hanging',
     resultType: 'FINAL',
     hasFailures: true,
     apiCheckResult: { requestErrorCode: 'RESPONSE_TIMEOUT' },
   });
-  expect([harness.places.running, harness.places.waiting, clock.pendingTimers]).toEqual([0, 0, 0]);
+  expect([fixture.places.running, fixture.places.waiting, clock.pendingTimers]).toEqual([0, 0, 0]);
 });
 
 it('a run retains its permit while its target sends a body fast, and then releases it', async () => {
@@ -54,7 +54,7 @@ it('a run retains its permit while its target sends a body fast, and then releas
       },
     } satisfies CheckTypeRunner<'URL'>,
   } as Partial<CheckTypeRunners> as CheckTypeRunners;
-  const harness = runHarness({ clock, concurrency: 1, parts: { checkTypes } });
+  const fixture = runFixture({ clock, concurrency: 1, parts: { checkTypes } });
   let goOn = (): void => {};
   const goesOn = new Promise<void>((resolve) => {
     goOn = resolve;
@@ -66,13 +66,13 @@ it('a run retains its permit while its target sends a body fast, and then releas
     await goesOn;
     await peer.send(piece);
   });
-  const run = harness.run(checkOf('URL', { request: { url: server.url() } }));
+  const run = fixture.run(checkOf('URL', { request: { url: server.url() } }));
   await eventually(() => received === piece.length);
   await clock.advance(AT_WORK_MS);
-  expect([harness.places.running, harness.places.waiting]).toEqual([1, 0]);
+  expect([fixture.places.running, fixture.places.waiting]).toEqual([1, 0]);
   await clock.advance(AT_WORK_MS);
-  expect([harness.places.running, harness.places.waiting]).toEqual([0, 1]);
+  expect([fixture.places.running, fixture.places.waiting]).toEqual([0, 1]);
   goOn();
   await run;
-  expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: false }]);
+  expect(fixture.results).toMatchObject([{ resultType: 'FINAL', hasFailures: false }]);
 });

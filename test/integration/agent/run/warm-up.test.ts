@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { warmUp } from '../../../../src/agent/run/warm-up.ts';
-import { runHarness } from '../../../support/agent/run-harness.ts';
+import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -8,21 +8,21 @@ const SERVER = 'TCPServerWrap';
 
 it('warms up without log lines and leaves nothing open', async () => {
   const clock = new FakeClock();
-  const harness = runHarness({ clock });
+  const fixture = runFixture({ clock });
   const timers = clock.pendingTimers;
   const servers = openServers();
-  await warmUp(harness.parts, new AbortController().signal);
-  expect(harness.results).toEqual([]);
-  expect(harness.logRecords()).toEqual([]);
+  await warmUp(fixture.parts, new AbortController().signal);
+  expect(fixture.results).toEqual([]);
+  expect(fixture.logRecords()).toEqual([]);
   expect(clock.pendingTimers).toBe(timers);
   // The system's handle goes a turn of the event loop after the server.
   await eventually(() => openServers() === servers);
 });
 
 it('does not keep a stopping agent', async () => {
-  const harness = runHarness({ clock: new FakeClock() });
-  await warmUp(harness.parts, AbortSignal.abort());
-  expect(harness.logRecords()).toMatchObject([{ level: 'debug', msg: 'the warm-up failed' }]);
+  const fixture = runFixture({ clock: new FakeClock() });
+  await warmUp(fixture.parts, AbortSignal.abort());
+  expect(fixture.logRecords()).toMatchObject([{ level: 'debug', msg: 'the warm-up failed' }]);
 });
 
 function openServers(): number {

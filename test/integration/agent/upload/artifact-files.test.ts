@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { piecesOfFile } from '../../../../src/agent/service-client/file-pieces.ts';
 import { artifactIdOf } from '../../../../src/model/ids.ts';
 import { MAX_ARTIFACT_BYTES } from '../../../../src/wire/v1/limits.ts';
-import { uploadRig } from '../../../support/agent/upload-rig.ts';
+import { uploadFixture } from '../../../support/agent/upload-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
@@ -28,7 +28,7 @@ it.each([
   ['a folder', {}],
   ['memory', { dataDir: null }],
 ])('a file goes up by way of %s as bytes do, and stays where it was', async (_, options) => {
-  const { outbox, run, service, empty } = await uploadRig(options);
+  const { outbox, run, service, empty } = await uploadFixture(options);
   // Several pieces, and several parts.
   service.partBytes = 400_000;
   const bytes = randomBytes(2_500_000);
@@ -48,7 +48,7 @@ it.each([
 });
 
 it('a file that is missing or over the limit is refused with a note, without being read', async () => {
-  const { outbox, folder } = await uploadRig();
+  const { outbox, folder } = await uploadFixture();
   const path = fileOf(Buffer.alloc(1));
   truncateSync(path, MAX_ARTIFACT_BYTES + 1);
   expect(await outbox.addFile({ ...ABOUT, path })).toEqual({
@@ -63,7 +63,7 @@ it('a file that is missing or over the limit is refused with a note, without bei
 });
 
 it('a file larger than the memory for artifacts is refused without being read', async () => {
-  const { outbox } = await uploadRig({ dataDir: null });
+  const { outbox } = await uploadFixture({ dataDir: null });
   const path = fileOf(Buffer.alloc(1));
   truncateSync(path, 64 * 1024 * 1024);
   expect(await outbox.addFile({ ...ABOUT, path })).toEqual({

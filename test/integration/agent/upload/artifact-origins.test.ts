@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { uploadRig } from '../../../support/agent/upload-rig.ts';
+import { uploadFixture } from '../../../support/agent/upload-fixture.ts';
 import {
   failing,
   read,
@@ -27,11 +27,11 @@ async function withStore(headers: Readonly<Record<string, string>>, isAllowed: b
   const store = await UploadService.start();
   store.always('/', taken);
   const origins = isAllowed ? [store.url.origin] : ['https://other.example'];
-  const rig = await uploadRig({ artifactOrigins: origins });
-  rig.service.storeUrl = store.url;
-  rig.service.storeHeaders = headers;
-  const warnings = () => rig.records().filter(({ level }) => level === 'warn');
-  return { ...rig, store, warnings };
+  const fixture = await uploadFixture({ artifactOrigins: origins });
+  fixture.service.storeUrl = store.url;
+  fixture.service.storeHeaders = headers;
+  const warnings = () => fixture.records().filter(({ level }) => level === 'warn');
+  return { ...fixture, store, warnings };
 }
 
 it('sends parts for an origin that is not allowed through the service (trust model SN12)', async () => {
@@ -123,8 +123,8 @@ it('sends a part to an allowed origin with the headers of object stores', async 
 });
 
 it('gives up an artifact that the service does not take itself, and sends the result', async () => {
-  const rig = await withStore({}, false);
-  const { service, outbox, put, run, empty, clock, waitMs, rejected } = rig;
+  const fixture = await withStore({}, false);
+  const { service, outbox, put, run, empty, clock, waitMs, rejected } = fixture;
   const [resultId] = await put('one');
   await outbox.add(artifact(randomBytes(100)));
   service.always(`/agent/v1/artifacts/${UPLOAD}/parts/`, failing(410));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { artifactIdOf } from '../../../../src/model/ids.ts';
 import { MAX_ARTIFACT_BYTES, PATHS } from '../../../../src/wire/v1/limits.ts';
 import { recordFor } from '../../../support/agent/spool.ts';
-import { uploadRig } from '../../../support/agent/upload-rig.ts';
+import { uploadFixture } from '../../../support/agent/upload-fixture.ts';
 import {
   failing,
   read,
@@ -41,7 +41,7 @@ const cut: Script = (request) => {
 
 describe('an artifact', () => {
   it('is uploaded in parts after its result, and then removed', async () => {
-    const { outbox, put, run, service, empty, state, folder, records } = await uploadRig();
+    const { outbox, put, run, service, empty, state, folder, records } = await uploadFixture();
     const [resultId] = await put('one');
     const bytes = randomBytes(2500);
     expect(await outbox.add(artifact(bytes))).toEqual({ ok: true, asset: `/v1/artifacts/${ID}` });
@@ -66,7 +66,7 @@ describe('an artifact', () => {
   });
 
   it('continues from the last complete part after each interruption', async () => {
-    const { outbox, run, service, empty, clock, waitMs, records } = await uploadRig();
+    const { outbox, run, service, empty, clock, waitMs, records } = await uploadFixture();
     service.partBytes = 100_000;
     const bytes = randomBytes(1_000_000);
     await outbox.add(artifact(bytes));
@@ -88,22 +88,22 @@ describe('an artifact', () => {
   });
 
   it('is uploaded further after a restart of the agent', async () => {
-    const rig = await uploadRig();
+    const fixture = await uploadFixture();
     const bytes = randomBytes(5000);
-    await rig.outbox.add(artifact(bytes));
-    rig.service.next(partPath(4), reset);
-    void rig.run();
-    await rig.waitMs();
-    await rig.stop();
-    const next = await rig.start();
+    await fixture.outbox.add(artifact(bytes));
+    fixture.service.next(partPath(4), reset);
+    void fixture.run();
+    await fixture.waitMs();
+    await fixture.stop();
+    const next = await fixture.start();
     void next.run();
     await next.empty();
-    expect(rig.service.uploads.get(UPLOAD)?.content?.equals(bytes)).toBe(true);
-    expect(rig.service.count(partPath(1))).toBe(1);
+    expect(fixture.service.uploads.get(UPLOAD)?.content?.equals(bytes)).toBe(true);
+    expect(fixture.service.count(partPath(1))).toBe(1);
   });
 
   it('delays no result, however long it takes', async () => {
-    const { outbox, put, run, service } = await uploadRig();
+    const { outbox, put, run, service } = await uploadFixture();
     await outbox.add(artifact(randomBytes(100)));
     service.always(partPath(1), () => {});
     void run();
@@ -115,7 +115,7 @@ describe('an artifact', () => {
 
   it('is sent to the signed addresses of an object store', async () => {
     const store = await UploadService.start();
-    const { outbox, run, service, empty } = await uploadRig({
+    const { outbox, run, service, empty } = await uploadFixture({
       artifactOrigins: [store.url.origin],
     });
     const kept: Buffer[] = [];
@@ -141,7 +141,7 @@ describe('an artifact', () => {
   });
 
   it('is uploaded from the beginning where the service lost the upload', async () => {
-    const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadRig();
+    const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadFixture();
     const bytes = randomBytes(1500);
     await outbox.add(artifact(bytes));
     service.next(partPath(2), failing(404, 'no such upload'));
@@ -155,7 +155,7 @@ describe('an artifact', () => {
   it.each([400, 413])(
     'that the service refuses with a %i is dropped, counted and told',
     async (status) => {
-      const { outbox, run, service, empty, rejected, records, folder } = await uploadRig();
+      const { outbox, run, service, empty, rejected, records, folder } = await uploadFixture();
       await outbox.add(artifact(randomBytes(10)));
       service.next(PATHS.artifacts, failing(status, 'not that'));
       void run();
@@ -169,7 +169,7 @@ describe('an artifact', () => {
   );
 
   it('waits while the service has no artifact endpoints, and is uploaded when it has', async () => {
-    const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadRig();
+    const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadFixture();
     const bytes = randomBytes(10);
     await outbox.add(artifact(bytes));
     service.next(PATHS.artifacts, failing(404, 'Route POST:/agent/v1/artifacts not found'));
@@ -181,7 +181,7 @@ describe('an artifact', () => {
   });
 
   it('is given up where its digest is wrong each time', async () => {
-    const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadRig();
+    const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadFixture();
     await outbox.add(artifact(randomBytes(10)));
     service.always(`${PATHS.artifacts}/${UPLOAD}/complete`, async (request, response) => {
       await read(request);
@@ -195,7 +195,7 @@ describe('an artifact', () => {
   });
 
   it('lets others be uploaded while it fails', async () => {
-    const { outbox, spool, run, service, empty, clock, waitMs } = await uploadRig();
+    const { outbox, spool, run, service, empty, clock, waitMs } = await uploadFixture();
     await outbox.add(artifact(randomBytes(10)));
     await outbox.add(artifact(randomBytes(20), { resultId: 'other' }));
     await spool.committed();
@@ -208,7 +208,7 @@ describe('an artifact', () => {
   });
 
   it('is uploaded by the drain, or by the next process', async () => {
-    const { outbox, uploader, service, spool } = await uploadRig();
+    const { outbox, uploader, service, spool } = await uploadFixture();
     await outbox.add(artifact(randomBytes(10)));
     await spool.committed();
     await uploader.flush(never);
@@ -222,7 +222,7 @@ describe('an artifact', () => {
   });
 
   it('is given up and counted where its file is gone or damaged', async () => {
-    const { outbox, run, spool, empty, folder, dropped, service } = await uploadRig();
+    const { outbox, run, spool, empty, folder, dropped, service } = await uploadFixture();
     await outbox.add(artifact(randomBytes(1000)));
     await spool.committed();
     truncateSync(folder.file(`artifacts/${ID}`), 500);
@@ -235,7 +235,7 @@ describe('an artifact', () => {
 
 describe('the artifact outbox', () => {
   it('saves an artifact once that is added twice', async () => {
-    const { outbox, spool, folder } = await uploadRig();
+    const { outbox, spool, folder } = await uploadFixture();
     const added = artifact(randomBytes(5000));
     const all = [outbox.add(added), outbox.add(added)];
     expect(await Promise.all(all)).toEqual(
@@ -247,7 +247,7 @@ describe('the artifact outbox', () => {
   });
 
   it('replaces an invalid content type by application/octet-stream', async () => {
-    const { outbox, run, service, empty } = await uploadRig();
+    const { outbox, run, service, empty } = await uploadFixture();
     await outbox.add(artifact(randomBytes(10), { contentType: 'text/html; a="b"\r\nx' }));
     void run();
     await empty();
@@ -255,7 +255,7 @@ describe('the artifact outbox', () => {
   });
 
   it('takes artifacts up to the limit of the protocol, and says why it refuses larger ones', async () => {
-    const { outbox, folder, spool } = await uploadRig();
+    const { outbox, folder, spool } = await uploadFixture();
     const bytes = Buffer.alloc(MAX_ARTIFACT_BYTES + 1);
     expect(await outbox.add(artifact(bytes))).toEqual({
       ok: false,
@@ -270,21 +270,21 @@ describe('the artifact outbox', () => {
   });
 
   it('removes only files without a note at the start', async () => {
-    const rig = await uploadRig();
-    await rig.outbox.add(artifact(randomBytes(10)));
-    await rig.stop();
+    const fixture = await uploadFixture();
+    await fixture.outbox.add(artifact(randomBytes(10)));
+    await fixture.stop();
     const orphan = artifactIdOf('another', NAME);
-    writeFileSync(rig.folder.file(`artifacts/${orphan}`), 'x');
-    writeFileSync(rig.folder.file(`artifacts/${orphan}.part`), 'x');
-    writeFileSync(rig.folder.file('artifacts/notes of somebody'), 'x');
-    await rig.start();
-    expect(new Set(readdirSync(rig.folder.file('artifacts')))).toEqual(
+    writeFileSync(fixture.folder.file(`artifacts/${orphan}`), 'x');
+    writeFileSync(fixture.folder.file(`artifacts/${orphan}.part`), 'x');
+    writeFileSync(fixture.folder.file('artifacts/notes of somebody'), 'x');
+    await fixture.start();
+    expect(new Set(readdirSync(fixture.folder.file('artifacts')))).toEqual(
       new Set([ID, 'notes of somebody']),
     );
   });
 
   it('says why it cannot save an artifact, and leaves no partial file', async () => {
-    const { outbox, folder, spool } = await uploadRig();
+    const { outbox, folder, spool } = await uploadFixture();
     writeFileSync(folder.file('artifacts'), 'a file');
     const added = await outbox.add(artifact(randomBytes(10)));
     expect(added).toMatchObject({ ok: false, note: expect.stringMatching(/not kept: E/) });
@@ -292,14 +292,17 @@ describe('the artifact outbox', () => {
   });
 
   it('refuses to start where artifacts cannot be read', async () => {
-    const rig = await uploadRig();
-    await rig.stop();
-    writeFileSync(rig.folder.file('artifacts'), 'a file');
-    await expect(rig.start()).rejects.toMatchObject({ kind: 'config', code: 'DATA_DIR_UNUSABLE' });
+    const fixture = await uploadFixture();
+    await fixture.stop();
+    writeFileSync(fixture.folder.file('artifacts'), 'a file');
+    await expect(fixture.start()).rejects.toMatchObject({
+      kind: 'config',
+      code: 'DATA_DIR_UNUSABLE',
+    });
   });
 
   it('takes nothing after it was closed', async () => {
-    const { outbox, spool } = await uploadRig();
+    const { outbox, spool } = await uploadFixture();
     const adding = outbox.add(artifact(randomBytes(10)));
     await outbox.close();
     expect(await adding).toMatchObject({ ok: true });
@@ -316,7 +319,9 @@ const idOf = (n: number): string => artifactIdOf(`result-${n}`, NAME);
 
 describe('the bound in bytes of spool and artifacts', () => {
   it('includes both: the oldest artifacts make room for new ones', async () => {
-    const { outbox, spool, folder, dropped, records } = await uploadRig({ maxBytes: 1024 * KIB });
+    const { outbox, spool, folder, dropped, records } = await uploadFixture({
+      maxBytes: 1024 * KIB,
+    });
     for (let n = 0; n < 6; n += 1) {
       expect(await outbox.add(numbered(n, 300 * KIB))).toMatchObject({ ok: true });
     }
@@ -331,7 +336,7 @@ describe('the bound in bytes of spool and artifacts', () => {
   });
 
   it('drops artifacts before attempts and results', async () => {
-    const { outbox, spool, folder, dropped } = await uploadRig({ maxBytes: 1024 * KIB });
+    const { outbox, spool, folder, dropped } = await uploadFixture({ maxBytes: 1024 * KIB });
     for (let n = 0; n < 3; n += 1) await outbox.add(numbered(n, 200 * KIB));
     for (let n = 0; n < 10; n += 1) {
       spool.put(recordFor(`${n}`, { kind: n % 2 === 0 ? 'attempt' : 'result', bytes: 100 * KIB }));
@@ -345,7 +350,7 @@ describe('the bound in bytes of spool and artifacts', () => {
   });
 
   it('is 32 MiB of memory for artifacts without DATA_DIR', async () => {
-    const { outbox, run, service, empty, dropped } = await uploadRig({ dataDir: null });
+    const { outbox, run, service, empty, dropped } = await uploadFixture({ dataDir: null });
     service.partBytes = 4 * KIB * KIB;
     for (let n = 0; n < 4; n += 1) {
       expect(await outbox.add(numbered(n, 10 * KIB * KIB))).toMatchObject({ ok: true });
@@ -357,7 +362,7 @@ describe('the bound in bytes of spool and artifacts', () => {
   });
 
   it('drops artifacts whose notes the spool dropped for their age', async () => {
-    const { outbox, spool, folder } = await uploadRig({ maxAgeMs: 0 });
+    const { outbox, spool, folder } = await uploadFixture({ maxAgeMs: 0 });
     await outbox.add(numbered(0, 10));
     await spool.committed();
     while (spool.depth.records > 0) await spool.batch(1000);

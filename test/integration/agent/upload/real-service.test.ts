@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { MIN_PART_BYTES } from '../../../../src/service/object-store/artifact-store.ts';
-import { uploadRig } from '../../../support/agent/upload-rig.ts';
+import { uploadFixture } from '../../../support/agent/upload-fixture.ts';
 import { cuttingRelay } from '../../../support/servers/cutting-relay.ts';
 import {
   download,
@@ -16,7 +16,7 @@ it('an artifact arrives complete over an interrupted line, at the path in the re
   const cuts = [0.5, 1.5, 0.3].map((parts) => Math.round(parts * MIN_PART_BYTES));
   const relay = await cuttingRelay(app.port);
   relay.cutAfter(cuts);
-  const { outbox, spool, run, clock, waitMs, empty, records } = await uploadRig({
+  const { outbox, spool, run, clock, waitMs, empty, records } = await uploadFixture({
     serviceUrl: new URL(relay.url),
     key: mine.agentKey,
   });
@@ -43,7 +43,7 @@ it('an artifact for which the location has no room is dropped with the setting i
   const { mine, withLimits } = service();
   const limits = { accountBytes: 2 ** 30, locationBytes: 100_000 };
   const { app } = await withLimits(limits);
-  const { outbox, spool, run, empty, records, rejected, state } = await uploadRig({
+  const { outbox, spool, run, empty, records, rejected, state } = await uploadFixture({
     serviceUrl: new URL(`http://127.0.0.1:${app.port}`),
     key: mine.agentKey,
   });

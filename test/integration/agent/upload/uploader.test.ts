@@ -4,7 +4,7 @@ import type { SpoolKind } from '../../../../src/agent/spool/spool.ts';
 import { MAX_BATCH_BYTES, MAX_RESULTS, PATHS } from '../../../../src/wire/v1/limits.ts';
 import { missedRecordOf } from '../../../../src/wire/v1/results.ts';
 import { recordFor } from '../../../support/agent/spool.ts';
-import { recordOf, uploadRig } from '../../../support/agent/upload-rig.ts';
+import { recordOf, uploadFixture } from '../../../support/agent/upload-fixture.ts';
 import {
   errorBody,
   failing,
@@ -53,7 +53,7 @@ const names = (count: number): string[] => Array.from({ length: count }, (_, n) 
 
 describe('uploads to a service that answers', () => {
   it('sends all waiting records in order, and then new ones (trust model SC11)', async () => {
-    const { put, run, spool, service, empty, state, records } = await uploadRig();
+    const { put, run, spool, service, empty, state, records } = await uploadFixture();
     const first = await put(...names(50));
     void run();
     await empty();
@@ -77,7 +77,7 @@ describe('uploads to a service that answers', () => {
   });
 
   it('sends a result with its original times, however late', async () => {
-    const { spool, run, service, empty } = await uploadRig();
+    const { spool, run, service, empty } = await uploadFixture();
     const result = wireResult('old', { startedAt: '2020-01-01T00:00:00.000Z' });
     spool.put(recordOf(result));
     void run();
@@ -87,7 +87,7 @@ describe('uploads to a service that answers', () => {
   });
 
   it('keeps each request within the bounds of the protocol', async () => {
-    const { spool, run, service, empty } = await uploadRig();
+    const { spool, run, service, empty } = await uploadFixture();
     const pad = { apiCheckResult: httpDetail({ body: 'x'.repeat(60_000) }) };
     const large = names(150).map((name) => wireResult(`large-${name}`, pad));
     const small = names(5_500).map((name) => wireResult(name));
@@ -105,7 +105,7 @@ describe('uploads to a service that answers', () => {
   });
 
   it('prepares the next batch while the service handles one, and sends it afterwards', async () => {
-    const { spool, run, service, empty, state } = await uploadRig();
+    const { spool, run, service, empty, state } = await uploadFixture();
     const pad = { apiCheckResult: httpDetail({ body: 'x'.repeat(60_000) }) };
     const results = names(80).map((name) => wireResult(`large-${name}`, pad));
     for (const result of results) spool.put(recordOf(result));
@@ -134,7 +134,7 @@ describe('uploads to a service that answers', () => {
   });
 
   it('delays a few results to send them with others', async () => {
-    const { put, run, service, clock, empty, waitMs } = await uploadRig({ lingerMs: 500 });
+    const { put, run, service, clock, empty, waitMs } = await uploadFixture({ lingerMs: 500 });
     const [first] = await put('one');
     void run();
     expect(await waitMs()).toBe(500);
@@ -147,7 +147,7 @@ describe('uploads to a service that answers', () => {
   });
 
   it('sends many results without a delay', async () => {
-    const { spool, run, service } = await uploadRig({ lingerMs: 500 });
+    const { spool, run, service } = await uploadFixture({ lingerMs: 500 });
     const pad = { apiCheckResult: httpDetail({ body: 'x'.repeat(60_000) }) };
     for (const name of names(30)) spool.put(recordOf(wireResult(name, pad)));
     await spool.committed();
@@ -158,7 +158,7 @@ describe('uploads to a service that answers', () => {
 
 describe('uploads to a service that is away', () => {
   it('retries with growing delays, and sends all records in order when the service is back', async () => {
-    const { put, run, service, clock, empty, waitMs, records } = await uploadRig();
+    const { put, run, service, clock, empty, waitMs, records } = await uploadFixture();
     service.always(PATHS.results, reset);
     const before = await put('one', 'two');
     void run();
@@ -183,7 +183,7 @@ describe('uploads to a service that is away', () => {
   });
 
   it('retries at a random time, so agents do not reconnect together', async () => {
-    const { put, run, service, waitMs } = await uploadRig({ random: 0 });
+    const { put, run, service, waitMs } = await uploadFixture({ random: 0 });
     service.always(PATHS.results, reset);
     await put('one');
     void run();
@@ -191,7 +191,7 @@ describe('uploads to a service that is away', () => {
   });
 
   it('logs a service that stays away again after ten minutes', async () => {
-    const { put, run, service, clock, waitMs, records } = await uploadRig();
+    const { put, run, service, clock, waitMs, records } = await uploadFixture();
     service.always(PATHS.results, reset);
     await put('one');
     void run();
@@ -200,25 +200,25 @@ describe('uploads to a service that is away', () => {
   });
 
   it('sends all records after a restart of the agent, without the accepted ones', async () => {
-    const rig = await uploadRig();
-    rig.service.always(PATHS.results, reset);
-    const before = await rig.put(...names(20));
-    void rig.run();
-    await rig.waitMs();
-    await rig.stop();
-    rig.service.restore();
-    const next = await rig.start();
+    const fixture = await uploadFixture();
+    fixture.service.always(PATHS.results, reset);
+    const before = await fixture.put(...names(20));
+    void fixture.run();
+    await fixture.waitMs();
+    await fixture.stop();
+    fixture.service.restore();
+    const next = await fixture.start();
     const after = await next.put('after');
     void next.run();
     await next.empty();
-    expect(rig.service.taken).toEqual([...before, ...after]);
+    expect(fixture.service.taken).toEqual([...before, ...after]);
     await next.stop();
-    const last = await rig.start();
+    const last = await fixture.start();
     expect(last.spool.depth.records).toBe(0);
   });
 
   it('sends a batch again whose answer was lost', async () => {
-    const { put, run, service, clock, empty, waitMs } = await uploadRig();
+    const { put, run, service, clock, empty, waitMs } = await uploadFixture();
     service.next(PATHS.results, async (request, response) => {
       await read(request);
       response.writeHead(200, { 'content-length': '500' });
@@ -234,7 +234,7 @@ describe('uploads to a service that is away', () => {
 
 describe('the reactions to faults', () => {
   it.each([429, 503])('waits for Retry-After plus jitter after a %i', async (status) => {
-    const { put, run, service, clock, empty, waitMs } = await uploadRig();
+    const { put, run, service, clock, empty, waitMs } = await uploadFixture();
     service.next(PATHS.results, failing(status, 'later', { 'retry-after': '7' }));
     await put('one');
     void run();
@@ -247,7 +247,7 @@ describe('the reactions to faults', () => {
   });
 
   it('logs a refused key as an error, and uploads at once with a new key', async () => {
-    const { put, run, service, clock, empty, state, records } = await uploadRig();
+    const { put, run, service, clock, empty, state, records } = await uploadFixture();
     service.always(PATHS.results, async (request, response) => {
       await read(request);
       if (request.headers.authorization === 'Bearer pl_two') {
@@ -269,7 +269,7 @@ describe('the reactions to faults', () => {
   });
 
   it('retries with a refused key once a minute', async () => {
-    const { put, run, service, clock, empty } = await uploadRig();
+    const { put, run, service, clock, empty } = await uploadFixture();
     service.next(PATHS.results, failing(401));
     await put('one');
     void run();
@@ -281,7 +281,7 @@ describe('the reactions to faults', () => {
   });
 
   it('logs another protocol version as an error, and retries every five minutes', async () => {
-    const { put, run, service, clock, empty, waitMs, records } = await uploadRig();
+    const { put, run, service, clock, empty, waitMs, records } = await uploadFixture();
     service.next(PATHS.results, failing(426, 'upgrade the agent'));
     await put('one');
     void run();
@@ -312,7 +312,7 @@ describe('the reactions to faults', () => {
     ],
     ['is a failure', failing(500)],
   ])('an answer that %s costs nothing', async (_what, script) => {
-    const { put, run, service, clock, empty, waitMs, rejected } = await uploadRig();
+    const { put, run, service, clock, empty, waitMs, rejected } = await uploadFixture();
     service.next(PATHS.results, script);
     const ids = await put('one', 'two');
     void run();
@@ -324,7 +324,7 @@ describe('the reactions to faults', () => {
   });
 
   it('sends records again at once that an answer leaves out', async () => {
-    const { put, run, service, empty, state } = await uploadRig();
+    const { put, run, service, empty, state } = await uploadFixture();
     service.next(
       PATHS.results,
       judging(({ results }) => ({
@@ -343,7 +343,7 @@ describe('the reactions to faults', () => {
   });
 
   it('ends at once when its signal aborts, also while the service is silent', async () => {
-    const { put, run, service, stop, clock } = await uploadRig();
+    const { put, run, service, stop, clock } = await uploadFixture();
     service.always(PATHS.results, () => {});
     await put('one');
     const ended = run();
@@ -354,11 +354,11 @@ describe('the reactions to faults', () => {
   });
 
   it('ends when its client or its spool is closed, without a busy loop', async () => {
-    const one = await uploadRig();
+    const one = await uploadFixture();
     await one.put('one');
     await one.client.close();
     await one.run();
-    const other = await uploadRig();
+    const other = await uploadFixture();
     const ended = other.run();
     await other.spool.close();
     await ended;
@@ -367,7 +367,8 @@ describe('the reactions to faults', () => {
 
 describe('records that the service refuses for good', () => {
   it('are dropped, counted and logged once a minute; the others stay (trust model SC11)', async () => {
-    const { spool, put, run, service, clock, empty, rejected, records, state } = await uploadRig();
+    const { spool, put, run, service, clock, empty, rejected, records, state } =
+      await uploadFixture();
     const kinds: readonly SpoolKind[] = ['result', 'attempt', 'missed'];
     for (const kind of kinds) spool.put(recordFor(`bad-${kind}`, { kind }));
     const ids = await put('good');
@@ -390,7 +391,7 @@ describe('records that the service refuses for good', () => {
   });
 
   it('are found by halving a batch that is refused as a whole', async () => {
-    const { put, run, service, empty, rejected, records } = await uploadRig();
+    const { put, run, service, empty, rejected, records } = await uploadFixture();
     const ids = await put(...names(40));
     service.always(
       PATHS.results,
@@ -409,7 +410,7 @@ describe('records that the service refuses for good', () => {
   });
 
   it('are none where the service refuses an empty batch, too', async () => {
-    const { put, run, service, clock, empty, waitMs, rejected } = await uploadRig();
+    const { put, run, service, clock, empty, waitMs, rejected } = await uploadFixture();
     service.always(PATHS.results, failing(400, 'agentId: unknown'));
     const ids = await put(...names(3));
     void run();
@@ -423,7 +424,7 @@ describe('records that the service refuses for good', () => {
   });
 
   it('go through a proxy that takes small requests only', async () => {
-    const { spool, run, service, empty, rejected } = await uploadRig();
+    const { spool, run, service, empty, rejected } = await uploadFixture();
     const body = (): string =>
       Array.from({ length: 9000 }, () => Math.random().toString(36)[2]).join('');
     const results = names(100).map((name) =>
@@ -448,7 +449,7 @@ describe('records that the service refuses for good', () => {
 });
 
 it('skips a result that makes the service fail, and sends it again later', async () => {
-  const { put, run, service, clock, empty, waitMs, rejected, spool } = await uploadRig();
+  const { put, run, service, clock, empty, waitMs, rejected, spool } = await uploadFixture();
   const ids = await put(...names(30));
   service.always(
     PATHS.results,
@@ -473,7 +474,7 @@ it('skips a result that makes the service fail, and sends it again later', async
 
 describe('the drain of uploads', () => {
   it('sends all waiting records and ends', async () => {
-    const { put, uploader, service, spool } = await uploadRig({ lingerMs: 500 });
+    const { put, uploader, service, spool } = await uploadFixture({ lingerMs: 500 });
     const ids = await put(...names(10));
     await uploader.flush(never);
     expect(service.taken).toEqual(ids);
@@ -482,7 +483,7 @@ describe('the drain of uploads', () => {
   });
 
   it('retries while the service is away, until its signal aborts', async () => {
-    const { put, uploader, service, clock, spool, waitMs } = await uploadRig();
+    const { put, uploader, service, clock, spool, waitMs } = await uploadFixture();
     service.always(PATHS.results, reset);
     await put('one');
     const limit = new AbortController();
@@ -497,8 +498,8 @@ describe('the drain of uploads', () => {
   });
 
   it('does not wait for an absent service where the records are on disk for the next process', async () => {
-    const rig = await uploadRig({ outlivesProcess: true });
-    const { put, uploader, service, spool, clock, waitMs } = rig;
+    const fixture = await uploadFixture({ outlivesProcess: true });
+    const { put, uploader, service, spool, clock, waitMs } = fixture;
     service.always(PATHS.results, reset);
     await put('one');
     const flushed = uploader.flush(never);
@@ -510,8 +511,8 @@ describe('the drain of uploads', () => {
   });
 
   it('goes on after a single connection that ended', async () => {
-    const rig = await uploadRig({ outlivesProcess: true });
-    const { put, uploader, service, clock, waitMs } = rig;
+    const fixture = await uploadFixture({ outlivesProcess: true });
+    const { put, uploader, service, clock, waitMs } = fixture;
     service.next(PATHS.results, reset);
     const ids = await put('one');
     const flushed = uploader.flush(never);
@@ -521,7 +522,7 @@ describe('the drain of uploads', () => {
   });
 
   it.each([401, 426])('ends at a %i, which only people can resolve', async (status) => {
-    const { put, uploader, service, spool } = await uploadRig();
+    const { put, uploader, service, spool } = await uploadFixture();
     service.always(PATHS.results, failing(status));
     await put('one');
     await uploader.flush(never);
@@ -539,7 +540,7 @@ describe("records that are ahead of the service's clock", () => {
     });
 
   it('stay in the spool, delay no later ones, and are sent when their time comes', async () => {
-    const { put, run, spool, service, clock, empty, records, rejected } = await uploadRig();
+    const { put, run, spool, service, clock, empty, records, rejected } = await uploadFixture();
     const [fast = ''] = await put('fast', 'now');
     service.next(PATHS.results, deferring(fast, 90_000));
     void run();
@@ -558,7 +559,7 @@ describe("records that are ahead of the service's clock", () => {
   });
 
   it('are sent repeatedly until they are accepted, without other records', async () => {
-    const { put, run, service, clock, empty } = await uploadRig();
+    const { put, run, service, clock, empty } = await uploadFixture();
     const [fast = ''] = await put('fast');
     for (const aheadMs of [150_000, 90_000]) service.next(PATHS.results, deferring(fast, aheadMs));
     void run();
@@ -572,7 +573,7 @@ describe("records that are ahead of the service's clock", () => {
   });
 
   it('are tried by their first batch only, however many wait', async () => {
-    const { spool, run, service, clock, empty, put } = await uploadRig();
+    const { spool, run, service, clock, empty, put } = await uploadFixture();
     const pad = { apiCheckResult: httpDetail({ body: 'x'.repeat(400_000) }) };
     const results = names(7).map((name) => wireResult(`large-${name}`, pad));
     for (const result of results) spool.put(recordOf(result));
@@ -600,7 +601,7 @@ describe("records that are ahead of the service's clock", () => {
   });
 
   it('do not delay the end of the drain: the next process sends them', async () => {
-    const { put, service, uploader, spool } = await uploadRig({ outlivesProcess: true });
+    const { put, service, uploader, spool } = await uploadFixture({ outlivesProcess: true });
     const [fast = ''] = await put('fast');
     service.next(PATHS.results, deferring(fast, 90_000));
     await uploader.flush(never);

@@ -15,7 +15,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 /** Snippets, variables, plans and the list of addresses through the API. */
 describe.each(databases)('on %s', (kind) => {

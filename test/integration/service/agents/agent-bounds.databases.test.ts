@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { databases, useMigratedStore } from '../../../support/database/databases.ts';
-import { useAgentLab } from '../../../support/service/agent-lab.ts';
+import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import { useAgentsOverHttp } from '../../../support/service/agents-over-http.ts';
 
 const LIMITS = { perLocation: 3, concurrency: 50 };
@@ -10,15 +10,15 @@ const FULL = { status: 409, attributes: { reason: 'too_many_agents', limit: 3 } 
 describe.each(databases)('on %s', (kind) => {
   describe('a private location with a limit of agents', () => {
     const store = useMigratedStore(kind);
-    const labOf = useAgentLab(store, LIMITS);
-    const httpOf = useAgentsOverHttp(store, labOf);
+    const fixtureOf = useAgentFixture(store, LIMITS);
+    const httpOf = useAgentsOverHttp(store, fixtureOf);
 
     const poll = async (...ids: readonly string[]): Promise<void> => {
-      for (const id of ids) await httpOf().agent(labOf().cellar, id).look();
+      for (const id of ids) await httpOf().agent(fixtureOf().cellar, id).look();
     };
 
     it('refuses, counts and logs every new agent over the limit, and keeps the others (trust model AN18)', async () => {
-      const { cellar, logs } = labOf();
+      const { cellar, logs } = fixtureOf();
       const { app, agent, listed } = httpOf();
       await poll('agent-a', 'agent-b', 'agent-c');
       for (let n = 0; n < 20; n += 1) {
@@ -44,7 +44,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('logs refusals again after ten minutes, with their number', async () => {
-      const { cellar, logs, clock } = labOf();
+      const { cellar, logs, clock } = fixtureOf();
       await poll('agent-a', 'agent-b', 'agent-c');
       const refused = () => expect(poll('invented')).rejects.toMatchObject(FULL);
       await refused();
@@ -53,14 +53,14 @@ describe.each(databases)('on %s', (kind) => {
       await refused();
       expect(logs.records().map(({ refusedBefore }) => refusedBefore)).toEqual([0, 1]);
       // Nobody else's log line is spent on it.
-      const attic = await labOf().addLocation('attic');
+      const attic = await fixtureOf().addLocation('attic');
       await httpOf().agent(attic, 'invented').look();
       expect((await httpOf().listed(attic)).map(({ id }) => id)).toEqual(['invented']);
       expect(await httpOf().listed(cellar)).toHaveLength(3);
     });
 
     it('keeps the slot of an agent that restarts, however it stopped', async () => {
-      const { cellar, assigner, silence } = labOf();
+      const { cellar, assigner, silence } = fixtureOf();
       const { agent } = httpOf();
       const stopped = agent(cellar, 'agent-a');
       await stopped.look();
@@ -75,7 +75,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('frees the slot of an agent that was gone for more than five minutes', async () => {
-      const { cellar, store: database } = labOf();
+      const { cellar, store: database } = fixtureOf();
       const stopped = httpOf().agent(cellar, 'agent-a');
       await stopped.look();
       await poll('agent-b', 'agent-c');
@@ -88,7 +88,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('keeps all its agents when the limit is lowered', async () => {
-      const { cellar, store: database, accountId } = labOf();
+      const { cellar, store: database, accountId } = fixtureOf();
       const { agent } = httpOf();
       await poll('agent-a');
       await database.query(
@@ -105,7 +105,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('counts the concurrency that an agent reports only up to the limit (trust model AN18)', async () => {
-      const { addChecks, assigner, cellar } = labOf();
+      const { addChecks, assigner, cellar } = fixtureOf();
       const { agent, listed } = httpOf();
       await addChecks('check', 100);
       const honest = agent(cellar, 'agent-a', { concurrency: 50 });

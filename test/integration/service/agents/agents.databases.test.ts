@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import { databases, useMigratedStore } from '../../../support/database/databases.ts';
-import { useAgentLab } from '../../../support/service/agent-lab.ts';
+import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import { leaseSuite } from './lease.ts';
 import { pollSuite } from './poll.ts';
 import { sharingSuite } from './sharing.ts';
@@ -9,9 +9,9 @@ import { sharingSuite } from './sharing.ts';
 describe.each(databases)('on %s', (kind) => {
   describe('agents', () => {
     const store = useMigratedStore(kind);
-    const lab = useAgentLab(store);
-    sharingSuite(lab);
-    leaseSuite(lab);
-    pollSuite(lab);
+    const fixture = useAgentFixture(store);
+    sharingSuite(fixture);
+    leaseSuite(fixture);
+    pollSuite(fixture);
   });
 });

@@ -14,12 +14,12 @@ import {
 } from '../../../support/database/databases.ts';
 import { captureLog, type LogCapture } from '../../../support/log-capture.ts';
 import {
-  type AgentLab,
+  type AgentFixture,
   LEASE_MS,
   noSecrets,
   noSettings,
-  useAgentLab,
-} from '../../../support/service/agent-lab.ts';
+  useAgentFixture,
+} from '../../../support/service/agent-fixture.ts';
 import { PollingAgent, sorted } from '../../../support/service/polling-agent.ts';
 import { TEST_PROXY_PASSWORDS } from '../../../support/service/service-features.ts';
 
@@ -52,11 +52,11 @@ describe.each(databases)('on %s', (kind) => {
   describe('two assigners', () => {
     const stores = useTwoStores(kind);
     useEmptyTables(() => stores()[0]);
-    const labOf = useAgentLab(() => stores()[0]);
+    const fixtureOf = useAgentFixture(() => stores()[0]);
 
-    const second = async (lab: AgentLab) => {
+    const second = async (fixture: AgentFixture) => {
       const [, store] = stores();
-      const { clock, checkRuns, checkVariables } = lab;
+      const { clock, checkRuns, checkVariables } = fixture;
       const proxyPasswords = TEST_PROXY_PASSWORDS;
       const logs: LogCapture = captureLog();
       const wake = await createLocationWake(store, clock);
@@ -80,27 +80,27 @@ describe.each(databases)('on %s', (kind) => {
     };
 
     it('handle each location once', async () => {
-      const lab = labOf();
-      const other = await second(lab);
-      for (let n = 0; n < 20; n += 1) await lab.addLocation(`location-${n}`);
-      const done = await Promise.all([lab.assigner.pass(), other.assigner.pass()]);
+      const fixture = fixtureOf();
+      const other = await second(fixture);
+      for (let n = 0; n < 20; n += 1) await fixture.addLocation(`location-${n}`);
+      const done = await Promise.all([fixture.assigner.pass(), other.assigner.pass()]);
       expect(done[0] + done[1]).toBe(21);
-      expect(await lab.assigner.pass()).toBe(0);
+      expect(await fixture.assigner.pass()).toBe(0);
       await other.wake.close();
     });
 
     it('assign every check to exactly one agent, whatever changes and whichever replica answers', async () => {
-      const lab = labOf();
-      const { accountId, checks, store } = lab;
-      const other = await second(lab);
+      const fixture = fixtureOf();
+      const { accountId, checks, store } = fixture;
+      const other = await second(fixture);
       const stop = new AbortController();
-      const running = [lab.assigner.run(stop.signal), other.assigner.run(stop.signal)];
-      const replicas = [lab.agents, other.agents];
+      const running = [fixture.assigner.run(stop.signal), other.assigner.run(stop.signal)];
+      const replicas = [fixture.agents, other.agents];
       const polling = Array.from({ length: 6 }, (_, n) => {
-        const agents = replicas[n % 2] ?? lab.agents;
-        return new PollingAgent(agents, lab.cellar.caller, `agent-${n}`);
+        const agents = replicas[n % 2] ?? fixture.agents;
+        return new PollingAgent(agents, fixture.cellar.caller, `agent-${n}`);
       });
-      await lab.addChecks('check', 40);
+      await fixture.addChecks('check', 40);
       await Promise.all([
         ...polling.map(async (agent, n) => {
           for (let round = 0; round < 4; round += 1) await agent.look();
@@ -110,13 +110,13 @@ describe.each(databases)('on %s', (kind) => {
           for (let n = 0; n < 15; n += 1) {
             await checks.update(accountId, `check-${n}`, { activated: n % 3 !== 0 });
             if (n % 5 === 0) await checks.remove(accountId, `check-${n + 20}`);
-            if (n % 4 === 0) await lab.addCheck(`added-${n}`);
+            if (n % 4 === 0) await fixture.addCheck(`added-${n}`);
           }
         })(),
       ]);
       stop.abort();
       await Promise.all(running);
-      while ((await lab.assigner.pass()) + (await other.assigner.pass()) > 0);
+      while ((await fixture.assigner.pass()) + (await other.assigner.pass()) > 0);
 
       const live = polling.slice(0, 4);
       for (const agent of live) await agent.look();
@@ -131,38 +131,38 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('continue with the other locations when one fails, and log that once', async () => {
-      const lab = labOf();
-      const other = await second(lab);
-      const attic = await lab.addLocation('attic');
-      await lab.store.query(
+      const fixture = fixtureOf();
+      const other = await second(fixture);
+      const attic = await fixture.addLocation('attic');
+      await fixture.store.query(
         `create function refuse() returns trigger language plpgsql as $$
          begin raise exception 'not this one'; end $$`,
       );
-      await lab.store.query(
+      await fixture.store.query(
         `create trigger refuse before insert on assignments for each row
-         when (new.location_id = '${lab.cellar.id}') execute function refuse()`,
+         when (new.location_id = '${fixture.cellar.id}') execute function refuse()`,
       );
       try {
-        await lab.addCheck('in-both', { privateLocations: ['cellar', 'attic'] });
+        await fixture.addCheck('in-both', { privateLocations: ['cellar', 'attic'] });
         expect(await other.assigner.pass()).toBe(1);
-        expect(await ownersIn(lab, attic.id)).toEqual(['in-both']);
+        expect(await ownersIn(fixture, attic.id)).toEqual(['in-both']);
         await other.assigner.pass();
-        await lab.clock.advance(60_000);
+        await fixture.clock.advance(60_000);
         expect(await other.assigner.pass()).toBe(0);
         expect(other.logs.records()).toHaveLength(1);
       } finally {
-        await lab.store.query('drop function refuse cascade');
+        await fixture.store.query('drop function refuse cascade');
       }
-      await lab.clock.advance(60_000);
+      await fixture.clock.advance(60_000);
       expect(await other.assigner.pass()).toBe(1);
-      expect(await ownersIn(lab, lab.cellar.id)).toEqual(['in-both']);
+      expect(await ownersIn(fixture, fixture.cellar.id)).toEqual(['in-both']);
       await other.wake.close();
     });
 
     // The embedded database does one thing after the other.
     if (kind !== 'postgres') return;
     it('handle a check that is deleted while its group gets their location', async () => {
-      const { store, accountId, groups, checks, cellar, addCheck, addLocation } = labOf();
+      const { store, accountId, groups, checks, cellar, addCheck, addLocation } = fixtureOf();
       const { id: groupId } = await groups.create(accountId, { name: 'group' });
       await addLocation('attic');
       await addCheck('check', { groupId, privateLocations: ['attic'] });
@@ -195,7 +195,7 @@ describe.each(databases)('on %s', (kind) => {
   });
 });
 
-async function ownersIn({ store }: AgentLab, locationId: string): Promise<readonly string[]> {
+async function ownersIn({ store }: AgentFixture, locationId: string): Promise<readonly string[]> {
   const rows = await store.query<{ checkId: string }>(
     'select check_id from assignments where location_id = $1',
     [locationId],

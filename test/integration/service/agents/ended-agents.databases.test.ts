@@ -4,19 +4,19 @@ import { insertAccount } from '../../../../src/service/accounts/sql.ts';
 import { createApiKeys } from '../../../../src/service/api-keys/api-keys.ts';
 import { databases, useMigratedStore } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { type AgentLab, useAgentLab } from '../../../support/service/agent-lab.ts';
+import { type AgentFixture, useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import {
   type AgentsOverHttp,
   useAgentsOverHttp,
 } from '../../../support/service/agents-over-http.ts';
-import { CAPABILITIES } from '../../../support/service/check-runs-harness.ts';
+import { CAPABILITIES } from '../../../support/service/check-runs-fixture.ts';
 import type { PollingAgent } from '../../../support/service/polling-agent.ts';
 import {
   minutesAgo,
   resultOfRun,
-  useResultsWorld,
-} from '../../../support/service/results-harness.ts';
-import { useRunningService } from '../../../support/service/service-harness.ts';
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 const ENDED = { status: 409, attributes: { reason: 'ended' } };
 
@@ -24,24 +24,24 @@ const ENDED = { status: 409, attributes: { reason: 'ended' } };
 describe.each(databases)('on %s', (kind) => {
   describe('an agent that was ended', () => {
     const store = useMigratedStore(kind);
-    const labOf = useAgentLab(store, { perLocation: 2, concurrency: 100 });
-    const httpOf = useAgentsOverHttp(store, labOf);
-    let lab: AgentLab;
+    const fixtureOf = useAgentFixture(store, { perLocation: 2, concurrency: 100 });
+    const httpOf = useAgentsOverHttp(store, fixtureOf);
+    let fixture: AgentFixture;
     let http: AgentsOverHttp;
     let path: string;
     let one: PollingAgent;
     let other: PollingAgent;
 
     beforeEach(async () => {
-      lab = labOf();
+      fixture = fixtureOf();
       http = httpOf();
-      path = `/v1/private-locations/${lab.cellar.id}/agents`;
-      await lab.addChecks('check', 10);
-      one = http.agent(lab.cellar, 'agent-a');
-      other = http.agent(lab.cellar, 'agent-b');
+      path = `/v1/private-locations/${fixture.cellar.id}/agents`;
+      await fixture.addChecks('check', 10);
+      one = http.agent(fixture.cellar, 'agent-a');
+      other = http.agent(fixture.cellar, 'agent-b');
       await one.look();
       await other.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await one.look();
       await other.look();
     });
@@ -53,10 +53,10 @@ describe.each(databases)('on %s', (kind) => {
     it('loses its checks to the others at once, and is shown as ended', async () => {
       expect(one.ids.length).toBeGreaterThan(0);
       await end();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await other.look();
       expect(other.ids).toHaveLength(10);
-      expect(await http.listed(lab.cellar)).toMatchObject([
+      expect(await http.listed(fixture.cellar)).toMatchObject([
         {
           id: 'agent-a',
           live: false,
@@ -77,23 +77,23 @@ describe.each(databases)('on %s', (kind) => {
         ...ENDED,
         message: expect.stringContaining(`POST ${path}/agent-a/allow`),
       });
-      const restarted = http.agent(lab.cellar, 'agent-a', { instanceId: 'restarted' });
+      const restarted = http.agent(fixture.cellar, 'agent-a', { instanceId: 'restarted' });
       await expect(restarted.look()).rejects.toMatchObject(ENDED);
       expect((await http.app.ask('/metrics')).text).toContain(
         'vedette_service_agents_refused_total{reason="ended"} 2',
       );
-      expect(lab.logs.records()).toMatchObject([{ reason: 'ended', agentId: 'agent-a' }]);
+      expect(fixture.logs.records()).toMatchObject([{ reason: 'ended', agentId: 'agent-a' }]);
     });
 
     it('gets the end as the answer to its held poll', async () => {
-      const held = lab.agent('agent-c');
+      const held = fixture.agent('agent-c');
       await http.ask(`${path}/agent-b`, 'DELETE');
       await held.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await held.look();
       expect(held.ids.length).toBeGreaterThan(0);
       const told = held.poll();
-      await eventually(() => lab.clock.pendingTimers > 0);
+      await eventually(() => fixture.clock.pendingTimers > 0);
       expect((await http.ask(`${path}/agent-c`, 'DELETE')).status).toBe(204);
       expect(await told).toMatchObject({ full: true, upsert: [], epoch: 0 });
       expect(held.ids).toEqual([]);
@@ -104,22 +104,29 @@ describe.each(databases)('on %s', (kind) => {
       const marker = Buffer.from(
         JSON.stringify({ revision: 1, epoch: one.epoch, after: 'check-1' }),
       ).toString('base64url');
-      const answer = await http.send(lab.cellar, '/agent/v1/poll', one.request({ page: marker }));
+      const answer = await http.send(
+        fixture.cellar,
+        '/agent/v1/poll',
+        one.request({ page: marker }),
+      );
       expect([answer.status, answer.json.attributes.reason]).toEqual([409, 'ended']);
     });
 
     it('frees its slot for another agent, and gets one again when it is allowed', async () => {
-      const newcomer = http.agent(lab.cellar, 'agent-c');
+      const newcomer = http.agent(fixture.cellar, 'agent-c');
       await expect(newcomer.look()).rejects.toMatchObject({ status: 409 });
       await end();
       await newcomer.look();
       await newcomer.release();
       expect((await http.ask(`${path}/agent-a/allow`, 'POST')).status).toBe(204);
-      expect((await http.listed(lab.cellar))[0]).toMatchObject({ id: 'agent-a', ended_at: null });
+      expect((await http.listed(fixture.cellar))[0]).toMatchObject({
+        id: 'agent-a',
+        ended_at: null,
+      });
       one.epoch = 0;
       one.revision = 0;
       await one.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await one.look();
       expect(one.ids.length).toBeGreaterThan(0);
       expect((await http.ask(`${path}/agent-a/allow`, 'POST')).status).toBe(204);
@@ -127,9 +134,9 @@ describe.each(databases)('on %s', (kind) => {
 
     it('does not change when it is ended again', async () => {
       await end();
-      const [before] = await http.listed(lab.cellar);
+      const [before] = await http.listed(fixture.cellar);
       await end();
-      expect((await http.listed(lab.cellar))[0]).toEqual(before);
+      expect((await http.listed(fixture.cellar))[0]).toEqual(before);
     });
 
     it('loses the lease that a replica of the previous release gave it', async () => {
@@ -140,10 +147,13 @@ describe.each(databases)('on %s', (kind) => {
       );
       const told = await one.ask({ epoch: one.epoch + 1 });
       expect(told).toMatchObject({ full: true, upsert: [], epoch: 0 });
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await other.look();
       expect(other.ids).toHaveLength(10);
-      expect((await http.listed(lab.cellar))[0]).toMatchObject({ live: false, lease_until: null });
+      expect((await http.listed(fixture.cellar))[0]).toMatchObject({
+        live: false,
+        lease_until: null,
+      });
     });
 
     it('is not deleted after a month, since it could poll again as a new one', async () => {
@@ -152,14 +162,14 @@ describe.each(databases)('on %s', (kind) => {
         `update agents set last_seen_at = now() - interval '31 days' where id = 'agent-a'`,
       );
       await other.release();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await expect(one.ask({ epoch: 0 })).rejects.toMatchObject(ENDED);
     });
 
     it('is ended and allowed only with write access to its account', async () => {
       const stranger = randomUUID();
       await insertAccount(store(), { id: stranger, name: 'theirs', createdAtMs: 0 });
-      const keys = createApiKeys({ store: store(), clock: lab.clock, ids: randomUUID });
+      const keys = createApiKeys({ store: store(), clock: fixture.clock, ids: randomUUID });
       const { key } = await keys.create(stranger, { name: 'first', role: 'admin' });
       for (const [method, at] of [
         ['DELETE', `${path}/agent-a`],
@@ -170,18 +180,18 @@ describe.each(databases)('on %s', (kind) => {
         const unknown = at.replace('agent-a', 'agent-x');
         expect((await http.ask(unknown, method)).json.attributes).toEqual({ resource: 'agent' });
         expect((await http.ask(at.replace('agent-a', '..%2Fa'), method)).status).toBe(400);
-        const elsewhere = at.replace(lab.cellar.id, randomUUID());
+        const elsewhere = at.replace(fixture.cellar.id, randomUUID());
         expect((await http.ask(elsewhere, method)).status).toBe(404);
       }
-      expect(await http.listed(lab.cellar)).toMatchObject([{ live: true }, { live: true }]);
+      expect(await http.listed(fixture.cellar)).toMatchObject([{ live: true }, { live: true }]);
     });
   });
 
   describe('the results of an agent that was ended', () => {
-    const worldOf = useResultsWorld(useRunningService(kind));
+    const fixtureOf = useResultsFixture(useRunningService(kind));
 
     it('are stored (trust model AC15)', async () => {
-      const { berlin, deliver, mine, running } = worldOf();
+      const { berlin, deliver, mine, running } = fixtureOf();
       const { features, app } = running;
       const polled = await features.agents.poll(
         { accountId: mine.accountId, locationId: berlin.id, keyId: 'key' },

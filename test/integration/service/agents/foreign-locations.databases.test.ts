@@ -5,10 +5,10 @@ import {
 } from '../../../../src/service/agent-errors/agent-errors.ts';
 import { databases, useMigratedStore } from '../../../support/database/databases.ts';
 import {
-  type AgentLab,
-  type LabLocation,
-  useAgentLab,
-} from '../../../support/service/agent-lab.ts';
+  type AgentFixture,
+  type FixtureLocation,
+  useAgentFixture,
+} from '../../../support/service/agent-fixture.ts';
 import {
   type AgentsOverHttp,
   useAgentsOverHttp,
@@ -29,25 +29,25 @@ const report = (agentId: string, errors: readonly object[] = [ERROR]) => ({
 describe.each(databases)('on %s', (kind) => {
   describe('the key of a location', () => {
     const store = useMigratedStore(kind);
-    const labOf = useAgentLab(store);
-    const httpOf = useAgentsOverHttp(store, labOf);
-    let lab: AgentLab;
+    const fixtureOf = useAgentFixture(store);
+    const httpOf = useAgentsOverHttp(store, fixtureOf);
+    let fixture: AgentFixture;
     let http: AgentsOverHttp;
-    let attic: LabLocation;
+    let attic: FixtureLocation;
 
     beforeEach(async () => {
-      lab = labOf();
+      fixture = fixtureOf();
       http = httpOf();
-      attic = await lab.addLocation('attic');
+      attic = await fixture.addLocation('attic');
     });
 
     it('shows no problems of checks that its agents never had (trust model AN15)', async () => {
-      const { cellar } = lab;
-      await lab.addCheck('of-cellar');
-      await lab.addCheck('of-attic', { privateLocations: ['attic'] });
+      const { cellar } = fixture;
+      await fixture.addCheck('of-cellar');
+      await fixture.addCheck('of-attic', { privateLocations: ['attic'] });
       const liar = http.agent(attic, 'agent-a');
       await liar.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await liar.look();
       expect(liar.ids).toEqual(['of-attic']);
       liar.refused = [
@@ -68,25 +68,25 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('shows the problem of a run that its agent got', async () => {
-      await lab.addCheck('asked-for', { activated: false });
-      await lab.checkRuns.request(lab.accountId, 'asked-for', { location: 'cellar' });
-      const asked = http.agent(lab.cellar, 'agent-a');
+      await fixture.addCheck('asked-for', { activated: false });
+      await fixture.checkRuns.request(fixture.accountId, 'asked-for', { location: 'cellar' });
+      const asked = http.agent(fixture.cellar, 'agent-a');
       await asked.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       expect((await asked.look()).runs).toHaveLength(1);
       asked.refused = [{ checkId: 'asked-for', problem: 'request.http3: is not known' }];
       await asked.look();
-      expect((await http.listed(lab.cellar))[0].refused).toEqual(asked.refused);
+      expect((await http.listed(fixture.cellar))[0].refused).toEqual(asked.refused);
     });
 
     it('closes no runs of another location, neither by a poll nor by a release (trust model AN15)', async () => {
-      await lab.addCheck('of-cellar');
-      const { id: runId } = await lab.checkRuns.request(lab.accountId, 'of-cellar', {
+      await fixture.addCheck('of-cellar');
+      const { id: runId } = await fixture.checkRuns.request(fixture.accountId, 'of-cellar', {
         location: 'cellar',
       });
-      const holder = http.agent(lab.cellar, 'agent-a');
+      const holder = http.agent(fixture.cellar, 'agent-a');
       await holder.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       const runs = async () => (await holder.look()).runs.map((run) => run.runId);
       expect(await runs()).toEqual([runId]);
       const liar = http.agent(attic, 'agent-a');
@@ -98,17 +98,17 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('releases no lease of another location (trust model AN15)', async () => {
-      await lab.addCheck('of-cellar');
-      const holder = http.agent(lab.cellar, 'agent-a');
+      await fixture.addCheck('of-cellar');
+      const holder = http.agent(fixture.cellar, 'agent-a');
       await holder.look();
       const release = { agentId: 'agent-a', epoch: holder.epoch, done: [] };
       const answer = await http.send(attic, '/agent/v1/release', release);
       expect(answer.json).toEqual({ released: false });
-      expect((await http.listed(lab.cellar))[0]).toMatchObject({ live: true });
+      expect((await http.listed(fixture.cellar))[0]).toMatchObject({ live: true });
     });
 
     it('reports errors only for agents of its own (trust model AC13, AN16)', async () => {
-      await http.agent(lab.cellar, 'agent-a').look();
+      await http.agent(fixture.cellar, 'agent-a').look();
       for (const agentId of ['agent-a', 'invented-1', 'invented-2']) {
         const refused = await http.send(attic, '/agent/v1/errors', report(agentId));
         expect([refused.status, refused.json.attributes]).toEqual([
@@ -116,22 +116,22 @@ describe.each(databases)('on %s', (kind) => {
           { reason: 'unknown_agent' },
         ]);
       }
-      const errors = async ({ id }: LabLocation) =>
+      const errors = async ({ id }: FixtureLocation) =>
         (await http.ask(`/v1/private-locations/${id}/agent-errors?limit=100`)).json;
       expect(await errors(attic)).toEqual([]);
-      expect(await errors(lab.cellar)).toEqual([]);
-      const own = await http.send(lab.cellar, '/agent/v1/errors', report('agent-a'));
+      expect(await errors(fixture.cellar)).toEqual([]);
+      const own = await http.send(fixture.cellar, '/agent/v1/errors', report('agent-a'));
       expect(own.json).toEqual({ stored: 1 });
-      expect(await errors(lab.cellar)).toMatchObject([{ agentId: 'agent-a' }]);
+      expect(await errors(fixture.cellar)).toMatchObject([{ agentId: 'agent-a' }]);
     });
 
     it('does not evict the errors of one agent by those of another (trust model AN16)', async () => {
-      await http.agent(lab.cellar, 'agent-a').look();
-      await http.agent(lab.cellar, 'agent-b').look();
-      await http.send(lab.cellar, '/agent/v1/errors', report('agent-a'));
+      await http.agent(fixture.cellar, 'agent-a').look();
+      await http.agent(fixture.cellar, 'agent-b').look();
+      await http.send(fixture.cellar, '/agent/v1/errors', report('agent-a'));
       const many = Array.from({ length: 100 }, () => ERROR);
       for (let n = 0; n < 11; n += 1) {
-        const sent = await http.send(lab.cellar, '/agent/v1/errors', report('agent-b', many));
+        const sent = await http.send(fixture.cellar, '/agent/v1/errors', report('agent-b', many));
         expect(sent.json).toEqual({ stored: 100 });
       }
       const counts = await store().query(
@@ -144,13 +144,17 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('does not evict the errors of an agent by those of many invented agents (trust model AN16)', async () => {
-      await http.agent(lab.cellar, 'honest').look();
+      await http.agent(fixture.cellar, 'honest').look();
       const own = Array.from({ length: 60 }, () => ERROR);
-      await http.send(lab.cellar, '/agent/v1/errors', report('honest', own));
+      await http.send(fixture.cellar, '/agent/v1/errors', report('honest', own));
       const many = Array.from({ length: MAX_ERRORS_AN_AGENT }, () => ERROR);
       for (let n = 0; n < 12; n += 1) {
-        await http.agent(lab.cellar, `invented-${n}`).look();
-        const sent = await http.send(lab.cellar, '/agent/v1/errors', report(`invented-${n}`, many));
+        await http.agent(fixture.cellar, `invented-${n}`).look();
+        const sent = await http.send(
+          fixture.cellar,
+          '/agent/v1/errors',
+          report(`invented-${n}`, many),
+        );
         expect(sent.json).toEqual({ stored: MAX_ERRORS_AN_AGENT });
       }
       const counts = await store().query<{ agentId: string; errors: number }>(

@@ -3,11 +3,11 @@ import type { AssignmentMessage } from '../../../../src/wire/v1/assignment.ts';
 import { MAX_ASSIGNMENTS, MAX_POLL_ANSWER_BYTES } from '../../../../src/wire/v1/limits.ts';
 import type { PollResponse } from '../../../../src/wire/v1/poll.ts';
 import { type DatabaseKind, useMigratedStore } from '../../../support/database/databases.ts';
-import { type AgentLab, useAgentLab } from '../../../support/service/agent-lab.ts';
+import { type AgentFixture, useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import { sorted } from '../../../support/service/polling-agent.ts';
 
 /** The triggers are left out, which take most of the time: the location is told as a whole. */
-async function fillLocation({ store, cellar }: AgentLab, checks: number): Promise<void> {
+async function fillLocation({ store, cellar }: AgentFixture, checks: number): Promise<void> {
   await store.query('alter table checks disable trigger checks_changed');
   await store.query(
     `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
@@ -27,23 +27,23 @@ async function fillLocation({ store, cellar }: AgentLab, checks: number): Promis
 export function largeLocationSuite(kind: DatabaseKind, many: number): void {
   describe(`a location of ${many} checks on ${kind}`, () => {
     const store = useMigratedStore(kind);
-    const labOf = useAgentLab(store);
+    const fixtureOf = useAgentFixture(store);
 
     it('sends short and long bodies unchanged, as many at once as fit', async () => {
-      const lab = labOf();
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      const a = fixture.agent('agent-a');
       await a.look();
-      await lab.addCheck('check-0');
-      await fillLocation(lab, 60);
+      await fixture.addCheck('check-0');
+      await fillLocation(fixture, 60);
       // Of some, too long for a row of the table, and one that is short only as it is stored.
       const text = `(select string_agg(md5(id || n), '') from generate_series(1, 6000) n)`;
-      await lab.store.query(
+      await fixture.store.query(
         `update checks set body = jsonb_set(body, '{request,body}', to_jsonb(case id
            when 'check-1' then repeat('x', 100000) else ${text} end))
          where id = 'check-1' or id like 'check-%2' or id like 'check-%5' or id like 'check-%8'
            or id like 'check-%3' or id like 'check-%4'`,
       );
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       a.revision = 0;
       const told: AssignmentMessage[] = [];
       let page: string | null = null;
@@ -54,7 +54,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
         a.epoch = answer.epoch;
         page = answer.nextPage;
       } while (page !== null);
-      const stored = await lab.store.query<{ id: string; body: object }>(
+      const stored = await fixture.store.query<{ id: string; body: object }>(
         'select id, body from checks where activated order by id',
       );
       expect(told.map(({ checkId, check }) => ({ id: checkId, body: check }))).toEqual(
@@ -65,13 +65,13 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
     it('is sent completely and exactly in pages, also while it changes', {
       timeout: 120_000,
     }, async () => {
-      const lab = labOf();
-      const { accountId, checks, assigner } = lab;
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      const { accountId, checks, assigner } = fixture;
+      const a = fixture.agent('agent-a');
       const lastId = `check-${many - 1}`;
       await a.look();
-      await lab.addCheck('check-0');
-      await fillLocation(lab, many);
+      await fixture.addCheck('check-0');
+      await fillLocation(fixture, many);
       await assigner.pass();
 
       const told = new Map<string, AssignmentMessage>();
@@ -97,7 +97,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       await checks.remove(accountId, 'check-1');
       await checks.remove(accountId, lastId);
       await checks.update(accountId, 'check-10', { name: 'renamed' });
-      await lab.addCheck('check-00-new');
+      await fixture.addCheck('check-00-new');
       await assigner.pass();
       for (let pages = 1; answer.nextPage !== null; pages += 1) {
         expect(pages).toBeLessThan(200);
@@ -119,7 +119,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       expect(a.checks.get('check-10')?.check).toMatchObject({ name: 'renamed' });
 
       // A second agent gets its share; what the first one loses, in parts where one answer is too short.
-      const b = lab.agent('agent-b');
+      const b = fixture.agent('agent-b');
       await b.look();
       await assigner.pass();
       await b.look();

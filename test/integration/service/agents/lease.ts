@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentLab } from '../../../support/service/agent-lab.ts';
+import type { AgentFixture } from '../../../support/service/agent-fixture.ts';
 
 /** Whose the lease of an agent is. */
-export function leaseSuite(labOf: () => AgentLab): void {
+export function leaseSuite(fixtureOf: () => AgentFixture): void {
   describe("an agent's lease", () => {
     it('goes to the newer of two processes, and ends the held poll of the older one (trust model AC10)', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 5);
-      lab.startAssigner();
-      const old = lab.agent('agent-a', { instanceId: 'first' });
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 5);
+      fixture.startAssigner();
+      const old = fixture.agent('agent-a', { instanceId: 'first' });
       await old.poll();
       expect(old.ids).toHaveLength(5);
       const held = old.poll();
@@ -16,7 +16,7 @@ export function leaseSuite(labOf: () => AgentLab): void {
         status: 409,
         attributes: { reason: 'replaced' },
       });
-      const restarted = lab.agent('agent-a', { instanceId: 'second' });
+      const restarted = fixture.agent('agent-a', { instanceId: 'second' });
       await restarted.poll();
       await told;
       expect(restarted.ids).toHaveLength(5);
@@ -32,11 +32,11 @@ export function leaseSuite(labOf: () => AgentLab): void {
     });
 
     it('stays with a process that did not get the answer to its first poll', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 3);
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 3);
+      const a = fixture.agent('agent-a');
       const lost = await a.ask();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       const told = await a.look();
       expect(told.epoch).toBe(lost.epoch);
       expect(told.full).toBe(true);
@@ -44,55 +44,55 @@ export function leaseSuite(labOf: () => AgentLab): void {
     });
 
     it('whose first answer was lost gets the whole set again', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 3);
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 3);
+      const a = fixture.agent('agent-a');
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       // While nobody ran them, one was deleted, of which no agent had to be told.
-      await lab.silence('agent-a');
-      await lab.assigner.pass();
-      await lab.checks.remove(lab.accountId, 'check-1');
-      await lab.assigner.pass();
+      await fixture.silence('agent-a');
+      await fixture.assigner.pass();
+      await fixture.checks.remove(fixture.accountId, 'check-1');
+      await fixture.assigner.pass();
       await a.ask();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       expect((await a.look()).full).toBe(true);
       expect(a.ids).toEqual(['check-0', 'check-2']);
     });
 
     it('continues after its end if no replica noticed it, without sending anything again', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 3);
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 3);
+      const a = fixture.agent('agent-a');
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       const { epoch } = a;
-      await lab.silence('agent-a');
+      await fixture.silence('agent-a');
       expect(await a.look()).toMatchObject({ epoch, full: false, upsert: [], remove: [] });
-      expect(await lab.assigner.pass()).toBe(0);
+      expect(await fixture.assigner.pass()).toBe(0);
     });
 
     it('that is acquired again keeps its checks without moving them', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 10);
-      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 10);
+      const [a, b] = [fixture.agent('agent-a'), fixture.agent('agent-b')];
       await a.look();
       await b.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       await b.look();
       const ofA = a.ids;
-      const restarted = lab.agent('agent-a', { instanceId: 'second' });
+      const restarted = fixture.agent('agent-a', { instanceId: 'second' });
       await restarted.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       expect(await b.look()).toMatchObject({ full: false, upsert: [], remove: [] });
       expect(await restarted.look()).toMatchObject({ full: false, upsert: [], remove: [] });
       expect(restarted.ids).toEqual(ofA);
       // They are under its new epoch, by which others see that their agent is there.
       expect(
-        await lab.store.query(
+        await fixture.store.query(
           'select distinct agent_id, agent_epoch from assignments order by agent_id',
         ),
       ).toEqual([
@@ -102,11 +102,11 @@ export function leaseSuite(labOf: () => AgentLab): void {
     });
 
     it('with a revision that the service does not know gets the whole set', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 2);
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 2);
+      const a = fixture.agent('agent-a');
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       // As after a database was restored from a backup.
       a.revision += 1_000;
@@ -116,8 +116,8 @@ export function leaseSuite(labOf: () => AgentLab): void {
     });
 
     it('is stored for at most a thousand agents of a location; those that are gone are deleted', async () => {
-      const lab = labOf();
-      const { store, cellar, accountId } = lab;
+      const fixture = fixtureOf();
+      const { store, cellar, accountId } = fixture;
       const fill = (lease: string): Promise<unknown> =>
         store.query(
           `insert into agents (account_id, location_id, id, version, instance_id, capabilities,
@@ -131,8 +131,8 @@ export function leaseSuite(labOf: () => AgentLab): void {
       const known = async (): Promise<readonly string[]> =>
         (await store.query<{ id: string }>('select id from agents')).map(({ id }) => id);
       await fill('null');
-      await lab.agents.end(accountId, cellar.id, 'filler-1000');
-      await lab.agent('agent-a').look();
+      await fixture.agents.end(accountId, cellar.id, 'filler-1000');
+      await fixture.agent('agent-a').look();
       expect(await known()).toHaveLength(1000);
       expect(await known()).not.toContain('filler-999');
       // Else it would come back as a new one.
@@ -142,18 +142,18 @@ export function leaseSuite(labOf: () => AgentLab): void {
 
   describe('the list of the agents of a location', () => {
     it('shows what they reported, and which are gone', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 10);
-      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b', { concurrency: 50 })];
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 10);
+      const [a, b] = [fixture.agent('agent-a'), fixture.agent('agent-b', { concurrency: 50 })];
       await a.look();
       await b.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await b.look();
       const [checkId = ''] = b.ids;
       b.refused = [{ checkId, problem: 'request.http3: is not known' }];
       await b.look();
-      const list = (): ReturnType<AgentLab['agents']['list']> =>
-        lab.agents.list(lab.accountId, lab.cellar.id, { limit: 10, page: 1 });
+      const list = (): ReturnType<AgentFixture['agents']['list']> =>
+        fixture.agents.list(fixture.accountId, fixture.cellar.id, { limit: 10, page: 1 });
       const [first, second] = await list();
       expect(first).toMatchObject({ id: 'agent-a', live: true, checks: 10 - b.ids.length });
       expect(second).toMatchObject({
@@ -168,14 +168,14 @@ export function leaseSuite(labOf: () => AgentLab): void {
         capabilities: { icmp: true, ipv6: true, capture: false },
       });
       await b.release();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       expect((await list())[1]).toMatchObject({ live: false, leaseUntil: null, checks: 0 });
       expect((await list())[0]).toMatchObject({ checks: 10 });
       expect(
-        await lab.agents.list(lab.accountId, lab.cellar.id, { limit: 1, page: 2 }),
+        await fixture.agents.list(fixture.accountId, fixture.cellar.id, { limit: 1, page: 2 }),
       ).toMatchObject([{ id: 'agent-b' }]);
       await expect(
-        lab.agents.list('another', lab.cellar.id, { limit: 10, page: 1 }),
+        fixture.agents.list('another', fixture.cellar.id, { limit: 10, page: 1 }),
       ).rejects.toMatchObject({ status: 404 });
     });
   });

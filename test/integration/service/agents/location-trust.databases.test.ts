@@ -8,9 +8,9 @@ import {
   minutesAgo,
   NOW,
   resultOfRun,
-  useResultsWorld,
-} from '../../../support/service/results-harness.ts';
-import { useRunningService } from '../../../support/service/service-harness.ts';
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 const MINUTE_MS = 60_000;
 const PERIOD_MS = 10 * MINUTE_MS;
@@ -22,16 +22,16 @@ const CAPABILITIES = { types: [], ipv6: false, icmp: false, capture: false };
  */
 describe.each(databases)('on %s', (kind) => {
   describe('what a location can make the service believe', () => {
-    const world = useResultsWorld(useRunningService(kind));
+    const fixture = useResultsFixture(useRunningService(kind));
 
     const statusOf = async (id: string) =>
-      (await world().mine.get(`/v1/check-statuses/${id}`)).json;
+      (await fixture().mine.get(`/v1/check-statuses/${id}`)).json;
     const resultsOf = async (id: string): Promise<readonly CheckResult[]> =>
-      (await world().mine.get(`/v1/check-results/${id}?resultType=ALL`)).json;
+      (await fixture().mine.get(`/v1/check-results/${id}?resultType=ALL`)).json;
     const alerts = async (): Promise<readonly unknown[]> =>
       // The usual window ends just before the clock that stands still here.
-      (await world().mine.get(`/v1/check-alerts?from=0&to=${NOW / 1000 + 1}`)).json;
-    const theirs = () => world().check('theirs', { privateLocations: ['oslo'] });
+      (await fixture().mine.get(`/v1/check-alerts?from=0&to=${NOW / 1000 + 1}`)).json;
+    const theirs = () => fixture().check('theirs', { privateLocations: ['oslo'] });
 
     /** Gives a location one rule of slots of `theirs`, as its assigner would. */
     const assign = async (
@@ -39,41 +39,41 @@ describe.each(databases)('on %s', (kind) => {
       rule: { readonly phaseMs?: number; readonly stride?: number; readonly index?: number } = {},
     ): Promise<void> => {
       const { phaseMs = 0, stride = 1, index = 0 } = rule;
-      await world().running.store.query(
+      await fixture().running.store.query(
         `insert into assignments (location_id, check_id, account_id, unassigned_reason, period_ms,
            phase_ms, stride, stride_index, check_revision, revision)
          values ($1, 'theirs', $2, 'no_agent', $3::int, $4::int, $5::int, $6::int, 1, 1)
          on conflict (location_id, check_id) do update set phase_ms = excluded.phase_ms,
            stride = excluded.stride, stride_index = excluded.stride_index`,
-        [world()[slug].id, world().mine.accountId, PERIOD_MS, phaseMs, stride, index],
+        [fixture()[slug].id, fixture().mine.accountId, PERIOD_MS, phaseMs, stride, index],
       );
     };
     /** The clock of these tests stands before the database's: what it was given just now was long ago. */
     const since = (slug: 'berlin' | 'oslo', sinceMs: number) =>
-      world().running.store.query(
+      fixture().running.store.query(
         'update assigned_slots set since = $2::timestamptz where location_id = $1 and check_id = $3',
-        [world()[slug].id, new Date(sinceMs), 'theirs'],
+        [fixture()[slug].id, new Date(sinceMs), 'theirs'],
       );
     const take = (slug: 'berlin' | 'oslo') =>
-      world().running.store.query(
+      fixture().running.store.query(
         `delete from assignments where location_id = $1 and check_id = 'theirs'`,
-        [world()[slug].id],
+        [fixture()[slug].id],
       );
     const endedAt = (slug: 'berlin' | 'oslo', untilMs: number) =>
-      world().running.store.query(
+      fixture().running.store.query(
         `update assigned_slots set until = $2::timestamptz
          where location_id = $1 and check_id = 'theirs' and until is not null`,
-        [world()[slug].id, new Date(untilMs)],
+        [fixture()[slug].id, new Date(untilMs)],
       );
     const codesFor = async (...results: readonly CheckResult[]): Promise<readonly string[]> =>
-      codesIn(await world().send(world().berlin, { results }));
+      codesIn(await fixture().send(fixture().berlin, { results }));
     const slotAgo = (periods: number): number =>
       Math.floor(NOW / PERIOD_MS) * PERIOD_MS - periods * PERIOD_MS;
     const own = (slot: number): CheckResult => resultOfRun({ slot, checkId: 'theirs' });
 
     it('is any result of its own slots, for the status and alerts of a check that others run, too (trust model AC1)', async () => {
-      await world().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
-      const { berlin, oslo, deliver } = world();
+      await fixture().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
+      const { berlin, oslo, deliver } = fixture();
       const fromOslo = { runLocation: 'oslo' };
       await deliver(oslo, { results: [resultOfRun({ slot: minutesAgo(5), ...fromOslo })] });
       await deliver(berlin, {
@@ -95,7 +95,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are the texts of its results, but not the name and type of their check elsewhere (trust model AC6, AN10)', async () => {
-      await world().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
+      await fixture().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
       const elsewhere = 'https://elsewhere.example/capture';
       const forged = resultOfRun({
         slot: minutesAgo(1),
@@ -104,7 +104,7 @@ describe.each(databases)('on %s', (kind) => {
         hasFailures: true,
         apiCheckResult: { ...HTTP_DETAIL, jobAssets: [elsewhere], pcapDataUrl: elsewhere },
       });
-      await world().deliver(world().berlin, { results: [forged] });
+      await fixture().deliver(fixture().berlin, { results: [forged] });
       expect(await resultsOf('shop')).toMatchObject([
         {
           name: 'Another check',
@@ -133,14 +133,14 @@ describe.each(databases)('on %s', (kind) => {
       const fail = resultOfRun({ ...real, hasFailures: true });
       const pass: CheckResult = { ...fail, hasFailures: false, runLocation: 'berlin' };
       const shop = resultOfRun({ slot: minutesAgo(2), runLocation: 'oslo' });
-      const reply = await world().send(world().berlin, {
+      const reply = await fixture().send(fixture().berlin, {
         results: [pass, { ...shop, runLocation: 'berlin' }],
       });
       expect(reply.json.rejected).toEqual([
         expect.objectContaining({ id: pass.id, code: 'foreign_location' }),
         expect.objectContaining({ id: shop.id, code: 'foreign_location' }),
       ]);
-      await world().deliver(world().oslo, { results: [fail] });
+      await fixture().deliver(fixture().oslo, { results: [fail] });
       expect(await statusOf('theirs')).toMatchObject({ hasFailures: true });
     });
 
@@ -194,7 +194,7 @@ describe.each(databases)('on %s', (kind) => {
         await codesFor(own(slotAgo(30)), own(slotAgo(39)), own(slotAgo(18)), own(slotAgo(42))),
       ).toEqual(['foreign_location', 'foreign_location']);
       const query = `?resultType=ALL&from=0&to=${NOW / 1000}`;
-      const stored = (await world().mine.get(`/v1/check-results/theirs${query}`)).json;
+      const stored = (await fixture().mine.get(`/v1/check-results/theirs${query}`)).json;
       expect(stored.map(({ id }: CheckResult) => id)).toEqual([
         own(slotAgo(30)).id,
         own(slotAgo(39)).id,
@@ -204,14 +204,14 @@ describe.each(databases)('on %s', (kind) => {
     it('are no missed slots but its own (trust model AC5, AN9)', async () => {
       await theirs();
       const day = { checkId: 'theirs', slot: slotAgo(20), lastSlot: slotAgo(1), count: 20 };
-      const reply = await world().send(world().berlin, { missed: [day] });
+      const reply = await fixture().send(fixture().berlin, { missed: [day] });
       expect(codesIn(reply)).toEqual(['foreign_location']);
       await assign('berlin');
       await take('berlin');
       await since('berlin', slotAgo(15));
       await endedAt('berlin', slotAgo(10));
-      await world().deliver(world().berlin, { missed: [day] });
-      const shown = await world().mine.get(`/v1/missed-slots/theirs?from=0&to=${NOW / 1000}`);
+      await fixture().deliver(fixture().berlin, { missed: [day] });
+      const shown = await fixture().mine.get(`/v1/missed-slots/theirs?from=0&to=${NOW / 1000}`);
       // With a quarter of an hour at either end.
       expect(shown.json).toEqual([
         expect.objectContaining({
@@ -224,7 +224,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('is no future result: it is deferred, and stored when its time has come (trust model AN6)', async () => {
-      const { berlin, send, clock, running, mine } = world();
+      const { berlin, send, clock, running, mine } = fixture();
       const caller = { accountId: mine.accountId, locationId: berlin.id };
       await running.store.query(
         `insert into agents (account_id, location_id, id, version, instance_id, capabilities, concurrency)
@@ -245,31 +245,31 @@ describe.each(databases)('on %s', (kind) => {
       });
       const agents = await mine.get(`/v1/private-locations/${berlin.id}/agents`);
       expect(agents.json).toMatchObject([{ id: 'agent', clockAheadMs: 20 * 3_600_000 + 20 }]);
-      await world().deliver(world().oslo, {
+      await fixture().deliver(fixture().oslo, {
         results: [resultOfRun({ slot: NOW + 55_000, runLocation: 'oslo', hasFailures: true })],
       });
       expect(await statusOf('shop')).toMatchObject({ hasFailures: true });
       clock.stepWall(20 * 3_600_000);
       onTestFinished(() => clock.stepWall(-20 * 3_600_000));
-      await world().deliver(berlin, { results: [far], missed: [missed] });
+      await fixture().deliver(berlin, { results: [far], missed: [missed] });
       expect(await statusOf('shop')).toMatchObject({ hasFailures: false });
     });
 
     it('is no result whose times are ahead, though its slot is not (trust model AN6)', async () => {
       const times = { created_at: new Date(NOW + 61_000).toISOString() };
-      const reply = await world().send(world().berlin, {
+      const reply = await fixture().send(fixture().berlin, {
         results: [{ ...resultOfRun({ slot: minutesAgo(1) }), ...times }],
       });
       expect(reply.json).toMatchObject({ accepted: [], rejected: [], deferred: [{ index: 0 }] });
     });
 
     it('is only history when it arrives late: it changes neither the status nor an alert (trust model AC3, AN7)', async () => {
-      await world().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
-      await world().deliver(world().berlin, {
+      await fixture().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
+      await fixture().deliver(fixture().berlin, {
         results: [resultOfRun({ slot: minutesAgo(40), responseTime: 5 })],
       });
       expect(await statusOf('shop')).toBeNull();
-      await world().deliver(world().berlin, {
+      await fixture().deliver(fixture().berlin, {
         results: [resultOfRun({ slot: minutesAgo(14), responseTime: 7 })],
       });
       const before = await statusOf('shop');
@@ -277,7 +277,7 @@ describe.each(databases)('on %s', (kind) => {
       const late = [60, 50, 30, 20, 16].map((minutes) =>
         resultOfRun({ slot: minutesAgo(minutes), hasFailures: true, responseTime: 70 }),
       );
-      await world().deliver(world().berlin, { results: late });
+      await fixture().deliver(fixture().berlin, { results: late });
       expect(await statusOf('shop')).toMatchObject({
         hasFailures: false,
         lastCheckRunId: before.lastCheckRunId,
@@ -288,7 +288,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('is a current result if the clock of its agent is known to be behind (trust model AC4)', async () => {
-      const { berlin, running, mine, deliver } = world();
+      const { berlin, running, mine, deliver } = fixture();
       await running.store.query(
         `insert into agents (account_id, location_id, id, version, instance_id, capabilities,
            concurrency, clock_ahead_ms)

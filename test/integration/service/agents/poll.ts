@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { PollResponse } from '../../../../src/wire/v1/poll.ts';
 import { eventually } from '../../../support/eventually.ts';
-import type { AgentLab } from '../../../support/service/agent-lab.ts';
+import type { AgentFixture } from '../../../support/service/agent-fixture.ts';
 import { PollingAgent } from '../../../support/service/polling-agent.ts';
 
 const HOLD_MS = 5_000;
 
 /** An agent that has all its checks, while the assigner waits for changes. */
-async function settledAgent(lab: AgentLab, checks: number): Promise<PollingAgent> {
-  await lab.addChecks('check', checks);
-  lab.startAssigner();
-  const a = lab.agent('agent-a');
+async function settledAgent(fixture: AgentFixture, checks: number): Promise<PollingAgent> {
+  await fixture.addChecks('check', checks);
+  fixture.startAssigner();
+  const a = fixture.agent('agent-a');
   await a.poll();
   await a.look();
   expect(a.ids).toHaveLength(checks);
@@ -19,26 +19,26 @@ async function settledAgent(lab: AgentLab, checks: number): Promise<PollingAgent
 
 /** A poll that the service holds by now: its timer runs beside the assigner's. */
 async function heldPoll(
-  lab: AgentLab,
+  fixture: AgentFixture,
   agent: PollingAgent,
 ): Promise<{ answer: Promise<PollResponse> }> {
-  await eventually(() => lab.clock.pendingTimers === 1);
+  await eventually(() => fixture.clock.pendingTimers === 1);
   const answer = agent.poll();
-  await eventually(() => lab.clock.pendingTimers === 2);
+  await eventually(() => fixture.clock.pendingTimers === 2);
   return { answer };
 }
 
 /** What a poll is told, and when. */
-export function pollSuite(labOf: () => AgentLab): void {
+export function pollSuite(fixtureOf: () => AgentFixture): void {
   describe('a poll', () => {
     it('that is the first of an agent waits until its checks are assigned', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 3);
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 3);
+      const a = fixture.agent('agent-a');
       const answer = a.poll();
       // Held, since an agent that was told of no checks would stop what it ran before.
-      await eventually(() => lab.clock.pendingTimers === 1);
-      await lab.assigner.pass();
+      await eventually(() => fixture.clock.pendingTimers === 1);
+      await fixture.assigner.pass();
       expect(await answer).toMatchObject({
         full: true,
         epoch: 1,
@@ -59,46 +59,52 @@ export function pollSuite(labOf: () => AgentLab): void {
     });
 
     it('that ends before its checks are assigned keeps what the agent ran before', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 3);
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 3);
+      const a = fixture.agent('agent-a');
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       // Away for so long that it has lost them all, and the service stops as it comes back.
-      await lab.silence('agent-a');
-      await lab.assigner.pass();
+      await fixture.silence('agent-a');
+      await fixture.assigner.pass();
       const answer = await a.look();
       expect(answer).toMatchObject({ full: false, upsert: [], remove: [], epoch: 2 });
       expect(a.ids).toEqual(['check-0', 'check-1', 'check-2']);
-      await lab.checks.remove(lab.accountId, 'check-1');
-      await lab.assigner.pass();
+      await fixture.checks.remove(fixture.accountId, 'check-1');
+      await fixture.assigner.pass();
       expect(await a.look()).toMatchObject({ full: true, epoch: 2 });
       expect(a.ids).toEqual(['check-0', 'check-2']);
     });
 
     it.each([
-      ['created', (lab: AgentLab) => lab.addCheck('new'), { upsert: ['new'], remove: [] }],
+      [
+        'created',
+        (fixture: AgentFixture) => fixture.addCheck('new'),
+        { upsert: ['new'], remove: [] },
+      ],
       [
         'changed',
-        (lab: AgentLab) => lab.checks.update(lab.accountId, 'check-1', { name: 'renamed' }),
+        (fixture: AgentFixture) =>
+          fixture.checks.update(fixture.accountId, 'check-1', { name: 'renamed' }),
         { upsert: ['check-1'], remove: [] },
       ],
       [
         'deactivated',
-        (lab: AgentLab) => lab.checks.update(lab.accountId, 'check-1', { activated: false }),
+        (fixture: AgentFixture) =>
+          fixture.checks.update(fixture.accountId, 'check-1', { activated: false }),
         { upsert: [], remove: ['check-1'] },
       ],
       [
         'deleted',
-        (lab: AgentLab) => lab.checks.remove(lab.accountId, 'check-1'),
+        (fixture: AgentFixture) => fixture.checks.remove(fixture.accountId, 'check-1'),
         { upsert: [], remove: ['check-1'] },
       ],
     ])('that is held ends when a check is %s, and tells of that alone', async (_, change, told) => {
-      const lab = labOf();
-      const a = await settledAgent(lab, 3);
-      const { answer } = await heldPoll(lab, a);
-      await change(lab);
+      const fixture = fixtureOf();
+      const a = await settledAgent(fixture, 3);
+      const { answer } = await heldPoll(fixture, a);
+      await change(fixture);
       const { full, upsert, remove } = await answer;
       expect({ full, upsert: upsert.map(({ checkId }) => checkId), remove }).toEqual({
         full: false,
@@ -107,131 +113,135 @@ export function pollSuite(labOf: () => AgentLab): void {
     });
 
     it('returns the current check, and what was added and removed between polls', async () => {
-      const lab = labOf();
-      const { accountId, checks } = lab;
-      await lab.addChecks('check', 3);
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      const { accountId, checks } = fixture;
+      await fixture.addChecks('check', 3);
+      const a = fixture.agent('agent-a');
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       await checks.update(accountId, 'check-0', { frequency: 5, frequencyOffset: 1 });
       await checks.remove(accountId, 'check-1');
       await checks.update(accountId, 'check-2', { activated: false });
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await checks.update(accountId, 'check-2', { activated: true });
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       expect(a.ids).toEqual(['check-0', 'check-2']);
       expect(a.checks.get('check-0')?.slots).toMatchObject({ periodMs: 300_000, phaseMs: 6_000 });
     });
 
     it('returns a check that was deleted and created again under the same id', async () => {
-      const lab = labOf();
-      await lab.addCheck('check-0');
-      await lab.addCheck('check-1');
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addCheck('check-0');
+      await fixture.addCheck('check-1');
+      const a = fixture.agent('agent-a');
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
-      await lab.checks.remove(lab.accountId, 'check-1');
-      await lab.addCheck('check-1', { request: { hostname: 'another', port: 23 } });
-      await lab.assigner.pass();
+      await fixture.checks.remove(fixture.accountId, 'check-1');
+      await fixture.addCheck('check-1', { request: { hostname: 'another', port: 23 } });
+      await fixture.assigner.pass();
       expect((await a.look()).upsert).toMatchObject([
         { checkId: 'check-1', check: { request: { hostname: 'another' } } },
       ]);
     });
 
     it('ends after a third of the lease without changes, with the current revision', async () => {
-      const lab = labOf();
-      const a = await settledAgent(lab, 1);
-      const attic = await lab.addLocation('attic');
-      const { answer } = await heldPoll(lab, a);
+      const fixture = fixtureOf();
+      const a = await settledAgent(fixture, 1);
+      const attic = await fixture.addLocation('attic');
+      const { answer } = await heldPoll(fixture, a);
       let ended = false;
       void answer.then(() => {
         ended = true;
       });
       // Of no concern to it.
-      const before = await revisionOf(lab, attic.id);
-      await lab.addCheck('elsewhere', { privateLocations: ['attic'] });
-      await eventuallyAsync(async () => (await revisionOf(lab, attic.id)) > before);
-      await lab.clock.advance(HOLD_MS - 1);
+      const before = await revisionOf(fixture, attic.id);
+      await fixture.addCheck('elsewhere', { privateLocations: ['attic'] });
+      await eventuallyAsync(async () => (await revisionOf(fixture, attic.id)) > before);
+      await fixture.clock.advance(HOLD_MS - 1);
       expect(ended).toBe(false);
-      await lab.clock.advance(1);
+      await fixture.clock.advance(1);
       expect(await answer).toMatchObject({
         full: false,
         upsert: [],
         remove: [],
         runs: [],
-        revision: await revisionOf(lab, lab.cellar.id),
+        revision: await revisionOf(fixture, fixture.cellar.id),
       });
     });
 
     it('of an agent without any check is held, too', async () => {
-      const lab = labOf();
-      lab.startAssigner();
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      fixture.startAssigner();
+      const a = fixture.agent('agent-a');
       expect(await a.poll()).toMatchObject({ full: true, upsert: [] });
       await a.look();
-      const { answer } = await heldPoll(lab, a);
-      await lab.clock.advance(HOLD_MS);
+      const { answer } = await heldPoll(fixture, a);
+      await fixture.clock.advance(HOLD_MS);
       expect(await answer).toMatchObject({ full: false, upsert: [], remove: [] });
     });
 
     it('ends at once when the client is gone, and leaves nothing behind', async () => {
-      const lab = labOf();
-      await lab.addCheck('check');
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addCheck('check');
+      const a = fixture.agent('agent-a');
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       const gone = new AbortController();
       const answer = a.poll(gone.signal);
-      await eventually(() => lab.clock.pendingTimers === 1);
+      await eventually(() => fixture.clock.pendingTimers === 1);
       gone.abort();
       expect(await answer).toMatchObject({ full: false, upsert: [], remove: [] });
-      expect(lab.clock.pendingTimers).toBe(0);
+      expect(fixture.clock.pendingTimers).toBe(0);
     });
 
     it('returns a new proxy of the location at once', async () => {
-      const lab = labOf();
-      const a = await settledAgent(lab, 1);
-      const { answer } = await heldPoll(lab, a);
+      const fixture = fixtureOf();
+      const a = await settledAgent(fixture, 1);
+      const { answer } = await heldPoll(fixture, a);
       const proxyUrl = 'http://proxy:3128';
-      await lab.locations.update(lab.accountId, lab.cellar.id, { proxyUrl });
+      await fixture.locations.update(fixture.accountId, fixture.cellar.id, { proxyUrl });
       expect(await answer).toMatchObject({ location: { proxyUrl }, full: false, upsert: [] });
       // Also where it changed while no poll was held.
-      await lab.locations.update(lab.accountId, lab.cellar.id, { proxyUrl: null });
+      await fixture.locations.update(fixture.accountId, fixture.cellar.id, { proxyUrl: null });
       expect(await a.poll()).toMatchObject({ location: { proxyUrl: null } });
       // What it knows it is not told again.
-      const { answer: idle } = await heldPoll(lab, a);
-      await lab.clock.advance(HOLD_MS);
+      const { answer: idle } = await heldPoll(fixture, a);
+      await fixture.clock.advance(HOLD_MS);
       expect(await idle).toMatchObject({ location: { settings: null } });
     });
 
     it('ends when its location is deleted, with the answer to an invalid key', async () => {
-      const lab = labOf();
-      const attic = await lab.addLocation('attic');
-      const a = new PollingAgent(lab.agents, attic.caller, 'agent-a');
+      const fixture = fixtureOf();
+      const attic = await fixture.addLocation('attic');
+      const a = new PollingAgent(fixture.agents, attic.caller, 'agent-a');
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       const answer = a.poll();
       const ended = expect(answer).rejects.toMatchObject({ status: 401 });
-      await eventually(() => lab.clock.pendingTimers === 1);
-      await lab.locations.remove(lab.accountId, attic.id);
+      await eventually(() => fixture.clock.pendingTimers === 1);
+      await fixture.locations.remove(fixture.accountId, attic.id);
       await ended;
       await expect(a.look()).rejects.toMatchObject({ status: 401 });
     });
 
     it('ends at once for a requested run, which later answers repeat', async () => {
-      const lab = labOf();
-      const a = await settledAgent(lab, 1);
-      const { answer } = await heldPoll(lab, a);
-      const { id } = await lab.checkRuns.request(lab.accountId, 'check-0', { location: null });
+      const fixture = fixtureOf();
+      const a = await settledAgent(fixture, 1);
+      const { answer } = await heldPoll(fixture, a);
+      const { id } = await fixture.checkRuns.request(fixture.accountId, 'check-0', {
+        location: null,
+      });
       expect((await answer).runs).toMatchObject([{ runId: id, checkId: 'check-0' }]);
       // It has not run yet, and is no reason to answer again and again: only a further one is.
-      const next = await heldPoll(lab, a);
-      const further = await lab.checkRuns.request(lab.accountId, 'check-0', { location: null });
+      const next = await heldPoll(fixture, a);
+      const further = await fixture.checkRuns.request(fixture.accountId, 'check-0', {
+        location: null,
+      });
       expect(new Set((await next.answer).runs.map(({ runId }) => runId))).toEqual(
         new Set([id, further.id]),
       );
@@ -240,7 +250,7 @@ export function pollSuite(labOf: () => AgentLab): void {
     });
 
     it('with an unknown page marker is refused', async () => {
-      const a = labOf().agent('agent-a');
+      const a = fixtureOf().agent('agent-a');
       await expect(a.ask({ page: 'bm9uZQ' })).rejects.toMatchObject({
         status: 400,
         attributes: { problems: [{ path: 'body.page' }] },
@@ -248,26 +258,26 @@ export function pollSuite(labOf: () => AgentLab): void {
     });
 
     it('whose revision is older than the tombstones gets the whole set', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 4);
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 4);
+      const a = fixture.agent('agent-a');
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
-      await lab.checks.remove(lab.accountId, 'check-1');
-      await lab.assigner.pass();
-      await lab.store.query(
+      await fixture.checks.remove(fixture.accountId, 'check-1');
+      await fixture.assigner.pass();
+      await fixture.store.query(
         `update assignment_tombstones set created_at = now() - interval '25 hours'`,
       );
-      expect(await lab.assigner.pass()).toBe(1);
-      expect(await lab.assigner.pass()).toBe(0);
+      expect(await fixture.assigner.pass()).toBe(1);
+      expect(await fixture.assigner.pass()).toBe(0);
       expect((await a.look()).full).toBe(true);
       expect(a.ids).toEqual(['check-0', 'check-2', 'check-3']);
     });
   });
 }
 
-async function revisionOf({ store }: AgentLab, locationId: string): Promise<number> {
+async function revisionOf({ store }: AgentFixture, locationId: string): Promise<number> {
   const [row] = await store.query<{ revision: number }>(
     'select revision from location_assignments where location_id = $1',
     [locationId],

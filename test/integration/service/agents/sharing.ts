@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentLab } from '../../../support/service/agent-lab.ts';
+import type { AgentFixture } from '../../../support/service/agent-fixture.ts';
 import { PollingAgent, sorted } from '../../../support/service/polling-agent.ts';
 
 /** Who runs a check, as the database has it: `agent`, or `- reason`. */
-export async function ownersOf(lab: AgentLab): Promise<ReadonlyMap<string, string>> {
-  const rows = await lab.store.query<{ checkId: string; owner: string }>(
+export async function ownersOf(fixture: AgentFixture): Promise<ReadonlyMap<string, string>> {
+  const rows = await fixture.store.query<{ checkId: string; owner: string }>(
     `select check_id, coalesce(agent_id, '- ' || unassigned_reason) as owner from assignments
      where location_id = $1`,
-    [lab.cellar.id],
+    [fixture.cellar.id],
   );
   return new Map(rows.map(({ checkId, owner }) => [checkId, owner]));
 }
@@ -19,7 +19,7 @@ const LEASE_END = `(select lease_until from agents where id = 'agent-a')`;
 const ASSIGNED_AT = `(select assigned_at from location_assignments where location_id = $1)`;
 
 /** An instant of the cellar's by the database's clock, epoch milliseconds. */
-async function timeIn({ store, cellar }: AgentLab, sql: string): Promise<number> {
+async function timeIn({ store, cellar }: AgentFixture, sql: string): Promise<number> {
   const [row] = await store.query<{ at: Date }>(
     `select ${sql} as at from private_locations where id = $1`,
     [cellar.id],
@@ -32,21 +32,21 @@ function answeredUntil(agent: PollingAgent): number | null | undefined {
 }
 
 /** How the checks of a location are shared out among its agents. */
-export function sharingSuite(labOf: () => AgentLab): void {
+export function sharingSuite(fixtureOf: () => AgentFixture): void {
   describe('the checks of a location', () => {
     it('are each run by exactly one of its agents, in proportion to concurrency', async () => {
-      const lab = labOf();
-      const ids = sorted(await lab.addChecks('check', 60));
+      const fixture = fixtureOf();
+      const ids = sorted(await fixture.addChecks('check', 60));
       const [a, b] = [
-        lab.agent('agent-a', { concurrency: 100 }),
-        lab.agent('agent-b', { concurrency: 300 }),
+        fixture.agent('agent-a', { concurrency: 100 }),
+        fixture.agent('agent-b', { concurrency: 300 }),
       ];
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       expect(a.ids).toEqual(ids);
       await b.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       await b.look();
       expect(all(a, b)).toEqual(ids);
@@ -55,21 +55,25 @@ export function sharingSuite(labOf: () => AgentLab): void {
     });
 
     it('move to an agent that joins only as far as they are its share (trust model AC11)', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 60);
-      const [a, b, c] = [lab.agent('agent-a'), lab.agent('agent-b'), lab.agent('agent-c')];
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 60);
+      const [a, b, c] = [
+        fixture.agent('agent-a'),
+        fixture.agent('agent-b'),
+        fixture.agent('agent-c'),
+      ];
       await a.look();
       await b.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       await b.look();
-      const before = await ownersOf(lab);
+      const before = await ownersOf(fixture);
       const [ofA, ofB] = [a.ids, b.ids];
       await c.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       const told = [await a.look(), await b.look()];
       await c.look();
-      const after = await ownersOf(lab);
+      const after = await ownersOf(fixture);
       const moved = [...after].filter(([id, owner]) => owner !== before.get(id));
       expect(moved.length).toBeGreaterThan(5);
       expect(new Set(moved.map(([, owner]) => owner))).toEqual(new Set(['agent-c']));
@@ -84,18 +88,18 @@ export function sharingSuite(labOf: () => AgentLab): void {
     });
 
     it('move when the lease of a silent agent has ended, which then gets the whole set again', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 40);
-      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 40);
+      const [a, b] = [fixture.agent('agent-a'), fixture.agent('agent-b')];
       await a.look();
       await b.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       await b.look();
       const ofB = b.ids;
-      expect(await lab.assigner.pass()).toBe(0);
-      await lab.silence('agent-b');
-      expect(await lab.assigner.pass()).toBe(1);
+      expect(await fixture.assigner.pass()).toBe(0);
+      await fixture.silence('agent-b');
+      expect(await fixture.assigner.pass()).toBe(1);
       const told = await a.look();
       expect(sorted(told.upsert.map(({ checkId }) => checkId))).toEqual(ofB);
       expect(told.full).toBe(false);
@@ -104,7 +108,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       const epoch = b.epoch;
       await b.look();
       expect(b.epoch).toBeGreaterThan(epoch);
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       expect((await b.look()).full).toBe(true);
       expect(b.ids).toEqual(ofB);
@@ -112,30 +116,30 @@ export function sharingSuite(labOf: () => AgentLab): void {
     });
 
     it('move within about a second of the end of a lease', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 4);
-      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
-      lab.startAssigner();
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 4);
+      const [a, b] = [fixture.agent('agent-a'), fixture.agent('agent-b')];
+      fixture.startAssigner();
       await a.poll();
       await b.poll();
       await a.look();
       const held = a.poll();
-      await lab.silence('agent-b');
-      await lab.clock.advance(1_300);
+      await fixture.silence('agent-b');
+      await fixture.clock.advance(1_300);
       await held;
       expect(a.ids).toHaveLength(4);
     });
 
     it('move at once when an agent gives its lease back', async () => {
-      const lab = labOf();
-      await lab.addChecks('check', 20);
-      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
+      const fixture = fixtureOf();
+      await fixture.addChecks('check', 20);
+      const [a, b] = [fixture.agent('agent-a'), fixture.agent('agent-b')];
       await a.look();
       await b.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       await b.look();
-      lab.startAssigner();
+      fixture.startAssigner();
       const held = a.poll();
       expect(await b.release()).toBe(true);
       const told = await held;
@@ -145,15 +149,15 @@ export function sharingSuite(labOf: () => AgentLab): void {
     });
 
     it('move unchanged, or with the changes made while their agent left', async () => {
-      const lab = labOf();
-      const { accountId, checks } = lab;
+      const fixture = fixtureOf();
+      const { accountId, checks } = fixture;
       // In turn with another location, so that their slots are not those of their frequency.
-      await lab.addLocation('attic');
-      await lab.addChecks('check', 30, { privateLocations: ['attic', 'cellar'] });
-      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
+      await fixture.addLocation('attic');
+      await fixture.addChecks('check', 30, { privateLocations: ['attic', 'cellar'] });
+      const [a, b] = [fixture.agent('agent-a'), fixture.agent('agent-b')];
       await a.look();
       await b.look();
-      while ((await lab.assigner.pass()) > 0);
+      while ((await fixture.assigner.pass()) > 0);
       await a.look();
       await b.look();
       const ofB = new Map(b.checks);
@@ -162,7 +166,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       await checks.update(accountId, off, { activated: false });
       await checks.remove(accountId, gone);
       await checks.update(accountId, renamed, { name: 'renamed' });
-      while ((await lab.assigner.pass()) > 0);
+      while ((await fixture.assigner.pass()) > 0);
       const { upsert, remove } = await a.look();
       expect(remove).toEqual([]);
       const told = new Map(upsert.map((one) => [one.checkId, one]));
@@ -173,92 +177,97 @@ export function sharingSuite(labOf: () => AgentLab): void {
         expect(one.slots).toMatchObject({ ...before?.slots, stride: 2, index: 1 });
         if (id !== renamed) expect(one.check).toEqual(before?.check);
       }
-      expect(await lab.assigner.pass()).toBe(0);
+      expect(await fixture.assigner.pass()).toBe(0);
     });
 
     it('end with their agent if they were deleted after the scan of its location', async () => {
-      const lab = labOf();
-      const ids = await lab.addChecks('check', 3);
-      const a = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      const ids = await fixture.addChecks('check', 3);
+      const a = fixture.agent('agent-a');
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
-      const b = lab.agent('agent-b');
+      const b = fixture.agent('agent-b');
       await a.release();
       await b.look();
-      await lab.assigner.pass();
-      const ownersBefore = await ownersOf(lab);
+      await fixture.assigner.pass();
+      const ownersBefore = await ownersOf(fixture);
       expect(new Set(ownersBefore.values())).toEqual(new Set(['agent-b']));
-      const c = lab.agent('agent-c', { capabilities: { types: ['DNS'] } });
+      const c = fixture.agent('agent-c', { capabilities: { types: ['DNS'] } });
       await c.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await b.release();
-      await lab.checks.remove(lab.accountId, 'check-1');
+      await fixture.checks.remove(fixture.accountId, 'check-1');
       // As it is for whoever took the changes just before.
-      await lab.store.query(`delete from location_changes where check_id = 'check-1'`);
-      await lab.assigner.pass();
+      await fixture.store.query(`delete from location_changes where check_id = 'check-1'`);
+      await fixture.assigner.pass();
       const left = ids.filter((id) => id !== 'check-1');
-      expect(await ownersOf(lab)).toEqual(new Map(left.map((id) => [id, '- type_not_supported'])));
-      expect(await lab.assigner.pass()).toBe(0);
+      expect(await ownersOf(fixture)).toEqual(
+        new Map(left.map((id) => [id, '- type_not_supported'])),
+      );
+      expect(await fixture.assigner.pass()).toBe(0);
     });
 
     it('are unassigned with a reason if only the agent that is gone could run them', async () => {
-      const lab = labOf();
-      await lab.addCheck('ping', { checkType: 'ICMP', request: { hostname: 'host' } });
-      await lab.addCheck('tcp');
-      const a = lab.agent('agent-a', { capabilities: { icmp: false } });
-      const b = lab.agent('agent-b', { capabilities: { types: ['ICMP'] } });
+      const fixture = fixtureOf();
+      await fixture.addCheck('ping', { checkType: 'ICMP', request: { hostname: 'host' } });
+      await fixture.addCheck('tcp');
+      const a = fixture.agent('agent-a', { capabilities: { icmp: false } });
+      const b = fixture.agent('agent-b', { capabilities: { types: ['ICMP'] } });
       await a.look();
       await b.look();
-      await lab.assigner.pass();
-      expect(await ownersOf(lab)).toEqual(
+      await fixture.assigner.pass();
+      expect(await ownersOf(fixture)).toEqual(
         new Map([
           ['ping', 'agent-b'],
           ['tcp', 'agent-a'],
         ]),
       );
       await b.release();
-      await lab.assigner.pass();
-      expect((await ownersOf(lab)).get('ping')).toBe('- icmp_not_permitted');
+      await fixture.assigner.pass();
+      expect((await ownersOf(fixture)).get('ping')).toBe('- icmp_not_permitted');
       // And why it is that nobody has one follows those that are left.
-      const c = lab.agent('agent-c', { capabilities: { types: ['DNS'] } });
+      const c = fixture.agent('agent-c', { capabilities: { types: ['DNS'] } });
       await c.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.release();
-      await lab.assigner.pass();
-      expect(await ownersOf(lab)).toEqual(
+      await fixture.assigner.pass();
+      expect(await ownersOf(fixture)).toEqual(
         new Map([
           ['ping', '- type_not_supported'],
           ['tcp', '- type_not_supported'],
         ]),
       );
-      expect(await lab.assigner.pass()).toBe(0);
+      expect(await fixture.assigner.pass()).toBe(0);
     });
 
     it('come with the time from which an agent answers for them', async () => {
-      const lab = labOf();
-      await lab.addCheck('ping');
-      await lab.assigner.pass();
-      const agent = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addCheck('ping');
+      await fixture.assigner.pass();
+      const agent = fixture.agent('agent-a');
       await agent.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       // The next poll renews the lease.
-      const leaseEndMs = await timeIn(lab, LEASE_END);
+      const leaseEndMs = await timeIn(fixture, LEASE_END);
       await agent.look();
       // Not from the assignment: it still has to come to the agent, however long that takes in a lease.
       expect(answeredUntil(agent)).toBe(leaseEndMs);
       // Its process may have been killed before it kept the check.
-      const again = lab.agent('agent-a', { instanceId: 'agent-a-2' });
+      const again = fixture.agent('agent-a', { instanceId: 'agent-a-2' });
       await again.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await again.look();
       expect(answeredUntil(again)).toBe(leaseEndMs);
 
-      const seenMs = await timeIn(lab, `(select last_seen_at from agents where id = 'agent-a')`);
-      await lab.silence('agent-a');
-      const other = lab.agent('agent-b');
+      const seenMs = await timeIn(
+        fixture,
+        `(select last_seen_at from agents where id = 'agent-a')`,
+      );
+      await fixture.silence('agent-a');
+      const other = fixture.agent('agent-b');
       await other.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await other.look();
       expect(answeredUntil(other)).toBeGreaterThanOrEqual(seenMs);
     });
@@ -267,94 +276,94 @@ export function sharingSuite(labOf: () => AgentLab): void {
       { polls: 'still has them', time: ASSIGNED_AT },
       { polls: 'was told that they are gone', time: LEASE_END },
     ])('come back to an agent that $polls with another such time', async ({ polls, time }) => {
-      const lab = labOf();
-      const { accountId, checks } = lab;
-      await lab.addCheck('ping');
-      const agent = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      const { accountId, checks } = fixture;
+      await fixture.addCheck('ping');
+      const agent = fixture.agent('agent-a');
       await agent.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await agent.look();
       await checks.update(accountId, 'ping', { activated: false });
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       if (polls !== 'still has them') {
         await agent.look();
         expect(agent.ids).toEqual([]);
         await agent.look();
       }
       await checks.update(accountId, 'ping', { activated: true });
-      await lab.assigner.pass();
-      const untilMs = await timeIn(lab, time);
+      await fixture.assigner.pass();
+      const untilMs = await timeIn(fixture, time);
       // It runs them on: an instant yet to come would cost it what is due and has not begun.
       await agent.look();
       expect(answeredUntil(agent)).toBe(untilMs);
     });
 
     it('are unassigned with a reason while there is no agent', async () => {
-      const lab = labOf();
-      await lab.addCheck('ping', {
+      const fixture = fixtureOf();
+      await fixture.addCheck('ping', {
         checkType: 'ICMP',
         request: { hostname: 'host' },
       });
-      await lab.assigner.pass();
-      expect(await ownersOf(lab)).toEqual(new Map([['ping', '- no_live_agent']]));
-      const a = lab.agent('agent-a', { capabilities: { icmp: false } });
+      await fixture.assigner.pass();
+      expect(await ownersOf(fixture)).toEqual(new Map([['ping', '- no_live_agent']]));
+      const a = fixture.agent('agent-a', { capabilities: { icmp: false } });
       await a.look();
-      await lab.assigner.pass();
-      expect(await ownersOf(lab)).toEqual(new Map([['ping', '- icmp_not_permitted']]));
+      await fixture.assigner.pass();
+      expect(await ownersOf(fixture)).toEqual(new Map([['ping', '- icmp_not_permitted']]));
       // The operator allows it: the same process finds out.
       a.become({ capabilities: { icmp: true } });
       const { epoch } = a;
       await a.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       expect(a.ids).toEqual(['ping']);
       expect(a.epoch).toBe(epoch);
     });
 
     it('rotate among the locations that they name, as their fields say', async () => {
-      const lab = labOf();
-      const attic = await lab.addLocation('attic');
-      await lab.addCheck('turns', { frequency: 1, frequencyOffset: 2 });
-      const a = lab.agent('agent-a');
-      const other = new PollingAgent(lab.agents, attic.caller, 'agent-a');
+      const fixture = fixtureOf();
+      const attic = await fixture.addLocation('attic');
+      await fixture.addCheck('turns', { frequency: 1, frequencyOffset: 2 });
+      const a = fixture.agent('agent-a');
+      const other = new PollingAgent(fixture.agents, attic.caller, 'agent-a');
       await a.look();
       await other.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       const slots = { periodMs: 60_000, phaseMs: 12_000 };
       expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 1, index: 0 });
 
-      await lab.addCheck('turns', { privateLocations: ['attic', 'cellar'] });
-      await lab.assigner.pass();
+      await fixture.addCheck('turns', { privateLocations: ['attic', 'cellar'] });
+      await fixture.assigner.pass();
       await a.look();
       await other.look();
       expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 1 });
       expect(other.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 0 });
 
       // Only those that have agents here take turns.
-      await lab.addCheck('turns', { locations: ['eu-west-1'] });
-      await lab.store.query(
+      await fixture.addCheck('turns', { locations: ['eu-west-1'] });
+      await fixture.store.query(
         `update checks set body = jsonb_set(body, '{privateLocations}', '["no-more", "attic", "cellar"]')`,
       );
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await a.look();
       expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 1 });
 
-      await lab.addCheck('turns', { privateLocations: ['attic', 'cellar'], runParallel: true });
-      await lab.assigner.pass();
+      await fixture.addCheck('turns', { privateLocations: ['attic', 'cellar'], runParallel: true });
+      await fixture.assigner.pass();
       await a.look();
       expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 1, index: 0 });
       expect(a.checks.get('turns')?.check).toMatchObject({ runParallel: true });
     });
 
     it('run where their group says, and only while it is active', async () => {
-      const lab = labOf();
-      const { accountId, groups, assigner } = lab;
-      const attic = await lab.addLocation('attic');
+      const fixture = fixtureOf();
+      const { accountId, groups, assigner } = fixture;
+      const attic = await fixture.addLocation('attic');
       const group = await groups.create(accountId, { name: 'Shop' });
-      await lab.addCheck('grouped', { groupId: group.id });
-      const a = lab.agent('agent-a');
-      const other = new PollingAgent(lab.agents, attic.caller, 'agent-a');
+      await fixture.addCheck('grouped', { groupId: group.id });
+      const a = fixture.agent('agent-a');
+      const other = new PollingAgent(fixture.agents, attic.caller, 'agent-a');
       const seen = async (): Promise<unknown> => {
         await assigner.pass();
         await a.look();

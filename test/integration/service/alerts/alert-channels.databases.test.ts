@@ -13,7 +13,7 @@ import {
   makeCheck,
   noticeOf,
   put,
-} from '../../../support/service/alert-world.ts';
+} from '../../../support/service/alert-deliveries.ts';
 import {
   TEST_CHECK_VARIABLES,
   TEST_SECRETS,
@@ -24,7 +24,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const WISHES = {
   sendFailure: true,

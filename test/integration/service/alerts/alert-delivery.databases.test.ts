@@ -16,13 +16,13 @@ import {
   put,
   startWorker,
   whenAll,
-} from '../../../support/service/alert-world.ts';
+} from '../../../support/service/alert-deliveries.ts';
 import {
   HOSTILE,
   type TestService,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const DAY_MS = 86_400_000;
 

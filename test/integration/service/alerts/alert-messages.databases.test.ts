@@ -12,12 +12,12 @@ import {
   put,
   startWorker,
   whenAll,
-} from '../../../support/service/alert-world.ts';
+} from '../../../support/service/alert-deliveries.ts';
 import {
   HOSTILE,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const FROM = 'Vedette <alerts@vedette.test>';
 const SUBSCRIBED = { subscriptions: [{ checkId: 'home' }] };

@@ -13,11 +13,14 @@ import {
   makeWebhook,
   startWorker,
   whenAll,
-} from '../../../support/service/alert-world.ts';
-import { alertsWorldOf, FAILED, PASSED } from '../../../support/service/alerts-harness.ts';
-import { type ResultsWorld, useResultsWorld } from '../../../support/service/results-harness.ts';
+} from '../../../support/service/alert-deliveries.ts';
+import { alertsFixtureOf, FAILED, PASSED } from '../../../support/service/alerts-fixture.ts';
+import {
+  type ResultsFixture,
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
 import { testFeatures } from '../../../support/service/service-features.ts';
-import { useRunningService } from '../../../support/service/service-harness.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 const SECRET = 'the key of the hook';
 const MINUTE_MS = 60_000;
@@ -26,7 +29,7 @@ const MINUTE_MS = 60_000;
 describe.each(databases)('on %s', (kind) => {
   describe('an alert', () => {
     const running = useRunningService(kind);
-    const world = useResultsWorld(running);
+    const fixture = useResultsFixture(running);
     // What one test leaves waiting is not for the replicas of the next.
     afterEach(() => running().store.query('delete from alert_deliveries'));
 
@@ -51,13 +54,13 @@ describe.each(databases)('on %s', (kind) => {
     const passUntil = async (condition: () => boolean): Promise<void> => {
       while (!condition()) {
         if (callsUnderWay > 0) await new Promise<void>((resolve) => setImmediate(resolve));
-        else await world().clock.advance(100);
+        else await fixture().clock.advance(100);
       }
     };
 
     /** A whole service beside the one that answers requests, until the test ends. */
     const startReplica = async (mail: MailServer): Promise<void> => {
-      const { store, clock } = world();
+      const { store, clock } = fixture();
       const delivery = readDeliveryConfig({
         // The receivers are on this machine.
         HOST: '127.0.0.1',
@@ -75,14 +78,14 @@ describe.each(databases)('on %s', (kind) => {
       });
     };
 
-    const incidents = async () => (await world().mine.get('/v1/status-pages/incidents')).json;
+    const incidents = async () => (await fixture().mine.get('/v1/status-pages/incidents')).json;
 
     it('of a failed run sends a signed webhook and a mail and opens an incident, each once', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const [hook, mail] = await Promise.all([hookServer(), mailServer()]);
-      const { run, alerts } = alertsWorldOf(world());
+      const { run, alerts } = alertsFixtureOf(fixture());
       const hookId = await makeWebhook(
-        world(),
+        fixture(),
         {
           url: hook.url,
           webhookSecret: SECRET,
@@ -90,7 +93,7 @@ describe.each(databases)('on %s', (kind) => {
         },
         ['shop'],
       );
-      const mailId = await makeChannel(world(), {
+      const mailId = await makeChannel(fixture(), {
         type: 'EMAIL',
         config: { address: 'ops@example.com' },
         subscriptions: [{ checkId: 'shop' }],
@@ -108,7 +111,7 @@ describe.each(databases)('on %s', (kind) => {
       await startReplica(mail);
 
       await run(1, FAILED);
-      for (const id of [hookId, mailId]) await deliveriesWhen(world(), id, whenAll('sent'));
+      for (const id of [hookId, mailId]) await deliveriesWhen(fixture(), id, whenAll('sent'));
       expect(await incidents()).toMatchObject([
         { name: 'The shop is down', services: [service.id], lastUpdateStatus: 'INVESTIGATING' },
       ]);
@@ -116,12 +119,12 @@ describe.each(databases)('on %s', (kind) => {
       await run(3, PASSED);
       const all = (rows: readonly { state: string }[]) =>
         rows.length === 2 && whenAll('sent')(rows);
-      for (const id of [hookId, mailId]) await deliveriesWhen(world(), id, all);
+      for (const id of [hookId, mailId]) await deliveriesWhen(fixture(), id, all);
       expect(await incidents()).toMatchObject([{ lastUpdateStatus: 'RESOLVED' }]);
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
 
       expect(typesIn(hook)).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
-      const to = world().clock.wallMs() + 1;
+      const to = fixture().clock.wallMs() + 1;
       const { json: listed } = await mine.get(`/v1/check-alerts?from=0&to=${to}`);
       for (const [number, { body, headers }] of hook.requests.entries()) {
         const signature = createHmac('sha256', SECRET).update(body).digest('hex');
@@ -135,10 +138,10 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('that is due by time alone is given once with several replicas', async () => {
-      const { mine, clock } = world();
+      const { mine, clock } = fixture();
       const [hook, mail] = await Promise.all([hookServer(), mailServer()]);
-      const { run } = alertsWorldOf(world());
-      const id = await makeWebhook(world(), { url: hook.url }, ['shop']);
+      const { run } = alertsFixtureOf(fixture());
+      const id = await makeWebhook(fixture(), { url: hook.url }, ['shop']);
       const alertSettings = {
         escalationType: 'TIME_BASED',
         timeBasedEscalation: { minutesFailingThreshold: 5 },
@@ -155,11 +158,11 @@ describe.each(databases)('on %s', (kind) => {
       };
       await pass(5);
       await passUntil(() => typesIn(hook).length === 1);
-      await deliveriesWhen(world(), id, whenAll('sent'));
+      await deliveriesWhen(fixture(), id, whenAll('sent'));
       await pass(1);
       await passUntil(() => typesIn(hook).length === 2);
       await pass(2);
-      const rows = await deliveriesWhen(world(), id, whenAll('sent'));
+      const rows = await deliveriesWhen(fixture(), id, whenAll('sent'));
       expect(rows.map((row: Record<string, unknown>) => [row.alertType, row.reminder])).toEqual([
         ['ALERT_FAILURE_REMAIN', 1],
         ['ALERT_FAILURE_REMAIN', 0],
@@ -168,16 +171,16 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('is sent again under the same id after a process was killed before it stored the outcome', async () => {
-      const { mortal, kill } = mortalStore(world());
+      const { mortal, kill } = mortalStore(fixture());
       const hook = await hookServer((_, response) => {
         kill();
         response.end('ok');
       });
-      const { run, alerts } = alertsWorldOf(world());
-      const id = await makeWebhook(world(), { url: hook.url, webhookSecret: SECRET }, ['shop']);
+      const { run, alerts } = alertsFixtureOf(fixture());
+      const id = await makeWebhook(fixture(), { url: hook.url, webhookSecret: SECRET }, ['shop']);
       // Its clock is its own: nobody else wakes with it.
-      const itsClock = new FakeClock(world().clock.wallMs());
-      const killed = startWorker({ ...world(), store: mortal, clock: itsClock });
+      const itsClock = new FakeClock(fixture().clock.wallMs());
+      const killed = startWorker({ ...fixture(), store: mortal, clock: itsClock });
       await run(0, FAILED);
       await eventually(() => hook.requests.length === 1);
       await run(1, PASSED);
@@ -187,13 +190,13 @@ describe.each(databases)('on %s', (kind) => {
       while (!hasGivenUp()) await itsClock.advance(1_000);
       await killed.stop();
 
-      const [recovery, failure] = await deliveriesWhen(world(), id, () => true);
+      const [recovery, failure] = await deliveriesWhen(fixture(), id, () => true);
       expect([failure.state, recovery.state]).toEqual(['sending', 'waiting']);
-      await world().store.query('update alert_deliveries set lease_until = now()');
+      await fixture().store.query('update alert_deliveries set lease_until = now()');
       const mail = await mailServer();
       await startReplica(mail);
       await startReplica(mail);
-      const rows = await deliveriesWhen(world(), id, whenAll('sent'));
+      const rows = await deliveriesWhen(fixture(), id, whenAll('sent'));
       expect(rows.map((row: { attempts: number }) => row.attempts)).toEqual([1, 2]);
       expect(typesIn(hook)).toEqual(['ALERT_FAILURE', 'ALERT_FAILURE', 'ALERT_RECOVERY']);
       const ids = hook.requests.map(({ headers }) => headers['x-service-delivery']);
@@ -202,11 +205,11 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('is given only for a stored result, and once for a result that is uploaded twice', async () => {
-      const { berlin, send, store } = world();
+      const { berlin, send, store } = fixture();
       const hook = await hookServer();
-      const { result, alerts } = alertsWorldOf(world());
-      const id = await makeWebhook(world(), { url: hook.url }, ['shop']);
-      startWorker(world());
+      const { result, alerts } = alertsFixtureOf(fixture());
+      const id = await makeWebhook(fixture(), { url: hook.url }, ['shop']);
+      startWorker(fixture());
       const batch = { results: [result(0, FAILED)] };
       await store.query('alter table alert_deliveries rename to gone');
       const lost = await send(berlin, batch);
@@ -216,7 +219,7 @@ describe.each(databases)('on %s', (kind) => {
       // The agent got no answer that it can trust, and sends it again, twice at once.
       const again = await Promise.all([send(berlin, batch), send(berlin, batch)]);
       expect(again.map(({ status }) => status)).toEqual([200, 200]);
-      await deliveriesWhen(world(), id, whenAll('sent'));
+      await deliveriesWhen(fixture(), id, whenAll('sent'));
       expect(typesIn(hook)).toEqual(['ALERT_FAILURE']);
       expect(await alerts()).toEqual(['ALERT_FAILURE']);
     });
@@ -232,7 +235,7 @@ function subjectOf(source: string): string | undefined {
 }
 
 /** The same database, until its process is killed: nothing of it is heard any more. */
-function mortalStore({ store }: ResultsWorld): {
+function mortalStore({ store }: ResultsFixture): {
   readonly mortal: Store;
   readonly kill: () => void;
 } {

@@ -6,8 +6,8 @@ import {
   putAlertRecords,
 } from '../../../../src/service/alerts/states.sql.ts';
 import { databases } from '../../../support/database/databases.ts';
-import { useResultsWorld } from '../../../support/service/results-harness.ts';
-import { useRunningService } from '../../../support/service/service-harness.ts';
+import { useResultsFixture } from '../../../support/service/results-fixture.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 const STATE: AlertState = {
   condition: 'failing',
@@ -59,9 +59,9 @@ const STORED = {
 
 describe.each(databases)('on %s', (kind) => {
   describe('the stored alert state of a check', () => {
-    const world = useResultsWorld(useRunningService(kind));
+    const fixture = useResultsFixture(useRunningService(kind));
     const recordOfShop = async () => {
-      const { store, mine } = world();
+      const { store, mine } = fixture();
       const [subject] = await findAlertSubjects(store, {
         accountId: mine.accountId,
         checkIds: ['shop'],
@@ -72,7 +72,7 @@ describe.each(databases)('on %s', (kind) => {
     };
 
     it('has the keys and columns that replicas of the previous release read', async () => {
-      const { store, mine } = world();
+      const { store, mine } = fixture();
       const records = [{ checkId: 'shop', record: RECORD }];
       await putAlertRecords(store, { accountId: mine.accountId, records });
       const rows = await store.query(
@@ -88,7 +88,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('is read from a row that the previous release stored', async () => {
-      const { store, mine } = world();
+      const { store, mine } = fixture();
       await store.query(
         `insert into check_alert_states
            (account_id, check_id, condition, due_at, ssl_ends_at, ssl_told_days, body)

@@ -7,18 +7,21 @@ import { databases } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { ASSERTION, HTTP_DETAIL, HTTP_RESPONSE } from '../../../support/samples/http-results.ts';
 import {
-  alertsWorldOf,
+  alertsFixtureOf,
   DEGRADED,
   FAILED,
   listeningEngine,
   PASSED,
-} from '../../../support/service/alerts-harness.ts';
-import { type ResultsWorld, useResultsWorld } from '../../../support/service/results-harness.ts';
+} from '../../../support/service/alerts-fixture.ts';
+import {
+  type ResultsFixture,
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
 import {
   HOSTILE,
   problemsIn,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/check-alerts';
 
@@ -36,17 +39,17 @@ const failingMinutes = (minutesFailingThreshold: number) => ({
 /** What checks' results tell people, from the agents' batches to the list of alerts. */
 describe.each(databases)('on %s', (kind) => {
   describe('alerts', () => {
-    const world = useResultsWorld(useRunningService(kind));
+    const fixture = useResultsFixture(useRunningService(kind));
 
-    const settingsPath = () => `/v1/accounts/${world().mine.accountId}/alert-settings`;
+    const settingsPath = () => `/v1/accounts/${fixture().mine.accountId}/alert-settings`;
     const change = async (fields: object, id = 'shop') => {
-      const changed = await world().mine.patch(`/v1/checks/${id}`, fields);
+      const changed = await fixture().mine.patch(`/v1/checks/${id}`, fields);
       expect(changed.status, changed.text).toBe(200);
     };
 
     it('are listed as the specification says, newest first', async () => {
-      const { mine, theirs, clock, berlin } = world();
-      const { run, slot } = alertsWorldOf(world());
+      const { mine, theirs, clock, berlin } = fixture();
+      const { run, slot } = alertsFixtureOf(fixture());
       const startedAt = new Date(slot(1) + 5).toISOString();
       await run(1, {
         hasFailures: true,
@@ -97,10 +100,10 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('name the response time that was too slow', async () => {
-      const { run } = alertsWorldOf(world());
+      const { run } = alertsFixtureOf(fixture());
       await run(1, DEGRADED);
-      world().clock.spend(1);
-      const [alert] = (await world().mine.get(PATH)).json;
+      fixture().clock.spend(1);
+      const [alert] = (await fixture().mine.get(PATH)).json;
       expect(alert).toMatchObject({
         alertType: 'ALERT_DEGRADED',
         error: 'The response time of 3500 ms was over degradedResponseTime',
@@ -110,8 +113,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are given in the order of the slots of a batch', async () => {
-      const { berlin } = world();
-      const { deliver, result, alerts, run } = alertsWorldOf(world());
+      const { berlin } = fixture();
+      const { deliver, result, alerts, run } = alertsFixtureOf(fixture());
       const results = [
         result(4, FAILED),
         result(1, FAILED),
@@ -135,8 +138,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are not given for runs that are older than the known ones', async () => {
-      const { oslo, berlin } = world();
-      const { deliver, run, alerts, result } = alertsWorldOf(world());
+      const { oslo, berlin } = fixture();
+      const { deliver, run, alerts, result } = alertsFixtureOf(fixture());
       await change({ frequency: 1 });
       await run(5, PASSED);
       await run(4, FAILED);
@@ -154,7 +157,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are not given for results that judge nothing', async () => {
-      const { run, alerts } = alertsWorldOf(world());
+      const { run, alerts } = alertsFixtureOf(fixture());
       await run(1, { hasErrors: true, hasFailures: true });
       await run(2, { isCancelled: true, hasFailures: true });
       await run(3, { resultType: 'ATTEMPT', hasFailures: true });
@@ -171,7 +174,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are given after the number of failed runs that the check configures', async () => {
-      const { run, alerts } = alertsWorldOf(world());
+      const { run, alerts } = alertsFixtureOf(fixture());
       await change(own(failedRuns(3)));
       for (const minute of [1, 2]) await run(minute, FAILED);
       expect(await alerts()).toEqual([]);
@@ -180,8 +183,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('apply the settings of the group, the account or the check', async () => {
-      const { mine, check, berlin } = world();
-      const { deliver, alerts, result } = alertsWorldOf(world());
+      const { mine, check, berlin } = fixture();
+      const { deliver, alerts, result } = alertsFixtureOf(fixture());
       const group = async (fields: object): Promise<number> =>
         (await mine.post('/v1/check-groups', { name: 'Group', ...fields })).json.id;
       await mine.put(settingsPath(), failedRuns(2));
@@ -219,7 +222,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('follow a change of the settings from the next run on', async () => {
-      const { run, alerts } = alertsWorldOf(world());
+      const { run, alerts } = alertsFixtureOf(fixture());
       await change(own(failedRuns(5)));
       for (const minute of [1, 2]) await run(minute, FAILED);
       await change(own(failedRuns(2)));
@@ -233,7 +236,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are given between two runs once the minutes of the threshold are over', async () => {
-      const { run, alerts, sweepAt } = alertsWorldOf(world());
+      const { run, alerts, sweepAt } = alertsFixtureOf(fixture());
       await change(own(failingMinutes(5)));
       await run(0, { ...FAILED, responseTime: 77 });
       await sweepAt(4.99);
@@ -241,14 +244,14 @@ describe.each(databases)('on %s', (kind) => {
       await sweepAt(5);
       await sweepAt(6);
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
-      const [alert] = (await world().mine.get(PATH)).json;
+      const [alert] = (await fixture().mine.get(PATH)).json;
       expect(alert).toMatchObject({ responseTime: 77, statusCode: '503', runLocation: 'berlin' });
       await run(7, PASSED);
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN', 'ALERT_RECOVERY']);
     });
 
     it('are not given after the old minutes where the threshold was raised', async () => {
-      const { run, alerts, sweepAt } = alertsWorldOf(world());
+      const { run, alerts, sweepAt } = alertsFixtureOf(fixture());
       await change(own(failingMinutes(5)));
       await run(0, FAILED);
       await change(own(failingMinutes(15)));
@@ -259,16 +262,16 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are given once while several replicas sweep and results come in', async () => {
-      const { store, check, berlin, features } = world();
-      const { deliver, result, alerts, slot } = alertsWorldOf(world());
+      const { store, check, berlin, features } = fixture();
+      const { deliver, result, alerts, slot } = alertsFixtureOf(fixture());
       const ids = Array.from({ length: 30 }, (_, number) => `c${number}`);
       for (const id of ids) await check(id, own(failingMinutes(5)));
       const batch = (minute: number) =>
         ids.map((checkId) => result(minute, { ...FAILED, checkId }));
       await deliver(berlin, { results: batch(0) });
-      const { clock } = world();
+      const { clock } = fixture();
       clock.spend(slot(5) - clock.wallMs());
-      const other = listeningEngine({ ...world(), store });
+      const other = listeningEngine({ ...fixture(), store });
       await Promise.all([
         features.alertEngine.sweep(),
         other.engine.sweep(),
@@ -282,8 +285,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are not given where the check or its group is muted', async () => {
-      const { mine, check } = world();
-      const { run, alerts, sweepAt } = alertsWorldOf(world());
+      const { mine, check } = fixture();
+      const { run, alerts, sweepAt } = alertsFixtureOf(fixture());
       await change({ muted: true });
       await run(1, FAILED);
       await change({ muted: false });
@@ -301,7 +304,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are not given while the check is deactivated, and resume from the same state', async () => {
-      const { run, alerts, sweepAt } = alertsWorldOf(world());
+      const { run, alerts, sweepAt } = alertsFixtureOf(fixture());
       await change(own(failingMinutes(5)));
       await run(0, FAILED);
       await change({ activated: false });
@@ -315,12 +318,12 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('end when their check is deleted', async () => {
-      const { mine } = world();
-      const { run, alerts, sweepAt } = alertsWorldOf(world());
+      const { mine } = fixture();
+      const { run, alerts, sweepAt } = alertsFixtureOf(fixture());
       await change(own({ ...failingMinutes(5), reminders: { amount: 5, interval: 1 } }));
       await run(0, FAILED);
       expect((await mine.delete('/v1/checks/shop')).status).toBe(204);
-      await world().check('shop');
+      await fixture().check('shop');
       await sweepAt(10);
       expect(await alerts()).toEqual([]);
       await run(11, PASSED);
@@ -328,8 +331,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('count a slot of several locations once, and end with the last of them', async () => {
-      const { oslo, berlin } = world();
-      const { deliver, run, alerts, result } = alertsWorldOf(world());
+      const { oslo, berlin } = fixture();
+      const { deliver, run, alerts, result } = alertsFixtureOf(fixture());
       await change({ runParallel: true, frequency: 1, ...own(failedRuns(2)) });
       await run(1, PASSED, oslo);
       await run(2, FAILED);
@@ -344,8 +347,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are given for a location that retries while another is ahead of it', async () => {
-      const { oslo } = world();
-      const { run, alerts } = alertsWorldOf(world());
+      const { oslo } = fixture();
+      const { run, alerts } = alertsFixtureOf(fixture());
       await change({ runParallel: true, frequency: 1 });
       for (const minute of [1, 2, 3]) await run(minute, PASSED, oslo);
       await run(1, { ...FAILED, attempts: 2 });
@@ -357,8 +360,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are given for a location that retries in a rotation while the next is ahead of it', async () => {
-      const { oslo } = world();
-      const { run, alerts } = alertsWorldOf(world());
+      const { oslo } = fixture();
+      const { run, alerts } = alertsFixtureOf(fixture());
       await change({ runParallel: false, frequency: 1 });
       await run(2, PASSED, oslo);
       await run(1, { ...FAILED, attempts: 2 });
@@ -376,8 +379,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('count a handed-over retry for the location where the run began', async () => {
-      const { oslo, handOver } = world();
-      const { deliver, run, alerts, result } = alertsWorldOf(world());
+      const { oslo, handOver } = fixture();
+      const { deliver, run, alerts, result } = alertsFixtureOf(fixture());
       await change({
         runParallel: true,
         frequency: 1,
@@ -395,8 +398,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are given at the configured percentage of failing locations', async () => {
-      const { check, oslo, place } = world();
-      const { run, alerts } = alertsWorldOf(world());
+      const { check, oslo, place } = fixture();
+      const { run, alerts } = alertsFixtureOf(fixture());
       const [rome, bonn] = [await place('rome'), await place('bonn')];
       const parallelRunFailureThreshold = { enabled: true, percentage: 50 };
       await check('shop', {
@@ -421,7 +424,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('of certificates are given once for each of the last thirty days', async () => {
-      const { run, alerts, slot } = alertsWorldOf(world());
+      const { run, alerts, slot } = alertsFixtureOf(fixture());
       const sees = (daysRemaining: number) => ({
         apiCheckResult: {
           ...HTTP_DETAIL,
@@ -443,16 +446,16 @@ describe.each(databases)('on %s', (kind) => {
       await run(3 * DAY + 1, sees(28));
       expect(await alerts()).toEqual(['ALERT_SSL', 'ALERT_SSL']);
       const all = `from=${slot(0)}&to=${slot(4 * DAY)}`;
-      const [alert] = (await world().mine.get(`${PATH}?${all}`)).json;
+      const [alert] = (await fixture().mine.get(`${PATH}?${all}`)).json;
       expect(alert).toMatchObject({ alertType: 'ALERT_SSL', error: null, statusCode: '200' });
     });
 
     it('are sent to subscribers, with reminders until the recovery', async () => {
-      const { notices, engine, said } = listeningEngine(world());
+      const { notices, engine, said } = listeningEngine(fixture());
       await change(own({ ...failedRuns(1), reminders: { amount: 2, interval: 10 } }));
-      const { result, slot } = alertsWorldOf(world());
-      const take = takerOf(world(), engine.follow);
-      const { clock } = world();
+      const { result, slot } = alertsFixtureOf(fixture());
+      const take = takerOf(fixture(), engine.follow);
+      const { clock } = fixture();
       const sweepAt = async (minute: number) => {
         clock.spend(slot(minute) - clock.wallMs());
         await engine.sweep();
@@ -492,7 +495,7 @@ describe.each(databases)('on %s', (kind) => {
       // A reminder is of the alert, and tells of the run that was last.
       expect(reminder).toMatchObject({ alertId: first?.alertId, responseTime: 6 });
       expect(recovery?.alertId).not.toBe(first?.alertId);
-      const listed = (await world().mine.get(`${PATH}?from=0&to=${slot(100)}`)).json;
+      const listed = (await fixture().mine.get(`${PATH}?from=0&to=${slot(100)}`)).json;
       expect(listed.map(({ id }: { id: string }) => id)).toEqual([
         recovery?.alertId,
         first?.alertId,
@@ -500,24 +503,24 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('contain the tags and the group of their check', async () => {
-      const { mine } = world();
-      const { notices, engine } = listeningEngine(world());
+      const { mine } = fixture();
+      const { notices, engine } = listeningEngine(fixture());
       const group = await mine.post('/v1/check-groups', { name: HOSTILE, tags: ['b'] });
       await change({ tags: ['a'], groupId: group.json.id });
-      const { result } = alertsWorldOf(world());
-      await takerOf(world(), engine.follow)([result(1, FAILED)]);
+      const { result } = alertsFixtureOf(fixture());
+      await takerOf(fixture(), engine.follow)([result(1, FAILED)]);
       expect(notices[0]?.check).toMatchObject({ tags: ['a', 'b'], groupName: HOSTILE });
     });
 
     it('are silent in a window, by the time of the slot', async () => {
-      const { result, slot } = alertsWorldOf(world());
+      const { result, slot } = alertsFixtureOf(fixture());
       const { engine, said } = listeningEngine(
-        world(),
+        fixture(),
         (tags, instantMs) => tags.includes('quiet') && instantMs >= slot(2) && instantMs < slot(4),
       );
       await change({ tags: ['quiet'] });
-      await world().check('loud');
-      const take = takerOf(world(), engine.follow);
+      await fixture().check('loud');
+      const take = takerOf(fixture(), engine.follow);
       await take([result(2, FAILED), result(2, { ...FAILED, checkId: 'loud' })]);
       expect(said()).toEqual(['ALERT_FAILURE']);
       await take([result(5, FAILED), result(6, PASSED), result(7, FAILED)]);
@@ -525,8 +528,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are silent while a maintenance window silences or pauses their check', async () => {
-      const { mine, check, features } = world();
-      const { run, alerts, slot, sweepAt } = alertsWorldOf(world());
+      const { mine, check, features } = fixture();
+      const { run, alerts, slot, sweepAt } = alertsFixtureOf(fixture());
       const window = (from: number, to: number, fields: object) =>
         features.maintenanceWindows.create(mine.accountId, {
           name: 'Move',
@@ -562,8 +565,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are swept in the background, and deleted after the retention of results', async () => {
-      const { clock, features, mine } = world();
-      const { run, alerts, slot, sweepAt } = alertsWorldOf(world());
+      const { clock, features, mine } = fixture();
+      const { run, alerts, slot, sweepAt } = alertsFixtureOf(fixture());
       await change(own(failingMinutes(5)));
       /** Begins, and resolves when the first round is over and it waits for the next. */
       const keeping = async (keep: (signal: AbortSignal) => Promise<void>) => {
@@ -602,12 +605,14 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('open an incident with the first failure notice, and resolve it with the recovery', async () => {
-      const { result, slot } = alertsWorldOf(world());
-      const { engine, incidents } = listeningEngine(world());
-      const { json: shop } = await world().mine.post('/v1/status-pages/services', { name: 'Shop' });
+      const { result, slot } = alertsFixtureOf(fixture());
+      const { engine, incidents } = listeningEngine(fixture());
+      const { json: shop } = await fixture().mine.post('/v1/status-pages/services', {
+        name: 'Shop',
+      });
       const trigger = { serviceId: shop.id, severity: 'MAJOR', name: 'Shop is down' };
       await change({ triggerIncident: trigger, ...own(failedRuns(2)) });
-      const take = takerOf(world(), engine.follow);
+      const take = takerOf(fixture(), engine.follow);
       const opened = `opened shop Shop is down ${slot(0)}`;
       const resolved = `resolved shop ${slot(0)}`;
       await take([result(1, FAILED)]);
@@ -628,12 +633,12 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('take one statement where all checks pass, and a few where all fail', async () => {
-      const { check } = world();
-      const { result } = alertsWorldOf(world());
-      const { engine, notices } = listeningEngine(world());
+      const { check } = fixture();
+      const { result } = alertsFixtureOf(fixture());
+      const { engine, notices } = listeningEngine(fixture());
       const ids = Array.from({ length: 60 }, (_, number) => `c${number}`);
       for (const id of ids) await check(id);
-      const take = takerOf(world(), engine.follow);
+      const take = takerOf(fixture(), engine.follow);
       const all = (minute: number, fields: object) =>
         ids.map((checkId) => result(minute, { ...fields, checkId }));
       expect(await take(all(1, PASSED))).toBe(1);
@@ -653,7 +658,7 @@ describe.each(databases)('on %s', (kind) => {
       };
 
       it('have every default, and change one field at a time', async () => {
-        const { mine } = world();
+        const { mine } = fixture();
         expect((await mine.get(settingsPath())).json).toEqual(DEFAULTS);
         const changed = await mine.put(settingsPath(), {
           escalationType: 'TIME_BASED',
@@ -685,7 +690,7 @@ describe.each(databases)('on %s', (kind) => {
         [{ parallelRunFailureThreshold: { percentage: 101 } }, 'body.parallelRunFailureThreshold'],
         [{ threshold: 1 }, 'body.threshold'],
       ])('refuse %j', async (fields, path) => {
-        const { mine } = world();
+        const { mine } = fixture();
         const refused = await mine.put(settingsPath(), fields);
         expect(refused.status).toBe(400);
         expect(problemsIn(refused).join('\n')).toContain(path);
@@ -693,7 +698,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('are visible only to the account, and only admins change them', async () => {
-        const { mine, theirs, clientWith } = world();
+        const { mine, theirs, clientWith } = fixture();
         expect((await theirs.get(settingsPath())).status).toBe(404);
         expect((await theirs.put(settingsPath(), failedRuns(2))).status).toBe(404);
         const reader = await clientWith('read');
@@ -711,7 +716,7 @@ describe.each(databases)('on %s', (kind) => {
  *
  * @returns how many statements that took
  */
-function takerOf({ store, mine, berlin, clock }: ResultsWorld, follow: FinalFollower) {
+function takerOf({ store, mine, berlin, clock }: ResultsFixture, follow: FinalFollower) {
   return (finals: readonly CheckResult[]): Promise<number> =>
     store.transaction(async (tx) => {
       const { accountId } = mine;

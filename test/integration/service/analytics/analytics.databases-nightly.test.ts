@@ -10,14 +10,14 @@ import {
   NOW,
   type Run,
   resultOfRun,
-  useResultsWorld,
-} from '../../../support/service/results-harness.ts';
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
 import {
   HOSTILE,
   problemsIn,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/analytics/url/shop';
 const SUFFIXES = ['avg', 'max', 'median', 'min', 'p50', 'p90', 'p95', 'p99', 'stddev', 'sum'];
@@ -45,18 +45,18 @@ const NO_FAILURE = {
 /** `GET /v1/analytics/…` (src/service/README.md, "Analytics", 4.3) through the API. */
 describe.each(databases)('on %s', (kind) => {
   describe('analytics', () => {
-    const world = useResultsWorld(useRunningService(kind));
+    const fixture = useResultsFixture(useRunningService(kind));
 
     /** Brings runs of berlin and oslo, those of each slot with its response time by default. */
     const bring = async (...runs: readonly Run[]): Promise<void> => {
-      const { berlin, oslo, deliver } = world();
+      const { berlin, oslo, deliver } = fixture();
       for (const place of [berlin, oslo]) {
         const own = runs.filter(({ runLocation = 'berlin' }) => runLocation === place.slug);
         if (own.length > 0) await deliver(place, { results: own.map(resultOfRun) });
       }
     };
     const ask = async (query: string, path = PATH): Promise<Reply> => {
-      const reply = await world().mine.get(`${path}?${query}`);
+      const reply = await fixture().mine.get(`${path}?${query}`);
       expect([reply.status, reply.text]).toEqual([200, expect.any(String)]);
       return reply;
     };
@@ -70,13 +70,18 @@ describe.each(databases)('on %s', (kind) => {
     const listed = async (query: string): Promise<number[]> =>
       (await dataOf(query)).map(({ time }: { time: string }) => (NOW - Date.parse(time)) / 60_000);
     const refused = async (query: string, path = PATH): Promise<readonly string[]> => {
-      const reply = await world().mine.get(`${path}?${query}`);
+      const reply = await fixture().mine.get(`${path}?${query}`);
       expect([query, reply.status]).toEqual([query, 400]);
       return problemsIn(reply);
     };
 
     it('have a point for each run with plain metrics, and the fields of the check', async () => {
-      await world().check('shop', { tags: [HOSTILE], frequency: 5, muted: true, activated: false });
+      await fixture().check('shop', {
+        tags: [HOSTILE],
+        frequency: 5,
+        muted: true,
+        activated: false,
+      });
       const minutes = Array.from({ length: 12 }, (_, n) => 12 - n);
       await bring(...minutes.map((ago) => ({ slot: minutesAgo(ago), responseTime: ago + 0.125 })));
       const reply = await ask('metrics=responseTime,dns');
@@ -177,7 +182,7 @@ describe.each(databases)('on %s', (kind) => {
       await bring(once);
       // The retry of oslo's run, beside berlin's own of the same slot.
       const retry = { slot: minutesAgo(1), origin: 'oslo', attempts: 2, responseTime: 10 };
-      await world().handOver(world().berlin, resultOfRun(retry));
+      await fixture().handOver(fixture().berlin, resultOfRun(retry));
       await bring(
         // Another agent made the same run, and needed no retry for it.
         { ...once, attempts: 0, responseTime: 9 },
@@ -370,7 +375,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('refuse more values than the limit', async () => {
-      const { mine, store } = world();
+      const { mine, store } = fixture();
       await bring({ slot: minutesAgo(1) });
       const insert = (from: number, to: number): Promise<unknown> =>
         store.query(
@@ -393,9 +398,9 @@ describe.each(databases)('on %s', (kind) => {
 
     if (kind === 'pglite')
       it('refuse more runs than the limit of the embedded database', async () => {
-        const { mine, store } = world();
+        const { mine, store } = fixture();
         await bring(...[1, 2, 3, 4].map((ago) => ({ slot: minutesAgo(ago) })));
-        const { clock } = world();
+        const { clock } = fixture();
         const analytics = createAnalytics({ store, clock, maxRunsEmbedded: 3 });
         const report = (fromMs: number) =>
           analytics.report(mine.accountId, 'shop', 'URL', {
@@ -417,7 +422,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
     it('exist for checks of every type', async () => {
-      const { check, deliver, berlin } = world();
+      const { check, deliver, berlin } = fixture();
       const bringOne = (checkId: string, fields: Partial<Run>): Promise<void> =>
         deliver(berlin, {
           results: [
@@ -507,7 +512,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('exist only for checks of the account and the type', async () => {
-      const { mine, theirs } = world();
+      const { mine, theirs } = fixture();
       expect((await theirs.get(`${PATH}?metrics=dns`)).status).toBe(404);
       expect((await mine.get('/v1/analytics/url/none?metrics=dns')).json).toMatchObject({
         statusCode: 404,
@@ -524,7 +529,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are limited to 30 a minute for each API key', async () => {
-      const { clientWith } = world();
+      const { clientWith } = fixture();
       const [reader, other] = [await clientWith('read'), await clientWith('read')];
       const path = `${PATH}?metrics=dns`;
       const statuses = new Set<number>();

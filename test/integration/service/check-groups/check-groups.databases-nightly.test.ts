@@ -5,7 +5,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/check-groups';
 const CHECK = { locations: ['eu-west-1'], request: { url: 'https://example.com/' } };

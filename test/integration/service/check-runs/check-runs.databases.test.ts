@@ -8,12 +8,12 @@ import { databases } from '../../../support/database/databases.ts';
 import {
   CAPABILITIES,
   idsOf,
-  RunsWorld,
+  RunsFixture,
   type TestLocation,
   useRunsService,
   wakes,
-} from '../../../support/service/check-runs-harness.ts';
-import { problemsIn, useAccounts } from '../../../support/service/service-harness.ts';
+} from '../../../support/service/check-runs-fixture.ts';
+import { problemsIn, useAccounts } from '../../../support/service/service-fixture.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -22,15 +22,15 @@ describe.each(databases)('on %s', (kind) => {
   describe('check runs', () => {
     const running = useRunsService(kind);
     const service = useAccounts(running);
-    let world: RunsWorld;
+    let fixture: RunsFixture;
     let cellar: TestLocation;
     let attic: TestLocation;
 
     beforeEach(async () => {
-      world = new RunsWorld(running(), service().mine.accountId);
-      cellar = await world.location('cellar');
-      attic = await world.location('attic');
-      await world.check('ssh', [cellar, attic]);
+      fixture = new RunsFixture(running(), service().mine.accountId);
+      cellar = await fixture.location('cellar');
+      attic = await fixture.location('attic');
+      await fixture.check('ssh', [cellar, attic]);
     });
 
     describe('on request', () => {
@@ -61,14 +61,14 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('run in the first location that has an agent for them', async () => {
-        await world.join(cellar, 'old', { ...CAPABILITIES, types: ['URL'] });
-        expect((await world.request('ssh')).location).toBe('cellar');
-        const agent = await world.join(attic, 'a');
-        expect((await world.request('ssh')).location).toBe('attic');
-        await world.join(cellar, 'b');
-        expect((await world.request('ssh')).location).toBe('cellar');
-        await world.endLease(agent);
-        expect((await world.request('ssh', attic)).location).toBe('attic');
+        await fixture.join(cellar, 'old', { ...CAPABILITIES, types: ['URL'] });
+        expect((await fixture.request('ssh')).location).toBe('cellar');
+        const agent = await fixture.join(attic, 'a');
+        expect((await fixture.request('ssh')).location).toBe('attic');
+        await fixture.join(cellar, 'b');
+        expect((await fixture.request('ssh')).location).toBe('cellar');
+        await fixture.endLease(agent);
+        expect((await fixture.request('ssh', attic)).location).toBe('attic');
       });
 
       it('run in the locations of the group if that names any', async () => {
@@ -76,15 +76,15 @@ describe.each(databases)('on %s', (kind) => {
         const create = (privateLocations: readonly string[] | null) =>
           features.checkGroups.create(mine.accountId, { name: 'group', privateLocations });
         const named = await create(['attic']);
-        await world.check('grouped', [cellar], { groupId: named.id });
-        expect((await world.request('grouped')).location).toBe('attic');
+        await fixture.check('grouped', [cellar], { groupId: named.id });
+        expect((await fixture.request('grouped')).location).toBe('attic');
         const refused = await mine.post('/v1/checks/grouped/run', { location: 'cellar' });
         expect(problemsIn(refused)).toEqual([
           'body.location must be a private location of the check: attic',
         ]);
         const unnamed = await create([]);
-        await world.check('grouped', [cellar], { groupId: unnamed.id });
-        expect((await world.request('grouped')).location).toBe('cellar');
+        await fixture.check('grouped', [cellar], { groupId: unnamed.id });
+        expect((await fixture.request('grouped')).location).toBe('cellar');
       });
 
       it.each([
@@ -111,7 +111,7 @@ describe.each(databases)('on %s', (kind) => {
 
       it('need a private location', async () => {
         const { mine } = service();
-        await world.check('public', []);
+        await fixture.check('public', []);
         const refused = await mine.post('/v1/checks/public/run');
         expect(refused.status).toBe(400);
         expect(problemsIn(refused)[0]).toContain('body.location must be a private location');
@@ -121,7 +121,7 @@ describe.each(databases)('on %s', (kind) => {
         const { mine, theirs, clientWith } = service();
         expect((await theirs.post('/v1/checks/ssh/run')).status).toBe(404);
         expect((await mine.post('/v1/checks/gone/run')).status).toBe(404);
-        await world.check('ssh', [cellar], { activated: false });
+        await fixture.check('ssh', [cellar], { activated: false });
         expect((await (await clientWith('read')).post('/v1/checks/ssh/run')).status).toBe(403);
         expect((await (await clientWith('run')).post('/v1/checks/ssh/run')).status).toBe(201);
       });
@@ -131,9 +131,9 @@ describe.each(databases)('on %s', (kind) => {
         const rule = slotRuleOf('ssh', 10, null);
         clock.stepWall(lastSlotAt(rule, clock.wallMs()) + rule.periodMs - clock.wallMs());
         const slotMs = clock.wallMs();
-        const atOnce = await Promise.all([1, 2, 3].map(() => world.request('ssh')));
+        const atOnce = await Promise.all([1, 2, 3].map(() => fixture.request('ssh')));
         clock.stepWall(1);
-        const later = await Promise.all([1, 2].map(() => world.request('ssh')));
+        const later = await Promise.all([1, 2].map(() => fixture.request('ssh')));
         const fromSlot = (runs: typeof later) =>
           new Set(runs.map(({ slot }) => slot.getTime() - slotMs));
         expect(fromSlot(atOnce)).toEqual(new Set([-1, -2, -3]));
@@ -162,15 +162,15 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('wake the polls of their location', async () => {
-        await wakes(service().store, attic, () => world.request('ssh', attic));
+        await wakes(service().store, attic, () => fixture.request('ssh', attic));
       });
     });
 
     describe('given to agents', () => {
       it('are sent until they are closed, in the format of the wire', async () => {
-        const agent = await world.join(cellar, 'a');
-        const run = await world.request('ssh');
-        const [message, ...others] = await world.claim(agent);
+        const agent = await fixture.join(cellar, 'a');
+        const run = await fixture.request('ssh');
+        const [message, ...others] = await fixture.claim(agent);
         expect(others).toEqual([]);
         expect(message).toMatchObject({
           runId: run.id,
@@ -190,129 +190,131 @@ describe.each(databases)('on %s', (kind) => {
           value: { check: { id: 'ssh', checkType: 'TCP', groupId: null } },
         });
         expect(await stateOf(run.id)).toBe('assigned');
-        expect(await world.claim(agent)).toEqual([message]);
-        await world.close(agent, run.id, randomUUID());
-        expect(await world.claim(agent)).toEqual([]);
+        expect(await fixture.claim(agent)).toEqual([message]);
+        await fixture.close(agent, run.id, randomUUID());
+        expect(await fixture.claim(agent)).toEqual([]);
         expect(await stateOf(run.id)).toBe('assigned');
       });
 
       it('go to the agent that has the check, or to any if no live agent has it', async () => {
-        const has = await world.join(cellar, 'has');
-        const other = await world.join(cellar, 'other');
-        await world.assign('ssh', has);
-        const run = await world.request('ssh');
-        expect(await world.claim(other)).toEqual([]);
-        await world.endLease(has);
-        expect(await world.claim(has)).toEqual([]);
-        expect(idsOf(await world.claim(other))).toEqual([run.id]);
+        const has = await fixture.join(cellar, 'has');
+        const other = await fixture.join(cellar, 'other');
+        await fixture.assign('ssh', has);
+        const run = await fixture.request('ssh');
+        expect(await fixture.claim(other)).toEqual([]);
+        await fixture.endLease(has);
+        expect(await fixture.claim(has)).toEqual([]);
+        expect(idsOf(await fixture.claim(other))).toEqual([run.id]);
       });
 
       it('move to the next agent with the same slot when the lease of the first has ended', async () => {
-        const first = await world.join(cellar, 'first');
-        const run = await world.request('ssh');
-        const [told] = await world.claim(first);
-        const second = await world.join(cellar, 'second');
-        expect(await world.claim(second)).toEqual([]);
-        await world.endLease(first);
-        expect(await world.claim(second)).toEqual([told]);
+        const first = await fixture.join(cellar, 'first');
+        const run = await fixture.request('ssh');
+        const [told] = await fixture.claim(first);
+        const second = await fixture.join(cellar, 'second');
+        expect(await fixture.claim(second)).toEqual([]);
+        await fixture.endLease(first);
+        expect(await fixture.claim(second)).toEqual([told]);
         // Whoever comes back late has it no more, and can say nothing of it.
-        const again = await world.join(cellar, 'first');
-        expect(await world.claim(again)).toEqual([]);
-        await world.close(again, run.id);
-        expect(await world.claim(second)).toEqual([told]);
+        const again = await fixture.join(cellar, 'first');
+        expect(await fixture.claim(again)).toEqual([]);
+        await fixture.close(again, run.id);
+        expect(await fixture.claim(second)).toEqual([told]);
       });
 
       it('are sent again to the same agent with a new lease, which may close them', async () => {
-        const before = await world.join(cellar, 'a');
-        const run = await world.request('ssh');
-        const told = await world.claim(before);
-        const after = await world.join(cellar, 'a');
-        expect(await world.claim(before)).toEqual([]);
-        expect(await world.claim(after)).toEqual(told);
-        await world.close(before, run.id);
-        expect(await world.claim(after)).toEqual(told);
-        const later = await world.join(cellar, 'a');
-        await world.close(later, run.id);
-        expect(await world.claim(later)).toEqual([]);
+        const before = await fixture.join(cellar, 'a');
+        const run = await fixture.request('ssh');
+        const told = await fixture.claim(before);
+        const after = await fixture.join(cellar, 'a');
+        expect(await fixture.claim(before)).toEqual([]);
+        expect(await fixture.claim(after)).toEqual(told);
+        await fixture.close(before, run.id);
+        expect(await fixture.claim(after)).toEqual(told);
+        const later = await fixture.join(cellar, 'a');
+        await fixture.close(later, run.id);
+        expect(await fixture.claim(later)).toEqual([]);
       });
 
       it('go to agents that can run the check', async () => {
-        await world.check('ping', [cellar], { checkType: 'ICMP', request: { hostname: 'h' } });
-        const run = await world.request('ping');
-        const old = await world.join(cellar, 'old', { ...CAPABILITIES, types: ['TCP', 'URL'] });
-        const bare = await world.join(cellar, 'bare', { ...CAPABILITIES, icmp: false });
-        expect([await world.claim(old), await world.claim(bare)]).toEqual([[], []]);
-        const able = await world.join(cellar, 'able');
-        expect(idsOf(await world.claim(able))).toEqual([run.id]);
+        await fixture.check('ping', [cellar], { checkType: 'ICMP', request: { hostname: 'h' } });
+        const run = await fixture.request('ping');
+        const old = await fixture.join(cellar, 'old', { ...CAPABILITIES, types: ['TCP', 'URL'] });
+        const bare = await fixture.join(cellar, 'bare', { ...CAPABILITIES, icmp: false });
+        expect([await fixture.claim(old), await fixture.claim(bare)]).toEqual([[], []]);
+        const able = await fixture.join(cellar, 'able');
+        expect(idsOf(await fixture.claim(able))).toEqual([run.id]);
       });
 
       it('are those of their location that may still be started', async () => {
-        const here = await world.join(cellar, 'a');
-        const there = await world.join(attic, 'a');
-        const run = await world.request('ssh', attic);
-        expect(await world.claim(here)).toEqual([]);
-        expect(await world.claim({ ...there, accountId: service().theirs.accountId })).toEqual([]);
-        expect(idsOf(await world.claim(there))).toEqual([run.id]);
-        await world.spend(run.id, 10 * MINUTE_MS);
-        expect(await world.claim(there)).toEqual([]);
+        const here = await fixture.join(cellar, 'a');
+        const there = await fixture.join(attic, 'a');
+        const run = await fixture.request('ssh', attic);
+        expect(await fixture.claim(here)).toEqual([]);
+        expect(await fixture.claim({ ...there, accountId: service().theirs.accountId })).toEqual(
+          [],
+        );
+        expect(idsOf(await fixture.claim(there))).toEqual([run.id]);
+        await fixture.spend(run.id, 10 * MINUTE_MS);
+        expect(await fixture.claim(there)).toEqual([]);
       });
 
       it('are sent in several answers if the checks are large', async () => {
         const { mine, store } = service();
-        const agent = await world.join(cellar, 'a');
+        const agent = await fixture.join(cellar, 'a');
         await store.query(
           `update checks set body = body || jsonb_build_object('description', repeat('d', $2::int))
            where account_id = $1 and id = 'ssh'`,
           [mine.accountId, MAX_ONE_OFF_BYTES / 2],
         );
-        const runs = await all([1, 2, 3], () => world.request('ssh'));
+        const runs = await all([1, 2, 3], () => fixture.request('ssh'));
         for (const run of runs) {
-          expect(idsOf(await world.claim(agent))).toEqual([run.id]);
-          await world.close(agent, run.id);
+          expect(idsOf(await fixture.claim(agent))).toEqual([run.id]);
+          await fixture.close(agent, run.id);
         }
       });
 
       it('are deleted with their check', async () => {
-        const agent = await world.join(cellar, 'a');
-        await world.request('ssh');
-        expect(await world.claim(agent)).toHaveLength(1);
+        const agent = await fixture.join(cellar, 'a');
+        await fixture.request('ssh');
+        expect(await fixture.claim(agent)).toHaveLength(1);
         await service().features.checks.remove(service().mine.accountId, 'ssh');
-        expect(await world.claim(agent)).toEqual([]);
+        expect(await fixture.claim(agent)).toEqual([]);
       });
     });
 
     describe('whose final result is stored', () => {
       it('are done, and name it', async () => {
         const { mine } = service();
-        const agent = await world.join(cellar, 'a');
-        const run = await world.request('ssh');
-        const other = await world.request('ssh');
-        await world.claim(agent);
-        const resultId = await world.final(run);
+        const agent = await fixture.join(cellar, 'a');
+        const run = await fixture.request('ssh');
+        const other = await fixture.request('ssh');
+        await fixture.claim(agent);
+        const resultId = await fixture.final(run);
         const done = (await mine.get(`/v1/check-runs/${run.id}`)).json;
         expect(done).toMatchObject({ state: 'done', resultId });
-        expect(idsOf(await world.claim(agent))).toEqual([other.id]);
+        expect(idsOf(await fixture.claim(agent))).toEqual([other.id]);
         expect(await stateOf(other.id)).toBe('assigned');
       });
 
       it('belong to the same account only', async () => {
         const { theirs } = service();
-        const theirWorld = new RunsWorld(running(), theirs.accountId);
-        const theirCellar = await theirWorld.location('cellar');
-        await theirWorld.check('ssh', [theirCellar]);
-        const run = await world.request('ssh');
-        const their = await theirWorld.request('ssh');
+        const theirFixture = new RunsFixture(running(), theirs.accountId);
+        const theirCellar = await theirFixture.location('cellar');
+        await theirFixture.check('ssh', [theirCellar]);
+        const run = await fixture.request('ssh');
+        const their = await theirFixture.request('ssh');
         expect(their.sequenceId).toBe(run.sequenceId);
-        await theirWorld.final(their);
+        await theirFixture.final(their);
         expect(await stateOf(run.id)).toBe('waiting');
       });
 
       it('are done also if they had expired before', async () => {
-        const run = await world.request('ssh');
-        await world.spend(run.id, 10 * MINUTE_MS + 1);
+        const run = await fixture.request('ssh');
+        await fixture.spend(run.id, 10 * MINUTE_MS + 1);
         await running().features.checkRuns.sweep();
         expect(await stateOf(run.id)).toBe('expired');
-        await world.final(run);
+        await fixture.final(run);
         expect(await stateOf(run.id)).toBe('done');
       });
     });

@@ -8,14 +8,14 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
 import {
   idsOf,
-  RunsWorld,
+  RunsFixture,
   type TestAgent,
   type TestLocation,
   useRunsService,
   wakes,
-} from '../../../support/service/check-runs-harness.ts';
+} from '../../../support/service/check-runs-fixture.ts';
 import { TEST_CHECK_VARIABLES } from '../../../support/service/service-features.ts';
-import { problemsIn, useAccounts } from '../../../support/service/service-harness.ts';
+import { problemsIn, useAccounts } from '../../../support/service/service-fixture.ts';
 
 const MINUTE_MS = 60_000;
 const NOBODY = { runId: null, location: null };
@@ -29,7 +29,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('handed over retries', () => {
     const running = useRunsService(kind);
     const service = useAccounts(running);
-    let world: RunsWorld;
+    let fixture: RunsFixture;
     /** Three locations in the check's order, with the agent of each that has the check. */
     let places: readonly [TestLocation, TestLocation, TestLocation];
     let agents: readonly [TestAgent, TestAgent, TestAgent];
@@ -39,21 +39,25 @@ describe.each(databases)('on %s', (kind) => {
       checkRuns = running().features.checkRuns;
       // A pass takes in those of all accounts.
       await running().store.query('delete from one_off_runs');
-      world = new RunsWorld(running(), service().mine.accountId);
-      places = [await world.location('a'), await world.location('b'), await world.location('c')];
-      await world.check('ssh', places, ELSEWHERE);
+      fixture = new RunsFixture(running(), service().mine.accountId);
+      places = [
+        await fixture.location('a'),
+        await fixture.location('b'),
+        await fixture.location('c'),
+      ];
+      await fixture.check('ssh', places, ELSEWHERE);
       agents = [await joined(places[0]), await joined(places[1]), await joined(places[2])];
     });
 
     async function joined(location: TestLocation): Promise<TestAgent> {
-      const agent = await world.join(location, `agent-${location.slug}`);
-      await world.assign('ssh', agent);
+      const agent = await fixture.join(location, `agent-${location.slug}`);
+      await fixture.assign('ssh', agent);
       return agent;
     }
 
     /** A retry of the first location's run, in the second one. */
     async function handedOver(): Promise<string> {
-      const { json } = await world.offer(places[0], agents[0], 'ssh');
+      const { json } = await fixture.offer(places[0], agents[0], 'ssh');
       expect(json.location).toBe('b');
       return json.runId;
     }
@@ -69,7 +73,7 @@ describe.each(databases)('on %s', (kind) => {
         const notBefore = Date.now() + 10_000;
         let answer = NOBODY as { runId: string | null; location: string | null };
         await wakes(store, places[1], async () => {
-          const reply = await world.offer(places[0], agents[0], 'ssh', {
+          const reply = await fixture.offer(places[0], agents[0], 'ssh', {
             retriesMade: 2,
             notBefore,
           });
@@ -77,7 +81,7 @@ describe.each(databases)('on %s', (kind) => {
           answer = reply.json;
         });
         expect(answer).toEqual({ runId: expect.stringMatching(/^[0-9a-f-]{36}$/), location: 'b' });
-        const told = await world.claim(agents[1]);
+        const told = await fixture.claim(agents[1]);
         expect(told).toEqual([
           {
             runId: answer.runId,
@@ -98,21 +102,21 @@ describe.each(databases)('on %s', (kind) => {
           state: 'assigned',
           slot: new Date(slot).toISOString(),
         });
-        expect(await world.claim(agents[0])).toEqual([]);
+        expect(await fixture.claim(agents[0])).toEqual([]);
       });
 
       it('in the order of the check, from its own location on, where an agent is live', async () => {
         const to = async (index: 0 | 1 | 2): Promise<unknown> => {
           service().clock.spend(1);
-          return (await world.offer(places[index], agents[index], 'ssh')).json.location;
+          return (await fixture.offer(places[index], agents[index], 'ssh')).json.location;
         };
         expect([await to(0), await to(1), await to(2)]).toEqual(['b', 'c', 'a']);
-        await world.endLease(agents[1]);
+        await fixture.endLease(agents[1]);
         expect([await to(0), await to(2)]).toEqual(['c', 'a']);
-        await world.endLease(agents[2]);
+        await fixture.endLease(agents[2]);
         expect(await to(0)).toBeNull();
         // Another one is there, which does not have the check yet.
-        await world.join(places[1], 'new');
+        await fixture.join(places[1], 'new');
         expect(await to(0)).toBeNull();
       });
 
@@ -125,33 +129,34 @@ describe.each(databases)('on %s', (kind) => {
              now() + interval '1 minute' from generate_series(1, 1000) n`,
           [mine.accountId, places[1].id],
         );
-        expect((await world.offer(places[0], agents[0], 'ssh')).json.location).toBe('c');
+        expect((await fixture.offer(places[0], agents[0], 'ssh')).json.location).toBe('c');
       });
 
       it('once, however often the agent asks', async () => {
         const offers = await Promise.all(
-          [1, 2, 3, 4].map(() => world.offer(places[0], agents[0], 'ssh')),
+          [1, 2, 3, 4].map(() => fixture.offer(places[0], agents[0], 'ssh')),
         );
         const [first, ...others] = offers.map(({ json }) => json);
         expect(first.location).toBe('b');
         for (const other of others) expect(other).toEqual(first);
         // Also when nobody is left to whom it could be given.
-        await world.endLease(agents[1]);
-        await world.endLease(agents[2]);
-        expect((await world.offer(places[0], agents[0], 'ssh')).json).toEqual(first);
+        await fixture.endLease(agents[1]);
+        await fixture.endLease(agents[2]);
+        expect((await fixture.offer(places[0], agents[0], 'ssh')).json).toEqual(first);
         const rows = await service().store.query('select from one_off_runs where account_id = $1', [
-          world.accountId,
+          fixture.accountId,
         ]);
         expect(rows).toHaveLength(1);
       });
 
       it('to nobody for an agent that lost its lease', async () => {
-        const offer = async (agent: TestAgent) => (await world.offer(places[0], agent, 'ssh')).json;
+        const offer = async (agent: TestAgent) =>
+          (await fixture.offer(places[0], agent, 'ssh')).json;
         const [before] = agents;
-        const after = await world.join(places[0], before.agentId);
+        const after = await fixture.join(places[0], before.agentId);
         expect(await offer(before)).toEqual(NOBODY);
         expect(await offer({ ...after, agentId: 'somebody' })).toEqual(NOBODY);
-        await world.endLease(after);
+        await fixture.endLease(after);
         expect(await offer(after)).toEqual(NOBODY);
       });
 
@@ -159,14 +164,14 @@ describe.each(databases)('on %s', (kind) => {
         const { clock, store } = service();
         const slot = clock.wallMs();
         const offer = async (checkId: string, changes: Readonly<Record<string, unknown>>) =>
-          (await world.offer(places[0], agents[0], checkId, changes)).json;
+          (await fixture.offer(places[0], agents[0], checkId, changes)).json;
         const foreign = { sequenceId: sequenceIdOf('ssh', 'b', slot) };
         expect(await offer('ssh', foreign)).toEqual(NOBODY);
         expect(await offer('gone', {})).toEqual(NOBODY);
-        await world.check('not-here', [places[1], places[2]], ELSEWHERE);
+        await fixture.check('not-here', [places[1], places[2]], ELSEWHERE);
         expect(await offer('not-here', {})).toEqual(NOBODY);
         // Not even once the other location has handed it over, to a third one.
-        expect((await world.offer(places[1], agents[1], 'ssh')).json.location).toBe('c');
+        expect((await fixture.offer(places[1], agents[1], 'ssh')).json.location).toBe('c');
         expect(await offer('ssh', { ...foreign, retriesMade: 2 })).toEqual(NOBODY);
         // By its own name, and yet of a slot that others were given.
         await store.query('delete from assigned_slots where location_id = $1', [places[0].id]);
@@ -185,16 +190,16 @@ describe.each(databases)('on %s', (kind) => {
           nowMs - 61 * MINUTE_MS,
         ]) {
           const offered = { slot, sequenceId: sequenceIdOf('ssh', places[0].slug, slot) };
-          expect((await world.offer(places[0], agents[0], 'ssh', offered)).json).toEqual(NOBODY);
+          expect((await fixture.offer(places[0], agents[0], 'ssh', offered)).json).toEqual(NOBODY);
         }
         const slot = nowMs - 59 * MINUTE_MS;
         const offered = { slot, sequenceId: sequenceIdOf('ssh', places[0].slug, slot) };
-        expect((await world.offer(places[0], agents[0], 'ssh', offered)).json.location).toBe('b');
+        expect((await fixture.offer(places[0], agents[0], 'ssh', offered)).json.location).toBe('b');
       });
 
       async function planned(plan: Readonly<Record<string, unknown>>): Promise<void> {
-        await world.check('planned', places, plan);
-        for (const agent of agents) await world.assign('planned', agent);
+        await fixture.check('planned', places, plan);
+        for (const agent of agents) await fixture.assign('planned', agent);
       }
 
       it.each([
@@ -207,14 +212,14 @@ describe.each(databases)('on %s', (kind) => {
         'to nobody where the plan of the check has %s (trust model AC9)',
         async (_, plan, retriesMade) => {
           await planned(plan);
-          const { json } = await world.offer(places[0], agents[0], 'planned', { retriesMade });
+          const { json } = await fixture.offer(places[0], agents[0], 'planned', { retriesMade });
           expect(json).toEqual(NOBODY);
         },
       );
 
       it('by doubleCheck, and the same again after the check has changed', async () => {
         await planned({ doubleCheck: true });
-        const offered = async () => (await world.offer(places[0], agents[0], 'planned')).json;
+        const offered = async () => (await fixture.offer(places[0], agents[0], 'planned')).json;
         const first = await offered();
         expect(first.location).toBe('b');
         await planned({ doubleCheck: false });
@@ -226,10 +231,10 @@ describe.each(databases)('on %s', (kind) => {
       it('with bounded times, whatever the clock of the agent says', async () => {
         const told = async (notBefore: number) => {
           service().clock.spend(1);
-          await world.offer(places[0], agents[0], 'ssh', { notBefore });
-          const message = (await world.claim(agents[1])).at(-1);
+          await fixture.offer(places[0], agents[0], 'ssh', { notBefore });
+          const message = (await fixture.claim(agents[1])).at(-1);
           if (message === undefined) throw new Error('nothing was told');
-          await world.close(agents[1], message.runId);
+          await fixture.close(agents[1], message.runId);
           return message;
         };
         const past = await told(0);
@@ -247,7 +252,7 @@ describe.each(databases)('on %s', (kind) => {
         [{ checkId: `'; drop table one_off_runs; --` }, 'body.checkId'],
         [{ agentId: undefined }, 'body.agentId is missing'],
       ])('not for %j', async (changes, problem) => {
-        const refused = await world.offer(places[0], agents[0], 'ssh', changes);
+        const refused = await fixture.offer(places[0], agents[0], 'ssh', changes);
         expect(refused.status).toBe(400);
         expect(problemsIn(refused).join('\n')).toContain(problem);
       });
@@ -256,7 +261,7 @@ describe.each(databases)('on %s', (kind) => {
         const { mine } = service();
         expect((await mine.post('/agent/v1/handovers', {})).status).toBe(426);
         const key = `pl_${'0'.repeat(32)}`;
-        expect((await world.offer({ ...places[0], key }, agents[0], 'ssh')).status).toBe(401);
+        expect((await fixture.offer({ ...places[0], key }, agents[0], 'ssh')).status).toBe(401);
       });
     });
 
@@ -266,37 +271,37 @@ describe.each(databases)('on %s', (kind) => {
         const slot = clock.wallMs();
         const sequenceId = sequenceIdOf('ssh', 'a', slot);
         const first = await handedOver();
-        await world.claim(agents[1]);
-        const offered = await world.offer(places[1], agents[1], 'ssh', {
+        await fixture.claim(agents[1]);
+        const offered = await fixture.offer(places[1], agents[1], 'ssh', {
           sequenceId,
           retriesMade: 2,
         });
         expect(offered.json.location).toBe('c');
         const second = offered.json.runId;
         // The attempt before it is over, and told to nobody again.
-        await world.endLease(agents[1]);
-        expect(await world.claim(await joined(places[1]))).toEqual([]);
-        expect(await world.claim(agents[2])).toMatchObject([
+        await fixture.endLease(agents[1]);
+        expect(await fixture.claim(await joined(places[1]))).toEqual([]);
+        expect(await fixture.claim(agents[2])).toMatchObject([
           { runId: second, sequenceId, slot, retriesMade: 2 },
         ]);
-        await world.spend(first, 20 * MINUTE_MS);
+        await fixture.spend(first, 20 * MINUTE_MS);
         expect(await checkRuns.sweep()).toBe(0);
-        await world.final({ checkId: 'ssh', sequenceId, slot });
+        await fixture.final({ checkId: 'ssh', sequenceId, slot });
         expect([await stateOf(first), await stateOf(second)]).toEqual(['done', 'done']);
       });
 
       it('from a requested run, which is done when its retry is', async () => {
-        const run = await world.request('ssh', places[0]);
-        await world.claim(agents[0]);
-        const { json } = await world.offer(places[0], agents[0], 'ssh', {
+        const run = await fixture.request('ssh', places[0]);
+        await fixture.claim(agents[0]);
+        const { json } = await fixture.offer(places[0], agents[0], 'ssh', {
           slot: run.slot.getTime(),
           sequenceId: run.sequenceId,
         });
         expect(json.location).toBe('b');
-        expect(await world.claim(agents[0])).toEqual([]);
+        expect(await fixture.claim(agents[0])).toEqual([]);
         expect(await stateOf(run.id)).toBe('assigned');
-        const resultId = await world.final(run);
-        expect(await checkRuns.get(world.accountId, run.id)).toMatchObject({
+        const resultId = await fixture.final(run);
+        expect(await checkRuns.get(fixture.accountId, run.id)).toMatchObject({
           state: 'done',
           resultId,
         });
@@ -308,24 +313,24 @@ describe.each(databases)('on %s', (kind) => {
         const { clock, store } = service();
         const slot = clock.wallMs();
         const runId = await handedOver();
-        await world.spend(runId, 50_000);
+        await fixture.spend(runId, 50_000);
         expect(await checkRuns.sweep()).toBe(0);
-        await world.spend(runId, 20_001);
+        await fixture.spend(runId, 20_001);
         await wakes(store, places[0], () => checkRuns.sweep());
-        expect(await world.claim(agents[1])).toEqual([]);
-        const [told] = await world.claim(agents[0]);
+        expect(await fixture.claim(agents[1])).toEqual([]);
+        const [told] = await fixture.claim(agents[0]);
         expect(told).toMatchObject({ runId, slot, sequenceId: sequenceIdOf('ssh', 'a', slot) });
         const leftMs = (told?.notAfter ?? 0) - Date.now();
         expect(leftMs).toBeGreaterThan(0);
         expect(leftMs).toBeLessThanOrEqual(MINUTE_MS);
-        expect(await world.missed).toEqual([]);
+        expect(await fixture.missed).toEqual([]);
 
-        await world.endLease(agents[0]);
-        await world.spend(runId, MINUTE_MS + 1);
+        await fixture.endLease(agents[0]);
+        await fixture.spend(runId, MINUTE_MS + 1);
         expect(await checkRuns.sweep()).toBe(1);
         expect(await stateOf(runId)).toBe('expired');
         const at = new Date(slot);
-        expect(await world.missed).toEqual([
+        expect(await fixture.missed).toEqual([
           {
             checkId: 'ssh',
             location: 'a',
@@ -336,68 +341,70 @@ describe.each(databases)('on %s', (kind) => {
           },
         ]);
         expect(await checkRuns.sweep()).toBe(0);
-        expect((await world.offer(places[0], await joined(places[0]), 'ssh')).json).toEqual(NOBODY);
+        expect((await fixture.offer(places[0], await joined(places[0]), 'ssh')).json).toEqual(
+          NOBODY,
+        );
       });
 
       it('return also if an agent claimed them and is gone', async () => {
         const runId = await handedOver();
-        await world.claim(agents[1]);
-        await world.endLease(agents[1]);
-        await world.spend(runId, 70_001);
+        await fixture.claim(agents[1]);
+        await fixture.endLease(agents[1]);
+        await fixture.spend(runId, 70_001);
         expect(await checkRuns.sweep()).toBe(1);
-        expect(idsOf(await world.claim(agents[0]))).toEqual([runId]);
+        expect(idsOf(await fixture.claim(agents[0]))).toEqual([runId]);
       });
 
       it('stay with a live agent until no run can take so long', async () => {
         const runId = await handedOver();
-        await world.claim(agents[1]);
-        await world.spend(runId, 70_001);
+        await fixture.claim(agents[1]);
+        await fixture.spend(runId, 70_001);
         expect(await checkRuns.sweep()).toBe(0);
-        await world.spend(runId, 11 * MINUTE_MS);
+        await fixture.spend(runId, 11 * MINUTE_MS);
         expect(await checkRuns.sweep()).toBe(1);
-        expect(idsOf(await world.claim(agents[0]))).toEqual([runId]);
+        expect(idsOf(await fixture.claim(agents[0]))).toEqual([runId]);
       });
 
       it('stay for as long as their results may be in the spool of the agent', async () => {
         const runId = await handedOver();
-        await world.claim(agents[1]);
-        await world.spend(runId, 70_001);
-        await world.close(agents[1], runId);
-        await world.endLease(agents[1]);
-        await world.spend(runId, 20_000);
+        await fixture.claim(agents[1]);
+        await fixture.spend(runId, 70_001);
+        await fixture.close(agents[1], runId);
+        await fixture.endLease(agents[1]);
+        await fixture.spend(runId, 20_000);
         expect(await checkRuns.sweep()).toBe(0);
-        await world.spend(runId, 10_001);
+        await fixture.spend(runId, 10_001);
         expect(await checkRuns.sweep()).toBe(1);
-        expect(idsOf(await world.claim(agents[0]))).toEqual([runId]);
+        expect(idsOf(await fixture.claim(agents[0]))).toEqual([runId]);
       });
 
       it('are no missed slot for a requested run', async () => {
-        const run = await world.request('ssh', places[0]);
-        await world.claim(agents[0]);
-        const { json } = await world.offer(places[0], agents[0], 'ssh', {
+        const run = await fixture.request('ssh', places[0]);
+        await fixture.claim(agents[0]);
+        const { json } = await fixture.offer(places[0], agents[0], 'ssh', {
           slot: run.slot.getTime(),
           sequenceId: run.sequenceId,
         });
-        await world.spend(json.runId, 70_001);
+        await fixture.spend(json.runId, 70_001);
         await checkRuns.sweep();
         expect(await stateOf(run.id)).toBe('assigned');
-        await world.spend(json.runId, MINUTE_MS + 1);
+        await fixture.spend(json.runId, MINUTE_MS + 1);
         await checkRuns.sweep();
         expect([await stateOf(run.id), await stateOf(json.runId)]).toEqual(['expired', 'expired']);
-        const alone = await world.request('ssh');
-        await world.spend(alone.id, 10 * MINUTE_MS + 1);
+        const alone = await fixture.request('ssh');
+        await fixture.spend(alone.id, 10 * MINUTE_MS + 1);
         await checkRuns.sweep();
         expect(await stateOf(alone.id)).toBe('expired');
-        expect(await world.missed).toEqual([]);
+        expect(await fixture.missed).toEqual([]);
       });
 
       it('are no second missed slot if the slot is recorded already', async () => {
         const { clock, store } = service();
         const slot = clock.wallMs();
         const lose = async (): Promise<void> => {
-          const { json } = await world.offer(places[0], agents[0], 'ssh');
+          const { json } = await fixture.offer(places[0], agents[0], 'ssh');
           for (const forMs of [70_001, MINUTE_MS + 1]) {
-            await world.spend(json.runId, forMs);
+            await fixture.spend(json.runId, forMs);
             await checkRuns.sweep();
           }
           expect(await stateOf(json.runId)).toBe('expired');
@@ -406,16 +413,16 @@ describe.each(databases)('on %s', (kind) => {
           store.query(
             `insert into missed_slots (account_id, check_id, location, slot, last_slot, count, reason)
              values ($1, 'ssh', $2, $3::timestamptz, $4::timestamptz, $5, 'agent_stopped')`,
-            [world.accountId, location, new Date(fromMs), new Date(toMs), count],
+            [fixture.accountId, location, new Date(fromMs), new Date(toMs), count],
           );
         await row('a', slot - 2 * MINUTE_MS, slot + MINUTE_MS, 4);
         await lose();
-        expect(await world.missed).toHaveLength(1);
+        expect(await fixture.missed).toHaveLength(1);
         // A row over the instant that does not have it, and one of another location.
         clock.spend(MINUTE_MS / 2);
         await row('b', clock.wallMs(), clock.wallMs(), 1);
         await lose();
-        expect(await world.missed).toHaveLength(3);
+        expect(await fixture.missed).toHaveLength(3);
       });
     });
 
@@ -426,20 +433,20 @@ describe.each(databases)('on %s', (kind) => {
         const { store } = service();
         const retentionDays = 7;
         const kept = createCheckRuns({ ...OTHER, store, clock, log: silentLog(), retentionDays });
-        const old = await world.request('ssh');
-        const recent = await world.request('ssh');
-        const open = await world.request('ssh');
-        await world.final(old);
-        await world.final(recent);
+        const old = await fixture.request('ssh');
+        const recent = await fixture.request('ssh');
+        const open = await fixture.request('ssh');
+        await fixture.final(old);
+        await fixture.final(recent);
         const keptMs = (retentionDays + 2) * 24 * 60 * MINUTE_MS;
-        await world.spend(old.id, keptMs + 1000);
-        await world.spend(recent.id, keptMs - 60_000);
+        await fixture.spend(old.id, keptMs + 1000);
+        await fixture.spend(recent.id, keptMs - 60_000);
         const ended = kept.maintain(stop.signal);
         await eventually(() => clock.pendingTimers > 0);
         stop.abort();
         await ended;
         expect(clock.pendingTimers).toBe(0);
-        const get = (id: string) => kept.get(world.accountId, id);
+        const get = (id: string) => kept.get(fixture.accountId, id);
         await expect(get(old.id)).rejects.toMatchObject({ status: 404 });
         expect((await get(recent.id)).state).toBe('done');
         expect((await get(open.id)).state).toBe('waiting');
@@ -453,11 +460,11 @@ describe.each(databases)('on %s', (kind) => {
         const ended = kept.maintain(stop.signal);
         await eventually(() => clock.pendingTimers > 0);
         const runId = await handedOver();
-        await world.spend(runId, 70_001);
+        await fixture.spend(runId, 70_001);
         await wakes(store, places[0], () => clock.advance(1250));
         stop.abort();
         await ended;
-        expect(idsOf(await world.claim(agents[0]))).toEqual([runId]);
+        expect(idsOf(await fixture.claim(agents[0]))).toEqual([runId]);
       });
     });
   });

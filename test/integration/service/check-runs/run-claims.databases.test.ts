@@ -6,12 +6,12 @@ import type { OneOffMessage } from '../../../../src/wire/v1/assignment.ts';
 import { databases } from '../../../support/database/databases.ts';
 import {
   idsOf,
-  RunsWorld,
+  RunsFixture,
   type TestAgent,
   type TestLocation,
   useRunsService,
-} from '../../../support/service/check-runs-harness.ts';
-import type { RunningService } from '../../../support/service/service-harness.ts';
+} from '../../../support/service/check-runs-fixture.ts';
+import type { RunningService } from '../../../support/service/service-fixture.ts';
 
 const CHECKS = ['c0', 'c1', 'c2'];
 const AGENTS = ['a0', 'a1', 'a2', 'a3'];
@@ -61,16 +61,16 @@ interface ModelRun {
 
 /** Who should hold what, beside the database that decides it. */
 class Model {
-  readonly #world: RunsWorld;
+  readonly #fixture: RunsFixture;
   readonly #service: RunningService;
   readonly #location: TestLocation;
   readonly #live = new Map<string, TestAgent>();
   readonly #assigned = new Map<string, TestAgent>();
   readonly #runs = new Map<string, ModelRun>();
 
-  constructor(service: RunningService, world: RunsWorld, location: TestLocation) {
+  constructor(service: RunningService, fixture: RunsFixture, location: TestLocation) {
     this.#service = service;
-    this.#world = world;
+    this.#fixture = fixture;
     this.#location = location;
   }
 
@@ -84,7 +84,7 @@ class Model {
         return this.#judgeAll();
       }
       case 'request': {
-        const made = await Promise.all(step.checks.map((check) => this.#world.request(check)));
+        const made = await Promise.all(step.checks.map((check) => this.#fixture.request(check)));
         for (const { id, checkId, sequenceId, slot } of made) {
           const run = { id, checkId, sequenceId, slotMs: slot.getTime() };
           this.#runs.set(id, { ...run, holder: null, isOver: false });
@@ -94,7 +94,7 @@ class Model {
       case 'end': {
         const agent = this.#live.get(AGENTS[step.agent] ?? '');
         if (agent === undefined) return;
-        await this.#world.endLease(agent);
+        await this.#fixture.endLease(agent);
         this.#live.delete(agent.agentId);
         return;
       }
@@ -102,21 +102,21 @@ class Model {
         const held = [...this.#runs.values()].filter((run) => !run.isOver && this.#isHeld(run));
         const run = held[step.run % held.length];
         if (run?.holder === null || run === undefined) return;
-        await this.#world.close(run.holder, run.id);
+        await this.#fixture.close(run.holder, run.id);
         run.isOver = true;
         return;
       }
       case 'final': {
         const run = [...this.#runs.values()].filter(({ isOver }) => !isOver)[step.run % 3];
         if (run === undefined) return;
-        await this.#world.final({ ...run, slot: run.slotMs });
+        await this.#fixture.final({ ...run, slot: run.slotMs });
         run.isOver = true;
         return;
       }
       case 'assign': {
         const agent = this.#live.get(AGENTS[step.agent] ?? '');
         if (agent === undefined) return;
-        await this.#world.assign(step.check, agent);
+        await this.#fixture.assign(step.check, agent);
         this.#assigned.set(step.check, agent);
       }
     }
@@ -125,7 +125,7 @@ class Model {
   async #poll(agentId: string, inTransaction: boolean) {
     const { store, features } = this.#service;
     const { checkRuns } = features;
-    const agent = this.#live.get(agentId) ?? (await this.#world.join(this.#location, agentId));
+    const agent = this.#live.get(agentId) ?? (await this.#fixture.join(this.#location, agentId));
     const told = inTransaction
       ? await store.transaction((tx) => checkRuns.claim(tx, agent))
       : await checkRuns.claim(store, agent);
@@ -198,10 +198,10 @@ describe.each(databases)('on %s', (kind) => {
           const service = running();
           const accountId = randomUUID();
           await insertAccount(service.store, { id: accountId, name: 'any', createdAtMs: 0 });
-          const world = new RunsWorld(service, accountId);
-          const location = await world.location('cellar');
-          for (const check of CHECKS) await world.check(check, [location]);
-          const model = new Model(service, world, location);
+          const fixture = new RunsFixture(service, accountId);
+          const location = await fixture.location('cellar');
+          for (const check of CHECKS) await fixture.check(check, [location]);
+          const model = new Model(service, fixture, location);
           await model.take({ kind: 'request', checks: CHECKS });
           for (const step of steps) await model.take(step);
           await model.take({ kind: 'poll', agents: [0, 1, 2, 3], inTransaction: false });

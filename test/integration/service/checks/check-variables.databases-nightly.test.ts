@@ -5,7 +5,7 @@ import { createCheckVariables } from '../../../../src/service/checks/check-varia
 import { createChecks } from '../../../../src/service/checks/checks.ts';
 import { databases, silentLog, useMigratedStore } from '../../../support/database/databases.ts';
 import { captureLog } from '../../../support/log-capture.ts';
-import { useAgentLab } from '../../../support/service/agent-lab.ts';
+import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
 import { TEST_CHECK_VARIABLES } from '../../../support/service/service-features.ts';
 import {
@@ -13,7 +13,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const SECRET = 'correct-horse-battery';
 const OPEN = { key: 'HOST', value: HOSTILE, secret: false };
@@ -219,35 +219,35 @@ describe.each(databases)('on %s', (kind) => {
 
   describe('variables of checks, as agents get them', () => {
     const store = useMigratedStore(kind);
-    const labOf = useAgentLab(store);
+    const fixtureOf = useAgentFixture(store);
     const settled = async () => {
-      const lab = labOf();
+      const fixture = fixtureOf();
       const variables = [OPEN, HIDDEN, { key: '__proto__', value: 'own', secret: true }];
-      await lab.addCheck('shop', { variables });
-      await lab.addCheck('other');
-      const agent = lab.agent('agent-a');
+      await fixture.addCheck('shop', { variables });
+      await fixture.addCheck('other');
+      const agent = fixture.agent('agent-a');
       await agent.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await agent.look();
-      return { lab, agent, variables };
+      return { fixture, agent, variables };
     };
 
     it('have their values, in assignments and in unscheduled runs', async () => {
-      const { lab, agent, variables } = await settled();
+      const { fixture, agent, variables } = await settled();
       expect(agent.checks.get('shop')?.check.variables).toEqual(variables);
       expect(agent.checks.get('other')?.check.variables).toEqual([]);
-      await lab.checkRuns.request(lab.accountId, 'shop', { location: null });
+      await fixture.checkRuns.request(fixture.accountId, 'shop', { location: null });
       const { runs } = await agent.look();
       expect(runs.map(({ check }) => check.variables)).toEqual([variables]);
     });
 
     it('are sent again when only a secret value changed', async () => {
-      const { lab, agent, variables } = await settled();
+      const { fixture, agent, variables } = await settled();
       const changed = variables.map((one) =>
         one.key === 'TOKEN' ? { ...one, value: 'another-value' } : one,
       );
-      await lab.checks.update(lab.accountId, 'shop', { variables: changed });
-      await lab.assigner.pass();
+      await fixture.checks.update(fixture.accountId, 'shop', { variables: changed });
+      await fixture.assigner.pass();
       const { full, upsert } = await agent.look();
       expect({ full, ids: upsert.map(({ checkId }) => checkId) }).toEqual({
         full: false,
@@ -257,34 +257,34 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are not sent again when an update changes nothing', async () => {
-      const { lab, agent, variables } = await settled();
-      await lab.checks.update(lab.accountId, 'shop', { variables });
-      await lab.checks.update(lab.accountId, 'shop', {
+      const { fixture, agent, variables } = await settled();
+      await fixture.checks.update(fixture.accountId, 'shop', { variables });
+      await fixture.checks.update(fixture.accountId, 'shop', {
         variables: variables.map((one) => (one.secret ? { ...one, value: null } : one)),
       });
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       expect(await agent.look()).toMatchObject({ full: false, upsert: [] });
       expect(agent.checks.get('shop')?.check.variables).toEqual(variables);
     });
 
     it('that cannot be decrypted are omitted, which is logged once', async () => {
-      const { lab, variables } = await settled();
+      const { fixture, variables } = await settled();
       const logs = captureLog();
       const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
       const foreign = createCheckVariables({ log: logs.log, secrets });
       const [row] = await store().query<{ body: Record<string, unknown>; sealed: Buffer }>(
         `select body, sealed_variables as sealed from checks where account_id = $1 and id = 'shop'`,
-        [lab.accountId],
+        [fixture.accountId],
       );
       const { body = {}, sealed = null } = row ?? {};
-      const key = { accountId: lab.accountId, id: 'shop' };
+      const key = { accountId: fixture.accountId, id: 'shop' };
       expect(foreign.open(key, body, sealed).variables).toEqual([OPEN]);
       expect(foreign.open(key, body, sealed).variables).toEqual([OPEN]);
       const lines = logs.records();
       expect(lines).toHaveLength(1);
       expect(lines[0]).toMatchObject({ checkId: 'shop' });
       expect(JSON.stringify(lines)).not.toContain(SECRET);
-      expect(lab.checkVariables.open(key, body, sealed).variables).toEqual(variables);
+      expect(fixture.checkVariables.open(key, body, sealed).variables).toEqual(variables);
       // What names one fails, whatever else has the same name.
       const request = {
         url: 'https://shop.test/{{OPEN}}/{{{ TOKEN }}}',

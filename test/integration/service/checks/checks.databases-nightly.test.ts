@@ -7,7 +7,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 import { checkFieldsSuite } from './fields.ts';
 import { checkListSuite } from './list.ts';
 

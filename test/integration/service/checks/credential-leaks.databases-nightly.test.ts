@@ -5,7 +5,7 @@ import { databases, silentLog } from '../../../support/database/databases.ts';
 import { hiddenOf, unshownOf } from '../../../support/hostile/marks.ts';
 import { goodRequest } from '../../../support/hostile/requests.ts';
 import type { Answer } from '../../../support/hostile/send.ts';
-import { SECRET, useHostileWorld } from '../../../support/service/hostile-world.ts';
+import { SECRET, useHostileFixture } from '../../../support/service/hostile-fixture.ts';
 import { unshared } from '../../../support/service/sealing-replica.ts';
 import { TEST_SECRETS } from '../../../support/service/service-features.ts';
 
@@ -18,9 +18,9 @@ function queryOf(url: string, checkId = ''): string {
 /** An account with a marker in every credential, over every route that reads. */
 describe.each(databases)('on %s', (kind) => {
   describe('credentials in answers and in the database', () => {
-    const worldOf = useHostileWorld(kind);
+    const fixtureOf = useHostileFixture(kind);
     const reads = () =>
-      worldOf().routes.filter(({ access, method }) => access.kind === 'role' && method === 'GET');
+      fixtureOf().routes.filter(({ access, method }) => access.kind === 'role' && method === 'GET');
 
     const ROLES = [
       ['read', false],
@@ -29,15 +29,15 @@ describe.each(databases)('on %s', (kind) => {
       ['admin', true],
     ] as const;
     const walk = async (role: Role, mayWrite: boolean): Promise<void> => {
-      const world = worldOf();
-      const { victim } = world;
-      const key = await world.newKeyOfVictim(role);
+      const fixture = fixtureOf();
+      const { victim } = fixture;
+      const key = await fixture.newKeyOfVictim(role);
       const addresses = [unshownOf(SECRET), String(victim.ids.pingToken)];
       const answers: (Answer & { readonly path: string })[] = [];
       for (const route of reads()) {
         const sent = { ...goodRequest(route, victim), key };
         const path = `${sent.path}${queryOf(route.url, victim.checkIds.url)}`;
-        answers.push({ path, ...(await world.send({ ...sent, path })) });
+        answers.push({ path, ...(await fixture.send({ ...sent, path })) });
       }
       expect(answers.length).toBeGreaterThan(60);
       const refused = answers.filter(({ status }) => status >= 300);
@@ -57,7 +57,7 @@ describe.each(databases)('on %s', (kind) => {
     it.each(ROLES)('no GET shows a key of role %s any credential', walk);
 
     it('no row contains a credential unencrypted', async () => {
-      const { store } = worldOf();
+      const { store } = fixtureOf();
       const tables = await store.query<{ name: string }>(
         `select table_name as name from information_schema.tables
          where table_schema = current_schema() and table_type = 'BASE TABLE'`,
@@ -79,7 +79,7 @@ describe.each(databases)('on %s', (kind) => {
 
     describe('as a service without a key stores them', () => {
       beforeAll(async () => {
-        const { store } = worldOf();
+        const { store } = fixtureOf();
         // The other connections of its pool are no replicas.
         const parts = { store: unshared(store), log: silentLog(), secrets: TEST_SECRETS };
         expect(await decryptCredentials(parts)).toBe(3);

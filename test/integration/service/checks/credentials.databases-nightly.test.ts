@@ -15,7 +15,7 @@ import {
   silentLog,
   useMigratedStore,
 } from '../../../support/database/databases.ts';
-import { useAgentLab } from '../../../support/service/agent-lab.ts';
+import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import { sealingReplica, unshared } from '../../../support/service/sealing-replica.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
 import {
@@ -26,7 +26,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const MASK = '********';
 const SECRETS = {
@@ -821,37 +821,37 @@ describe.each(databases)('on %s', (kind) => {
 
   describe('credentials, as agents get them', () => {
     const store = useMigratedStore(kind);
-    const labOf = useAgentLab(store);
+    const fixtureOf = useAgentFixture(store);
 
     it('are the original ones in assignments, in unscheduled runs and in the proxy', async () => {
-      const lab = labOf();
-      await lab.addCheck('shop', { checkType: 'API', request: REQUEST });
-      await lab.locations.update(lab.accountId, lab.cellar.id, { proxyUrl: PROXY });
-      const agent = lab.agent('agent-a', { capabilities: { types: ['API'], icmp: false } });
+      const fixture = fixtureOf();
+      await fixture.addCheck('shop', { checkType: 'API', request: REQUEST });
+      await fixture.locations.update(fixture.accountId, fixture.cellar.id, { proxyUrl: PROXY });
+      const agent = fixture.agent('agent-a', { capabilities: { types: ['API'], icmp: false } });
       await agent.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await agent.look();
       expect(agent.checks.get('shop')?.check.request).toMatchObject(REQUEST);
-      await lab.checkRuns.request(lab.accountId, 'shop', { location: null });
+      await fixture.checkRuns.request(fixture.accountId, 'shop', { location: null });
       const { runs, location } = await agent.look();
       expect(runs.map(({ check }) => check.request)).toMatchObject([REQUEST]);
       expect(location.proxyUrl).toBe(PROXY);
     });
 
     it('are sent again when only a credential changed, and not when none did', async () => {
-      const lab = labOf();
-      await lab.addCheck('shop', { checkType: 'API', request: REQUEST });
-      const agent = lab.agent('agent-a');
+      const fixture = fixtureOf();
+      await fixture.addCheck('shop', { checkType: 'API', request: REQUEST });
+      const agent = fixture.agent('agent-a');
       await agent.look();
-      await lab.assigner.pass();
+      await fixture.assigner.pass();
       await agent.look();
-      await lab.checks.update(lab.accountId, 'shop', { request: REQUEST });
-      await lab.checks.update(lab.accountId, 'shop', { request: SHOWN });
-      await lab.assigner.pass();
+      await fixture.checks.update(fixture.accountId, 'shop', { request: REQUEST });
+      await fixture.checks.update(fixture.accountId, 'shop', { request: SHOWN });
+      await fixture.assigner.pass();
       expect(await agent.look()).toMatchObject({ full: false, upsert: [] });
       const basicAuth = { username: 'user', password: 'another' };
-      await lab.checks.update(lab.accountId, 'shop', { request: { ...SHOWN, basicAuth } });
-      await lab.assigner.pass();
+      await fixture.checks.update(fixture.accountId, 'shop', { request: { ...SHOWN, basicAuth } });
+      await fixture.assigner.pass();
       expect((await agent.look()).upsert).toHaveLength(1);
       expect(agent.checks.get('shop')?.check.request).toMatchObject({ ...REQUEST, basicAuth });
     });

@@ -4,7 +4,7 @@ import {
   problemsIn,
   type RunningService,
   useAccounts,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const TYPES = ['url', 'api', 'tcp', 'dns', 'icmp'] as const;
 type TypePath = (typeof TYPES)[number];

@@ -4,7 +4,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const REQUEST = { url: 'https://e.test/' };
 const HEARTBEAT = { period: 1, periodUnit: 'HOURS', grace: 1, graceUnit: 'HOURS' };

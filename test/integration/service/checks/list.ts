@@ -8,7 +8,7 @@ import {
   problemsIn,
   type RunningService,
   useAccounts,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const URL_CHECK = { locations: ['eu-west-1'], request: { url: 'https://example.com/' } };
 const TCP_CHECK = { ...URL_CHECK, request: { hostname: 'example.com', port: 22 } };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { databases } from '../../../support/database/databases.ts';
-import { useAccounts, useRunningService } from '../../../support/service/service-harness.ts';
+import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
 
 const BODIES = {
   tcp: {

@@ -6,7 +6,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/client-certificates';
 

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { differences } from '../../../support/contract/judge.ts';
 import { ERROR } from '../../../support/contract/resource-tables.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
-import type { ContractWorld } from './world.ts';
+import type { ContractFixture } from './contract-fixture.ts';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 const BAD_KEY = `vk_${'0'.repeat(32)}`;
@@ -52,9 +52,9 @@ export function expectError(reply: Reply, status: number, error: string): void {
 }
 
 /** Parts 5 and 7. */
-export function accessContract(world: () => ContractWorld): void {
+export function accessContract(fixture: () => ContractFixture): void {
   it.each(OPERATIONS)('%s %s takes no bad token', async (method, path) => {
-    const { ask } = world().running.app;
+    const { ask } = fixture().running.app;
     const asked = { method, ...(CHANGES.has(method) ? { body: {} } : {}) };
     const basic = { authorization: 'Basic dTpw' };
     for (const how of [
@@ -72,14 +72,14 @@ export function accessContract(world: () => ContractWorld): void {
   it.each(OPERATIONS.filter(([, path]) => !WITHOUT_404.has(path)))(
     '%s %s says that there is no such thing',
     async (method, path) => {
-      const { mine } = world();
+      const { mine } = fixture();
       const send = { GET: mine.get, PATCH: mine.patch, PUT: mine.put, DELETE: mine.delete }[method];
       expectError(await send(path, CHANGES.has(method) ? {} : undefined), 404, 'Not Found');
     },
   );
 
   it('an account may be named in a header', async () => {
-    const { mine, theirs, running, features } = world();
+    const { mine, theirs, running, features } = fixture();
     const { key } = await features.apiKeys.create(mine.accountId, { name: 'a', role: 'read' });
     const as = (accountId: string): Promise<Reply> =>
       running.app.ask('/v1/check-alerts', { key, headers: { 'x-service-account': accountId } });
@@ -89,7 +89,7 @@ export function accessContract(world: () => ContractWorld): void {
   });
 
   it('a bad request is told in the same form, with what is wrong', async () => {
-    const { mine } = world();
+    const { mine } = fixture();
     const body = { name: 1, request: { url: 'https://shop.test/' }, locations: ['eu-west-1'] };
     expectError(await mine.put('/v1/checks/url/bad', body), 400, 'Bad Request');
     expectError(await mine.get('/v1/check-alerts?limit=101'), 400, 'Bad Request');
@@ -98,7 +98,7 @@ export function accessContract(world: () => ContractWorld): void {
   });
 
   it('too many requests are refused, with when to come back', async () => {
-    const client = await world().newClient();
+    const client = await fixture().newClient();
     const path = '/v1/analytics/icmp/ping?metrics=availability';
     let reply = await client.get(path);
     for (let asked = 1; asked <= 30 && reply.status === 200; asked += 1) {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ANALYTICS_REPORT } from '../../../support/contract/result-tables.ts';
 import { API_METRICS, ICMP_METRICS, QUICK_RANGES } from '../../../support/contract/vocabulary.ts';
-import type { Client } from '../../../support/service/service-harness.ts';
+import type { Client } from '../../../support/service/service-fixture.ts';
+import { type ContractFixture, formed, otherThan } from './contract-fixture.ts';
 import { PAGES } from './results.ts';
-import { type ContractWorld, formed, otherThan } from './world.ts';
 
 const DAY_MS = 86_400_000;
 const API = '/v1/analytics/api-checks/api';
@@ -27,7 +27,7 @@ function rangesAt(nowMs: number): Readonly<Record<string, readonly [number, numb
 }
 
 /** 2.7, 4.2, 4.3. */
-export function analyticsContract(world: () => ContractWorld): void {
+export function analyticsContract(fixture: () => ContractFixture): void {
   describe.each([
     ['API checks', API, API_METRICS, ['runLocation', 'statusCode']],
     ['ICMP monitors', ICMP, ICMP_METRICS, ['runLocation']],
@@ -36,7 +36,7 @@ export function analyticsContract(world: () => ContractWorld): void {
     const asked = (query: string): string => `${path}?metrics=${first}&${query}`;
     let client: Client;
     beforeEach(async () => {
-      client = await world().newClient();
+      client = await fixture().newClient();
     });
     const report = async (query: string) =>
       formed(ANALYTICS_REPORT, await client.get(`${path}?${query}`));
@@ -66,7 +66,7 @@ export function analyticsContract(world: () => ContractWorld): void {
     });
 
     it('are of the last day in pages of 10, unless something else is asked', async () => {
-      const { clock } = world();
+      const { clock } = fixture();
       const { from, to, pagination } = await report(`metrics=${first}`);
       expect(pagination).toEqual({ page: 1, limit: 10 });
       expect([from, to].map((at) => Date.parse(at))).toEqual([
@@ -83,7 +83,7 @@ export function analyticsContract(world: () => ContractWorld): void {
     });
 
     it('know every quick range', async () => {
-      const ranges = rangesAt(world().clock.wallMs());
+      const ranges = rangesAt(fixture().clock.wallMs());
       expect(Object.keys(ranges)).toEqual(QUICK_RANGES);
       for (const [quickRange, [fromMs, toMs]] of Object.entries(ranges)) {
         const { from, to } = await report(`metrics=${first}&quickRange=${quickRange}`);
@@ -94,7 +94,7 @@ export function analyticsContract(world: () => ContractWorld): void {
     });
 
     it('take `from` and `to` over the quick range', async () => {
-      const fromMs = world().oldMs;
+      const fromMs = fixture().oldMs;
       const toMs = fromMs + 3_600_000;
       const window = `from=${fromMs / 1000}&to=${toMs / 1000}&quickRange=lastMonth`;
       const { from, to } = await report(`metrics=${first}&${window}`);
@@ -121,7 +121,7 @@ export function analyticsContract(world: () => ContractWorld): void {
         'from=x',
         ...PAGES.refused,
       ];
-      client = await world().newClient();
+      client = await fixture().newClient();
       expect(await otherThan(400, client, refused.map(asked))).toEqual([]);
     });
 

@@ -3,7 +3,7 @@ import { URL_MONITOR } from '../../../support/contract/check-tables.ts';
 import { edgesOf } from '../../../support/contract/edges.ts';
 import { defaultsOf } from '../../../support/contract/field-rules.ts';
 import { CHECK_FREQUENCIES } from '../../../support/contract/vocabulary.ts';
-import { type ContractWorld, formed, URL_CHECKS } from './world.ts';
+import { type ContractFixture, formed, URL_CHECKS } from './contract-fixture.ts';
 
 const REQUEST = { url: 'https://shop.test/' };
 const SMALLEST = { name: 'Smallest', request: REQUEST, locations: ['eu-west-1'] };
@@ -24,7 +24,7 @@ const WITH_EDGES = WRITABLE.filter(([name, rule]) => {
   return taken.length + refused.length > 0 && !BY_THEMSELVES.has(name);
 });
 
-function fullCheck({ channels, groupId, serviceId }: ContractWorld) {
+function fullCheck({ channels, groupId, serviceId }: ContractFixture) {
   return {
     name: 'Full',
     activated: false,
@@ -81,11 +81,11 @@ function fullCheck({ channels, groupId, serviceId }: ContractWorld) {
 }
 
 /** 2.2, 2.3, 4.1, and of part 8 what limits a check. */
-export function checksContract(world: () => ContractWorld): void {
+export function checksContract(fixture: () => ContractFixture): void {
   describe('URL monitors', () => {
     it('have every writable field as it was written, and those of responses', async () => {
-      const { mine, channels } = world();
-      const fields = fullCheck(world());
+      const { mine, channels } = fixture();
+      const fields = fullCheck(fixture());
       expect(new Set(Object.keys(fields))).toEqual(new Set(WRITABLE.map(([name]) => name)));
       const check = formed(URL_MONITOR, await mine.put(`${URL_CHECKS}/full`, fields));
       expect(check).toMatchObject({ ...fields, id: 'full', checkType: 'URL' });
@@ -99,12 +99,12 @@ export function checksContract(world: () => ContractWorld): void {
     });
 
     it('have every default', async () => {
-      const reply = await world().mine.put(`${URL_CHECKS}/smallest`, SMALLEST);
+      const reply = await fixture().mine.put(`${URL_CHECKS}/smallest`, SMALLEST);
       expect(formed(URL_MONITOR, reply)).toMatchObject(defaultsOf(URL_MONITOR));
     });
 
     it('are subscribed to all channels when they are new, unless autoAssignAlerts is false', async () => {
-      const { mine, channels } = world();
+      const { mine, channels } = fixture();
       const subscribed = async (id: string, query: string): Promise<readonly number[]> => {
         const reply = await mine.put(`${URL_CHECKS}/${id}${query}`, SMALLEST);
         const { alertChannelSubscriptions } = formed(URL_MONITOR, reply);
@@ -120,7 +120,7 @@ export function checksContract(world: () => ContractWorld): void {
     });
 
     it.each(WITH_EDGES)('take %s up to its edges, and nothing past them', async (name, rule) => {
-      const { mine } = world();
+      const { mine } = fixture();
       const { taken, refused } = edgesOf(rule);
       const wrong: string[] = [];
       const put = async (value: unknown, status: number): Promise<void> => {
@@ -137,7 +137,7 @@ export function checksContract(world: () => ContractWorld): void {
     });
 
     it('run as often as the specification has it, and no oftener', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       for (const frequency of CHECK_FREQUENCIES.filter((one) => one > 0)) {
         const reply = await mine.put(`${URL_CHECKS}/often`, { ...SMALLEST, frequency });
         expect([reply.status, reply.json.frequency]).toEqual([200, frequency]);
@@ -154,7 +154,7 @@ export function checksContract(world: () => ContractWorld): void {
           [frequency, frequency <= 60 ? frequency * 10 : Math.ceil(frequency / 60)] as const,
       ),
     )('with frequency %i take an offset of 1 to %i', async (frequency, most) => {
-      const { mine } = world();
+      const { mine } = fixture();
       const ask = async (frequencyOffset: number): Promise<unknown[]> => {
         const body = { ...SMALLEST, frequency, frequencyOffset };
         const { status, json } = await mine.put(`${URL_CHECKS}/offset`, body);
@@ -168,7 +168,7 @@ export function checksContract(world: () => ContractWorld): void {
     });
 
     it('leave frequency 0 to API and TCP checks, which run every 10, 20 or 30 seconds', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const tcp = { hostname: 'shop.test', port: 443 };
       const statusOf = async (type: string, request: object, frequencyOffset?: number) => {
         const body = { ...SMALLEST, request, frequency: 0, frequencyOffset };

@@ -6,7 +6,7 @@ import {
   STATUS_PAGE,
   STATUS_PAGE_INCIDENT,
 } from '../../../support/contract/page-tables.ts';
-import { type ContractWorld, created, formed } from './world.ts';
+import { type ContractFixture, created, formed } from './contract-fixture.ts';
 
 const PAGES = '/v1/status-pages';
 const UPDATES = [
@@ -21,16 +21,16 @@ const FAMILIES = [
 ] as const;
 
 /** 2.8, 2.16, 4.7 to 4.9. */
-export function incidentsContract(world: () => ContractWorld): void {
+export function incidentsContract(fixture: () => ContractFixture): void {
   describe('status pages', () => {
     let made = 0;
     const page = async (fields: object) => {
       made += 1;
-      return await world().mine.post(PAGES, { name: 'Shop', url: `contract-${made}`, ...fields });
+      return await fixture().mine.post(PAGES, { name: 'Shop', url: `contract-${made}`, ...fields });
     };
 
     it('have every field as it was written', async () => {
-      const { mine, serviceId } = world();
+      const { mine, serviceId } = fixture();
       const colors = Object.fromEntries(COLORS.map((name) => [name, '#123456']));
       const fields = {
         description: 'How the shop is',
@@ -52,7 +52,7 @@ export function incidentsContract(world: () => ContractWorld): void {
 
     it('have every default', async () => {
       const { id } = created(await page({}));
-      const read = formed(STATUS_PAGE, await world().mine.get(`${PAGES}/${id}`));
+      const read = formed(STATUS_PAGE, await fixture().mine.get(`${PAGES}/${id}`));
       expect(read).toMatchObject(defaultsOf(STATUS_PAGE));
     });
 
@@ -86,13 +86,13 @@ export function incidentsContract(world: () => ContractWorld): void {
     const [first, second] = UPDATES;
     const opened = async (): Promise<string> => {
       const body = { name: 'Down', ...own, incidentUpdates: [first] };
-      const made = created(await world().mine.post(path, body));
+      const made = created(await fixture().mine.post(path, body));
       expect(made).toMatchObject({ name: 'Down', ...own });
       return `${path}/${made.id}`;
     };
 
     it('have the form of the table, also after an update', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const at = await opened();
       formed(table, await mine.get(at));
       created(await mine.post(`${at}/incident-updates`, second));
@@ -100,7 +100,7 @@ export function incidentsContract(world: () => ContractWorld): void {
     });
 
     it('carry their first update, or all where that is asked', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const at = await opened();
       created(await mine.post(`${at}/incident-updates`, second));
       const updatesOf = async (query: string): Promise<unknown[]> => {
@@ -116,7 +116,7 @@ export function incidentsContract(world: () => ContractWorld): void {
     });
 
     it('are deleted, and are gone', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const { id } = created(
         await mine.post(path, { name: 'Gone', ...own, incidentUpdates: UPDATES }),
       );
@@ -128,7 +128,7 @@ export function incidentsContract(world: () => ContractWorld): void {
   });
 
   it('incidents have one of three severities, and those of status pages one of four', async () => {
-    const { mine } = world();
+    const { mine } = fixture();
     const statusOf = async (path: string, fields: object): Promise<unknown> => {
       const body = { name: 'Down', incidentUpdates: UPDATES, ...fields };
       return [fields, (await mine.post(path, body)).status];

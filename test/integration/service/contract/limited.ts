@@ -5,7 +5,7 @@ import { ENTITLEMENTS } from '../../../support/contract/resource-tables.ts';
 import { type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
 import { testFeatures } from '../../../support/service/service-features.ts';
 import { expectError } from './access.ts';
-import { type ContractWorld, formed } from './world.ts';
+import { type ContractFixture, formed } from './contract-fixture.ts';
 
 const PLANS = plansSchema.parse({
   plans: { small: { displayName: 'Small', limits: { snippets: 0, checks: 2 } } },
@@ -14,13 +14,13 @@ const PLANS = plansSchema.parse({
 const REQUESTS_PER_MINUTE = 4;
 
 /** What an account meets that has a small plan, and a service that answers little. */
-export function limitedContract(world: () => ContractWorld): void {
+export function limitedContract(fixture: () => ContractFixture): void {
   describe('a service with limits', () => {
     let app: ServiceApp;
     let closeFeatures = async (): Promise<void> => {};
     let key = '';
     beforeAll(async () => {
-      const { store, clock, mine } = world();
+      const { store, clock, mine } = fixture();
       const { features, close } = await testFeatures(store, clock, { plans: PLANS });
       closeFeatures = close;
       app = await startServiceApp(apiRoutes(features, new AbortController().signal), {
@@ -38,7 +38,7 @@ export function limitedContract(world: () => ContractWorld): void {
     });
 
     it('tells what the plan has, and refuses the rest, and too many requests', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const entitled = await app.ask(`/v1/accounts/${mine.accountId}/entitlements`, { key });
       expect(formed(ENTITLEMENTS, entitled)).toMatchObject({
         plan: 'small',

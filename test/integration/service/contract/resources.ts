@@ -10,16 +10,16 @@ import {
   TEST_SESSION_ERROR_GROUP,
 } from '../../../support/contract/resource-tables.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';
+import { type ContractFixture, created, formed, formedList } from './contract-fixture.ts';
 import { storyOf } from './story.ts';
-import { type ContractWorld, created, formed, formedList } from './world.ts';
 
 const HEARTBEATS = '/v1/checks/heartbeats';
 const ANALYSES = '/v1/root-cause-analyses';
 const GROUPS = '/v1/error-groups';
 /** 2.9, 2.10, 2.12 to 2.15, 4.10, 4.11, 4.14 to 4.20. */
-export function resourcesContract(world: () => ContractWorld): void {
+export function resourcesContract(fixture: () => ContractFixture): void {
   it('heartbeat events have the form of the table', async () => {
-    const { mine, running } = world();
+    const { mine, running } = fixture();
     const heartbeat = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
     const check = created(await mine.post(HEARTBEATS, { name: 'Backup', heartbeat }));
     const ping = new URL(check.heartbeat.pingUrl).pathname;
@@ -38,7 +38,7 @@ export function resourcesContract(world: () => ContractWorld): void {
 
   describe('error groups', () => {
     it('have the form of the table, and are archived', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const [group] = (await mine.get(`${GROUPS}?checkId=shop`)).json;
       const path = `${GROUPS}/${group.id}`;
       const one = formed(CHECK_ERROR_GROUP, await mine.get(path));
@@ -53,7 +53,7 @@ export function resourcesContract(world: () => ContractWorld): void {
     });
 
     it('have root cause analyses of the form of their table', async () => {
-      const { mine, features } = world();
+      const { mine, features } = fixture();
       const [group] = (await mine.get(`${GROUPS}?checkId=api`)).json;
       const analysisOf = async (what: object) => {
         const asked = await mine.post(ANALYSES, what);
@@ -72,7 +72,7 @@ export function resourcesContract(world: () => ContractWorld): void {
     });
 
     it('of the test sessions of a project have the form of theirs', async () => {
-      const { mine, oldMs } = world();
+      const { mine, oldMs } = fixture();
       const { old } = storyOf(oldMs, oldMs);
       const session = { projectId: 'shop', environment: 'staging', results: old };
       created(await mine.post('/v1/test-sessions', session));
@@ -83,7 +83,7 @@ export function resourcesContract(world: () => ContractWorld): void {
   });
 
   it('client certificates have the form of the table', async () => {
-    const { mine } = world();
+    const { mine } = fixture();
     const { cert, key } = await createSelfSigned();
     for (const ca of [null, cert]) {
       const body = { host: '*.shop.test', cert, key, ca };
@@ -95,7 +95,7 @@ export function resourcesContract(world: () => ContractWorld): void {
   });
 
   it('snippets have the form of the table', async () => {
-    const { mine } = world();
+    const { mine } = fixture();
     const script = "const a = 1;\nmodule.exports = 'x';\n";
     const { id } = created(await mine.post('/v1/snippets', { name: 'login', script }));
     expect(formed(SNIPPET, await mine.get(`/v1/snippets/${id}`))).toMatchObject({ id, script });
@@ -105,13 +105,13 @@ export function resourcesContract(world: () => ContractWorld): void {
   });
 
   it('variables are made and read', async () => {
-    const { mine } = world();
+    const { mine } = fixture();
     created(await mine.post('/v1/variables', { key: 'SHOP', value: 'x' }));
     expect((await mine.get('/v1/variables/SHOP')).json).toMatchObject({ key: 'SHOP', value: 'x' });
   });
 
   it('the entitlements of the account have the form of the table', async () => {
-    const { mine, theirs } = world();
+    const { mine, theirs } = fixture();
     const path = `/v1/accounts/${mine.accountId}/entitlements`;
     const { locations, entitlements } = formed(ENTITLEMENTS, await mine.get(path));
     expect(locations.all.length).toBeGreaterThan(0);
@@ -120,7 +120,7 @@ export function resourcesContract(world: () => ContractWorld): void {
   });
 
   it('the addresses of check runs are a text of IPv6 addresses', async () => {
-    const reply = await world().mine.get('/v1/static-ipv6s.txt');
+    const reply = await fixture().mine.get('/v1/static-ipv6s.txt');
     expect(reply.status).toBe(200);
     expect(reply.headers['content-type']).toMatch(/^text\/plain/);
     const lines = reply.text.trim().split('\n');

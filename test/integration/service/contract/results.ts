@@ -11,9 +11,15 @@ import {
   LOCATIONS,
   RESULT_TYPES,
 } from '../../../support/contract/vocabulary.ts';
-import { resultOfRun } from '../../../support/service/results-harness.ts';
-import type { Client } from '../../../support/service/service-harness.ts';
-import { type ContractWorld, formed, formedList, otherThan, URL_CHECKS } from './world.ts';
+import { resultOfRun } from '../../../support/service/results-fixture.ts';
+import type { Client } from '../../../support/service/service-fixture.ts';
+import {
+  type ContractFixture,
+  formed,
+  formedList,
+  otherThan,
+  URL_CHECKS,
+} from './contract-fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const RESULTS = '/v1/check-results';
@@ -29,10 +35,10 @@ export const PAGES = {
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 /** 2.4 to 2.6, 4.4 to 4.6. */
-export function resultsContract(world: () => ContractWorld): void {
+export function resultsContract(fixture: () => ContractFixture): void {
   let client: Client;
   beforeAll(async () => {
-    client = await world().newClient();
+    client = await fixture().newClient();
   });
   const resultsOf = async (check: string, query = '') =>
     (await client.get(`${RESULTS}/${check}?limit=100${query}`)).json;
@@ -85,7 +91,7 @@ export function resultsContract(world: () => ContractWorld): void {
     });
 
     it('are of the 6 hours before now, or of the 6 hours after `from`', async () => {
-      const { oldMs } = world();
+      const { oldMs } = fixture();
       const from = seconds(oldMs - HOUR_MS);
       expect(await resultsOf('old')).toEqual([]);
       expect(await resultsOf('old', `&from=${from}`)).toHaveLength(1);
@@ -95,7 +101,7 @@ export function resultsContract(world: () => ContractWorld): void {
     });
 
     it('take `from` into the window, and leave `to` out', async () => {
-      const { deliver, mine, clock } = world();
+      const { deliver, mine, clock } = fixture();
       const body = {
         name: 'edge',
         request: { url: 'https://shop.test/' },
@@ -112,7 +118,7 @@ export function resultsContract(world: () => ContractWorld): void {
     });
 
     it('take each location and each type of check, and no other', async () => {
-      const own = await world().newClient();
+      const own = await fixture().newClient();
       const asked = (query: string): string => `${RESULTS}/shop?${query}`;
       const taken = [
         ...LOCATIONS.map((location) => `location=${location}`),
@@ -142,7 +148,7 @@ export function resultsContract(world: () => ContractWorld): void {
     });
 
     it('are null where nothing has run', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const body = { request: { url: 'https://shop.test/' }, locations: ['eu-west-1'] };
       await mine.put(`${URL_CHECKS}/new`, { name: 'new', ...body });
       const reply = await client.get(`${STATUSES}/new`);
@@ -173,7 +179,7 @@ export function resultsContract(world: () => ContractWorld): void {
     });
 
     it('of the 6 hours after `from` where that is given', async () => {
-      const { oldMs } = world();
+      const { oldMs } = fixture();
       const from = seconds(oldMs - HOUR_MS);
       const old = formedList(CHECK_ALERT, await client.get(`${ALERTS}?from=${from}`));
       expect(old.map((one: { checkId: string }) => one.checkId)).toEqual(['old']);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LIMITS, SMALLEST } from '../../../support/contract/semantic-limits.ts';
-import { type ContractWorld, created } from './world.ts';
+import { type ContractFixture, created } from './contract-fixture.ts';
 
 /** Sections 1, 5 and 6 of the semantics, which fill what the specification leaves open. */
-export function semanticsContract(world: () => ContractWorld): void {
+export function semanticsContract(fixture: () => ContractFixture): void {
   describe('checks of each type, as the semantics have them', () => {
     it.each([
       ['url', 3000, 5000],
@@ -11,7 +11,7 @@ export function semanticsContract(world: () => ContractWorld): void {
       ['tcp', 3000, 5000],
       ['dns', 500, 1000],
     ] as const)('%s have thresholds of their own', async (type, degraded, max) => {
-      const check = created(await world().mine.post(`/v1/checks/${type}`, SMALLEST[type]));
+      const check = created(await fixture().mine.post(`/v1/checks/${type}`, SMALLEST[type]));
       expect(check).toMatchObject({ degradedResponseTime: degraded, maxResponseTime: max });
     });
 
@@ -19,7 +19,7 @@ export function semanticsContract(world: () => ContractWorld): void {
       const wrong: string[] = [];
       const post = async (value: unknown, wanted: number): Promise<void> => {
         const body = { ...SMALLEST[type], ...bodyOf(value as never) };
-        const { status, text } = await world().mine.post(`/v1/checks/${type}`, body);
+        const { status, text } = await fixture().mine.post(`/v1/checks/${type}`, body);
         if (status !== wanted) wrong.push(`${JSON.stringify(value)}: ${status} ${text}`);
       };
       for (const value of taken) await post(value, 201);
@@ -28,7 +28,7 @@ export function semanticsContract(world: () => ContractWorld): void {
     });
 
     it('need a location, and a degraded threshold that is not over the maximum', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const { request: sent, name } = SMALLEST.url;
       expect((await mine.post('/v1/checks/url', { request: sent, name })).status).toBe(400);
       const upsideDown = { degradedResponseTime: 2, maxResponseTime: 1 };

@@ -1,6 +1,6 @@
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { ASSERTION, HTTP_DETAIL, HTTP_RESPONSE } from '../../../support/samples/http-results.ts';
-import { type Run, resultOfRun } from '../../../support/service/results-harness.ts';
+import { type Run, resultOfRun } from '../../../support/service/results-fixture.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { defaultsOf } from '../../../support/contract/field-rules.ts';
 import { MAINTENANCE_WINDOW } from '../../../support/contract/resource-tables.ts';
+import { type ContractFixture, created, formedList, otherThan } from './contract-fixture.ts';
 import { PAGES } from './results.ts';
-import { type ContractWorld, created, formedList, otherThan } from './world.ts';
 
 const WINDOWS = '/v1/maintenance-windows';
 const SMALL_WINDOW = {
@@ -13,10 +13,10 @@ const SMALL_WINDOW = {
 };
 
 /** 2.11, 4.12, 4.13. */
-export function windowsContract(world: () => ContractWorld): void {
+export function windowsContract(fixture: () => ContractFixture): void {
   describe('maintenance windows', () => {
     it('are listed with every field, and every default', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const full = {
         ...SMALL_WINDOW,
         name: 'Full',
@@ -63,12 +63,12 @@ export function windowsContract(world: () => ContractWorld): void {
       [{ repeatUnit: undefined }, 400],
       [{ name: undefined }, 400],
     ])('with %j are answered with %i', async (fields, status) => {
-      const reply = await world().mine.post(WINDOWS, { ...SMALL_WINDOW, ...fields });
+      const reply = await fixture().mine.post(WINDOWS, { ...SMALL_WINDOW, ...fields });
       expect(reply.status, reply.text).toBe(status);
     });
 
     it('come in pages of 10 unless something else is asked', async () => {
-      const client = await world().newClient();
+      const client = await fixture().newClient();
       for (let number = 0; number < 11; number += 1) {
         created(await client.post(WINDOWS, { ...SMALL_WINDOW, name: `Window ${number}` }));
       }
@@ -77,7 +77,7 @@ export function windowsContract(world: () => ContractWorld): void {
     });
 
     it('are filtered by when they start and end, in pages of 1 to 100', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const { id } = created(await mine.post(WINDOWS, { ...SMALL_WINDOW, name: 'Filtered' }));
       const found = async (query: string): Promise<boolean> => {
         const listed = (await mine.get(`${WINDOWS}?limit=100&${query}`)).json;

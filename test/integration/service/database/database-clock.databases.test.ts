@@ -4,8 +4,13 @@ import { createHeartbeatFeatures } from '../../../../src/service/heartbeats/crea
 import { databases } from '../../../support/database/databases.ts';
 import { FakeClock, settle } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
-import { HOUR, MINUTE, SECOND, useHeartbeats } from '../../../support/service/heartbeat-world.ts';
-import { useAccounts, useRunningService } from '../../../support/service/service-harness.ts';
+import {
+  HOUR,
+  MINUTE,
+  SECOND,
+  useHeartbeats,
+} from '../../../support/service/heartbeats-fixture.ts';
+import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
 
 /** The time that all replicas share, whatever the clocks of their machines say. */
 describe.each(databases)('on %s', (kind) => {

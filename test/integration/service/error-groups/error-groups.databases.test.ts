@@ -12,18 +12,18 @@ import {
   NOW,
   RETENTION_DAYS,
   resultOfRun,
-  useResultsWorld,
-} from '../../../support/service/results-harness.ts';
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
 import {
   HOSTILE,
   problemsIn,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/error-groups';
 
-/** When such a run began, as results-harness.ts has it. */
+/** When such a run began, as results-fixture.ts has it. */
 function begun(minutes: number): string {
   return new Date(minutesAgo(minutes) + 5).toISOString();
 }
@@ -34,32 +34,32 @@ function begun(minutes: number): string {
  */
 describe.each(databases)('on %s', (kind) => {
   describe('error groups', () => {
-    const world = useResultsWorld(useRunningService(kind));
+    const fixture = useResultsFixture(useRunningService(kind));
 
     const bring = async (...results: readonly CheckResult[]): Promise<void> => {
-      const { berlin, deliver } = world();
+      const { berlin, deliver } = fixture();
       await deliver(berlin, { results });
     };
     const listed = async (query = ''): Promise<Reply['json']> =>
-      (await world().mine.get(`${PATH}?checkId=shop${query}`)).json;
+      (await fixture().mine.get(`${PATH}?checkId=shop${query}`)).json;
     const only = async (): Promise<Reply['json']> => {
       const groups = await listed();
       expect(groups).toHaveLength(1);
       return groups[0];
     };
     const resultsOf = async (query = ''): Promise<Reply['json']> =>
-      (await world().mine.get(`/v1/check-results/shop?resultType=ALL${query}`)).json;
+      (await fixture().mine.get(`/v1/check-results/shop?resultType=ALL${query}`)).json;
     const change = (id: string, body: unknown): Promise<Reply> =>
-      world().mine.patch(`${PATH}/${id}`, body);
+      fixture().mine.patch(`${PATH}/${id}`, body);
 
     /** A minute that is later than all before; given as one ago. */
     const later = (): number => {
-      world().clock.spend(120_000);
-      return (NOW - world().clock.wallMs()) / 60_000 + 1;
+      fixture().clock.spend(120_000);
+      return (NOW - fixture().clock.wallMs()) / 60_000 + 1;
     };
 
     it('exist once for each message, and results name them', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       await bring(
         failedRun(9, 'shop.test:443 (192.0.2.1) refused the connection (after 1.5 ms)'),
         failedRun(7, 'shop.test:443 (192.0.2.77) refused the connection (after 22 ms)'),
@@ -112,9 +112,9 @@ describe.each(databases)('on %s', (kind) => {
         firstSeen: begun(30),
         lastSeen: begun(10),
       });
-      const [stored] = await world().store.query<{ occurrences: number }>(
+      const [stored] = await fixture().store.query<{ occurrences: number }>(
         'select occurrences from error_groups where account_id = $1',
-        [world().mine.accountId],
+        [fixture().mine.accountId],
       );
       expect(stored?.occurrences).toBe(3);
     });
@@ -133,7 +133,7 @@ describe.each(databases)('on %s', (kind) => {
 
       const other = failedRun(later(), 'another');
       await bring(other, failedRun(later(), 'gone'));
-      expect((await world().mine.get(`${PATH}/${id}`)).json.archivedUntilNextEvent).toBe(false);
+      expect((await fixture().mine.get(`${PATH}/${id}`)).json.archivedUntilNextEvent).toBe(false);
       expect(await listed('&archived=true')).toEqual([]);
     });
 
@@ -164,7 +164,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are visible only to the account, and changed only by writers', async () => {
-      const { mine, theirs, clientWith } = world();
+      const { mine, theirs, clientWith } = fixture();
       await bring(failedRun(30, 'gone'));
       const { id } = await only();
       expect((await theirs.get(`${PATH}/${id}`)).status).toBe(404);
@@ -187,12 +187,12 @@ describe.each(databases)('on %s', (kind) => {
       expect((await listed('&limit=2')).map(raw)).toEqual(['blue is out', 'green is out']);
       expect((await listed('&limit=2&page=2')).map(raw)).toEqual(['red is out']);
       const [{ id }] = await listed();
-      await world().mine.delete('/v1/checks/shop');
-      expect((await world().mine.get(`${PATH}/${id}`)).status).toBe(404);
+      await fixture().mine.delete('/v1/checks/shop');
+      expect((await fixture().mine.get(`${PATH}/${id}`)).status).toBe(404);
     });
 
     it('of a check are limited: the least recently seen are deleted, but none that is archived for ever', async () => {
-      const { store, clock, mine } = world();
+      const { store, clock, mine } = fixture();
       const bounded = createErrorGroups({
         ...{ store, clock, log: silentLog(), retentionDays: RETENTION_DAYS, maxGroups: 2 },
         analysesOf: async (_, ids) => new Map(ids.map((id) => [id, [{ id: `of ${id}` }]])),
@@ -234,7 +234,7 @@ describe.each(databases)('on %s', (kind) => {
     // The embedded database has one connection, on which nothing else runs meanwhile.
     if (kind === 'postgres')
       it('stay where they are seen again during the deletion of old ones', async () => {
-        const { store, clock, mine } = world();
+        const { store, clock, mine } = fixture();
         await bring(failedRun(30, 'old'));
         const { id } = await only();
         const key = { accountId: mine.accountId, id };
@@ -244,7 +244,7 @@ describe.each(databases)('on %s', (kind) => {
         );
         const seen = new EventEmitter();
         const adding = store.transaction(async (tx) => {
-          await world().features.errorGroups.follow(tx, {
+          await fixture().features.errorGroups.follow(tx, {
             accountId: mine.accountId,
             location: 'berlin',
             finals: [failedRun(1, 'old')],
@@ -269,7 +269,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
     it('are deleted past the retention, but not those that are archived for ever', async () => {
-      const { store, clock, mine, features } = world();
+      const { store, clock, mine, features } = fixture();
       await bring(failedRun(30, 'kept'), failedRun(20, 'old'), failedRun(10, 'new'));
       const [young, old, kept] = await listed();
       await change(kept.id, { archiveForEver: true });

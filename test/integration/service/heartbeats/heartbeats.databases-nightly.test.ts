@@ -7,9 +7,9 @@ import { createResultIntake } from '../../../../src/service/results/intake/intak
 import { createResultPartitions } from '../../../../src/service/results/partitions.sql.ts';
 import { databases, silentLog, useMigratedStore } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { useAgentLab } from '../../../support/service/agent-lab.ts';
-import { HOURLY, NO_ALERTS, PATH } from '../../../support/service/heartbeat-world.ts';
-import { resultOfRun } from '../../../support/service/results-harness.ts';
+import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
+import { HOURLY, NO_ALERTS, PATH } from '../../../support/service/heartbeats-fixture.ts';
+import { resultOfRun } from '../../../support/service/results-fixture.ts';
 import { startServiceApp } from '../../../support/service/service-app.ts';
 import { testScrubbing } from '../../../support/service/service-features.ts';
 import {
@@ -17,7 +17,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const BACKUP = { name: 'Backup', heartbeat: HOURLY };
 const TCP = { locations: ['eu-west-1'], request: { hostname: 'example.com', port: 22 } };
@@ -265,10 +265,10 @@ describe.each(databases)('on %s', (kind) => {
 
   describe('heartbeat checks and agents', () => {
     const store = useMigratedStore(kind);
-    const lab = useAgentLab(store);
+    const fixture = useAgentFixture(store);
 
     it('are independent, also where the group of a heartbeat has locations', async () => {
-      const { accountId, clock, cellar, groups, checkRuns, assigner, agent, addChecks } = lab();
+      const { accountId, clock, cellar, groups, checkRuns, assigner, agent, addChecks } = fixture();
       const parts = { store: store(), clock, log: silentLog(), retentionDays: 30 };
       const rest = { allowance: unlimited, alerts: NO_ALERTS, ids: () => 'event' };
       const { heartbeats } = createHeartbeatFeatures({ ...parts, ...rest });

@@ -9,8 +9,8 @@ import {
   MINUTE,
   PATH,
   useHeartbeats,
-} from '../../../support/service/heartbeat-world.ts';
-import { useAccounts, useRunningService } from '../../../support/service/service-harness.ts';
+} from '../../../support/service/heartbeats-fixture.ts';
+import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
 
 /** Pings, and what is told of them. */
 describe.each(databases)('on %s', (kind) => {

@@ -12,8 +12,8 @@ import {
   RETENTION_DAYS,
   SECOND,
   useHeartbeats,
-} from '../../../support/service/heartbeat-world.ts';
-import { useAccounts, useRunningService } from '../../../support/service/service-harness.ts';
+} from '../../../support/service/heartbeats-fixture.ts';
+import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
 
 /** What comes of pings that do not come. */
 describe.each(databases)('on %s', (kind) => {

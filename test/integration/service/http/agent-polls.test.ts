@@ -12,7 +12,7 @@ import { createLocationKeys } from '../../../../src/service/private-locations/lo
 import { pollResponseSchema } from '../../../../src/wire/v1/poll.ts';
 import { useMigratedStore } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { useAgentLab } from '../../../support/service/agent-lab.ts';
+import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import {
   type Ask,
   type Reply,
@@ -24,12 +24,12 @@ const store = useMigratedStore('pglite');
 const HEADERS = { 'x-agent-protocol': '1' };
 
 describe('agents over HTTP', () => {
-  const labOf = useAgentLab(store);
+  const fixtureOf = useAgentFixture(store);
   let app: ServiceApp;
   let locationKey: string;
 
   beforeEach(async () => {
-    const { clock, agents, accountId, cellar } = labOf();
+    const { clock, agents, accountId, cellar } = fixtureOf();
     const parts = { store: store(), clock, ids: randomUUID };
     const locationKeys = createLocationKeys(parts);
     locationKey = (await locationKeys.create(accountId, cellar.id)).key;
@@ -48,15 +48,15 @@ describe('agents over HTTP', () => {
     app.ask(path, { key: locationKey, method: 'POST', headers: HEADERS, body, ...ask });
 
   const keyWith = async (role: Role): Promise<string> => {
-    const { clock, accountId } = labOf();
+    const { clock, accountId } = fixtureOf();
     const keys = createApiKeys({ store: store(), clock, ids: randomUUID });
     return (await keys.create(accountId, { name: role, role })).key;
   };
 
   it('poll with the key of their location, and with no other', async () => {
-    const lab = labOf();
-    const message = lab.agent('agent-a').request();
-    lab.startAssigner();
+    const fixture = fixtureOf();
+    const message = fixture.agent('agent-a').request();
+    fixture.startAssigner();
     const answer = await post('/agent/v1/poll', message);
     expect(answer.status).toBe(200);
     expect(pollResponseSchema.parse(answer.json)).toMatchObject({ full: true, epoch: 1 });
@@ -71,10 +71,10 @@ describe('agents over HTTP', () => {
   });
 
   it('are answered with the reason', async () => {
-    const lab = labOf();
-    lab.startAssigner();
+    const fixture = fixtureOf();
+    fixture.startAssigner();
     const [old, restarted] = ['first', 'second'].map((instanceId) =>
-      lab.agent('agent-a', { instanceId }).request(),
+      fixture.agent('agent-a', { instanceId }).request(),
     );
     await post('/agent/v1/poll', old);
     await post('/agent/v1/poll', restarted);
@@ -84,9 +84,9 @@ describe('agents over HTTP', () => {
   });
 
   it('send and are sent gzip where there is much to tell', async () => {
-    const lab = labOf();
-    await lab.addChecks('check', 50);
-    lab.startAssigner();
+    const fixture = fixtureOf();
+    await fixture.addChecks('check', 50);
+    fixture.startAssigner();
     const sent = request({
       host: '127.0.0.1',
       port: app.port,
@@ -101,7 +101,7 @@ describe('agents over HTTP', () => {
         'accept-encoding': 'gzip, deflate',
       },
     });
-    sent.end(gzipSync(JSON.stringify(lab.agent('agent-a').request())));
+    sent.end(gzipSync(JSON.stringify(fixture.agent('agent-a').request())));
     const [response] = await once(sent, 'response');
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk);
@@ -117,10 +117,10 @@ describe('agents over HTTP', () => {
   });
 
   it('end a held poll by hanging up', async () => {
-    const lab = labOf();
-    const a = lab.agent('agent-a');
+    const fixture = fixtureOf();
+    const a = fixture.agent('agent-a');
     await a.look();
-    await lab.assigner.pass();
+    await fixture.assigner.pass();
     await a.look();
     const sent = request({
       host: '127.0.0.1',
@@ -136,21 +136,21 @@ describe('agents over HTTP', () => {
     });
     const cut = once(sent, 'error');
     sent.end(JSON.stringify(a.request()));
-    await eventually(() => lab.clock.pendingTimers > 0);
+    await eventually(() => fixture.clock.pendingTimers > 0);
     sent.destroy(new Error('gone'));
     await cut;
     // The test's own time limit ends the wait for it.
-    await eventually(() => lab.clock.pendingTimers === 0);
+    await eventually(() => fixture.clock.pendingTimers === 0);
   });
 
   it('are answered at once when the service stops', async () => {
-    const lab = labOf();
-    const a = lab.agent('agent-a');
+    const fixture = fixtureOf();
+    const a = fixture.agent('agent-a');
     await a.look();
-    await lab.assigner.pass();
+    await fixture.assigner.pass();
     await a.look();
     const answer = post('/agent/v1/poll', a.request());
-    await eventually(() => lab.clock.pendingTimers > 0);
+    await eventually(() => fixture.clock.pendingTimers > 0);
     app.stopping.abort();
     const { status, json } = await answer;
     expect(status).toBe(200);
@@ -158,12 +158,12 @@ describe('agents over HTTP', () => {
   });
 
   it('give their lease back, and are listed for whoever may read', async () => {
-    const lab = labOf();
-    const a = lab.agent('agent-a');
-    await lab.addChecks('check', 3);
+    const fixture = fixtureOf();
+    const a = fixture.agent('agent-a');
+    await fixture.addChecks('check', 3);
     await a.look();
-    await lab.assigner.pass();
-    const path = `/v1/private-locations/${lab.cellar.id}/agents`;
+    await fixture.assigner.pass();
+    const path = `/v1/private-locations/${fixture.cellar.id}/agents`;
     const key = await keyWith('read');
     // Those of older releases do not say how their clock goes.
     expect((await app.ask(path, { key })).json).toMatchObject([{ clockAheadMs: null }]);

@@ -12,7 +12,7 @@ import { KnownIds } from '../../../support/openapi/known-ids.ts';
 import { type MadeRequest, RequestMaker } from '../../../support/openapi/request-maker.ts';
 import { ResponseJudge } from '../../../support/openapi/response-judge.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';
-import { useRunningService } from '../../../support/service/service-harness.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 export interface FuzzOptions {
   /** At least so many; more of them while too many operations never succeeded. */
@@ -41,15 +41,15 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
     const ids = idsOf(SEED);
     const running = useRunningService(kind, { ids });
     const accountId = ids();
-    let world: FuzzWorld | null = null;
+    let fixture: FuzzFixture | null = null;
 
     beforeAll(async () => {
-      world = await prepare(running(), accountId);
+      fixture = await prepare(running(), accountId);
     });
-    afterAll(() => world?.sender.close());
+    afterAll(() => fixture?.sender.close());
 
     it('has an answer of success in the document, whatever it is', () => {
-      const { operations = [] } = world ?? {};
+      const { operations = [] } = fixture ?? {};
       const without = operations.filter(
         ({ responses }) => !Object.keys(responses).some((status) => status.startsWith('2')),
       );
@@ -58,8 +58,8 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
     });
 
     it('is made again by the same seed', () => {
-      if (world === null) throw new Error('the world comes before the test');
-      const { document, operations, hints } = world;
+      if (fixture === null) throw new Error('the fixture comes before the test');
+      const { document, operations, hints } = fixture;
       const some = (seed: number): readonly string[] => {
         const maker = new RequestMaker(document, operations, hints, seed);
         return Array.from({ length: 50 }, () => JSON.stringify(maker.next()));
@@ -69,9 +69,9 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
     });
 
     it('is answered as the document says, and by no fault', { timeout: 600_000 }, async () => {
-      if (world === null) throw new Error('the world comes before the test');
+      if (fixture === null) throw new Error('the fixture comes before the test');
       const { app, clock, features, store } = running();
-      const { document, operations, hints, sender, agentKey } = world;
+      const { document, operations, hints, sender, agentKey } = fixture;
       const judge = new ResponseJudge(document);
       const maker = new RequestMaker(document, operations, hints, SEED);
       const newKey = async () =>
@@ -131,7 +131,7 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
   });
 }
 
-interface FuzzWorld {
+interface FuzzFixture {
   readonly document: OpenApiDocument;
   readonly operations: ReturnType<typeof operationsOf>;
   readonly hints: HintParts;
@@ -143,7 +143,7 @@ interface FuzzWorld {
 async function prepare(
   { app, store, clock, features }: ReturnType<ReturnType<typeof useRunningService>>,
   accountId: string,
-): Promise<FuzzWorld> {
+): Promise<FuzzFixture> {
   await insertAccount(store, { id: accountId, name: 'fuzz', createdAtMs: clock.wallMs() });
   const known = new KnownIds();
   known.add('/v1/accounts', [accountId]);

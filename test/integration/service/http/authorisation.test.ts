@@ -6,7 +6,7 @@ import { goodRequest } from '../../../support/hostile/requests.ts';
 import type { Route } from '../../../support/hostile/route-table.ts';
 import { type Answer, each, type Sent } from '../../../support/hostile/send.ts';
 import { type Operation, operationsOf } from '../../../support/openapi/document.ts';
-import { useHostileWorld } from '../../../support/service/hostile-world.ts';
+import { useHostileFixture } from '../../../support/service/hostile-fixture.ts';
 
 /** Nobody is asked for a key here. Whatever else says no role of the document has forgotten it. */
 const PUBLIC = [
@@ -30,13 +30,13 @@ const QUERIES: Readonly<Record<string, (party: Party) => string | undefined>> = 
 /** Every operation of the document, by keys that may not use it, and by those that may. */
 describe.each(['pglite'] as const)('on %s', (kind) => {
   describe('who may do what', () => {
-    const worldOf = useHostileWorld(kind);
+    const fixtureOf = useHostileFixture(kind);
     let operations: readonly Operation[] = [];
     let closed: readonly Operation[] = [];
     let keysOf: (party: Party) => Promise<Readonly<Record<Role, string>>>;
 
     beforeAll(async () => {
-      const { send } = worldOf();
+      const { send } = fixtureOf();
       const document = await send({ method: 'GET', path: '/openapi.json', key: null });
       operations = operationsOf(document.json);
       closed = operations.filter(({ role }) => role !== null);
@@ -54,7 +54,7 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
     /** A good request by `who`, about what `whose` has. */
     const requestFor = (operation: Operation, who: Party, whose: Party): Sent => {
       const { name, method, path, parameters = [] } = operation;
-      const route = worldOf().routes.find((one) => isOf(operation, one));
+      const route = fixtureOf().routes.find((one) => isOf(operation, one));
       if (route === undefined) throw new Error(`${name} is in the document alone`);
       const ids = [...ownIds(path, whose)];
       const asked = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(ids.shift() ?? ''));
@@ -76,7 +76,7 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
 
     /** What is not as wanted, with the operation before it. */
     const walk = async (asked: readonly Asked[], isRight: Judge): Promise<readonly string[]> => {
-      const { send, judge } = worldOf();
+      const { send, judge } = fixtureOf();
       const wrong = await each(asked, async (sent) => {
         const answer = await send(sent);
         const told = isRight(answer, sent) ? [] : [`${answer.status} ${answer.text.slice(0, 200)}`];
@@ -94,7 +94,7 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
     });
 
     it('is walked over every path with parameters: each has something of the victim', () => {
-      const { victim } = worldOf();
+      const { victim } = fixtureOf();
       const missing = operations.flatMap(({ name, path }) => {
         try {
           ownIds(path, victim);
@@ -107,9 +107,9 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
     });
 
     it('is nothing without a key, and with the key of a location', async () => {
-      const world = worldOf();
-      const { victim } = world;
-      const before = await world.victimsRows();
+      const fixture = fixtureOf();
+      const { victim } = fixture;
+      const before = await fixture.victimsRows();
       const asked = closed.flatMap((operation) =>
         [null, victim.agentKey].map((key) => ({
           ...requestFor(operation, victim, victim),
@@ -118,14 +118,14 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
         })),
       );
       expect(await walk(asked, ({ status }) => status === 401)).toEqual([]);
-      expect(await world.victimsRows()).toEqual(before);
+      expect(await fixture.victimsRows()).toEqual(before);
     });
 
     it('is no more than the role of the key', async () => {
-      const world = worldOf();
-      const { victim } = world;
+      const fixture = fixtureOf();
+      const { victim } = fixture;
       const keys = await keysOf(victim);
-      const before = await world.victimsRows();
+      const before = await fixture.victimsRows();
       const asked = closed.flatMap((operation) =>
         ROLES.slice(0, rankOf(operation)).map((role) => ({
           ...requestFor(operation, victim, victim),
@@ -141,15 +141,15 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
         return status === 403 && role === wanted.role && needed === wanted.needed;
       };
       expect(await walk(asked, isTold)).toEqual([]);
-      expect(await world.victimsRows()).toEqual(before);
+      expect(await fixture.victimsRows()).toEqual(before);
     });
 
     it('is never about what another account has', async () => {
-      const world = worldOf();
-      const { victim } = world;
-      const stranger = await world.newAttacker();
+      const fixture = fixtureOf();
+      const { victim } = fixture;
+      const stranger = await fixture.newAttacker();
       const keys = await keysOf(stranger);
-      const before = await world.victimsRows();
+      const before = await fixture.victimsRows();
       const asked = closed
         .filter(({ path }) => path.includes('{'))
         .map((operation) => ({
@@ -161,12 +161,12 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
       const isNotThere: Judge = ({ status, json }, { name }) =>
         OF_ANY_NAME.includes(name) ? status === 200 && json.length === 0 : status === 404;
       expect(await walk(asked, isNotThere)).toEqual([]);
-      expect(await world.victimsRows()).toEqual(before);
+      expect(await fixture.victimsRows()).toEqual(before);
     });
 
     it('is all that the least role allows, about what is of the own account', async () => {
-      const world = worldOf();
-      const owner = await world.newAttacker();
+      const fixture = fixtureOf();
+      const owner = await fixture.newAttacker();
       const keys = await keysOf(owner);
       const asked = closed.map((operation) => ({
         ...requestFor(operation, owner, owner),
@@ -182,7 +182,7 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
     });
 
     it('is to ping for whoever has the token', async () => {
-      const { send, victim } = worldOf();
+      const { send, victim } = fixtureOf();
       const ping = async (token: string, key: string | null) =>
         (await send({ method: 'POST', path: `/heartbeat/${token}`, key })).status;
       const { pingToken = '' } = victim.ids;

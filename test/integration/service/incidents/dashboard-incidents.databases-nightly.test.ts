@@ -6,7 +6,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/incidents';
 const NOBODY = '00000000-0000-4000-8000-000000000000';

@@ -7,7 +7,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PAGES = '/v1/status-pages';
 const SERVICES = `${PAGES}/services`;

@@ -9,7 +9,7 @@ import { databases } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
-import { useAccounts, useRunningService } from '../../../support/service/service-harness.ts';
+import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
 
 const SERVICES = '/v1/status-pages/services';
 const PATH = '/v1/status-pages/incidents';

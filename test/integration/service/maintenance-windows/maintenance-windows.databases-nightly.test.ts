@@ -14,7 +14,7 @@ import {
   type TestService,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/maintenance-windows';
 const DAY_MS = 86_400_000;
@@ -28,14 +28,19 @@ const WINDOW = {
 const namesIn = (reply: Reply): readonly string[] =>
   reply.json.map(({ name }: { name: string }) => name);
 
-interface World {
+interface PolledFixture {
   readonly agent: PollingAgent;
   readonly assigner: Assigner;
   readonly groupId: number;
 }
 
 /** An agent of the first account's cellar that has the check `home`, which is in a group. */
-async function polledWorld({ mine, features, store, clock }: TestService): Promise<World> {
+async function polledFixture({
+  mine,
+  features,
+  store,
+  clock,
+}: TestService): Promise<PolledFixture> {
   const { json: location } = await mine.post('/v1/private-locations', {
     slug: 'cellar',
     name: 'Cellar',
@@ -324,9 +329,9 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('reach a polling agent when they are created, changed and deleted', async () => {
-      const world = service();
-      const { mine, theirs, clock } = world;
-      const { agent } = await polledWorld(world);
+      const fixture = service();
+      const { mine, theirs, clock } = fixture;
+      const { agent } = await polledFixture(fixture);
       const told = async (): Promise<unknown> => (await agent.look()).location.settings?.pauses;
       expect(await told()).toBeUndefined();
 
@@ -349,26 +354,26 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('apply by the tags of groups, which agents get', async () => {
-      const world = service();
-      const { agent, assigner, groupId } = await polledWorld(world);
+      const fixture = service();
+      const { agent, assigner, groupId } = await polledFixture(fixture);
       const groupTags = () => agent.checks.get('home')?.groupTags;
       expect(groupTags()).toEqual(['shop']);
-      await world.mine.patch(`/v1/check-groups/${groupId}`, { name: 'Other' });
+      await fixture.mine.patch(`/v1/check-groups/${groupId}`, { name: 'Other' });
       await assigner.pass();
       expect((await agent.look()).upsert).toEqual([]);
-      await world.mine.patch(`/v1/check-groups/${groupId}`, { tags: ['db'] });
+      await fixture.mine.patch(`/v1/check-groups/${groupId}`, { tags: ['db'] });
       await assigner.pass();
       await agent.look();
       expect(groupTags()).toEqual(['db']);
       // Where the group's locations stand in for the check's own.
-      await world.mine.patch(`/v1/check-groups/${groupId}`, { privateLocations: ['cellar'] });
-      await world.mine.patch('/v1/checks/home', {
+      await fixture.mine.patch(`/v1/check-groups/${groupId}`, { privateLocations: ['cellar'] });
+      await fixture.mine.patch('/v1/checks/home', {
         privateLocations: null,
         locations: ['eu-west-1'],
       });
       await assigner.pass();
       await agent.look();
-      await world.mine.patch(`/v1/check-groups/${groupId}`, { tags: ['web'] });
+      await fixture.mine.patch(`/v1/check-groups/${groupId}`, { tags: ['web'] });
       await assigner.pass();
       await agent.look();
       expect(groupTags()).toEqual(['web']);

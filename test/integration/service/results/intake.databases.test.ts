@@ -14,27 +14,27 @@ import {
   minutesAgo,
   NOW,
   RETENTION_DAYS,
-  type ResultsWorld,
+  type ResultsFixture,
   resultOfRun,
-  useResultsWorld,
-} from '../../../support/service/results-harness.ts';
-import { useRunningService } from '../../../support/service/service-harness.ts';
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 /** What agents bring, and what becomes of it. */
 describe.each(databases)('on %s', (kind) => {
   describe('results that agents send', () => {
-    const world = useResultsWorld(useRunningService(kind));
+    const fixture = useResultsFixture(useRunningService(kind));
 
     const results = async (query = '', checkId = 'shop'): Promise<CheckResult[]> => {
-      const reply = await world().mine.get(`/v1/check-results/${checkId}?resultType=ALL${query}`);
+      const reply = await fixture().mine.get(`/v1/check-results/${checkId}?resultType=ALL${query}`);
       expect(reply.status).toBe(200);
       return reply.json;
     };
     const status = async (checkId = 'shop') =>
-      (await world().mine.get(`/v1/check-statuses/${checkId}`)).json;
+      (await fixture().mine.get(`/v1/check-statuses/${checkId}`)).json;
 
     it('are shown as they were sent, with the status of their check', async () => {
-      const { berlin, deliver, clock } = world();
+      const { berlin, deliver, clock } = fixture();
       const text = (odd: string) => `a ${odd} 😀 \u2028 "quoted" \\ ${odd} é`;
       const result = resultOfRun({
         slot: minutesAgo(1),
@@ -70,7 +70,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are stored once, however often they are sent', async () => {
-      const { berlin, deliver } = world();
+      const { berlin, deliver } = fixture();
       const attempt = resultOfRun({ slot: minutesAgo(1), resultType: 'ATTEMPT' });
       const final = resultOfRun({ slot: minutesAgo(1), attempts: 1 });
       const batch = { results: [attempt, final, final, attempt] };
@@ -82,7 +82,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('of one run have one FINAL, the first received (trust model AC7)', async () => {
-      const { berlin, oslo, deliver, handOver } = world();
+      const { berlin, oslo, deliver, handOver } = fixture();
       const slot = minutesAgo(1);
       const handedOver = resultOfRun({ slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 });
       await handOver(oslo, handedOver);
@@ -94,7 +94,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('raise an attempt that another agent made as its last', async () => {
-      const { berlin, deliver } = world();
+      const { berlin, deliver } = fixture();
       const slot = minutesAgo(1);
       const attempt = resultOfRun({ slot, resultType: 'ATTEMPT', hasFailures: true });
       const final = resultOfRun({ slot, hasFailures: false, responseTime: 3 });
@@ -112,7 +112,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('that arrive late change the history, and not the status', async () => {
-      const { berlin, deliver } = world();
+      const { berlin, deliver } = fixture();
       await deliver(berlin, { results: [resultOfRun({ slot: minutesAgo(1), responseTime: 5 })] });
       const late = resultOfRun({ slot: minutesAgo(2), hasFailures: true, responseTime: 9 });
       await deliver(berlin, { results: [late] });
@@ -125,10 +125,10 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are refused one by one, with the reason (trust model AN8)', async () => {
-      const { berlin, send, mine } = world();
+      const { berlin, send, mine } = fixture();
       const slot = minutesAgo(1);
       const good = resultOfRun({ slot });
-      await world().check('gone');
+      await fixture().check('gone');
       await mine.delete('/v1/checks/gone');
       const old = NOW - (RETENTION_DAYS + 1) * DAY_MS;
       const never = randomUUID();
@@ -160,7 +160,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('of a check of another account are of an unknown check (trust model AN8)', async () => {
-      const { running, berlin, send, theirs } = world();
+      const { running, berlin, send, theirs } = fixture();
       const checks = running.features.checks;
       await checks.put(
         theirs.accountId,
@@ -177,7 +177,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are deferred if any of their times is more than a minute ahead, and stored later', async () => {
-      const { berlin, send, deliver, clock } = world();
+      const { berlin, send, deliver, clock } = fixture();
       const isoOf = (ms: number): string => new Date(ms).toISOString();
       const at = isoOf(NOW);
       const times = { startedAt: at, stoppedAt: at, created_at: at };
@@ -209,7 +209,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('that arrive later than two periods are listed, but do not change the status', async () => {
-      const { berlin, deliver, check, clock } = world();
+      const { berlin, deliver, check, clock } = fixture();
       await check('shop', { frequency: 10 });
       await deliver(berlin, { results: [resultOfRun({ slot: minutesAgo(20) - 1 })] });
       expect(await results()).toHaveLength(1);
@@ -231,7 +231,7 @@ describe.each(databases)('on %s', (kind) => {
 
     describe('of runs that their location did not get', () => {
       const codesFor = async (...sent: readonly CheckResult[]): Promise<readonly string[]> => {
-        const { berlin, send } = world();
+        const { berlin, send } = fixture();
         const reply = await send(berlin, { results: sent });
         const codes = codesIn(reply);
         expect(reply.json.accepted.length + codes.length).toBe(sent.length);
@@ -240,13 +240,13 @@ describe.each(databases)('on %s', (kind) => {
       const elsewhere = { privateLocations: ['oslo'] };
       /** As if no agent of berlin had ever had the check. */
       const neverGiven = (checkId: string) =>
-        world().store.query('delete from assigned_slots where location_id = $1 and check_id = $2', [
-          world().berlin.id,
-          checkId,
-        ]);
+        fixture().store.query(
+          'delete from assigned_slots where location_id = $1 and check_id = $2',
+          [fixture().berlin.id, checkId],
+        );
 
       it('are refused, whenever they claim to have begun', async () => {
-        await world().check('other', elsewhere);
+        await fixture().check('other', elsewhere);
         const run = { slot: minutesAgo(1), checkId: 'other' };
         const early = { startedAt: new Date(NOW - DAY_MS).toISOString() };
         expect(await codesFor(resultOfRun(run), resultOfRun({ ...run, ...early }))).toEqual([
@@ -258,7 +258,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('are refused even if the check names it, if another has the slots', async () => {
-        await world().check('other', { privateLocations: ['berlin'] });
+        await fixture().check('other', { privateLocations: ['berlin'] });
         await neverGiven('other');
         const slot = minutesAgo(1);
         expect(await codesFor(resultOfRun({ slot, checkId: 'other' }))).toEqual([
@@ -267,8 +267,8 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('are refused for slots of others in the rotation, and when it did not have the check (trust model AC2, AN4)', async () => {
-        const { berlin, store } = world();
-        await world().check('other', elsewhere);
+        const { berlin, store } = fixture();
+        await fixture().check('other', elsewhere);
         const index = (minutesAgo(90) / 60_000) % 2;
         await store.query(
           `insert into assigned_slots (location_id, check_id, period_ms, phase_ms, stride,
@@ -287,7 +287,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('are stored if its agent was assigned the check, also after the assignment', async () => {
-        const { mine, check, store, clock, features, berlin } = world();
+        const { mine, check, store, clock, features, berlin } = fixture();
         const fields = { name: 'g', privateLocations: ['berlin'] };
         const group = (await mine.post('/v1/check-groups', fields)).json.id;
         await check('other', { ...elsewhere, groupId: group, frequency: 1 });
@@ -316,7 +316,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('are stored if the run was requested there, and end it (trust model AN5)', async () => {
-        const { running, mine, check, oslo, send } = world();
+        const { running, mine, check, oslo, send } = fixture();
         const { checkRuns } = running.features;
         await check('other', { privateLocations: ['berlin'] });
         const run = await checkRuns.request(mine.accountId, 'other', { location: 'berlin' });
@@ -336,7 +336,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('are stored from the handed over retry on (trust model AC8, AN5)', async () => {
-        const { oslo, send, handOver } = world();
+        const { oslo, send, handOver } = fixture();
         const attempt = (attempts: number): CheckResult =>
           resultOfRun({
             ...{ slot: minutesAgo(1), origin: 'berlin', runLocation: 'oslo' },
@@ -353,7 +353,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are refused for a location that is gone', async () => {
-      const { running, berlin, mine } = world();
+      const { running, berlin, mine } = fixture();
       const caller = { accountId: mine.accountId, locationId: 'gone', keyId: 'k' };
       const message = { agentId: 'a', epoch: 1, results: [], missed: [] };
       await expect(running.features.resultIntake.take(caller, message)).rejects.toMatchObject({
@@ -366,8 +366,8 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('of many checks at once are all stored', async () => {
-      const { berlin, deliver, running, mine } = world();
-      await manyChecks(world(), 450);
+      const { berlin, deliver, running, mine } = fixture();
+      await manyChecks(fixture(), 450);
       const batch = Array.from({ length: 450 }, (_, n) =>
         resultOfRun({ slot: minutesAgo(2), checkId: `many-${n}`, responseTime: n }),
       );
@@ -383,7 +383,7 @@ describe.each(databases)('on %s', (kind) => {
   });
 });
 
-async function manyChecks({ running, mine, berlin }: ResultsWorld, count: number): Promise<void> {
+async function manyChecks({ running, mine, berlin }: ResultsFixture, count: number): Promise<void> {
   await running.store.query(
     `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
      select $1, 'many-' || n, 'URL', 'many', true, false, 1,

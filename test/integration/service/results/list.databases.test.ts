@@ -5,20 +5,20 @@ import {
   NOW,
   type Run,
   resultOfRun,
-  useResultsWorld,
-} from '../../../support/service/results-harness.ts';
-import { problemsIn, useRunningService } from '../../../support/service/service-harness.ts';
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
+import { problemsIn, useRunningService } from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/check-results/shop';
 
 /** `GET /v1/check-results/{checkId}` (src/service/README.md, "The API"), and one result of it. */
 describe.each(databases)('on %s', (kind) => {
   describe('the list of results', () => {
-    const world = useResultsWorld(useRunningService(kind));
+    const fixture = useResultsFixture(useRunningService(kind));
 
     /** Brings runs of berlin and oslo. */
     const bring = async (...runs: readonly Run[]): Promise<void> => {
-      const { berlin, oslo, deliver } = world();
+      const { berlin, oslo, deliver } = fixture();
       for (const place of [berlin, oslo]) {
         const own = runs.filter(({ runLocation = 'berlin' }) => runLocation === place.slug);
         await deliver(place, { results: own.map(resultOfRun) });
@@ -26,7 +26,7 @@ describe.each(databases)('on %s', (kind) => {
     };
     /** Minutes ago of the slots that are listed. */
     const listed = async (query = ''): Promise<number[]> => {
-      const reply = await world().mine.get(`${PATH}${query}`);
+      const reply = await fixture().mine.get(`${PATH}${query}`);
       expect([reply.status, reply.headers['content-type']]).toEqual([
         200,
         'application/json; charset=utf-8',
@@ -36,7 +36,7 @@ describe.each(databases)('on %s', (kind) => {
       );
     };
     const statusOf = async (query: string): Promise<number> =>
-      (await world().mine.get(`${PATH}${query}`)).status;
+      (await fixture().mine.get(`${PATH}${query}`)).status;
 
     it('has the FINALs of the last six hours, newest first, ten a page', async () => {
       const minutes = Array.from({ length: 12 }, (_, n) => n + 1);
@@ -116,7 +116,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('is only for existing checks of the account', async () => {
-      const { mine, theirs } = world();
+      const { mine, theirs } = fixture();
       await bring({ slot: minutesAgo(1) });
       const [result] = (await mine.get(PATH)).json;
       expect((await theirs.get(PATH)).status).toBe(404);
@@ -127,12 +127,12 @@ describe.each(databases)('on %s', (kind) => {
       await mine.delete('/v1/checks/shop');
       expect((await mine.get(PATH)).status).toBe(404);
       // Whoever takes the id again has a check that never ran.
-      await world().check('shop');
+      await fixture().check('shop');
       expect((await mine.get('/v1/check-statuses/shop')).json).toBeNull();
     });
 
     it('has each result by its id', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       await bring({ slot: minutesAgo(1) }, { slot: minutesAgo(2) });
       const [, result] = (await mine.get(PATH)).json;
       const reply = await mine.get(`${PATH}/${result.id}`);
@@ -145,7 +145,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('refuses a page that is too large for memory', async () => {
-      const { mine, store } = world();
+      const { mine, store } = fixture();
       await bring({ slot: minutesAgo(1) });
       await store.query(
         `insert into check_results (account_id, check_id, id, result_type, slot, created_at,
@@ -164,7 +164,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('is limited to 60 requests a minute for each key', async () => {
-      const { mine, clientWith } = world();
+      const { mine, clientWith } = fixture();
       const other = await clientWith('read');
       const statuses = new Set<number>();
       for (let n = 0; n < 60; n += 1) statuses.add((await mine.get(PATH)).status);

@@ -14,10 +14,10 @@ import {
   NOW,
   RETENTION_DAYS,
   resultOfRun,
-  useResultsWorld,
-} from '../../../support/service/results-harness.ts';
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
 import { testScrubbing } from '../../../support/service/service-features.ts';
-import { useRunningService } from '../../../support/service/service-harness.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -31,11 +31,11 @@ function range(from: number, to: number, fields: Partial<Missed> = {}): Missed {
 describe.each(databases)('on %s', (kind) => {
   describe('missed slots', () => {
     const service = useRunningService(kind);
-    const world = useResultsWorld(service);
+    const fixture = useResultsFixture(service);
 
     /** As `location from-to reason`, in minutes ago, newest first. */
     const shown = async (query = ''): Promise<string[]> => {
-      const reply = await world().mine.get(`/v1/missed-slots/shop${query}`);
+      const reply = await fixture().mine.get(`/v1/missed-slots/shop${query}`);
       expect(reply.status).toBe(200);
       return reply.json.map((row: Record<string, string>) => {
         const ago = (iso: string | undefined) => (NOW - Date.parse(iso ?? '')) / MINUTE_MS;
@@ -46,7 +46,7 @@ describe.each(databases)('on %s', (kind) => {
     };
 
     it('are shown newest first, within the window that is asked for', async () => {
-      const { berlin, oslo, deliver } = world();
+      const { berlin, oslo, deliver } = fixture();
       await deliver(berlin, { missed: [range(20, 11), range(5, 5, { reason: 'clock_jump' })] });
       await deliver(oslo, { missed: [range(30, 30)] });
       expect(await shown()).toEqual([
@@ -60,14 +60,14 @@ describe.each(databases)('on %s', (kind) => {
       ]);
       expect(await shown(`?from=${seconds(10)}&to=${seconds(5)}`)).toEqual([]);
       expect(await shown('?limit=1&page=3')).toEqual(['oslo 30-30 agent_busy']);
-      const { mine, theirs } = world();
+      const { mine, theirs } = fixture();
       expect((await theirs.get('/v1/missed-slots/shop')).status).toBe(404);
       expect((await mine.get('/v1/missed-slots/none')).status).toBe(404);
       expect((await mine.get('/v1/missed-slots/shop?from=yesterday')).status).toBe(400);
     });
 
     it('are stored without those that were run (trust model AN9)', async () => {
-      const { berlin, oslo, deliver, handOver } = world();
+      const { berlin, oslo, deliver, handOver } = fixture();
       const slot = minutesAgo(7);
       await deliver(berlin, {
         results: [
@@ -92,7 +92,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are removed by late results, from any location', async () => {
-      const { berlin, oslo, deliver, handOver } = world();
+      const { berlin, oslo, deliver, handOver } = fixture();
       await deliver(berlin, { missed: [range(10, 4), range(2, 2)] });
       await deliver(oslo, { missed: [range(10, 4)] });
       await deliver(berlin, {
@@ -117,7 +117,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are stored once if two agents report them, with the first reason', async () => {
-      const { berlin, deliver } = world();
+      const { berlin, deliver } = fixture();
       await deliver(berlin, { missed: [range(10, 6), range(7, 4, { reason: 'clock_jump' })] });
       await deliver(berlin, { missed: [range(12, 2, { reason: 'agent_stopped' })] });
       expect(await shown()).toEqual([
@@ -129,7 +129,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('exclude those of a maintenance window, also if the agent did not know it', async () => {
-      const { berlin, deliver, check, mine } = world();
+      const { berlin, deliver, check, mine } = fixture();
       const window = (from: number, to: number, fields: object) =>
         mine.post('/v1/maintenance-windows', {
           name: 'Works',
@@ -158,7 +158,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('of another frequency exclude those that are stored or have run', async () => {
-      const { berlin, deliver } = world();
+      const { berlin, deliver } = fixture();
       await deliver(berlin, { missed: [range(10, 6, { count: 3 })] });
       await deliver(berlin, { missed: [range(10, 6)] });
       expect(await shown()).toEqual([
@@ -169,7 +169,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('of days are one row a day', async () => {
-      const { berlin, deliver, running, mine } = world();
+      const { berlin, deliver, running, mine } = fixture();
       const minutes = 3 * 24 * 60;
       await deliver(berlin, { missed: [range(minutes, 1, { reason: 'agent_stopped' })] });
       await deliver(berlin, { results: [resultOfRun({ slot: minutesAgo(minutes - 1) })] });
@@ -182,7 +182,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('that are a row each are stored in slices, between which others proceed', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       const { store } = service();
       const { accountId } = mine;
       const minutes = 4 * 24 * 60;
@@ -211,7 +211,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are refused one by one, with the reason', async () => {
-      const { berlin, oslo, send, check } = world();
+      const { berlin, oslo, send, check } = fixture();
       await check('there', { privateLocations: [oslo.slug] });
       const old = NOW - (RETENTION_DAYS + 2) * DAY_MS;
       const wrong: [string, Missed][] = [
@@ -230,7 +230,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are deferred if they are ahead of the clock, and stored when their time has come', async () => {
-      const { berlin, deliver, send, clock } = world();
+      const { berlin, deliver, send, clock } = fixture();
       const aMinute = { missed: [range(3, 3), range(1, -1)] };
       await deliver(berlin, aMinute);
       expect(await shown()).toEqual(['berlin 1--1 agent_busy', 'berlin 3-3 agent_busy']);
@@ -248,7 +248,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('of a clock that was set forward by years are cut to the retention', async () => {
-      const { berlin, deliver, running, mine } = world();
+      const { berlin, deliver, running, mine } = fixture();
       const years = { checkId: 'shop', slot: NOW % DAY_MS, lastSlot: NOW };
       const days = (years.lastSlot - years.slot) / DAY_MS;
       await deliver(berlin, { missed: [{ ...years, count: days + 1 }] });
@@ -262,7 +262,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are left for another batch if earlier ones took too long', async () => {
-      const { berlin, check, mine } = world();
+      const { berlin, check, mine } = fixture();
       await check('other');
       const { store, clock, features } = service();
       const log = silentLog();
@@ -299,7 +299,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are deleted after the retention', async () => {
-      const { berlin, deliver } = world();
+      const { berlin, deliver } = fixture();
       await deliver(berlin, { missed: [range(2, 1), range(60 * 48, 60 * 48)] });
       const { clock, features } = service();
       const stop = new AbortController();

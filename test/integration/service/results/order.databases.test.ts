@@ -12,11 +12,11 @@ import {
   minutesAgo,
   NOW,
   resultOfRun,
-} from '../../../support/service/results-harness.ts';
+} from '../../../support/service/results-fixture.ts';
 import {
   type RunningService,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PLACES = ['berlin', 'oslo'] as const;
 const CHECKS = ['shop', 'other'] as const;

@@ -13,10 +13,10 @@ import {
   NOW,
   type Run,
   resultOfRun,
-  useResultsWorld,
-} from '../../../support/service/results-harness.ts';
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
-import { problemsIn, useRunningService } from '../../../support/service/service-harness.ts';
+import { problemsIn, useRunningService } from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/root-cause-analyses';
 const NEVER = new AbortController().signal;
@@ -36,17 +36,17 @@ function failure(fields: Partial<Run> & { readonly slot: number }): CheckResult 
 describe.each(databases)('on %s', (kind) => {
   describe('root cause analyses', () => {
     const service = useRunningService(kind);
-    const world = useResultsWorld(service);
-    const make = () => world().features.rootCauseAnalyses.makePending(NEVER);
+    const fixture = useResultsFixture(service);
+    const make = () => fixture().features.rootCauseAnalyses.makePending(NEVER);
     const list = async (query = ''): Promise<Reply['json']> => {
-      const reply = await world().mine.get(`${PATH}${query}`);
+      const reply = await fixture().mine.get(`${PATH}${query}`);
       expect(reply.status).toBe(200);
       return reply.json;
     };
     const pending = async (): Promise<number> => {
-      const rows = await world().store.query(
+      const rows = await fixture().store.query(
         `select from root_cause_analyses where account_id = $1 and state = 'PENDING'`,
-        [world().mine.accountId],
+        [fixture().mine.accountId],
       );
       return rows.length;
     };
@@ -55,7 +55,7 @@ describe.each(databases)('on %s', (kind) => {
 
     describe('that are asked for', () => {
       it('are pending until they are made', async () => {
-        const { mine, deliver, berlin } = world();
+        const { mine, deliver, berlin } = fixture();
         const failed = failure({ slot: minutesAgo(1) });
         await deliver(berlin, { results: [failed] });
         await make();
@@ -94,7 +94,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('look at the latest failure, or at the result that is named', async () => {
-        const { mine, deliver, berlin } = world();
+        const { mine, deliver, berlin } = fixture();
         const [old, recent] = [
           failure({ slot: minutesAgo(5), ...withoutAnswer('DNS_NXDOMAIN') }),
           failure({ slot: minutesAgo(3) }),
@@ -115,7 +115,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('look at the latest failure of an error group', async () => {
-        const { mine, deliver, berlin } = world();
+        const { mine, deliver, berlin } = fixture();
         await deliver(berlin, {
           results: [
             failure({ slot: minutesAgo(5), ...withoutAnswer('DNS_NXDOMAIN') }),
@@ -135,7 +135,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('are one while they are pending', async () => {
-        const { mine, deliver, berlin } = world();
+        const { mine, deliver, berlin } = fixture();
         await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
         const { json: first } = await mine.post(PATH, { checkId: 'shop' });
         const { json: second } = await mine.post(PATH, { checkId: 'shop', provider: 'rules' });
@@ -157,20 +157,20 @@ describe.each(databases)('on %s', (kind) => {
         [{ errorGroupId: 'nowhere' }, 404],
         [{ checkId: 'shop' }, 409],
       ])('refuse %j with %i', async (body, status) => {
-        const { mine } = world();
+        const { mine } = fixture();
         const refused = await mine.post(PATH, body);
         expect(refused.status).toBe(status);
         expect(await pending()).toBe(0);
       });
 
       it('say that no model is configured', async () => {
-        const { mine } = world();
+        const { mine } = fixture();
         const refused = await mine.post(PATH, { checkId: 'shop', provider: 'openai' });
         expect(problemsIn(refused)[0]).toContain('body.provider must be rules here');
       });
 
       it('are nobody else’s, and for keys that may run', async () => {
-        const { mine, theirs, clientWith, deliver, berlin } = world();
+        const { mine, theirs, clientWith, deliver, berlin } = fixture();
         await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
         const { json } = await mine.post(PATH, { checkId: 'shop' });
         await make();
@@ -186,7 +186,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('are bounded for each check', async () => {
-        const { mine, deliver, berlin, store } = world();
+        const { mine, deliver, berlin, store } = fixture();
         await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
         await mine.post(PATH, { checkId: 'shop' });
         await make();
@@ -207,7 +207,7 @@ describe.each(databases)('on %s', (kind) => {
       const slot = (minutes: number) => minutesAgo(minutes);
 
       it('for a new error group, once', async () => {
-        const { mine, deliver, berlin } = world();
+        const { mine, deliver, berlin } = fixture();
         await deliver(berlin, { results: [resultOfRun({ slot: slot(9) })] });
         expect(await pending()).toBe(0);
         await deliver(berlin, {
@@ -233,7 +233,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('for each error group, and not for what is no failure', async () => {
-        const { deliver, berlin } = world();
+        const { deliver, berlin } = fixture();
         await deliver(berlin, {
           results: [
             failure({ slot: slot(9) }),
@@ -249,7 +249,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('again for one that was archived and comes again, and never for one archived for ever', async () => {
-        const { mine, deliver, berlin, clock } = world();
+        const { mine, deliver, berlin, clock } = fixture();
         await deliver(berlin, { results: [failure({ slot: slot(9) })] });
         await make();
         const [{ errorGroupId } = {}] = await list();
@@ -270,7 +270,7 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('for fifty groups of a check in a day', async () => {
-        const { deliver, berlin } = world();
+        const { deliver, berlin } = fixture();
         const words = 'abcdefghijklmnopqrstuvwxyz';
         const results = Array.from({ length: 60 }, (_, number) =>
           failure({
@@ -288,7 +288,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('take what was around into account', async () => {
-      const { mine, check, deliver, berlin, oslo } = world();
+      const { mine, check, deliver, berlin, oslo } = fixture();
       await check('shop', { request: { url: 'https://Shop.test/cart' }, runParallel: true });
       await check('api', { checkType: 'API', request: { url: 'https://u:p@shop.test:8443/x?y' } });
       await check('port', { checkType: 'TCP', request: { hostname: 'shop.test.', port: 25 } });
@@ -320,7 +320,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('tell by how much phases grew against the runs before', async () => {
-      const { mine, check, deliver, berlin } = world();
+      const { mine, check, deliver, berlin } = fixture();
       await check('shop', { maxResponseTime: 1000, degradedResponseTime: 500 });
       const phases = { wait: 0, dns: 3, tcp: 4, tls: 0, firstByte: 5, download: 1, total: 13 };
       const timed = (timingPhases: typeof phases) => answered({ timingPhases });
@@ -344,7 +344,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('stay when their check goes, and are made without it', async () => {
-      const { mine, deliver, berlin } = world();
+      const { mine, deliver, berlin } = fixture();
       await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
       await mine.delete('/v1/checks/shop');
       await make();
@@ -354,7 +354,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('say so where the result is gone', async () => {
-      const { mine, deliver, berlin, store } = world();
+      const { mine, deliver, berlin, store } = fixture();
       await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
       const { json } = await mine.post(PATH, { checkId: 'shop' });
       await store.query('delete from check_results where account_id = $1', [mine.accountId]);
@@ -367,7 +367,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are listed newest first, in parts', async () => {
-      const { deliver, berlin, mine, clock } = world();
+      const { deliver, berlin, mine, clock } = fixture();
       await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
       const ids: unknown[] = [];
       for (let number = 0; number < 3; number += 1) {
@@ -385,7 +385,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('that somebody began and left are made by another when the lease is over', async () => {
-      const { deliver, berlin, store } = world();
+      const { deliver, berlin, store } = fixture();
       await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
       const claim = (leaseMs: number) =>
         claimPending(store, { askedProvider: 'rules', leaseMs, limit: 100 });
@@ -398,7 +398,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are made as soon as they are asked for, and removed when they are old', async () => {
-      const { mine, deliver, berlin, clock, features, store } = world();
+      const { mine, deliver, berlin, clock, features, store } = fixture();
       await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
       await make();
       const [old] = await list();
@@ -419,7 +419,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('have no fault with a result of the largest kind', async () => {
-      const { deliver, berlin } = world();
+      const { deliver, berlin } = fixture();
       const redirects = Array.from({ length: 10 }, () => ({
         status: 302,
         url: `https://shop.test/${'p'.repeat(5000)}`,

@@ -16,10 +16,10 @@ import {
 import {
   minutesAgo,
   resultOfRun,
-  useResultsWorld,
-} from '../../../support/service/results-harness.ts';
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
 import { testFeatures } from '../../../support/service/service-features.ts';
-import { useRunningService } from '../../../support/service/service-harness.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 const NEVER = new AbortController().signal;
 const FIRST_PAGE = { limit: 100, page: 1, checkId: null, errorGroupId: null };
@@ -27,7 +27,7 @@ const FIRST_PAGE = { limit: 100, page: 1, checkId: null, errorGroupId: null };
 /** Root cause analyses of a model beside those of the rules. */
 describe.each(databases)('on %s', (kind) => {
   describe('root cause analyses of a model', () => {
-    const world = useResultsWorld(useRunningService(kind));
+    const fixture = useResultsFixture(useRunningService(kind));
     let server: ModelServer;
     let logs: LogCapture;
     const open: (() => Promise<void>)[] = [];
@@ -41,7 +41,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     function analyses(config: Partial<ModelConfig> = {}, secrets: readonly string[] = []) {
-      const { store, clock } = world();
+      const { store, clock } = fixture();
       const made = createConfiguredAnalyses({
         store,
         clock,
@@ -70,7 +70,7 @@ describe.each(databases)('on %s', (kind) => {
       resultOfRun({ slot: minutesAgo(minutes), hasFailures: true, ...withoutAnswer(code) });
 
     async function listed(of: ReturnType<typeof analyses>): Promise<readonly string[]> {
-      const found = await of.list(world().mine.accountId, FIRST_PAGE);
+      const found = await of.list(fixture().mine.accountId, FIRST_PAGE);
       return found
         .map(({ made }) => `${made?.provider} ${made?.model} ${made?.analysis.classification}`)
         .toSorted();
@@ -83,7 +83,7 @@ describe.each(databases)('on %s', (kind) => {
         .map(({ msg }) => String(msg));
 
     it('come after those of the rules, for each new error group', async () => {
-      const { deliver, berlin } = world();
+      const { deliver, berlin } = fixture();
       await deliver(berlin, { results: [failure('CONNECT_REFUSED'), failure('DNS_NXDOMAIN', 2)] });
       const made = analyses();
       await made.makePending(NEVER);
@@ -98,7 +98,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are not sent what the account keeps secret', async () => {
-      const { deliver, berlin } = world();
+      const { deliver, berlin } = fixture();
       const said = withoutAnswer('CONNECT_REFUSED', { requestError: 'It said swordfish to me' });
       const failed = resultOfRun({ slot: minutesAgo(1), hasFailures: true, ...said });
       await deliver(berlin, { results: [failed] });
@@ -109,7 +109,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are not sent what was made a secret after it was stored, of the account or of the check', async () => {
-      const { deliver, berlin, check, mine, store, clock } = world();
+      const { deliver, berlin, check, mine, store, clock } = fixture();
       const said = withoutAnswer('CONNECT_REFUSED', { requestError: 'It said swordfish, marlin' });
       await deliver(berlin, {
         results: [resultOfRun({ slot: minutesAgo(1), hasFailures: true, ...said })],
@@ -133,7 +133,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are asked for by default where there is a model, and by the rules on request', async () => {
-      const { deliver, berlin, mine } = world();
+      const { deliver, berlin, mine } = fixture();
       await deliver(berlin, { results: [failure('CONNECT_REFUSED')] });
       const made = analyses();
       const byModel = await made.create(mine.accountId, { checkId: 'shop' });
@@ -149,7 +149,7 @@ describe.each(databases)('on %s', (kind) => {
     ])(
       'a model whose response %s leaves the analysis to the rules, and the log says so',
       async (_name, reply, said) => {
-        const { deliver, berlin, mine } = world();
+        const { deliver, berlin, mine } = fixture();
         await deliver(berlin, { results: [failure('CONNECT_REFUSED')] });
         server.reply = reply;
         const made = analyses();
@@ -167,7 +167,7 @@ describe.each(databases)('on %s', (kind) => {
     );
 
     it('are so many a day at most, whatever fails, and the rules make the rest', async () => {
-      const { deliver, berlin, check, mine, clock } = world();
+      const { deliver, berlin, check, mine, clock } = fixture();
       const ids = Array.from({ length: 30 }, (_, number) => `check-${number}`);
       for (const id of ids) await check(id);
       const failing = ids.map((checkId) =>
@@ -197,7 +197,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are made once by several replicas at the same time', async () => {
-      const { deliver, berlin, check } = world();
+      const { deliver, berlin, check } = fixture();
       const ids = Array.from({ length: 12 }, (_, number) => `check-${number}`);
       for (const id of ids) await check(id);
       const failing = ids.map((checkId) =>
@@ -219,7 +219,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are left for another replica when the service stops', async () => {
-      const { deliver, berlin } = world();
+      const { deliver, berlin } = fixture();
       await deliver(berlin, { results: [failure('CONNECT_REFUSED')] });
       const stopping = new AbortController();
       server.reply = () => stopping.abort();
@@ -234,7 +234,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('that a service with a model left behind are settled by one without', async () => {
-      const { deliver, berlin, mine, features } = world();
+      const { deliver, berlin, mine, features } = fixture();
       await deliver(berlin, { results: [failure('CONNECT_REFUSED')] });
       const asked = await analyses().create(mine.accountId, { checkId: 'shop' });
       await features.rootCauseAnalyses.makePending(NEVER);

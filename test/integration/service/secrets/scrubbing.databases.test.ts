@@ -13,9 +13,9 @@ import {
   failedRun,
   minutesAgo,
   resultOfRun,
-  useResultsWorld,
-} from '../../../support/service/results-harness.ts';
-import { useRunningService } from '../../../support/service/service-harness.ts';
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 const SECRET = 'correct-horse-battery';
 const OWN = 'staple of the shop';
@@ -63,14 +63,14 @@ function telling(minutes: number, secret: string, fields: object = {}) {
 describe.each(databases)('on %s', (kind) => {
   describe('secrets in what agents and users send', () => {
     const running = useRunningService(kind);
-    const world = useResultsWorld(running);
+    const fixture = useResultsFixture(running);
 
     const secretOfAccount = (key: string, value: string) =>
-      world().mine.post('/v1/variables', { key, value, secret: true });
+      fixture().mine.post('/v1/variables', { key, value, secret: true });
     const shown = async (checkId = 'shop') =>
-      (await world().mine.get(`/v1/check-results/${checkId}?resultType=ALL`)).json;
+      (await fixture().mine.get(`/v1/check-results/${checkId}?resultType=ALL`)).json;
     const stored = async (): Promise<string> => {
-      const { store, mine } = world();
+      const { store, mine } = fixture();
       const tables = ['check_results', 'error_groups', 'root_cause_analyses', 'alert_deliveries'];
       const texts = await Promise.all(
         [...tables, 'test_sessions', 'test_session_results'].map((table) =>
@@ -83,7 +83,7 @@ describe.each(databases)('on %s', (kind) => {
     };
 
     it('are masked in each text of a result, its error groups and what follows from them, and nowhere else', async () => {
-      const { berlin, deliver, mine } = world();
+      const { berlin, deliver, mine } = fixture();
       await secretOfAccount('TOKEN', SECRET);
       const result = telling(1, SECRET);
       await deliver(berlin, { results: [result] });
@@ -104,9 +104,9 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are not searched in an account without any, and results do not change', async () => {
-      const { berlin, deliver, theirs } = world();
+      const { berlin, deliver, theirs } = fixture();
       await theirs.post('/v1/variables', { key: 'TOKEN', value: SECRET, secret: true });
-      await world().mine.post('/v1/variables', { key: 'OPEN', value: SECRET });
+      await fixture().mine.post('/v1/variables', { key: 'OPEN', value: SECRET });
       const result = telling(1, SECRET);
       await deliver(berlin, { results: [result] });
       const [only] = await shown();
@@ -114,7 +114,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are masked from the moment that they exist, and as long as they do', async () => {
-      const { berlin, deliver, mine } = world();
+      const { berlin, deliver, mine } = fixture();
       const actuals = async (minutes: number, secret: string) => {
         await deliver(berlin, { results: [telling(minutes, secret)] });
         const [newest] = await shown();
@@ -133,7 +133,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('of a check itself are masked only in its own results', async () => {
-      const { berlin, deliver, check, mine } = world();
+      const { berlin, deliver, check, mine } = fixture();
       const variables = [{ key: 'OWN', value: OWN, secret: true }];
       await check('other', { variables });
       const results = ['shop', 'other'].map((checkId) => telling(2, OWN, { checkId }));
@@ -154,7 +154,7 @@ describe.each(databases)('on %s', (kind) => {
       ['the password in its URL', 'https://user:p%40w0rd-horse@shop.test/', []],
       ['a token', 'https://shop.test/', [{ key: 'Authorization', value: 'Bearer p@w0rd-horse' }]],
     ])('of a check are %s, as targets are sent it', async (_, url, headers) => {
-      const { berlin, deliver, check } = world();
+      const { berlin, deliver, check } = fixture();
       await check('other', { checkType: 'API', request: { url, headers } });
       const result = telling(1, 'echo p@w0rd-horse', { checkId: 'other' });
       await deliver(berlin, { results: [result] });
@@ -163,7 +163,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('of a check and of its account may be parts of each other', async () => {
-      const { berlin, deliver, check } = world();
+      const { berlin, deliver, check } = fixture();
       await secretOfAccount('SHORT', 'horse');
       await secretOfAccount('LONG', 'a-correct-horse-battery');
       await check('other', { variables: [{ key: 'OWN', value: 'correct-horse', secret: true }] });
@@ -176,7 +176,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('do not split groups of failures that differ only in them', async () => {
-      const { berlin, deliver, mine } = world();
+      const { berlin, deliver, mine } = fixture();
       await secretOfAccount('ONE', 'first-secret-value');
       await secretOfAccount('TWO', 'second-secret-value');
       const values = ['first-secret-value', 'second-secret-value'];
@@ -187,7 +187,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are masked in the report of a run from a file', async () => {
-      const { mine } = world();
+      const { mine } = fixture();
       await secretOfAccount('TOKEN', SECRET);
       const brought = await mine.post('/v1/test-sessions', {
         name: `with ${SECRET}`,
@@ -208,7 +208,7 @@ describe.each(databases)('on %s', (kind) => {
 
     it('cannot be guessed in parts with the role run', async () => {
       await secretOfAccount('TOKEN', SECRET);
-      const attacker = await world().clientWith('run');
+      const attacker = await fixture().clientWith('run');
       const half = SECRET.slice(0, -1);
       const digits = Buffer.from(half);
       const guesses = [half, SECRET.slice(1), SECRET.slice(0, 8), SECRET.slice(4, 14)];
@@ -227,7 +227,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('cannot be guessed in parts by a target', async () => {
-      const { berlin, deliver } = world();
+      const { berlin, deliver } = fixture();
       await secretOfAccount('TOKEN', SECRET);
       const guess = `${SECRET.slice(0, -1)}…`;
       await deliver(berlin, { results: [telling(1, guess.padStart(5_000, 'x'))] });
@@ -235,7 +235,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are masked in the reason why an agent could not read a check', async () => {
-      const { mine, berlin, features, store, clock } = world();
+      const { mine, berlin, features, store, clock } = fixture();
       await secretOfAccount('TOKEN', SECRET);
       const caller = { accountId: mine.accountId, locationId: berlin.id, keyId: 'key' };
       const agent = new PollingAgent(features.agents, caller, 'agent-a');
@@ -251,7 +251,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are read again only after a change', async () => {
-      const { store, clock, mine, features } = world();
+      const { store, clock, mine, features } = fixture();
       await secretOfAccount('TOKEN', SECRET);
       let read = 0;
       const { forAgents } = features.variables;
@@ -280,7 +280,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('the route to a target is stored and shown unchanged', async () => {
-      const { berlin, deliver } = world();
+      const { berlin, deliver } = fixture();
       const traceroute: Traceroute = {
         hostname: 'shop.test',
         resolvedIp: '192.0.2.9',

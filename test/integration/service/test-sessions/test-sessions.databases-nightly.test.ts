@@ -12,7 +12,7 @@ import {
   RETENTION_DAYS,
   type Run,
   resultOfRun,
-} from '../../../support/service/results-harness.ts';
+} from '../../../support/service/results-fixture.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
 import { testScrubbing } from '../../../support/service/service-features.ts';
 import {
@@ -20,7 +20,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/test-sessions';
 const GROUPS = '/v1/test-session-error-groups';

@@ -15,7 +15,7 @@ import {
   problemsIn,
   useAccounts,
   useRunningService,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/variables';
 const MAX_BYTES = 1024 * 1024;

@@ -11,7 +11,16 @@ import { type Pause, pausedAt } from '../../../../src/model/schedule/pause.ts';
 import { ownSlotsOf, type RotationRule } from '../../../../src/model/schedule/rotation.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
 import { caseCount } from '../../../support/nightly.ts';
-import { checkOf, DAY, HOUR, MINUTE, Rig, SECOND, T0, YEAR } from './rig.ts';
+import {
+  checkOf,
+  DAY,
+  HOUR,
+  MINUTE,
+  SchedulerFixture,
+  SECOND,
+  T0,
+  YEAR,
+} from './scheduler-fixture.ts';
 
 /** What a check's plan is drawn from: the tolerances of all of them differ. */
 const PLANS = [
@@ -140,7 +149,7 @@ interface Lived {
 }
 
 interface Played {
-  readonly rig: Rig;
+  readonly fixture: SchedulerFixture;
   /** Whether the check's slot is paused. */
   readonly isPaused: (id: string, slotMs: number) => boolean;
   /** The times of the wall clock that passed while the scheduler was running. */
@@ -170,12 +179,12 @@ async function play(
 ): Promise<Played> {
   const { checks, pauses, concurrency, durationsMs } = setting;
   let runs = 0;
-  const rig = new Rig({
+  const fixture = new SchedulerFixture({
     concurrency,
     run: async (): Promise<void> => {
       const ms = durationsMs[runs % durationsMs.length] ?? 0;
       runs += 1;
-      await new Promise<void>((resolve) => rig.clock.after(Math.abs(ms), resolve));
+      await new Promise<void>((resolve) => fixture.clock.after(Math.abs(ms), resolve));
       if (ms < 0) throw new Error('ours');
     },
   });
@@ -183,12 +192,12 @@ async function play(
   const rules = new Map<string, OwnSlots[]>();
   const asked: Asked[] = [];
   const live = async (ms: number, pass: () => Promise<void> | void): Promise<void> => {
-    const fromMs = rig.clock.wallMs();
+    const fromMs = fixture.clock.wallMs();
     lived.push({ fromMs, toMs: fromMs + ms });
     await pass();
   };
   // Only a turn of the scheduler can notice; what is undone before did not happen.
-  const untilNoticed = (): Promise<void> => rig.clock.advance(SECOND);
+  const untilNoticed = (): Promise<void> => fixture.clock.advance(SECOND);
   const take = (set: readonly Plan[]): void => {
     for (const { check, turn } of set) {
       const { id, frequency, frequencyOffset } = check;
@@ -197,28 +206,28 @@ async function play(
       const own = { ...(turn === null ? all : ownSlotsOf(turn)), toleranceMs };
       rules.set(id, [...(rules.get(id) ?? []), own]);
     }
-    rig.scheduler.setChecks(
+    fixture.scheduler.setChecks(
       set.map(({ check }) => check),
       turnsOf(set),
       { pauses, groupTags: GROUP_TAGS },
     );
   };
   take(checks);
-  rig.scheduler.start();
+  fixture.scheduler.start();
   for (const next of happenings) {
     switch (next.what) {
       case 'advance':
-        await live(next.ms, () => rig.clock.advance(next.ms));
+        await live(next.ms, () => fixture.clock.advance(next.ms));
         break;
       case 'stall':
-        await live(next.ms, () => rig.clock.stall(next.ms));
+        await live(next.ms, () => fixture.clock.stall(next.ms));
         break;
       case 'suspend':
-        await live(next.ms, () => rig.clock.suspend(next.ms));
+        await live(next.ms, () => fixture.clock.suspend(next.ms));
         await live(SECOND, untilNoticed);
         break;
       case 'step':
-        rig.clock.stepWall(next.ms);
+        fixture.clock.stepWall(next.ms);
         await live(SECOND, untilNoticed);
         break;
       case 'reload':
@@ -226,7 +235,7 @@ async function play(
         break;
       case 'run_once': {
         const outcomes: string[] = [];
-        const notBefore = rig.clock.wallMs() + next.inMs;
+        const notBefore = fixture.clock.wallMs() + next.inMs;
         const run: OneOff = {
           runId: `run-${asked.length}`,
           check: checkOf(next.id, 1, null),
@@ -239,23 +248,23 @@ async function play(
           firstStartedAt: null,
         };
         asked.push({ run, outcomes });
-        rig.scheduler.runOnce(run, (outcome) => outcomes.push(outcome));
+        fixture.scheduler.runOnce(run, (outcome) => outcomes.push(outcome));
         break;
       }
     }
   }
-  const drained = rig.scheduler.drain(new AbortController().signal);
-  await rig.clock.advance(2 * MINUTE);
+  const drained = fixture.scheduler.drain(new AbortController().signal);
+  await fixture.clock.advance(2 * MINUTE);
   await drained;
   const isPaused = (id: string, slotMs: number): boolean =>
     pausedAt(pauses, GROUP_TAGS.get(id) ?? [], slotMs);
-  return { rig, isPaused, lived, rules, asked };
+  return { fixture, isPaused, lived, rules, asked };
 }
 
 /** What holds whatever happens. */
-function expectSafe({ rig, isPaused, rules, asked }: Played, concurrency: number): void {
+function expectSafe({ fixture, isPaused, rules, asked }: Played, concurrency: number): void {
   const seen = new Set<string>();
-  for (const { id, slotMs, lateMs, kind } of rig.starts) {
+  for (const { id, slotMs, lateMs, kind } of fixture.starts) {
     expect(lateMs).toBeGreaterThanOrEqual(0);
     const fitting = (rules.get(id) ?? []).filter((rule) => isSlotOf(rule, slotMs));
     if (kind === 'one_off') continue;
@@ -268,15 +277,15 @@ function expectSafe({ rig, isPaused, rules, asked }: Played, concurrency: number
     expect(lateMs).toBeLessThanOrEqual(Math.max(...tolerancesMs));
   }
   for (const { run, outcomes } of asked) {
-    const times = rig.runs.filter(({ sequenceId }) => sequenceId === run.sequenceId).length;
+    const times = fixture.runs.filter(({ sequenceId }) => sequenceId === run.sequenceId).length;
     expect([outcomes.length, times]).toEqual([1, outcomes[0] === 'ended' ? 1 : 0]);
   }
-  expect(rig.unfinished).toEqual(new Map());
-  expect(rig.most.ofOneCheck).toBeLessThanOrEqual(1);
-  expect(rig.most.running).toBeLessThanOrEqual(concurrency);
-  expect(rig.clock.pendingTimers).toBe(0);
-  expect([rig.scheduler.running, rig.scheduler.queued]).toEqual([0, 0]);
-  expect(rig.faults.every(({ check }) => check !== null)).toBe(true);
+  expect(fixture.unfinished).toEqual(new Map());
+  expect(fixture.most.ofOneCheck).toBeLessThanOrEqual(1);
+  expect(fixture.most.running).toBeLessThanOrEqual(concurrency);
+  expect(fixture.clock.pendingTimers).toBe(0);
+  expect([fixture.scheduler.running, fixture.scheduler.queued]).toEqual([0, 0]);
+  expect(fixture.faults.every(({ check }) => check !== null)).toBe(true);
 }
 
 function isSlotOf({ periodMs, phaseMs }: SlotRule, slotMs: number): boolean {
@@ -288,9 +297,9 @@ function holds({ slot, lastSlot }: MissedSlots, slotMs: number): boolean {
 }
 
 /** What holds besides while the plans stay as they are: no slot of a lived time is lost. */
-function expectComplete({ rig, isPaused, lived, rules }: Played): void {
+function expectComplete({ fixture, isPaused, lived, rules }: Played): void {
   // A one-off is no slot; its fault is told by its own name.
-  const missed = rig.missed.filter(({ checkId, slot }) =>
+  const missed = fixture.missed.filter(({ checkId, slot }) =>
     (rules.get(checkId) ?? []).some((rule) => isSlotOf(rule, slot)),
   );
   for (const [id, [rule]] of rules) {
@@ -309,7 +318,7 @@ function expectComplete({ rig, isPaused, lived, rules }: Played): void {
       const next = inTurn[index + 1];
       if (next !== undefined) expect(next.slot).toBeGreaterThan(range.lastSlot);
     });
-    const starts = rig.starts.filter((start) => start.id === id && start.kind === 'slot');
+    const starts = fixture.starts.filter((start) => start.id === id && start.kind === 'slot');
     const ran = new Set(starts.map(({ slotMs }) => slotMs));
     for (const slotMs of ran) {
       const reasons = inTurn.filter((range) => holds(range, slotMs)).map(({ reason }) => reason);

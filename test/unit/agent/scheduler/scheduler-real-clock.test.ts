@@ -2,7 +2,7 @@ import { setImmediate as nextRound } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { Scheduler } from '../../../../src/agent/scheduler/scheduler.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
-import { everyMinute, gate, MINUTE, SECOND } from './rig.ts';
+import { everyMinute, gate, MINUTE, SECOND } from './scheduler-fixture.ts';
 
 const CHECKS = 2000;
 const CONCURRENCY = 50;

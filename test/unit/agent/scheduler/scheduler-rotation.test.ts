@@ -7,7 +7,16 @@ import {
   type RotationRule,
   rotationRuleOf,
 } from '../../../../src/model/schedule/rotation.ts';
-import { checkOf, everyMinute, gate, HOUR, MINUTE, Rig, SECOND, T0 } from './rig.ts';
+import {
+  checkOf,
+  everyMinute,
+  gate,
+  HOUR,
+  MINUTE,
+  SchedulerFixture,
+  SECOND,
+  T0,
+} from './scheduler-fixture.ts';
 
 const NO_RULE: RotationRule = { periodMs: 1, phaseMs: 0, stride: 1, index: 0 };
 
@@ -22,17 +31,17 @@ function turn(check: Check, index: number, locations = LOCATIONS): Map<string, R
 }
 
 describe('Scheduler, with rotations', () => {
-  let rig = new Rig();
+  let fixture = new SchedulerFixture();
 
   afterEach(async () => {
-    await rig.scheduler.drain(AbortSignal.abort());
-    expect(rig.clock.pendingTimers).toBe(0);
-    expect(rig.unfinished.size).toBe(0);
+    await fixture.scheduler.drain(AbortSignal.abort());
+    expect(fixture.clock.pendingTimers).toBe(0);
+    expect(fixture.unfinished.size).toBe(0);
   });
 
   function begin(check: Check, turns: ReadonlyMap<string, RotationRule>): void {
-    rig.scheduler.setChecks([check], turns);
-    rig.scheduler.start();
+    fixture.scheduler.setChecks([check], turns);
+    fixture.scheduler.start();
   }
 
   /** All slots that were missed, one by one: minutes from T0. */
@@ -47,62 +56,62 @@ describe('Scheduler, with rotations', () => {
     const check = everyMinute('a');
     const started: number[] = [];
     for (let index = 0; index < LOCATIONS.length; index += 1) {
-      rig = new Rig();
+      fixture = new SchedulerFixture();
       begin(check, turn(check, index));
-      await rig.clock.advance(9 * MINUTE);
-      const minutes = rig.startedS.map((s) => s / 60);
+      await fixture.clock.advance(9 * MINUTE);
+      const minutes = fixture.startedS.map((s) => s / 60);
       expect(minutes).toHaveLength(3);
       expect(new Set(minutes.map((minute) => minute % 3)).size).toBe(1);
       started.push(...minutes);
-      await rig.scheduler.drain(AbortSignal.abort());
+      await fixture.scheduler.drain(AbortSignal.abort());
     }
     expect(started.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
   it('runs a check every second if its rotation says so, whatever its frequency (trust model SC7)', async () => {
-    rig = new Rig();
+    fixture = new SchedulerFixture();
     const hourly = checkOf('a', 60, 10);
     begin(hourly, new Map([['a', { periodMs: SECOND, phaseMs: 0, stride: 1, index: 0 }]]));
-    await rig.clock.advance(5 * SECOND);
-    expect(rig.startedS).toEqual([1, 2, 3, 4, 5]);
+    await fixture.clock.advance(5 * SECOND);
+    expect(fixture.startedS).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('runs every slot without a rotation, also beside a check with one', async () => {
-    rig = new Rig();
+    fixture = new SchedulerFixture();
     const [a, b] = [everyMinute('a'), everyMinute('b')];
-    rig.scheduler.setChecks([a, b], turn(b, 1));
-    rig.scheduler.start();
-    await rig.clock.advance(6 * MINUTE);
-    expect(rig.starts.filter(({ id }) => id === 'a')).toHaveLength(6);
-    expect(rig.starts.filter(({ id }) => id === 'b')).toHaveLength(2);
+    fixture.scheduler.setChecks([a, b], turn(b, 1));
+    fixture.scheduler.start();
+    await fixture.clock.advance(6 * MINUTE);
+    expect(fixture.starts.filter(({ id }) => id === 'a')).toHaveLength(6);
+    expect(fixture.starts.filter(({ id }) => id === 'b')).toHaveLength(2);
   });
 
   it("lets a slot wait half of the check's own period, however long the rotation is", async () => {
     const busy = gate();
-    rig = new Rig({ concurrency: 1, run: () => busy.opened });
+    fixture = new SchedulerFixture({ concurrency: 1, run: () => busy.opened });
     const check = checkOf('a', 0, 10);
     const turns = turn(check, 0);
     const slotMs = nextOwnSlotAfter(turns.get('a') ?? NO_RULE, T0);
     begin(check, turns);
-    rig.ask(everyMinute('long'));
-    await rig.clock.advance(slotMs - T0 + 5 * SECOND);
-    expect(rig.scheduler.queued).toBe(1);
-    await rig.clock.advance(2 * SECOND);
-    expect(rig.missed).toMatchObject([{ slot: slotMs, reason: 'agent_busy', count: 1 }]);
+    fixture.ask(everyMinute('long'));
+    await fixture.clock.advance(slotMs - T0 + 5 * SECOND);
+    expect(fixture.scheduler.queued).toBe(1);
+    await fixture.clock.advance(2 * SECOND);
+    expect(fixture.missed).toMatchObject([{ slot: slotMs, reason: 'agent_busy', count: 1 }]);
     busy.open();
   });
 
   it('reports only its own slots as missed, evenly spaced', async () => {
-    rig = new Rig();
+    fixture = new SchedulerFixture();
     const check = everyMinute('a');
     begin(check, turn(check, 1));
-    await rig.clock.advance(10 * MINUTE);
-    const before = rig.startedS.map((s) => s / 60);
-    await rig.clock.stall(HOUR + 30 * SECOND);
-    await rig.clock.advance(3 * MINUTE);
-    const minutes = [...rig.startedS.map((s) => s / 60), ...missedMinutes(rig.missed)];
-    expect(rig.missed).toHaveLength(1);
-    expect(rig.missed[0]?.count).toBeGreaterThan(15);
+    await fixture.clock.advance(10 * MINUTE);
+    const before = fixture.startedS.map((s) => s / 60);
+    await fixture.clock.stall(HOUR + 30 * SECOND);
+    await fixture.clock.advance(3 * MINUTE);
+    const minutes = [...fixture.startedS.map((s) => s / 60), ...missedMinutes(fixture.missed)];
+    expect(fixture.missed).toHaveLength(1);
+    expect(fixture.missed[0]?.count).toBeGreaterThan(15);
     const first = before[0] ?? 0;
     expect(minutes.toSorted((a, b) => a - b)).toEqual(
       Array.from({ length: minutes.length }, (_, n) => first + 3 * n),
@@ -110,48 +119,48 @@ describe('Scheduler, with rotations', () => {
   });
 
   it('retains its next slot if it gets the same rotation again', async () => {
-    rig = new Rig();
+    fixture = new SchedulerFixture();
     const check = everyMinute('a');
     begin(check, turn(check, 0));
-    await rig.clock.advance(9 * MINUTE + 30 * SECOND);
-    const started = rig.startedS;
+    await fixture.clock.advance(9 * MINUTE + 30 * SECOND);
+    const started = fixture.startedS;
     for (let reload = 0; reload < 540; reload += 1) {
-      rig.scheduler.setChecks([{ ...check }], turn(check, 0));
-      await rig.clock.advance(SECOND);
+      fixture.scheduler.setChecks([{ ...check }], turn(check, 0));
+      await fixture.clock.advance(SECOND);
     }
-    expect(rig.startedS).toEqual([...started, ...started.map((s) => s + 540)]);
+    expect(fixture.startedS).toEqual([...started, ...started.map((s) => s + 540)]);
   });
 
   it('switches to another rotation at once, and runs no common slot twice', async () => {
-    rig = new Rig();
+    fixture = new SchedulerFixture();
     const check = everyMinute('a');
     begin(check, turn(check, 0));
-    await rig.clock.advance(6 * MINUTE);
-    const before = rig.startedS.map((s) => s / 60);
+    await fixture.clock.advance(6 * MINUTE);
+    const before = fixture.startedS.map((s) => s / 60);
     // At the very instant of a slot, to what has that slot too, and back.
-    rig.scheduler.setChecks([check]);
-    rig.scheduler.setChecks([check], turn(check, 0, ['north', 'south']));
-    rig.scheduler.setChecks([check], turn(check, 1, ['north', 'south']));
-    rig.scheduler.setChecks([check]);
-    await rig.clock.advance(3 * MINUTE);
-    expect(rig.startedS.map((s) => s / 60)).toEqual([...before, 7, 8, 9]);
-    expect(rig.missed).toEqual([]);
+    fixture.scheduler.setChecks([check]);
+    fixture.scheduler.setChecks([check], turn(check, 0, ['north', 'south']));
+    fixture.scheduler.setChecks([check], turn(check, 1, ['north', 'south']));
+    fixture.scheduler.setChecks([check]);
+    await fixture.clock.advance(3 * MINUTE);
+    expect(fixture.startedS.map((s) => s / 60)).toEqual([...before, 7, 8, 9]);
+    expect(fixture.missed).toEqual([]);
   });
 
   it('still runs a slot that is due when its rotation changes', async () => {
-    rig = new Rig();
+    fixture = new SchedulerFixture();
     const check = everyMinute('a');
     begin(check, new Map());
-    await rig.clock.advance(2 * MINUTE - 1);
-    rig.clock.stepWall(1);
+    await fixture.clock.advance(2 * MINUTE - 1);
+    fixture.clock.stepWall(1);
     // One of these has the slot of this minute.
     const both = ['north', 'south'].map((_, index) => turn(check, index, ['north', 'south']));
     const having = both.find((turns) => {
       const { index = -1 } = turns.get('a') ?? {};
-      return (rig.clock.wallMs() / MINUTE) % 2 === index;
+      return (fixture.clock.wallMs() / MINUTE) % 2 === index;
     });
-    rig.scheduler.setChecks([check], having ?? new Map());
-    await rig.clock.advance(3 * MINUTE);
-    expect(rig.startedS.map((s) => s / 60)).toEqual([1, 2, 4]);
+    fixture.scheduler.setChecks([check], having ?? new Map());
+    await fixture.clock.advance(3 * MINUTE);
+    expect(fixture.startedS.map((s) => s / 60)).toEqual([1, 2, 4]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TimeCoverage } from '../../../../src/agent/slots/time-coverage.ts';
-import { DAY, HOUR, MINUTE, SECOND, T0, YEAR } from '../scheduler/rig.ts';
+import { DAY, HOUR, MINUTE, SECOND, T0, YEAR } from '../scheduler/scheduler-fixture.ts';
 
 const minutely = { periodMs: MINUTE, phaseMs: 0 };
 

@@ -1,13 +1,13 @@
 import type { Fault, FaultKind, StoreRun } from './store-faults.ts';
-import type { FaultLab } from './store-lab.ts';
+import { type CaseFixture, openFixture, stallOf } from './store-fixture.ts';
+import type { FaultService } from './store-service.ts';
 import { contradictions, differences, rowsInTheEnd } from './store-tables.ts';
-import { openWorld, stallOf, type World } from './store-world.ts';
 
 /** A workload with the same outcome whichever single call of the store fails. */
 export interface Scenario {
   readonly name: string;
   /** Runs without faults. @returns the workload with faults */
-  prepare(world: World): Promise<() => Promise<Ending>>;
+  prepare(fixture: CaseFixture): Promise<() => Promise<Ending>>;
 }
 
 /** The results of a scenario besides its rows. */
@@ -43,11 +43,11 @@ const LOOPS = [
 
 /** Runs the scenario once, in its own account, and collects its outcome. */
 export async function runCase(
-  lab: FaultLab,
+  service: FaultService,
   scenario: Scenario,
   faults: readonly Fault[],
 ): Promise<CaseReport> {
-  const world = await openWorld(lab);
+  const fixture = await openFixture(service);
   const rejections: string[] = [];
   const onRejection = (reason: unknown): void => void rejections.push(`unhandled: ${reason}`);
   process.on('unhandledRejection', onRejection);
@@ -56,51 +56,51 @@ export async function runCase(
   let mayDiffer: CaseReport['mayDiffer'] = () => false;
   let run: StoreRun | null = null;
   try {
-    const act = await scenario.prepare(world);
-    await lab.quiet();
-    lab.takeErrors();
-    lab.faulty.begin(faults, stallOf(world));
+    const act = await scenario.prepare(fixture);
+    await service.quiet();
+    service.takeErrors();
+    service.faulty.begin(faults, stallOf(fixture));
     const ending = await act();
     mayDiffer = ending.mayDiffer ?? mayDiffer;
 
-    await settle(world);
+    await settle(fixture);
 
-    run = lab.faulty.end();
+    run = service.faulty.end();
     // A loop may be in the middle of its next iteration.
-    await world.passUntil('all calls of the store end', async () => lab.faulty.open === 0);
-    wrong.push(...(await contradictions(world)), ...(await leftOpen(lab)));
+    await fixture.passUntil('all calls of the store end', async () => service.faulty.open === 0);
+    wrong.push(...(await contradictions(fixture)), ...(await leftOpen(service)));
 
-    const rows = await rowsInTheEnd(world, ending.slotsVary === true);
+    const rows = await rowsInTheEnd(fixture, ending.slotsVary === true);
     end = [...rows, ...(ending.seen ?? []).map((one) => `seen ${one}`)];
   } catch (error) {
     wrong.push(error instanceof Error ? error.message : String(error));
   } finally {
-    lab.faulty.release();
-    run ??= lab.faulty.end() ?? NO_RUN;
-    await lab.quiet();
-    wrong.push(...world.clients.faults, ...lab.takeErrors(), ...rejections);
+    service.faulty.release();
+    run ??= service.faulty.end() ?? NO_RUN;
+    await service.quiet();
+    wrong.push(...fixture.clients.faults, ...service.takeErrors(), ...rejections);
     process.off('unhandledRejection', onRejection);
-    await world.close();
+    await fixture.close();
     // A fault of this case must not affect the next ones.
     if (wrong.length > 0) {
-      await lab.stopService();
-      await lab.startService();
+      await service.stopService();
+      await service.startService();
     }
   }
   return { run, end, mayDiffer, wrong };
 }
 
 /** Waits until every loop has run once more and finished the account's work. */
-async function settle(world: World): Promise<void> {
-  const { lab } = world;
-  const { faulty, store } = lab;
-  await lab.quiet();
+async function settle(fixture: CaseFixture): Promise<void> {
+  const { service } = fixture;
+  const { faulty, store } = service;
+  await service.quiet();
   const before = LOOPS.map((name) => faulty.countOf(name));
   await store.query("select pg_notify('vedette_changes', ''), pg_notify('vedette_notices', '')");
-  await world.passUntil('all loops go on', async () => {
+  await fixture.passUntil('all loops go on', async () => {
     const isOn = LOOPS.every((name, at) => faulty.countOf(name) > (before[at] ?? 0));
     if (!isOn) return false;
-    const [row] = await world.rows(
+    const [row] = await fixture.rows(
       `select (select count(*) from alert_deliveries
            where account_id = $1 and finished_at is null)
          + (select count(*) from root_cause_analyses where account_id = $1 and state = 'PENDING')
@@ -112,7 +112,7 @@ async function settle(world: World): Promise<void> {
 }
 
 /** Statements, transactions and connections that were never ended. */
-async function leftOpen({ faulty, store }: FaultLab): Promise<readonly string[]> {
+async function leftOpen({ faulty, store }: FaultService): Promise<readonly string[]> {
   if (faulty.open > 0) return [`${faulty.open} calls of the store never ended`];
   const transactionOf = async (): Promise<unknown> => {
     const [row] = await store.query<{ id: string }>('select pg_current_xact_id()::text as id');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Reply } from '../../../../support/service/service-app.ts';
-import type { FaultLab } from './store-lab.ts';
+import type { FaultService } from './store-service.ts';
 
 export interface Asking {
   readonly method: string;
@@ -27,7 +27,7 @@ export class Clients {
   readonly #port: number;
   readonly #agent = new Agent({ keepAlive: true });
   readonly #waiting = new Set<AbortController>();
-  readonly #lab: Pick<FaultLab, 'drive' | 'calm'>;
+  readonly #service: Pick<FaultService, 'drive' | 'calm'>;
   /** Answers that violate the rules. */
   readonly faults: string[] = [];
   /** Repeated requests. */
@@ -35,9 +35,9 @@ export class Clients {
   /** Answers so far. */
   answered = 0;
 
-  constructor(lab: Pick<FaultLab, 'port' | 'drive' | 'calm'>) {
-    this.#port = lab.port;
-    this.#lab = lab;
+  constructor(service: Pick<FaultService, 'port' | 'drive' | 'calm'>) {
+    this.#port = service.port;
+    this.#service = service;
   }
 
   /** The time limit of all waiting clients is over. */
@@ -60,13 +60,13 @@ export class Clients {
 
   /** The answer; null if there was none or 503, so that nobody knows whether it was done. */
   async once(asking: Asking, patience: Patience): Promise<Reply | null> {
-    const heard = await this.#lab.drive(this.#send(asking));
+    const heard = await this.#service.drive(this.#send(asking));
     if (heard !== 'gave up' && heard.status !== 503) {
       if (heard.status >= 500) this.#blame(asking, heard);
       return heard;
     }
     this.again += 1;
-    if (patience === 'when calm') await this.#lab.calm();
+    if (patience === 'when calm') await this.#service.calm();
     if (heard === 'gave up') return null;
     const { statusCode, error, message, attributes } = heard.json ?? {};
     const isFormed =

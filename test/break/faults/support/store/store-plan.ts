@@ -1,6 +1,6 @@
 import { type CaseReport, faultsIn, runCase, type Scenario } from './store-cases.ts';
 import { FAULT_KINDS, type Fault, type FaultKind, type StoreCall } from './store-faults.ts';
-import type { FaultLab } from './store-lab.ts';
+import type { FaultService } from './store-service.ts';
 
 /**
  * The kinds with different outcomes of a call. A single statement that is rolled back equals a
@@ -46,12 +46,12 @@ const TURNS = 3;
  * next step. If a case fails, its faults are tried one by one to find the cause.
  */
 export async function tryFaults(
-  lab: FaultLab,
+  service: FaultService,
   scenario: Scenario,
   choose: Choice,
 ): Promise<Campaign> {
-  const normal = await runCase(lab, scenario, []);
-  const again = await runCase(lab, scenario, []);
+  const normal = await runCase(service, scenario, []);
+  const again = await runCase(service, scenario, []);
   const unsteady = [...normal.wrong, ...faultsIn(normal, again, 'refused')];
   const { calls, through } = normal.run;
   const chosen = new Set(unsteady.length > 0 ? [] : choose(worthwhile(calls).flatMap(faultsOf)));
@@ -59,9 +59,9 @@ export async function tryFaults(
   const hit = new Set<string>();
   const cases = FAULT_KINDS.flatMap((kind) => casesOf(calls, kind, chosen));
   const tryCase = async (faults: readonly Fault[]): Promise<readonly StoreCall[]> => {
-    const report = await runCase(lab, scenario, faults);
+    const report = await runCase(service, scenario, faults);
     for (const fault of report.run.hit) hit.add(nameOf(fault));
-    failures.push(...(await explained(lab, scenario, { normal, report, faults })));
+    failures.push(...(await explained(service, scenario, { normal, report, faults })));
     return report.run.calls;
   };
   for (const faults of cases) {
@@ -164,7 +164,7 @@ function casesOf(
 }
 
 async function explained(
-  lab: FaultLab,
+  service: FaultService,
   scenario: Scenario,
   {
     normal,
@@ -181,7 +181,7 @@ async function explained(
   if (lines.length === 0) return [];
   const alone: string[] = [];
   for (const fault of report.run.hit) {
-    const single = await runCase(lab, scenario, [fault]);
+    const single = await runCase(service, scenario, [fault]);
     for (const line of faultsIn(normal, single, kind)) {
       alone.push(`${kind} at ${fault.callId}: ${line}`);
     }

@@ -1,9 +1,9 @@
 import { resultIdOf, sequenceIdOf } from '../../../../../src/model/ids.ts';
-import { FAILED } from '../../../../support/service/alerts-harness.ts';
-import { resultOfRun } from '../../../../support/service/results-harness.ts';
+import { FAILED } from '../../../../support/service/alerts-fixture.ts';
+import { resultOfRun } from '../../../../support/service/results-fixture.ts';
 import type { Scenario } from './store-cases.ts';
+import type { CaseFixture, Place } from './store-fixture.ts';
 import { reporterOf, shopIn } from './store-scenarios-results.ts';
-import type { Place, World } from './store-world.ts';
 
 const CAPABILITIES = {
   types: ['URL', 'API', 'TCP', 'DNS', 'ICMP'],
@@ -24,7 +24,7 @@ interface ToldRun {
 /** An agent's side of the protocol: saves its assignments, and polls again until it receives them. */
 class FaultAgent {
   readonly id: string;
-  readonly #world: World;
+  readonly #fixture: CaseFixture;
   readonly #place: Place;
   /** The names by id. */
   readonly checks = new Map<string, string>();
@@ -35,14 +35,14 @@ class FaultAgent {
   #epoch = 0;
   #revision = 0;
 
-  constructor(world: World, place: Place, id: string) {
-    this.#world = world;
+  constructor(fixture: CaseFixture, place: Place, id: string) {
+    this.#fixture = fixture;
     this.#place = place;
     this.id = id;
   }
 
   async poll(): Promise<void> {
-    const { status, json, text } = await this.#world.agentAsk(this.#place.key, '/agent/v1/poll', {
+    const { status, json, text } = await this.#fixture.agentAsk(this.#place.key, '/agent/v1/poll', {
       agentId: this.id,
       instanceId: `${this.id}-1`,
       version: '1.2.3',
@@ -68,7 +68,7 @@ class FaultAgent {
 
   /** Polls until it has received that. */
   pollUntil(what: string, hasReceived: () => boolean): Promise<void> {
-    return this.#world.step(async () => {
+    return this.#fixture.step(async () => {
       for (let polls = 0; polls < POLLS; polls += 1) {
         if (hasReceived()) return;
         await this.poll();
@@ -79,7 +79,11 @@ class FaultAgent {
 
   async release(): Promise<void> {
     const body = { agentId: this.id, epoch: this.#epoch, done: this.done };
-    const { status, text } = await this.#world.agentAsk(this.#place.key, '/agent/v1/release', body);
+    const { status, text } = await this.#fixture.agentAsk(
+      this.#place.key,
+      '/agent/v1/release',
+      body,
+    );
     if (status !== 200) throw new Error(`the release was answered ${status} ${text}`);
     this.checks.clear();
   }
@@ -89,9 +93,9 @@ class FaultAgent {
     minute: number,
     { origin = this.#place.slug, retriesMade = 1 } = {},
   ): Promise<string | null> {
-    const { startMs } = this.#world;
+    const { startMs } = this.#fixture;
     const slot = startMs + minute * 60_000;
-    const { status, json, text } = await this.#world.agentAsk(
+    const { status, json, text } = await this.#fixture.agentAsk(
       this.#place.key,
       '/agent/v1/handovers',
       {
@@ -116,15 +120,15 @@ class FaultAgent {
       sequenceId,
       id: resultIdOf(sequenceId, attempts + 1),
     }));
-    const { accepted } = await reporterOf(this.#world, this.#place).send(results);
+    const { accepted } = await reporterOf(this.#fixture, this.#place).send(results);
     if (accepted !== results.length) throw new Error('a result of a run was not accepted');
     this.done = this.runs.map(({ runId }) => runId);
   }
 }
 
 /** Ends its lease, as after a long silence. */
-async function silence(world: World, agentId: string): Promise<void> {
-  await world.rows(
+async function silence(fixture: CaseFixture, agentId: string): Promise<void> {
+  await fixture.rows(
     `update agents set lease_until = now() - interval '1 second'
      where account_id = $1 and id = '${agentId}' and lease_until is not null`,
   );
@@ -134,17 +138,17 @@ const IDS = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 
 export const agentsScenario: Scenario = {
   name: 'agents join, share checks, receive changes, and leave',
-  async prepare(world) {
-    const berlin = await world.location('berlin');
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
     const put = (id: string, name: string) =>
-      world.done(200, 'PUT', `/v1/checks/tcp/${id}`, {
+      fixture.done(200, 'PUT', `/v1/checks/tcp/${id}`, {
         name,
         request: { hostname: 'shop.test', port: 22 },
         privateLocations: ['berlin'],
       });
     for (const id of IDS) await put(id, id);
     const [one, two, three] = ['one', 'two', 'three'].map(
-      (id) => new FaultAgent(world, berlin, id),
+      (id) => new FaultAgent(fixture, berlin, id),
     ) as [FaultAgent, FaultAgent, FaultAgent];
     const share = (...agents: readonly FaultAgent[]) =>
       agents.flatMap(({ checks }) => [...checks.keys()]).sort();
@@ -159,7 +163,7 @@ export const agentsScenario: Scenario = {
       await put('a', 'another');
       const owner = one.checks.has('a') ? one : two;
       await owner.pollUntil('a check has another name', () => owner.checks.get('a') === 'another');
-      await world.done(200, 'PATCH', '/v1/checks/tcp/a', { activated: false });
+      await fixture.done(200, 'PATCH', '/v1/checks/tcp/a', { activated: false });
       await owner.pollUntil('a check is no more', () => !owner.checks.has('a'));
       const left = IDS.filter((id) => id !== 'a');
       await two.release();
@@ -176,22 +180,22 @@ export const agentsScenario: Scenario = {
             code: null,
             stack: [],
             count: 1,
-            firstAt: world.startMs,
-            lastAt: world.startMs,
+            firstAt: fixture.startMs,
+            lastAt: fixture.startMs,
           },
         ],
       };
-      const errors = await world.agentAsk(berlin.key, '/agent/v1/errors', report);
+      const errors = await fixture.agentAsk(berlin.key, '/agent/v1/errors', report);
       if (errors.status !== 200) throw new Error(`the errors were answered ${errors.text}`);
-      await silence(world, one.id);
+      await silence(fixture, one.id);
       await three.pollUntil('it has all of the one that is gone', () => isShared(left, three));
       await one.pollUntil('it has some again', () => one.checks.size > 0 && one.checks.size < 5);
       await three.pollUntil('the first is back', () => isShared(left, one, three));
       const all = `/v1/private-locations/${berlin.id}/agents`;
-      await world.done(204, 'DELETE', `${all}/${one.id}`);
-      await world.done(204, 'POST', `${all}/${one.id}/allow`);
-      const agents = await world.done(200, 'GET', all);
-      await world.done(200, 'GET', `/v1/private-locations/${berlin.id}/agent-errors`);
+      await fixture.done(204, 'DELETE', `${all}/${one.id}`);
+      await fixture.done(204, 'POST', `${all}/${one.id}/allow`);
+      const agents = await fixture.done(200, 'GET', all);
+      await fixture.done(200, 'GET', `/v1/private-locations/${berlin.id}/agent-errors`);
       return {
         seen: [`${agents.length} agents`, `shared ${share(one, three).join()}`],
         // Reports of an agent's errors have no known id.
@@ -203,33 +207,33 @@ export const agentsScenario: Scenario = {
 
 export const runsScenario: Scenario = {
   name: 'runs are asked for, made, handed over, given back and given up',
-  async prepare(world) {
-    const berlin = await world.location('berlin');
-    const oslo = await world.location('oslo');
-    await shopIn(world, {
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
+    const oslo = await fixture.location('oslo');
+    await shopIn(fixture, {
       privateLocations: ['berlin', 'oslo'],
       retryStrategy: { type: 'FIXED', baseBackoffSeconds: 10, maxRetries: 2, sameRegion: false },
     });
-    const one = new FaultAgent(world, berlin, 'one');
-    const other = new FaultAgent(world, oslo, 'other');
+    const one = new FaultAgent(fixture, berlin, 'one');
+    const other = new FaultAgent(fixture, oslo, 'other');
     for (const agent of [one, other]) {
       await agent.pollUntil('it has the check', () => agent.checks.has('shop'));
     }
     /** It should have started long ago. */
     const overdue = () =>
-      world.rows(
+      fixture.rows(
         `update one_off_runs set not_after = now() - interval '1 hour'
          where account_id = $1 and state in ('waiting', 'assigned')`,
       );
     return async () => {
       // A client without an answer requests another run.
-      const run = await world.done(201, 'POST', '/v1/checks/shop/run');
+      const run = await fixture.done(201, 'POST', '/v1/checks/shop/run');
       await one.pollUntil('a run is wanted', () => one.runs.some(({ runId }) => runId === run.id));
       await one.makeRuns('berlin');
       await one.poll();
-      const made = await world.done(200, 'GET', `/v1/check-runs/${run.id}`);
+      const made = await fixture.done(200, 'GET', `/v1/check-runs/${run.id}`);
 
-      const { deliver, result } = reporterOf(world, berlin);
+      const { deliver, result } = reporterOf(fixture, berlin);
       await deliver([result(-5, { ...FAILED, resultType: 'ATTEMPT' })]);
       const taken = await one.handOver(-5);
       const again = await one.handOver(-5);
@@ -245,8 +249,8 @@ export const runsScenario: Scenario = {
       await one.handOver(-3);
       await other.pollUntil('another one is', () => other.runs.length > 0);
       await overdue();
-      await world.passUntil('it is given back', async () => {
-        const rows = await world.rows(
+      await fixture.passUntil('it is given back', async () => {
+        const rows = await fixture.rows(
           `select from one_off_runs r join private_locations l on l.id = r.location_id
            where r.account_id = $1 and l.slug = 'berlin' and r.reason = 'retry'`,
         );
@@ -254,8 +258,8 @@ export const runsScenario: Scenario = {
       });
       await one.pollUntil('it is back', () => one.runs.length > 0);
       await overdue();
-      await world.passUntil('it is given up', async () => {
-        const rows = await world.rows(
+      await fixture.passUntil('it is given up', async () => {
+        const rows = await fixture.rows(
           `select from one_off_runs where account_id = $1 and state = 'expired'`,
         );
         return rows.length > 0;

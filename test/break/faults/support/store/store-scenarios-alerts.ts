@@ -1,28 +1,28 @@
 import { HTTP_DETAIL, HTTP_RESPONSE } from '../../../../support/samples/http-results.ts';
-import { FAILED } from '../../../../support/service/alerts-harness.ts';
+import { FAILED } from '../../../../support/service/alerts-fixture.ts';
 import type { Scenario } from './store-cases.ts';
+import type { CaseFixture } from './store-fixture.ts';
 import { reporterOf, shopIn } from './store-scenarios-results.ts';
-import type { World } from './store-world.ts';
 
-async function hookOf(world: World): Promise<number> {
-  const made = await world.done(201, 'POST', '/v1/alert-channels', {
+async function hookOf(fixture: CaseFixture): Promise<number> {
+  const made = await fixture.done(201, 'POST', '/v1/alert-channels', {
     type: 'WEBHOOK',
-    config: { name: 'Hook', url: world.lab.hook.urlFor(world.accountId) },
+    config: { name: 'Hook', url: fixture.service.hook.urlFor(fixture.accountId) },
     sslExpiry: true,
   });
   return made.id;
 }
 
 /** The webhook's notices: each once, and in the order of the alerts. */
-export function noticesOf(world: World): readonly string[] {
-  return world.lab.hook.received(world.accountId).map((notice, at) => {
+export function noticesOf(fixture: CaseFixture): readonly string[] {
+  return fixture.service.hook.received(fixture.accountId).map((notice, at) => {
     return `notice ${at} ${notice.ALERT_TYPE} ${notice.REMINDER}`;
   });
 }
 
-export async function noticesDone(world: World, count: number): Promise<void> {
-  await world.passUntil(`${count} notices are sent`, async () => {
-    const [row] = await world.rows(
+export async function noticesDone(fixture: CaseFixture, count: number): Promise<void> {
+  await fixture.passUntil(`${count} notices are sent`, async () => {
+    const [row] = await fixture.rows(
       `select count(*) filter (where state = 'sent') as sent from alert_deliveries
        where account_id = $1`,
     );
@@ -32,11 +32,11 @@ export async function noticesDone(world: World, count: number): Promise<void> {
 
 export const alertsScenario: Scenario = {
   name: 'a check fails, is alerted once, and recovers',
-  async prepare(world) {
-    const berlin = await world.location('berlin');
-    await hookOf(world);
-    const service = await world.done(201, 'POST', '/v1/status-pages/services', { name: 'Shop' });
-    await shopIn(world, {
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
+    await hookOf(fixture);
+    const service = await fixture.done(201, 'POST', '/v1/status-pages/services', { name: 'Shop' });
+    await shopIn(fixture, {
       triggerIncident: {
         serviceId: service.id,
         severity: 'MAJOR',
@@ -46,14 +46,18 @@ export const alertsScenario: Scenario = {
       },
     });
     return async () => {
-      const { deliver, result } = reporterOf(world, berlin);
+      const { deliver, result } = reporterOf(fixture, berlin);
       await deliver([result(-3, FAILED)]);
-      await noticesDone(world, 1);
+      await noticesDone(fixture, 1);
       await deliver([result(-2, FAILED)]);
       await deliver([result(-1)]);
-      await noticesDone(world, 2);
-      const alerts = await world.done(200, 'GET', '/v1/check-alerts?limit=99&from=0&to=9999999999');
-      return { seen: [...noticesOf(world), `${alerts.length} alerts`] };
+      await noticesDone(fixture, 2);
+      const alerts = await fixture.done(
+        200,
+        'GET',
+        '/v1/check-alerts?limit=99&from=0&to=9999999999',
+      );
+      return { seen: [...noticesOf(fixture), `${alerts.length} alerts`] };
     };
   },
 };
@@ -86,10 +90,10 @@ const NEAR_ITS_END = {
 
 export const remindersScenario: Scenario = {
   name: 'what time alone brings: a threshold in minutes, a reminder, a certificate',
-  async prepare(world) {
-    const berlin = await world.location('berlin');
-    const channelId = await hookOf(world);
-    await shopIn(world, {
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
+    const channelId = await hookOf(fixture);
+    await shopIn(fixture, {
       useGlobalAlertSettings: false,
       alertSettings: {
         escalationType: 'TIME_BASED',
@@ -98,51 +102,51 @@ export const remindersScenario: Scenario = {
       },
     });
     return async () => {
-      const { deliver, result } = reporterOf(world, berlin);
+      const { deliver, result } = reporterOf(fixture, berlin);
       await deliver([result(-2, NEAR_ITS_END)]);
-      await noticesDone(world, 1);
+      await noticesDone(fixture, 1);
       await deliver([result(-1, FAILED)]);
-      await world.lab.clock.stall(5 * 60_000);
-      await noticesDone(world, 2);
-      await world.lab.clock.stall(60_000);
-      await noticesDone(world, 3);
+      await fixture.service.clock.stall(5 * 60_000);
+      await noticesDone(fixture, 2);
+      await fixture.service.clock.stall(60_000);
+      await noticesDone(fixture, 3);
       const path = `/v1/alert-channels/${channelId}/deliveries`;
-      const log = await world.done(200, 'GET', path);
-      return { seen: [...noticesOf(world), `${log.length} in the log`] };
+      const log = await fixture.done(200, 'GET', path);
+      return { seen: [...noticesOf(fixture), `${log.length} in the log`] };
     };
   },
 };
 
 export const failuresScenario: Scenario = {
   name: 'a failure is put into a group and looked into',
-  async prepare(world) {
-    const berlin = await world.location('berlin');
-    await shopIn(world);
-    const { deliver, result } = reporterOf(world, berlin);
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
+    await shopIn(fixture);
+    const { deliver, result } = reporterOf(fixture, berlin);
     await deliver([result(-9), result(-8)]);
     return async () => {
       await deliver([result(-3, FAILED)]);
-      await world.passUntil('the failure is looked into', async () => {
-        const rows = await world.rows(
+      await fixture.passUntil('the failure is looked into', async () => {
+        const rows = await fixture.rows(
           `select 1 as one from root_cause_analyses where account_id = $1 and state = 'COMPLETED'`,
         );
         return rows.length > 0;
       });
       await deliver([result(-2, FAILED)]);
-      const [group] = await world.done(200, 'GET', '/v1/error-groups?checkId=shop');
-      await world.done(200, 'PATCH', `/v1/error-groups/${group.id}`, {
+      const [group] = await fixture.done(200, 'GET', '/v1/error-groups?checkId=shop');
+      await fixture.done(200, 'PATCH', `/v1/error-groups/${group.id}`, {
         archivedUntilNextEvent: true,
       });
-      const shown = await world.done(200, 'GET', `/v1/error-groups/${group.id}`);
-      await world.done(200, 'PATCH', `/v1/error-groups/${group.id}`, { archiveForEver: true });
-      const asked = await world.done(202, 'POST', '/v1/root-cause-analyses', {
+      const shown = await fixture.done(200, 'GET', `/v1/error-groups/${group.id}`);
+      await fixture.done(200, 'PATCH', `/v1/error-groups/${group.id}`, { archiveForEver: true });
+      const asked = await fixture.done(202, 'POST', '/v1/root-cause-analyses', {
         errorGroupId: group.id,
       });
-      await world.passUntil('the request is answered', async () => {
-        const { status } = await world.ask('GET', `/v1/root-cause-analyses/${asked.id}`);
+      await fixture.passUntil('the request is answered', async () => {
+        const { status } = await fixture.ask('GET', `/v1/root-cause-analyses/${asked.id}`);
         return status === 200;
       });
-      await world.done(200, 'GET', '/v1/root-cause-analyses?checkId=shop');
+      await fixture.done(200, 'GET', '/v1/root-cause-analyses?checkId=shop');
       return {
         seen: [`archived ${shown.archivedUntilNextEvent}`],
         // A client without an answer retries.

@@ -1,8 +1,8 @@
 import type { Identity } from '../../../../support/servers/certificates.ts';
-import { FAILED } from '../../../../support/service/alerts-harness.ts';
-import { resultOfRun } from '../../../../support/service/results-harness.ts';
+import { FAILED } from '../../../../support/service/alerts-fixture.ts';
+import { resultOfRun } from '../../../../support/service/results-fixture.ts';
 import type { Scenario } from './store-cases.ts';
-import type { World } from './store-world.ts';
+import type { CaseFixture } from './store-fixture.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -17,7 +17,7 @@ interface Resource {
   /** The path of the list, if different. */
   readonly list?: string;
   /** Required resources. */
-  readonly before?: (world: World) => Promise<Fields>;
+  readonly before?: (fixture: CaseFixture) => Promise<Fields>;
 }
 
 /** Fields that change with the time. */
@@ -31,10 +31,10 @@ function crudScenario(resource: Resource): Scenario {
   const { path, change, id: idField = 'id', before = async () => ({}) } = resource;
   return {
     name: `${path} is made, changed and removed`,
-    async prepare(world) {
-      const body = { ...resource.body, ...(await before(world)) };
+    async prepare(fixture) {
+      const body = { ...resource.body, ...(await before(fixture)) };
       const list = async (): Promise<readonly Fields[]> =>
-        await world.done(200, 'GET', `${resource.list ?? path}?limit=100`);
+        await fixture.done(200, 'GET', `${resource.list ?? path}?limit=100`);
       const already = new Set((await list()).map((found) => String(found[idField])));
       const fresh = async () =>
         (await list()).filter(
@@ -44,7 +44,7 @@ function crudScenario(resource: Resource): Scenario {
       /** Repeats only if it was not created. */
       const create = async (): Promise<Fields> => {
         for (;;) {
-          const reply = await world.tryOnce('POST', path, body);
+          const reply = await fixture.tryOnce('POST', path, body);
           if (reply !== null && reply.status !== 201) {
             throw new Error(`it was answered ${reply.status} ${reply.text}`);
           }
@@ -58,8 +58,8 @@ function crudScenario(resource: Resource): Scenario {
       const alter = async (at: string, fields: Fields): Promise<readonly string[]> => {
         const shapes: string[] = [];
         for (;;) {
-          const reply = await world.tryOnce('PATCH', at, fields);
-          shapes.push(shapeOf(await world.done(200, 'GET', at)));
+          const reply = await fixture.tryOnce('PATCH', at, fields);
+          shapes.push(shapeOf(await fixture.done(200, 'GET', at)));
           if (reply?.status === 200) return shapes;
           if (reply !== null) throw new Error(`it was answered ${reply.status} ${reply.text}`);
         }
@@ -67,28 +67,28 @@ function crudScenario(resource: Resource): Scenario {
 
       const remove = async (at: string, before: string): Promise<void> => {
         for (;;) {
-          const reply = await world.tryOnce('DELETE', at);
+          const reply = await fixture.tryOnce('DELETE', at);
           if (reply !== null && reply.status !== 204 && reply.status !== 404) {
             throw new Error(`it was answered ${reply.status} ${reply.text}`);
           }
           const rest = await fresh();
           if (rest.length === 0) return;
           if (reply !== null) throw new Error('it was removed and is there');
-          const now = shapeOf(await world.done(200, 'GET', at));
+          const now = shapeOf(await fixture.done(200, 'GET', at));
           if (now !== before) throw new Error(`half of it is gone: ${now}`);
         }
       };
 
       return async () => {
-        const made = await world.step(create);
+        const made = await fixture.step(create);
         const id = String(made[idField]);
         const at = `${path}/${encodeURIComponent(id)}`;
-        const old = shapeOf(await world.done(200, 'GET', at));
-        const shapes = change === null ? [] : await world.step(() => alter(at, change));
+        const old = shapeOf(await fixture.done(200, 'GET', at));
+        const shapes = change === null ? [] : await fixture.step(() => alter(at, change));
         const changed = shapes.at(-1) ?? old;
         const half = shapes.find((shape) => shape !== old && shape !== changed);
         if (half !== undefined) throw new Error(`half of a change is there: ${half}`);
-        await world.step(() => remove(at, changed));
+        await fixture.step(() => remove(at, changed));
         return { seen: [old === changed ? 'the same' : 'changed'] };
       };
     },
@@ -104,12 +104,12 @@ const URL_CHECK = { name: 'Shop', locations: ['eu-west-1'], request: { url: 'htt
 
 /** All resources without special behaviour. */
 export function crudScenarios(identity: Identity): readonly Scenario[] {
-  const berlin = async (world: World): Promise<Fields> => {
-    await world.location('berlin');
+  const berlin = async (fixture: CaseFixture): Promise<Fields> => {
+    await fixture.location('berlin');
     return { privateLocations: ['berlin'] };
   };
-  const service = async (world: World): Promise<Fields> => {
-    const made = await world.done(201, 'POST', '/v1/status-pages/services', { name: 'Shop' });
+  const service = async (fixture: CaseFixture): Promise<Fields> => {
+    const made = await fixture.done(201, 'POST', '/v1/status-pages/services', { name: 'Shop' });
     return { services: [made.id] };
   };
   const resources: readonly Resource[] = [
@@ -203,9 +203,9 @@ export function crudScenarios(identity: Identity): readonly Scenario[] {
 /** Changes to parts of resources, and reads. */
 export const partsScenario: Scenario = {
   name: 'settings, subscriptions, keys, sessions and updates are written and read',
-  async prepare(world) {
-    const berlin = await world.location('berlin');
-    const { accountId, done } = world;
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
+    const { accountId, done } = fixture;
     const channel = await done(201, 'POST', '/v1/alert-channels', {
       type: 'EMAIL',
       config: { address: 'ops@example.com' },
@@ -245,13 +245,13 @@ export const partsScenario: Scenario = {
       });
       const keys = `/v1/private-locations/${berlin.id}/keys`;
       // Lost answers allow up to this many.
-      await world.ask('POST', keys);
+      await fixture.ask('POST', keys);
       const [, second] = await done(200, 'GET', keys);
-      await world.ask('DELETE', `${keys}/${second.id}`);
+      await fixture.ask('DELETE', `${keys}/${second.id}`);
       const session = '3f2c8a8e-0000-4000-8000-000000000001';
       // If the answer to the first was lost, the repetition is not a new one.
-      const slot = world.startMs - 60_000;
-      const reply = await world.ask('POST', '/v1/test-sessions', {
+      const slot = fixture.startMs - 60_000;
+      const reply = await fixture.ask('POST', '/v1/test-sessions', {
         id: session,
         projectId: 'shop',
         results: [resultOfRun({ slot, ...FAILED })],
@@ -261,16 +261,16 @@ export const partsScenario: Scenario = {
       const { results, missed } = await done(200, 'GET', `/v1/test-sessions/${session}`);
       await done(200, 'GET', '/v1/test-sessions');
       await done(200, 'GET', `/v1/test-sessions/${session}/results`);
-      await world.ask('DELETE', `/v1/test-sessions/${session}`);
+      await fixture.ask('DELETE', `/v1/test-sessions/${session}`);
       const updates = `/v1/incidents/${incident.id}/incident-updates`;
       const update = { status: 'INVESTIGATING', description: 'Looking' };
       const added = await done(201, 'POST', updates, update);
       await done(200, 'PATCH', `${updates}/${added.id}`, { description: 'Still looking' });
-      await world.ask('DELETE', `${updates}/${added.id}`);
+      await fixture.ask('DELETE', `${updates}/${added.id}`);
       const resolved = { status: 'RESOLVED', description: 'Gone' };
       await done(201, 'POST', `/v1/status-pages/incidents/${shown.id}/incident-updates`, resolved);
       await done(200, 'GET', `/v1/status-pages/${page.id}/summary`);
-      await world.ask('DELETE', '/v1/checks/url/shop');
+      await fixture.ask('DELETE', '/v1/checks/url/shop');
       // A client without an answer creates another one if it cannot choose the id.
       return {
         seen: [`${results} results, ${missed.length} missed`],

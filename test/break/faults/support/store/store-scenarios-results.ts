@@ -1,9 +1,9 @@
 import type { CheckResult } from '../../../../../src/model/result/result.ts';
 import { giveEverySlot } from '../../../../support/agent/assigned-slots.ts';
-import { FAILED } from '../../../../support/service/alerts-harness.ts';
-import { type Run, resultOfRun } from '../../../../support/service/results-harness.ts';
+import { FAILED } from '../../../../support/service/alerts-fixture.ts';
+import { type Run, resultOfRun } from '../../../../support/service/results-fixture.ts';
 import type { Scenario } from './store-cases.ts';
-import type { Place, World } from './store-world.ts';
+import type { CaseFixture, Place } from './store-fixture.ts';
 
 const MINUTE_MS = 60_000;
 const RESULTS = '/agent/v1/results';
@@ -14,8 +14,8 @@ export interface MissedRange {
 }
 
 /** The uploads of one location's agent, repeated until they are answered. */
-export function reporterOf(world: World, place: Place) {
-  const slot = (minute: number): number => world.startMs + minute * MINUTE_MS;
+export function reporterOf(fixture: CaseFixture, place: Place) {
+  const slot = (minute: number): number => fixture.startMs + minute * MINUTE_MS;
   const send = async (results: readonly CheckResult[], ranges: readonly MissedRange[] = []) => {
     const missed = ranges.map(({ from, to }) => ({
       id: `missed${from}`,
@@ -26,7 +26,7 @@ export function reporterOf(world: World, place: Place) {
       reason: 'agent_busy',
     }));
     const body = { agentId: 'reporter', epoch: 1, results, missed };
-    const { status, json, text } = await world.agentAsk(place.key, RESULTS, body);
+    const { status, json, text } = await fixture.agentAsk(place.key, RESULTS, body);
     if (status !== 200) throw new Error(`the results were answered ${status} ${text}`);
     const { accepted, rejected, deferred } = json;
     return { accepted: accepted.length, rejected: rejected.length, deferred: deferred.length };
@@ -47,40 +47,40 @@ export function reporterOf(world: World, place: Place) {
 
 /** Before the faults: the check, whose locations get every slot. */
 export async function shopIn(
-  world: World,
+  fixture: CaseFixture,
   {
     privateLocations = ['berlin'],
     ...fields
   }: { readonly privateLocations?: readonly string[]; readonly [field: string]: unknown } = {},
 ): Promise<void> {
-  await world.done(200, 'PUT', '/v1/checks/url/shop', {
+  await fixture.done(200, 'PUT', '/v1/checks/url/shop', {
     name: 'Shop',
     request: { url: 'https://shop.test/' },
     privateLocations,
     ...fields,
   });
-  const { accountId, lab } = world;
-  await giveEverySlot(lab.store, { accountId, checkId: 'shop', slugs: privateLocations });
+  const { accountId, service } = fixture;
+  await giveEverySlot(service.store, { accountId, checkId: 'shop', slugs: privateLocations });
 }
 
 const ATTEMPT = { ...FAILED, resultType: 'ATTEMPT' } as const;
 
 export const resultsScenario: Scenario = {
   name: 'results come, twice, late and out of order',
-  async prepare(world) {
-    const berlin = await world.location('berlin');
-    const oslo = await world.location('oslo');
-    await shopIn(world);
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
+    const oslo = await fixture.location('oslo');
+    await shopIn(fixture);
     // Missed slots are compared with maintenance.
-    await world.done(201, 'POST', '/v1/maintenance-windows', {
+    await fixture.done(201, 'POST', '/v1/maintenance-windows', {
       name: 'Other',
       repeatUnit: 'MONTH',
-      startsAt: new Date(world.startMs - 30 * MINUTE_MS).toISOString(),
-      endsAt: new Date(world.startMs + 30 * MINUTE_MS).toISOString(),
+      startsAt: new Date(fixture.startMs - 30 * MINUTE_MS).toISOString(),
+      endsAt: new Date(fixture.startMs + 30 * MINUTE_MS).toISOString(),
       tags: ['other'],
     });
     return async () => {
-      const { deliver, send, result } = reporterOf(world, berlin);
+      const { deliver, send, result } = reporterOf(fixture, berlin);
       const batch = [
         result(-9, ATTEMPT),
         result(-9, { attempts: 1 }),
@@ -100,18 +100,18 @@ export const resultsScenario: Scenario = {
       // From a spool an hour old, and from a clock that is fast.
       await deliver([result(-60, FAILED)]);
       const { deferred } = await send([result(30)]);
-      const foreign = reporterOf(world, oslo);
+      const foreign = reporterOf(fixture, oslo);
       const { rejected } = await foreign.send([foreign.result(-5)], [{ from: -6, to: -6 }]);
-      const results = await world.done(
+      const results = await fixture.done(
         200,
         'GET',
         '/v1/check-results/shop?resultType=ALL&limit=99',
       );
-      await world.done(200, 'GET', `/v1/check-results/shop/${results[0].id}`);
-      const status = await world.done(200, 'GET', '/v1/check-statuses/shop');
-      const from = Math.floor(world.startMs / 1000) - 3600;
-      const gaps = await world.done(200, 'GET', `/v1/missed-slots/shop?from=${from}`);
-      await world.done(200, 'GET', '/v1/analytics/url/shop?metrics=dns');
+      await fixture.done(200, 'GET', `/v1/check-results/shop/${results[0].id}`);
+      const status = await fixture.done(200, 'GET', '/v1/check-statuses/shop');
+      const from = Math.floor(fixture.startMs / 1000) - 3600;
+      const gaps = await fixture.done(200, 'GET', `/v1/missed-slots/shop?from=${from}`);
+      await fixture.done(200, 'GET', '/v1/analytics/url/shop?metrics=dns');
       return {
         seen: [
           `${rejected} rejected`,

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseKind } from '../../../../support/database/databases.ts';
 import { createSelfSigned } from '../../../../support/servers/certificates.ts';
 import type { Scenario } from './store-cases.ts';
-import { type FaultLab, openFaultLab } from './store-lab.ts';
 import { allOperations } from './store-operations.ts';
 import { type Campaign, type Choice, tryFaults } from './store-plan.ts';
 import { agentsScenario, runsScenario } from './store-scenarios-agents.ts';
@@ -11,6 +10,7 @@ import { alertsScenario, failuresScenario, remindersScenario } from './store-sce
 import { crudScenarios, partsScenario } from './store-scenarios-crud.ts';
 import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
 import { resultsScenario } from './store-scenarios-results.ts';
+import { type FaultService, openFaultService } from './store-service.ts';
 
 /** Set it to select the same faults again. */
 export const SEED = Number(process.env.BREAK_SEED ?? randomInt(2 ** 31));
@@ -72,19 +72,19 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
     name.includes(ONLY),
   );
   describe(`a database that fails, on ${kind}, BREAK_SEED=${SEED}`, () => {
-    let lab: FaultLab | null = null;
+    let service: FaultService | null = null;
     const campaigns: Campaign[] = [];
     const beganMs = performance.now();
     beforeAll(async () => {
-      lab = await openFaultLab(kind);
+      service = await openFaultService(kind);
     }, 120_000);
     afterAll(async () => {
-      await lab?.close();
+      await service?.close();
     });
 
     it.each(scenarios)('$name', { timeout: LIMIT_MS }, async (scenario) => {
-      if (lab === null) throw new Error('the lab comes before the test');
-      const campaign = await tryFaults(lab, scenario, choose);
+      if (service === null) throw new Error('the service comes before the test');
+      const campaign = await tryFaults(service, scenario, choose);
       campaigns.push(campaign);
       expect(campaign.failures, `BREAK_SEED=${SEED}`).toEqual([]);
     });

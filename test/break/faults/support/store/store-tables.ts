@@ -1,4 +1,4 @@
-import type { World } from './store-world.ts';
+import type { CaseFixture } from './store-fixture.ts';
 
 const LOCATION = '(select slug from private_locations l where l.id = t.location_id)';
 const SLOT = (column: string) => `round(extract(epoch from ${column}) * 1000)::bigint`;
@@ -53,10 +53,10 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
 /** All rows of the account, as texts that are the same for each run with the same outcome. */
 export async function rowsInTheEnd(
-  world: World,
+  fixture: CaseFixture,
   withoutSlots: boolean,
 ): Promise<readonly string[]> {
-  const { startMs } = world;
+  const { startMs } = fixture;
   const selects = Object.entries(TABLES).map(([table, columns]) => {
     const shown = columns.filter((column) => !withoutSlots || !column.startsWith('# '));
     const values = shown.map((column, at) => {
@@ -68,7 +68,7 @@ export async function rowsInTheEnd(
     return `select '${table} ' || json_build_object(${values.join(', ')})::text as row
       from ${table} t where t.${owner} = $1`;
   });
-  const rows = await world.rows(selects.join(' union all '));
+  const rows = await fixture.rows(selects.join(' union all '));
   return rows.map(({ row }) => String(row).replaceAll(UUID, 'an id')).sort();
 }
 
@@ -132,7 +132,7 @@ const DOUBLES = `
   select 'a change of a location was never shared out' from location_changes c
     join private_locations l on l.id = c.location_id where l.account_id = $1`;
 
-export async function contradictions(world: World): Promise<readonly string[]> {
-  const rows = await world.rows(DOUBLES);
+export async function contradictions(fixture: CaseFixture): Promise<readonly string[]> {
+  const rows = await fixture.rows(DOUBLES);
   return rows.map(({ wrong }) => String(wrong));
 }

@@ -10,7 +10,7 @@ import {
   type Sent,
   wrongIn,
 } from '../../../../support/hostile/send.ts';
-import type { ResultsWorld } from '../../../../support/service/results-harness.ts';
+import type { ResultsFixture } from '../../../../support/service/results-fixture.ts';
 import { POLL_REQUEST, type RequestKind, resultOf } from './protocol-messages.ts';
 
 const PATH_OF: Readonly<Record<RequestKind, string>> = {
@@ -46,15 +46,15 @@ const HONEST = [
  * leases must stay unchanged, and honest results, which must each be stored once.
  */
 export class ServiceLane {
-  readonly #world: ResultsWorld;
+  readonly #fixture: ResultsFixture;
   readonly #sender: Sender;
   readonly #sent = new Set<string>();
   #results = 10;
   #leases: unknown = null;
 
-  static async open(world: ResultsWorld): Promise<ServiceLane> {
-    const lane = new ServiceLane(world, openSender(world.running.app.port));
-    const { store, clock } = world;
+  static async open(fixture: ResultsFixture): Promise<ServiceLane> {
+    const lane = new ServiceLane(fixture, openSender(fixture.running.app.port));
+    const { store, clock } = fixture;
     for (const [agentId, slug] of HONEST) await lane.#poll(agentId, slug);
     await createAssigner({ store, clock, log: silentLog() }).pass();
     for (const [agentId, slug] of HONEST) {
@@ -67,8 +67,8 @@ export class ServiceLane {
     return lane;
   }
 
-  private constructor(world: ResultsWorld, sender: Sender) {
-    this.#world = world;
+  private constructor(fixture: ResultsFixture, sender: Sender) {
+    this.#fixture = fixture;
     this.#sender = sender;
   }
 
@@ -78,7 +78,7 @@ export class ServiceLane {
 
   /** Any request: the service has no fault, and answers with an error in its form. */
   async run({ kind, headers, body, key }: WireRequest): Promise<string> {
-    const location = key === null ? this.#world.berlin.key : key;
+    const location = key === null ? this.#fixture.berlin.key : key;
     const sent = { method: 'POST', path: PATH_OF[kind], key: location, headers, body };
     const answer = await this.#send(sent);
     const wrong = wrongIn(sent, answer);
@@ -94,7 +94,7 @@ export class ServiceLane {
     const answer = await this.#send({
       method: 'POST',
       path: PATHS.results,
-      key: this.#world.berlin.key,
+      key: this.#fixture.berlin.key,
       headers: { 'x-agent-protocol': '1', 'content-type': 'application/json' },
       body: JSON.stringify({ agentId: 'fuzz', epoch: 1, results, missed: [] }),
     });
@@ -106,7 +106,7 @@ export class ServiceLane {
 
   /** After all cases: compares the stored results and the honest agents' assignments. */
   async expectUnharmed(): Promise<void> {
-    const { store, running } = this.#world;
+    const { store, running } = this.#fixture;
     const stored = await store.query(
       'select id, count(*)::int as times from check_results where id = any($1) group by id',
       [[...this.#sent]],
@@ -123,7 +123,7 @@ export class ServiceLane {
   }
 
   #leasesNow(): Promise<unknown> {
-    const { store } = this.#world;
+    const { store } = this.#fixture;
     const ids = HONEST.map(([agentId]) => agentId);
     return Promise.all([
       store.query('select * from agents where id = any($1) order by id', [ids]),
@@ -136,14 +136,14 @@ export class ServiceLane {
     return this.#send({
       method: 'POST',
       path: PATHS.poll,
-      key: this.#world[slug].key,
+      key: this.#fixture[slug].key,
       headers: { 'x-agent-protocol': '1', 'content-type': 'application/json' },
       body: JSON.stringify(request),
     });
   }
 
   async #send(sent: Sent): Promise<Answer> {
-    const { clock } = this.#world;
+    const { clock } = this.#fixture;
     let isOver = false;
     const answer = this.#sender.send(sent).finally(() => {
       isOver = true;

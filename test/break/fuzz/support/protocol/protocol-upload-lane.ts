@@ -3,7 +3,7 @@ import { artifactCompletedSchema } from '../../../../../src/wire/v1/artifacts.ts
 import { errorAnswerIn } from '../../../../../src/wire/v1/error-answer.ts';
 import { PATHS } from '../../../../../src/wire/v1/limits.ts';
 import { resultsAnswerSchema } from '../../../../../src/wire/v1/results.ts';
-import { uploadRig } from '../../../../support/agent/upload-rig.ts';
+import { uploadFixture } from '../../../../support/agent/upload-fixture.ts';
 import type { WireAnswer } from './protocol-bytes.ts';
 import { jsonIn } from './protocol-poll-lane.ts';
 import { sendAnswer } from './protocol-server.ts';
@@ -32,34 +32,34 @@ export interface ResultsCase {
 /** A placeholder in bodies for the ids of the sent records. */
 export const ID_MARKS = ['result-1', 'result-2', 'result-3'] as const;
 
-type Rig = Awaited<ReturnType<typeof uploadRig>>;
+type UploadFixture = Awaited<ReturnType<typeof uploadFixture>>;
 
 /** An agent's uploads, and a service that first answers as the case has it, and then correctly. */
 export class UploadLane {
-  readonly #rig: Rig;
+  readonly #fixture: UploadFixture;
   #cases = 0;
 
   static async open(): Promise<UploadLane> {
-    const rig = await uploadRig({ dataDir: null });
-    void rig.run();
-    const lane = new UploadLane(rig);
+    const fixture = await uploadFixture({ dataDir: null });
+    void fixture.run();
+    const lane = new UploadLane(fixture);
     // Opens the agent's connection, the only one that it may have at the end.
-    await rig.put('first');
+    await fixture.put('first');
     await lane.#emptied();
     return lane;
   }
 
-  private constructor(rig: Rig) {
-    this.#rig = rig;
+  private constructor(fixture: UploadFixture) {
+    this.#fixture = fixture;
   }
 
   async results({ records, answer: given }: ResultsCase): Promise<string> {
-    const { service, state, rejected } = this.#rig;
+    const { service, state, rejected } = this.#fixture;
     this.#begin();
     const sequences = Array.from({ length: records }, (_, n) => `case-${this.#cases}-${n}`);
     const before = { taken: service.taken.length, uploaded: state.uploaded };
     let answered: WireAnswer = given;
-    const ids = await this.#rig.put(...sequences);
+    const ids = await this.#fixture.put(...sequences);
     this.#script(PATHS.results, () => {
       answered = withIds(given, ids);
       return answered;
@@ -80,7 +80,7 @@ export class UploadLane {
 
   /** @param at the index of the upload's request that gets this answer */
   async artifact(at: 'begin' | 'part' | 'complete', answer: WireAnswer): Promise<string> {
-    const { service, outbox, rejected, state } = this.#rig;
+    const { service, outbox, rejected, state } = this.#fixture;
     this.#begin();
     service.uploads.clear();
     const resultId = `case-${this.#cases}`;
@@ -109,27 +109,27 @@ export class UploadLane {
     return 'settled';
   }
 
-  /** The rig's records of earlier cases would look like a leak. */
+  /** The fixture's records of earlier cases would look like a leak. */
   #begin(): void {
     this.#cases += 1;
-    this.#rig.service.seen.length = 0;
+    this.#fixture.service.seen.length = 0;
   }
 
   #script(path: string, answer: () => WireAnswer): void {
-    this.#rig.service.next(path, async (request, response) => {
+    this.#fixture.service.next(path, async (request, response) => {
       request.resume();
       if (!request.readableEnded) await new Promise((resolve) => request.once('end', resolve));
       const said = answer();
       await sendAnswer(response, said);
       // Only to the time limit of this request, because that of the next may follow.
-      const { clock } = this.#rig;
+      const { clock } = this.#fixture;
       if (said.ending === 'silence') await clock.advance(clock.nextTimerInMs ?? 0);
     });
   }
 
   /** Lets the agent work, and advances its clock when it is idle. */
   async #emptied(): Promise<void> {
-    const { spool, clock, client } = this.#rig;
+    const { spool, clock, client } = this.#fixture;
     while (spool.depth.records > 0) {
       const nextMs = clock.nextTimerInMs;
       // A deferred upload may wait as long as a request.

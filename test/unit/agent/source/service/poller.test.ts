@@ -89,8 +89,8 @@ async function startSource(
 }
 
 it('rejects an answer of more than 1000 pages, and continues with its checks', async () => {
-  const rig = await startSource((poll) => ({ answer: answerTo(poll) }));
-  const { clock, source, polls, sets, warnings, polled, stop } = rig;
+  const fixture = await startSource((poll) => ({ answer: answerTo(poll) }));
+  const { clock, source, polls, sets, warnings, polled, stop } = fixture;
 
   await polled(1);
   await clock.advance(clock.nextTimerInMs ?? 0);
@@ -145,11 +145,11 @@ it('accepts 256 MiB of checks, rejects the others by name, and continues (trust 
     answer: { full: true, upsert: [assignment(`check-${poll}`)], nextPage: `page-${poll}` },
     bytes: PAGE_BYTES,
   });
-  const rig = await startSource((poll) => {
+  const fixture = await startSource((poll) => {
     if (poll > FITTING_PAGES + 4) return { answer: { revision: 7 } };
     return script[poll] ?? page(poll);
   });
-  const { clock, polls, sets, warnings, polled, stop } = rig;
+  const { clock, polls, sets, warnings, polled, stop } = fixture;
   const next = async (poll: number) => {
     await polled(poll);
     await clock.advance(clock.nextTimerInMs ?? 0);
@@ -173,14 +173,14 @@ it('accepts 256 MiB of checks, rejects the others by name, and continues (trust 
 });
 
 it('ignores changes before it has all checks, so that restarts add none (trust model SN18)', async () => {
-  const rig = await startSource((poll) => {
+  const fixture = await startSource((poll) => {
     // A service that does not know the agent's share yet says that nothing changed.
     if (poll === 1) return { answer: { revision: 0 } };
     if (poll === 2) return { answer: { revision: 3, nextPage: 'more' } };
     if (poll === 3) return { answer: { revision: 3, upsert: [HALF_SENT] } };
     return { answer: { revision: 4, full: true, upsert: [assignment('a')] } };
   });
-  const { clock, polls, sets, warnings, polled, stop } = rig;
+  const { clock, polls, sets, warnings, polled, stop } = fixture;
   await polled(1);
   await clock.advance(clock.nextTimerInMs ?? 0);
   await polled(3);
@@ -212,16 +212,16 @@ it('accepts at most 256 MiB of one-off runs in the pages of an answer (trust mod
       retriesMade: 0,
       firstStartedAt: null,
     });
-  const rig = await startSource(
+  const fixture = await startSource(
     (poll) => ({
       answer: { full: true, runs: [run(poll)], nextPage: poll <= FITTING_PAGES ? 'page' : null },
       bytes: PAGE_BYTES,
     }),
     (checkId) => checks.push(checkId),
   );
-  await rig.polled(FITTING_PAGES + 1);
+  await fixture.polled(FITTING_PAGES + 1);
   expect(checks).toEqual(Array.from({ length: FITTING_PAGES }, (_, n) => `check-${n + 1}`));
-  await rig.stop();
+  await fixture.stop();
 });
 
 it('requests all checks again after 256 MiB of changes, and ignores further ones', async () => {
@@ -229,10 +229,10 @@ it('requests all checks again after 256 MiB of changes, and ignores further ones
     answer: { revision: poll, full: poll === 1, upsert: [assignment(`check-${poll}`)] },
     bytes: PAGE_BYTES,
   });
-  const rig = await startSource((poll) =>
+  const fixture = await startSource((poll) =>
     poll === FITTING_PAGES + 3 ? { answer: { full: true, upsert: [HALF_SENT] } } : changes(poll),
   );
-  const { clock, polls, sets, warnings, polled, stop } = rig;
+  const { clock, polls, sets, warnings, polled, stop } = fixture;
   for (let poll = 1; poll <= FITTING_PAGES + 2; poll += 1) {
     await polled(poll);
     expect(polls.at(-1)?.revision).toBe(poll <= FITTING_PAGES + 1 ? poll - 1 : 0);
@@ -248,8 +248,8 @@ it('requests all checks again after 256 MiB of changes, and ignores further ones
 });
 
 it('waits longer from answer without end to answer without end (trust model SN17)', async () => {
-  const rig = await startSource(() => ({ answer: { nextPage: 'page' } }));
-  const { clock, polled, stop } = rig;
+  const fixture = await startSource(() => ({ answer: { nextPage: 'page' } }));
+  const { clock, polled, stop } = fixture;
   const waits: number[] = [];
   for (let answers = 1; answers <= 7; answers += 1) {
     await polled(answers * MAX_PAGES);

@@ -12,7 +12,7 @@ import type { AlertNotice } from '../../../src/service/alerts/notice.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import type { Reply } from './service-app.ts';
 import { TEST_SECRETS } from './service-features.ts';
-import type { TestService } from './service-harness.ts';
+import type { TestService } from './service-fixture.ts';
 
 export const CHANNELS = '/v1/alert-channels';
 

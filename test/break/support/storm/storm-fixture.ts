@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { RouterLab } from '../../../support/network/router-lab.ts';
+import { RoutedNetwork } from '../../../support/network/routed-network.ts';
 import { makeTestFolder } from '../../../support/process/test-folder.ts';
 import type { StormRecords } from './storm-records.ts';
 import { talkTo } from './storm-talk.ts';
@@ -21,7 +21,7 @@ export const PORTS: Readonly<Record<Group, { readonly http: number; readonly tcp
   nameless: { http: 9003, tcp: 9103 },
 };
 
-export interface StormLab {
+export interface StormFixture {
   /** Starts the service in the agent's network. */
   startService(assignments: readonly object[]): Promise<StormService>;
   /** A prefix of the agent's command. */
@@ -46,12 +46,12 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
 /**
  * An agent's network and, behind three routers, its targets. Root only; removed when the test ends.
  */
-export async function stormLab(): Promise<StormLab> {
-  const lab = new RouterLab();
-  onTestFinished(() => lab.remove());
+export async function stormFixture(): Promise<StormFixture> {
+  const network = new RoutedNetwork();
+  onTestFinished(() => network.remove());
   const about = { address: TARGET_ADDRESS, ports: PORTS, resetting: 'reset' satisfies Group };
   const targets = talkTo(
-    lab.target.start(process.execPath, path('storm-targets.mjs'), JSON.stringify(about)),
+    network.target.start(process.execPath, path('storm-targets.mjs'), JSON.stringify(about)),
   );
   await targets.heard();
   const conf = join(makeTestFolder(), 'resolv.conf');
@@ -61,22 +61,22 @@ export async function stormLab(): Promise<StormLab> {
   const { http, tcp } = PORTS.dropped;
   return {
     async startService(assignments) {
-      const service = talkTo(lab.agent.start(process.execPath, path('storm-service.mjs')));
+      const service = talkTo(network.agent.start(process.execPath, path('storm-service.mjs')));
       const port = await service.say(JSON.stringify(assignments));
       return {
         url: `http://127.0.0.1:${port}`,
         taken: async () => JSON.parse(await service.say('what?')) as StormRecords,
       };
     },
-    prefix: ['ip', 'netns', 'exec', lab.agent.name, 'sh', '-c', withNames],
-    ask: (port, asked) => lab.agent.run(process.execPath, '-e', FETCH, String(port), asked),
+    prefix: ['ip', 'netns', 'exec', network.agent.name, 'sh', '-c', withNames],
+    ask: (port, asked) => network.agent.run(process.execPath, '-e', FETCH, String(port), asked),
     async breakOut() {
-      lab.rule(2, 'forward', `tcp dport { ${http}, ${tcp} } drop`);
-      lab.rule(2, 'forward', 'udp dport 53 drop');
+      network.rule(2, 'forward', `tcp dport { ${http}, ${tcp} } drop`);
+      network.rule(2, 'forward', 'udp dport 53 drop');
       await targets.say('reset');
     },
     async calmDown() {
-      lab.clearRules();
+      network.clearRules();
       await targets.say('serve');
     },
   };

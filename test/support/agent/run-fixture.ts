@@ -13,7 +13,7 @@ import { EMPTY_VAULT } from '../samples/secrets.ts';
 
 export const SLOT_MS = Date.UTC(2026, 0, 1, 12);
 
-export interface RunHarness {
+export interface RunFixture {
   readonly parts: RunnerParts;
   readonly results: readonly CheckResult[];
   readonly missed: readonly MissedSlots[];
@@ -27,7 +27,7 @@ export interface RunHarness {
   resultCount(count: number): Promise<void>;
 }
 
-export interface HarnessOptions {
+export interface RunFixtureOptions {
   readonly clock: Clock;
   readonly concurrency?: number;
   readonly connectivityTargets?: readonly ConnectivityTarget[];
@@ -35,7 +35,7 @@ export interface HarnessOptions {
 }
 
 /** The run pipeline with its real parts, and results in memory. Ends with the test. */
-export function runHarness(options: HarnessOptions): RunHarness {
+export function runFixture(options: RunFixtureOptions): RunFixture {
   const { clock, concurrency = 100, connectivityTargets = [] } = options;
   const { log, records } = captureLog();
   const tools = createRunTools({

@@ -45,7 +45,7 @@ export interface Start {
   readonly slotS: number;
 }
 
-interface RigOptions {
+interface UploadFixtureOptions {
   readonly concurrency?: number;
   readonly maxWaiting?: number;
   readonly wallMs?: number;
@@ -62,7 +62,7 @@ interface RigOptions {
 }
 
 /** A scheduler on a clock of its own, and all that it said. */
-export class Rig {
+export class SchedulerFixture {
   readonly clock: FakeClock;
   readonly scheduler: Scheduler;
   readonly starts: Start[] = [];
@@ -89,7 +89,7 @@ export class Rig {
     durationMs = () => 0,
     run,
     onStoodStill,
-  }: RigOptions = {}) {
+  }: UploadFixtureOptions = {}) {
     this.clock = new FakeClock(wallMs);
     const runFor = (check: Check, slotMs: number, signal: AbortSignal): Promise<unknown> =>
       sleep(this.clock, durationMs(check, slotMs), signal);

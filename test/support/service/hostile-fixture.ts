@@ -24,7 +24,7 @@ export const SECRET = 'zz_secret';
 const MAX_KEYS = 20;
 
 /** The whole service with two accounts: a victim and an attacker. */
-export interface HostileWorld {
+export interface HostileFixture {
   readonly store: Store;
   readonly routes: readonly Route[];
   readonly victim: Party;
@@ -51,8 +51,8 @@ export interface HostileWorld {
 }
 
 /** For a describe block: one service and one victim for all of its tests. */
-export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
-  let world: HostileWorld | null = null;
+export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
+  let fixture: HostileFixture | null = null;
   const ends: (() => Promise<void>)[] = [];
   beforeAll(async () => {
     const store = await openMigratedStore(kind);
@@ -128,7 +128,7 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
     await settled();
     const groups = await idsOf(store, victim.accountId);
     const victimIds = [...new Set(groups.flat())];
-    world = {
+    fixture = {
       store,
       routes,
       victim,
@@ -173,8 +173,8 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
     for (const end of ends) await end();
   });
   return () => {
-    if (world === null) throw new Error('the world is for tests: it comes before the first');
-    return world;
+    if (fixture === null) throw new Error('the fixture is for tests: it comes before the first');
+    return fixture;
   };
 }
 

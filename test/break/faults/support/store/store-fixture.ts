@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { insertAccount } from '../../../../../src/service/accounts/sql.ts';
 import type { Reply } from '../../../../support/service/service-app.ts';
 import { type Asking, Clients } from './store-clients.ts';
-import type { FaultLab } from './store-lab.ts';
 import { isOfLoop } from './store-loops.ts';
+import type { FaultService } from './store-service.ts';
 
 const STALLED_TURNS = 40;
 const STEP_MS = 500;
@@ -13,8 +13,8 @@ const MAX_STEPS = 200;
 const STEPS_OF_A_LEASE = 10;
 
 /** One case's account, and its clients. */
-export interface World {
-  readonly lab: FaultLab;
+export interface CaseFixture {
+  readonly service: FaultService;
   readonly accountId: string;
   /** An admin key. */
   readonly key: string;
@@ -48,12 +48,12 @@ export interface Place {
   readonly key: string;
 }
 
-export async function openWorld(lab: FaultLab): Promise<World> {
-  const { store, faulty, clock } = lab;
+export async function openFixture(service: FaultService): Promise<CaseFixture> {
+  const { store, faulty, clock } = service;
   const accountId = randomUUID();
   await insertAccount(store, { id: accountId, name: 'faults', createdAtMs: clock.wallMs() });
-  const key = await insertAdminKey(lab, accountId);
-  const clients = new Clients(lab);
+  const key = await insertAdminKey(service, accountId);
+  const clients = new Clients(service);
   let isInStep = false;
   const step = async <T>(work: () => Promise<T>): Promise<T> => {
     if (isInStep) return work();
@@ -69,15 +69,15 @@ export async function openWorld(lab: FaultLab): Promise<World> {
   const asUser = (method: string, path: string, body: unknown): Asking => {
     return { method, path, key, ...(body === undefined ? {} : { body }) };
   };
-  const ask: World['ask'] = (method, path, body) =>
+  const ask: CaseFixture['ask'] = (method, path, body) =>
     step(() => clients.insist(asUser(method, path, body), 'when calm'));
-  const done: World['done'] = async (status, method, path, body) => {
+  const done: CaseFixture['done'] = async (status, method, path, body) => {
     const reply = await ask(method, path, body);
     if (reply.status === status) return reply.json;
     throw new Error(`${method} ${path} was answered ${reply.status} ${reply.text}`);
   };
   return {
-    lab,
+    service,
     accountId,
     key,
     clients,
@@ -98,9 +98,9 @@ export async function openWorld(lab: FaultLab): Promise<World> {
       step(async () => {
         for (let steps = 1; steps <= MAX_STEPS; steps += 1) {
           // An embedded database answers nobody else until the stalled call continues.
-          await lab.calm();
+          await service.calm();
           if (await condition()) return;
-          if (steps % STEPS_OF_A_LEASE === 0) await endLeases(lab, accountId);
+          if (steps % STEPS_OF_A_LEASE === 0) await endLeases(service, accountId);
           await clock.advance(STEP_MS);
         }
         throw new Error(`it never came to this: ${what}`);
@@ -114,12 +114,12 @@ export async function openWorld(lab: FaultLab): Promise<World> {
 }
 
 /** Through the API, without faults. */
-async function insertAdminKey(lab: FaultLab, accountId: string): Promise<string> {
-  return (await lab.features().apiKeys.create(accountId, { name: 'first', role: 'admin' })).key;
+async function insertAdminKey(service: FaultService, accountId: string): Promise<string> {
+  return (await service.features().apiKeys.create(accountId, { name: 'first', role: 'admin' })).key;
 }
 
 /** The database's time is real: ends lost claims instead of waiting for them. */
-async function endLeases({ store }: FaultLab, accountId: string): Promise<void> {
+async function endLeases({ store }: FaultService, accountId: string): Promise<void> {
   for (const table of ['alert_deliveries', 'root_cause_analyses']) {
     await store.query(
       `update ${table} set lease_until = now() - interval '1 second'
@@ -133,16 +133,16 @@ async function endLeases({ store }: FaultLab, accountId: string): Promise<void> 
  * For a stalled call: its waiters reach their time limit and retry. Releases the call when that is
  * answered, or when nothing else happens.
  */
-export function stallOf({ lab, clients }: World): (release: () => void) => void {
+export function stallOf({ service, clients }: CaseFixture): (release: () => void) => void {
   // The stalled transaction does not belong to its waiter.
   const outside = new AsyncResource('stall');
   return (release) => {
     if (!isOfLoop()) clients.giveUp();
-    outside.runInAsyncScope(() => void releaseInTime(lab, clients).finally(release));
+    outside.runInAsyncScope(() => void releaseInTime(service, clients).finally(release));
   };
 }
 
-async function releaseInTime({ faulty, turn }: FaultLab, clients: Clients): Promise<void> {
+async function releaseInTime({ faulty, turn }: FaultService, clients: Clients): Promise<void> {
   const before = clients.answered;
   let seen = faulty.steps;
   for (let turns = 0; turns < STALLED_TURNS && clients.answered === before; turns += 1) {

@@ -9,7 +9,7 @@ import { makeTempFolder } from '../process/temp-folder.ts';
 import { type RunningCli, startCli } from './cli.ts';
 
 /** A check file and a data folder for one test, and helpers to inspect a running `vedette up`. */
-export interface UpRig {
+export interface UpFixture {
   readonly file: string;
   readonly data: string;
   write(...checks: readonly object[]): void;
@@ -21,7 +21,7 @@ export interface UpRig {
   start(env?: Readonly<Record<string, string>>, stdout?: number): RunningCli;
 }
 
-export function upRig(...checks: readonly object[]): UpRig {
+export function upFixture(...checks: readonly object[]): UpFixture {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
   const [file, data] = [folder.file('checks.yaml'), folder.file('data')];

@@ -2,7 +2,7 @@ import { afterEach, expect } from 'vitest';
 import { unlimited } from '../../../src/service/accounts/allowance.ts';
 import type { HeartbeatFeatureParts } from '../../../src/service/heartbeats/create.ts';
 import { silentLog } from '../database/databases.ts';
-import type { RunningService, TestService } from './service-harness.ts';
+import type { RunningService, TestService } from './service-fixture.ts';
 
 export const PATH = '/v1/checks/heartbeats';
 export const HOURLY = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };

@@ -19,7 +19,7 @@ import { wireResult } from '../samples/wire-results.ts';
 import { openTestSpool } from './spool.ts';
 import { UploadService } from './upload-service.ts';
 
-export interface RigOptions extends Partial<SpoolOptions> {
+export interface UploadFixtureOptions extends Partial<SpoolOptions> {
   readonly lingerMs?: number;
   readonly outlivesProcess?: boolean;
   /**
@@ -27,7 +27,7 @@ export interface RigOptions extends Partial<SpoolOptions> {
    * timeout.
    */
   readonly random?: number;
-  /** Replaces the rig's own service and its key. */
+  /** Replaces the fixture's own service and its key. */
   readonly serviceUrl?: URL;
   readonly key?: string;
   /** ARTIFACT_ORIGINS; none by default. */
@@ -38,7 +38,7 @@ export interface RigOptions extends Partial<SpoolOptions> {
  * A real spool in a folder, a service on a real socket, and an uploader between them whose delays
  * use the test's clock.
  */
-export async function uploadRig(options: RigOptions = {}) {
+export async function uploadFixture(options: UploadFixtureOptions = {}) {
   const { lingerMs = 0, random = 0.8, outlivesProcess = false } = options;
   const { serviceUrl, key = 'pl_one', artifactOrigins = [], ...spoolOptions } = options;
   const folder = makeTempFolder();
@@ -54,7 +54,7 @@ export async function uploadRig(options: RigOptions = {}) {
 
 async function startAgent(
   spoolOptions: SpoolOptions,
-  uploads: Required<Omit<RigOptions, keyof SpoolOptions>>,
+  uploads: Required<Omit<UploadFixtureOptions, keyof SpoolOptions>>,
 ) {
   const { serviceUrl, artifactOrigins, lingerMs, random, outlivesProcess } = uploads;
   // The spool uses the system clock, and both date records.

@@ -31,7 +31,7 @@ const PATIENT_TURNS = 400;
  * One service over one database: HTTP, features, all loops, and a manual clock. Serves many cases,
  * like a service that survives many faults.
  */
-export interface FaultLab {
+export interface FaultService {
   /** The real database, for the tests themselves. */
   readonly store: Store;
   /** The service's store, which injects faults. */
@@ -59,7 +59,7 @@ export interface FaultLab {
   close(): Promise<void>;
 }
 
-export async function openFaultLab(kind: DatabaseKind): Promise<FaultLab> {
+export async function openFaultService(kind: DatabaseKind): Promise<FaultService> {
   const store = await openMigratedStore(kind);
   const clock = new FakeClock(Math.floor(systemClock.wallMs() / MINUTE_MS) * MINUTE_MS);
   const faulty = new FaultStore(store);

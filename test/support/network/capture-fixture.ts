@@ -30,7 +30,7 @@ interface Peer {
   readonly port: number;
 }
 
-export interface ToldCapture {
+export interface ReportedCapture {
   readonly packets: number;
   readonly truncated: boolean;
   readonly dropped: number | null;
@@ -38,7 +38,7 @@ export interface ToldCapture {
 }
 
 type StopAnswer =
-  | { readonly ok: true; readonly captured: ToldCapture }
+  | { readonly ok: true; readonly captured: ReportedCapture }
   | { readonly ok: false; readonly note: string };
 
 /**
@@ -136,7 +136,7 @@ export class CaptureDriver {
   }
 
   /** Stops the capture, which must succeed. */
-  async stop(): Promise<ToldCapture> {
+  async stop(): Promise<ReportedCapture> {
     const stopped = await this.do('stop', {});
     if (!stopped.ok) throw new Error(`the capture broke: ${stopped.note}`);
     return stopped.captured;
@@ -149,7 +149,7 @@ export class CaptureDriver {
 }
 
 /** A capture as `tcpdump -r` prints it, one packet a line, without times. */
-export function shownPackets(captured: ToldCapture): readonly string[] {
+export function shownPackets(captured: ReportedCapture): readonly string[] {
   return tcpdumpText(Buffer.from(captured.base64, 'base64'), '-t').trimEnd().split('\n');
 }
 

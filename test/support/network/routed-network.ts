@@ -39,7 +39,7 @@ export interface TraceReport {
  * An agent's network, three routers in a row, and a target behind the last, each a namespace. Link
  * n of the four is 10.80.n.0/24 and fd80:n::/64; the end nearer to the agent is .1.
  */
-export class RouterLab {
+export class RoutedNetwork {
   readonly agent: NetworkNamespace;
   readonly target: NetworkNamespace;
   readonly #nodes: readonly NetworkNamespace[];
@@ -65,8 +65,8 @@ export class RouterLab {
 
   /** Applies nft statements to the packets that a router forwards or sends. */
   rule(router: 1 | 2 | 3, hook: 'forward' | 'output', rule: string): void {
-    const chain = `add chain inet lab ${hook}s { type filter hook ${hook} priority 0; }`;
-    const statements = ['add table inet lab', chain, `add rule inet lab ${hook}s ${rule}`];
+    const chain = `add chain inet routed ${hook}s { type filter hook ${hook} priority 0; }`;
+    const statements = ['add table inet routed', chain, `add rule inet routed ${hook}s ${rule}`];
     this.#node(router).run('nft', statements.join('; '));
   }
 
@@ -80,7 +80,7 @@ export class RouterLab {
 
   #node(hop: number): NetworkNamespace {
     const node = this.#nodes[hop];
-    if (node === undefined) throw new Error(`the lab has no hop ${hop}`);
+    if (node === undefined) throw new Error(`there is no hop ${hop}`);
     return node;
   }
 

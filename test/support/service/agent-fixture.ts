@@ -41,19 +41,19 @@ export const noSecrets = async () => NO_SECRETS;
 
 export const LEASE_MS = 15_000;
 
-export interface LabLocation {
+export interface FixtureLocation {
   readonly id: string;
   readonly slug: string;
   readonly caller: AgentCaller;
 }
 
 /** An account with a private location, and the assigner that gives its checks to polling agents. */
-export interface AgentLab {
+export interface AgentFixture {
   readonly store: Store;
   /** The clock of the polls and of the assigner; leases use the database's clock. */
   readonly clock: FakeClock;
   readonly accountId: string;
-  readonly cellar: LabLocation;
+  readonly cellar: FixtureLocation;
   readonly checks: Checks;
   readonly groups: CheckGroups;
   readonly locations: PrivateLocations;
@@ -64,7 +64,7 @@ export interface AgentLab {
   readonly wake: LocationWake;
   /** Of the agents' feature. */
   readonly logs: LogCapture;
-  addLocation(slug: string): Promise<LabLocation>;
+  addLocation(slug: string): Promise<FixtureLocation>;
   /** TCP checks `${prefix}-0` … that run in the cellar unless the fields override it. */
   addChecks(prefix: string, count: number, fields?: object): Promise<readonly string[]>;
   addCheck(id: string, fields?: object): Promise<void>;
@@ -75,29 +75,29 @@ export interface AgentLab {
   silence(agentId: string): Promise<void>;
 }
 
-/** For a describe block with a migrated, empty store: a new lab in each test. */
-export function useAgentLab(
+/** For a describe block with a migrated, empty store: a new fixture in each test. */
+export function useAgentFixture(
   storeOf: () => Store,
   agentLimits: AgentLimits = DEFAULT_AGENT_LIMITS,
-): () => AgentLab {
-  let lab: AgentLab | null = null;
+): () => AgentFixture {
+  let fixture: AgentFixture | null = null;
   let end: () => Promise<void> = async () => {};
   beforeEach(async () => {
-    const made = await makeLab(storeOf(), agentLimits);
-    lab = made.lab;
+    const made = await makeFixture(storeOf(), agentLimits);
+    fixture = made.fixture;
     end = made.end;
   });
   afterEach(() => end());
   return () => {
-    if (lab === null) throw new Error('the lab is for tests: it is made before each');
-    return lab;
+    if (fixture === null) throw new Error('the fixture is for tests: it is made before each');
+    return fixture;
   };
 }
 
-async function makeLab(
+async function makeFixture(
   store: Store,
   agentLimits: AgentLimits,
-): Promise<{ readonly lab: AgentLab; readonly end: () => Promise<void> }> {
+): Promise<{ readonly fixture: AgentFixture; readonly end: () => Promise<void> }> {
   const clock = new FakeClock(systemClock.wallMs());
   const log = silentLog();
   const accountId = randomUUID();
@@ -128,7 +128,7 @@ async function makeLab(
     scrubberOf: noSecrets,
   });
   const assigner = createAssigner(parts);
-  const addLocation = async (slug: string): Promise<LabLocation> => {
+  const addLocation = async (slug: string): Promise<FixtureLocation> => {
     const { id } = await locations.create(accountId, { slug, name: slug });
     return { id, slug, caller: { accountId, locationId: id, keyId: 'key' } };
   };
@@ -145,7 +145,7 @@ async function makeLab(
   };
   const stopping = new AbortController();
   const running: Promise<void>[] = [];
-  const lab: AgentLab = {
+  const fixture: AgentFixture = {
     store,
     clock,
     accountId,
@@ -184,7 +184,7 @@ async function makeLab(
     },
   };
   return {
-    lab,
+    fixture,
     async end() {
       stopping.abort();
       await Promise.all(running);

@@ -15,13 +15,13 @@ import { captureLog } from '../log-capture.ts';
 import { EMPTY_VAULT } from '../samples/secrets.ts';
 import { listenTcp } from '../servers/tcp-servers.ts';
 
-interface DaemonRigOptions {
+interface DaemonFixtureOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly waiting?: WaitingLimit;
 }
 
 /** A daemon with its own clock, whose checks connect to a real target. Ends with the test. */
-export async function startDaemon({ env = {}, waiting }: DaemonRigOptions = {}) {
+export async function startDaemon({ env = {}, waiting }: DaemonFixtureOptions = {}) {
   const { log, records } = captureLog();
   const clock = new FakeClock();
   const target = await listenTcp((socket) => socket.end());

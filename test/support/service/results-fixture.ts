@@ -5,7 +5,7 @@ import type { CheckResult } from '../../../src/model/result/result.ts';
 import { giveEverySlot, giveRetry } from '../agent/assigned-slots.ts';
 import { HTTP_DETAIL, resultOf } from '../samples/http-results.ts';
 import type { Reply } from './service-app.ts';
-import { type RunningService, type TestService, useAccounts } from './service-harness.ts';
+import { type RunningService, type TestService, useAccounts } from './service-fixture.ts';
 
 export const DAY_MS = 86_400_000;
 /** The start of the service's clock. */
@@ -30,7 +30,7 @@ export type Missed = {
 };
 
 /** One account with two locations, berlin and oslo, and a check `shop` that both run. */
-export interface ResultsWorld extends TestService {
+export interface ResultsFixture extends TestService {
   /** The real service. */
   readonly running: RunningService;
   readonly berlin: Place;
@@ -51,9 +51,9 @@ export interface Batch {
 }
 
 /** For a describe block: a new account in each test. */
-export function useResultsWorld(runningOf: () => RunningService): () => ResultsWorld {
+export function useResultsFixture(runningOf: () => RunningService): () => ResultsFixture {
   const accounts = useAccounts(runningOf);
-  let world: ResultsWorld | null = null;
+  let fixture: ResultsFixture | null = null;
   beforeEach(async () => {
     const running = runningOf();
     const service = accounts();
@@ -86,7 +86,7 @@ export function useResultsWorld(runningOf: () => RunningService): () => ResultsW
           }),
         ),
       });
-    world = {
+    fixture = {
       ...service,
       running,
       place,
@@ -115,11 +115,11 @@ export function useResultsWorld(runningOf: () => RunningService): () => ResultsW
       handOver: ({ id: locationId }, result) =>
         giveRetry(running.store, { accountId, locationId, result }),
     };
-    await world.check('shop');
+    await fixture.check('shop');
   });
   return () => {
-    if (world === null) throw new Error('the world is for tests: it comes before the first');
-    return world;
+    if (fixture === null) throw new Error('the fixture is for tests: it comes before the first');
+    return fixture;
   };
 }
 

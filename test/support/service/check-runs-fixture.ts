@@ -6,7 +6,7 @@ import type { OneOffMessage } from '../../../src/wire/v1/assignment.ts';
 import { giveEverySlot } from '../agent/assigned-slots.ts';
 import type { DatabaseKind } from '../database/databases.ts';
 import type { Reply } from './service-app.ts';
-import { type RunningService, useRunningService } from './service-harness.ts';
+import { type RunningService, useRunningService } from './service-fixture.ts';
 
 /** For a describe block: a service that can store results of the days of its fake clock. */
 export function useRunsService(kind: DatabaseKind): () => RunningService {
@@ -41,7 +41,7 @@ export interface TestAgent {
 }
 
 /** Test actions on one account's locations, agents and checks. */
-export class RunsWorld {
+export class RunsFixture {
   readonly #service: RunningService;
   readonly accountId: string;
 

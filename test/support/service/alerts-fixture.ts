@@ -5,7 +5,7 @@ import type { AlertNotice } from '../../../src/service/alerts/notice.ts';
 import type { Silence } from '../../../src/service/alerts/silences.ts';
 import { silentLog } from '../database/databases.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE } from '../samples/http-results.ts';
-import { type Place, type ResultsWorld, type Run, resultOfRun } from './results-harness.ts';
+import { type Place, type ResultsFixture, type Run, resultOfRun } from './results-fixture.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -16,8 +16,8 @@ export const FAILED = {
 export const DEGRADED = { isDegraded: true, responseTime: 3500.4 } as const;
 export const PASSED = {} as const;
 
-/** Actions of an alert test on a world. Minutes count from the start of the service's clock. */
-export interface AlertsWorld {
+/** Actions of an alert test on a fixture. Minutes count from the start of the service's clock. */
+export interface AlertsFixture {
   readonly slot: (minute: number) => number;
   /** Advances the clock to the latest slot of the results and delivers them. */
   readonly deliver: (
@@ -34,16 +34,16 @@ export interface AlertsWorld {
 }
 
 /** Call it at the beginning of a test. */
-export function alertsWorldOf(world: ResultsWorld): AlertsWorld {
-  const { clock, berlin, mine, features } = world;
+export function alertsFixtureOf(fixture: ResultsFixture): AlertsFixture {
+  const { clock, berlin, mine, features } = fixture;
   const startMs = clock.wallMs();
   const slot = (minute: number): number => startMs + minute * MINUTE_MS;
   const result = (minute: number, fields: Partial<Run> = {}, place = berlin): CheckResult =>
     resultOfRun({ slot: slot(minute), runLocation: place.slug, ...fields });
-  const deliver: AlertsWorld['deliver'] = async (place, batch) => {
+  const deliver: AlertsFixture['deliver'] = async (place, batch) => {
     const latestMs = Math.max(...batch.results.map(({ checkRunId }) => checkRunId));
     clock.spend(Math.max(0, latestMs - clock.wallMs()));
-    await world.deliver(place, batch);
+    await fixture.deliver(place, batch);
   };
   return {
     slot,
@@ -67,8 +67,11 @@ export function alertsWorldOf(world: ResultsWorld): AlertsWorld {
   };
 }
 
-/** An engine on the world's store that records its notifications. */
-export function listeningEngine({ store, clock }: ResultsWorld, isSilenced: Silence = () => false) {
+/** An engine on the fixture's store that records its notifications. */
+export function listeningEngine(
+  { store, clock }: ResultsFixture,
+  isSilenced: Silence = () => false,
+) {
   const notices: AlertNotice[] = [];
   const incidents: string[] = [];
   const engine = createAlertEngine({

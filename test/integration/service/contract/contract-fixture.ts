@@ -10,7 +10,7 @@ import {
   type RunningService,
   type TestService,
   useAccounts,
-} from '../../../support/service/service-harness.ts';
+} from '../../../support/service/service-fixture.ts';
 import { storyOf } from './story.ts';
 
 const HOUR_MS = 3_600_000;
@@ -21,7 +21,7 @@ export const URL_CHECKS = '/v1/checks/url';
 export type Channels = Readonly<Record<'EMAIL' | 'WEBHOOK' | 'SLACK' | 'SMS', number>>;
 
 /** One account in which there is one of everything that checks and results need. */
-export interface ContractWorld extends TestService {
+export interface ContractFixture extends TestService {
   readonly running: RunningService;
   readonly channels: Channels;
   readonly groupId: number;
@@ -36,9 +36,9 @@ export interface ContractWorld extends TestService {
 }
 
 /** For a describe block: the account, and what its agent brought in the last hour. */
-export function useContractWorld(runningOf: () => RunningService): () => ContractWorld {
+export function useContractFixture(runningOf: () => RunningService): () => ContractFixture {
   const accounts = useAccounts(runningOf, 'shared');
-  let world: ContractWorld | null = null;
+  let fixture: ContractFixture | null = null;
   beforeAll(async () => {
     const running = runningOf();
     const service = accounts();
@@ -100,7 +100,7 @@ export function useContractWorld(runningOf: () => RunningService): () => Contrac
     clock.spend(oldMs + 7 * HOUR_MS - clock.wallMs());
     // What ends now is not before now: no window that ends now has it.
     clock.spend(MINUTE_MS);
-    world = {
+    fixture = {
       ...service,
       running,
       channels,
@@ -112,8 +112,8 @@ export function useContractWorld(runningOf: () => RunningService): () => Contrac
     };
   });
   return () => {
-    if (world === null) throw new Error('the world is for tests: it comes before the first');
-    return world;
+    if (fixture === null) throw new Error('the fixture is for tests: it comes before the first');
+    return fixture;
   };
 }
 

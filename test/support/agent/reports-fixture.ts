@@ -16,7 +16,7 @@ export interface ReportsOptions {
   /** Replaces the test's own folder; null for none. */
   readonly dataDir?: string | null;
   readonly version?: string;
-  /** Replaces the rig's own service and its key. */
+  /** Replaces the fixture's own service and its key. */
   readonly serviceUrl?: URL;
   readonly key?: string;
   /** Replaces the default reporters. */
@@ -27,7 +27,7 @@ export interface ReportsOptions {
 }
 
 /** A service on a real socket, and a folder for the processes that report to it. */
-export async function reportsRig() {
+export async function reportsFixture() {
   const folder = makeTempFolder();
   onTestFinished(folder.remove);
   const service = await UploadService.start();
