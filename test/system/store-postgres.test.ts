@@ -223,7 +223,7 @@ describe('replicas that start at once', () => {
     ).toEqual([{ n: 30 }]);
   });
 
-  it('a migration that waits does not stop the release before from writing', async () => {
+  it('a migration that waits does not stop the previous release from writing', async () => {
     const databaseUrl = await server.createDatabase();
     const [former, next] = await Promise.all([open(databaseUrl), open(databaseUrl)]);
     await former.query('create table busy (n int)');

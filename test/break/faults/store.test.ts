@@ -1,4 +1,4 @@
-import { storeFaultSuite } from './support/store/store-suite.ts';
+import { storeFaultSuite } from './support/store/store.suite.ts';
 
 // One connection: a stall inside a transaction only makes all others wait.
 await storeFaultSuite('pglite', (faults) =>

@@ -39,7 +39,7 @@ describe('vedette service', () => {
     expect(await ended).toMatchObject({ code: 0, signal: null, stdout: '' });
   });
 
-  it('stores credentials unencrypted for the release before, and encrypts them at its next start', async () => {
+  it('stores credentials unencrypted for the previous release, and encrypts them at its next start', async () => {
     const key = `vk_${'0'.repeat(32)}`;
     const env = { DATA_DIR: folder.path, PORT: '0', HOST: '127.0.0.1', FIRST_API_KEY: key };
     const first = startCli(['service'], env);

@@ -1,4 +1,4 @@
-import { apiFuzzSuite } from '../../integration/service/http/api-fuzz.ts';
+import { apiFuzzSuite } from '../../integration/service/http/api-fuzz.suite.ts';
 import { databasesToTest, IS_NIGHTLY } from '../../support/nightly.ts';
 
 // With few requests only few succeed.

@@ -17,8 +17,8 @@ import {
   streamOf,
   uploadWhole,
 } from '../../support/artifacts/artifact-content.ts';
-import { artifactStoreSuite } from '../../support/artifacts/artifact-store-suite.ts';
-import { directUploadSuite } from '../../support/artifacts/direct-upload-suite.ts';
+import { artifactStoreSuite } from '../../support/artifacts/artifact-store.suite.ts';
+import { directUploadSuite } from '../../support/artifacts/direct-upload.suite.ts';
 import type { S3Operation } from '../../support/artifacts/s3-operations.ts';
 import { type S3Server, startS3Server } from '../../support/artifacts/s3-server.ts';
 import { captureLog } from '../../support/log-capture.ts';

@@ -115,7 +115,7 @@ async function session(name: string): Promise<() => Promise<void>> {
 
 describe('credentials in a database that several replicas share', () => {
   it.each([
-    ['of the release before', 'vedette'],
+    ['of the previous release', 'vedette'],
     ['of a release that reads no encrypted user names', `vedette/2 ${fingerprint(NEW)}`],
     ['of this release without a key', 'vedette/3'],
     ['with another key', 'vedette/3 00000000'],

@@ -1,4 +1,4 @@
-import { largeLocationSuite } from '../../integration/service/agents/large-location.ts';
+import { largeLocationSuite } from '../../integration/service/agents/large-location.suite.ts';
 import { databasesToTest, IS_NIGHTLY } from '../../support/nightly.ts';
 
 largeLocationSuite('pglite', 10_000);

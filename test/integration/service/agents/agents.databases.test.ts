@@ -1,9 +1,9 @@
 import { describe } from 'vitest';
 import { databases, useMigratedStore } from '../../../support/database/databases.ts';
 import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
-import { leaseSuite } from './lease.ts';
-import { pollSuite } from './poll.ts';
-import { sharingSuite } from './sharing.ts';
+import { leaseSuite } from './lease.suite.ts';
+import { pollSuite } from './poll.suite.ts';
+import { sharingSuite } from './sharing.suite.ts';
 
 /** Agents that poll, their leases, and who of them runs what. */
 describe.each(databases)('on %s', (kind) => {

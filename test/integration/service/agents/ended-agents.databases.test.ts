@@ -70,7 +70,7 @@ describe.each(databases)('on %s', (kind) => {
 
     it('gets an answer without checks and is then refused, whichever process polls (trust model AN19)', async () => {
       await end();
-      // An agent of the release before would run its checks on at an error.
+      // An agent of the previous release would run its checks on at an error.
       expect(await one.look()).toMatchObject({ full: true, upsert: [], epoch: 0, revision: 0 });
       expect(one.ids).toEqual([]);
       await expect(one.look()).rejects.toMatchObject({

@@ -8,8 +8,8 @@ import {
   useAccounts,
   useRunningService,
 } from '../../../support/service/service-fixture.ts';
-import { checkFieldsSuite } from './fields.ts';
-import { checkListSuite } from './list.ts';
+import { checkFieldsSuite } from './fields.suite.ts';
+import { checkListSuite } from './list.suite.ts';
 
 const URL_CHECK = {
   name: 'A check',

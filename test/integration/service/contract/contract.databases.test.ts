@@ -1,16 +1,16 @@
 import { describe } from 'vitest';
 import { databases } from '../../../support/database/databases.ts';
 import { useRunningService } from '../../../support/service/service-fixture.ts';
-import { accessContract } from './access.ts';
-import { analyticsContract } from './analytics.ts';
-import { checksContract } from './checks.ts';
+import { accessContract } from './access.suite.ts';
+import { analyticsContract } from './analytics.suite.ts';
+import { checksContract } from './checks.suite.ts';
 import { useContractFixture } from './contract-fixture.ts';
-import { incidentsContract } from './incidents.ts';
-import { limitedContract } from './limited.ts';
-import { resourcesContract } from './resources.ts';
-import { resultsContract } from './results.ts';
-import { semanticsContract } from './semantics.ts';
-import { windowsContract } from './windows.ts';
+import { incidentsContract } from './incidents.suite.ts';
+import { limitedContract } from './limited.suite.ts';
+import { resourcesContract } from './resources.suite.ts';
+import { resultsContract } from './results.suite.ts';
+import { semanticsContract } from './semantics.suite.ts';
+import { windowsContract } from './windows.suite.ts';
 
 /**
  * The specification against the service: each answer of part 4 against its table in part 2, and the

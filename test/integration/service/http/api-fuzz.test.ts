@@ -1,3 +1,3 @@
-import { apiFuzzSuite } from './api-fuzz.ts';
+import { apiFuzzSuite } from './api-fuzz.suite.ts';
 
 apiFuzzSuite('pglite', { requests: 400, maxNever: 80 });

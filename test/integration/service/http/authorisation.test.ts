@@ -66,7 +66,7 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
           return `${parameter.name}=${value}`;
         });
       const sent = { ...goodRequest(route, who), path: [asked, ...query].join('?') };
-      // With a request it would make a check of their own under the id: hostile-suite.ts.
+      // With a request it would make a check of their own under the id: hostile.suite.ts.
       const isMaking = method === 'PUT' && path.startsWith('/v1/checks/');
       return who !== whose && isMaking ? { ...sent, body: JSON.stringify({ name: 'A' }) } : sent;
     };

@@ -31,7 +31,7 @@ import {
   uploadWhole,
 } from '../../../support/artifacts/artifact-content.ts';
 import { startPartWriter } from '../../../support/artifacts/artifact-driver.ts';
-import { artifactStoreSuite } from '../../../support/artifacts/artifact-store-suite.ts';
+import { artifactStoreSuite } from '../../../support/artifacts/artifact-store.suite.ts';
 import { captureLog } from '../../../support/log-capture.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 

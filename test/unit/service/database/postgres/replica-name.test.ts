@@ -16,7 +16,7 @@ it('the name of a replica says which keys it has, as far as PostgreSQL keeps it,
   const name = replicaName(keyNames);
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(63);
   expect(keyNames.map((key) => readsKey(name, key))).toEqual(keyNames.map((_, i) => i < 6));
-  // One of the release before has the key, and does not know all that is encrypted by it.
+  // One of the previous release has the key, and does not know all that is encrypted by it.
   const before = name.replace('vedette/3', 'vedette/2');
   expect(keyNames.some((key) => readsKey(before, key))).toBe(false);
   // A later one reads what this one stores, or a rolling upgrade would store credentials unencrypted.

@@ -30,7 +30,7 @@ const OF_LATER = 'sealed_proxy_password';
 const NAME = 'response-body';
 
 /** As a database was before artifacts belonged to locations. */
-async function openOfReleaseBefore(kind: DatabaseKind): Promise<Store> {
+async function openOfPreviousRelease(kind: DatabaseKind): Promise<Store> {
   const folder = makeTempFolder();
   for (const name of readdirSync(MIGRATIONS_FOLDER)) {
     if (name < THIS_RELEASE) cpSync(join(MIGRATIONS_FOLDER, name), folder.file(name));
@@ -48,13 +48,13 @@ async function upgrade(store: Store): Promise<void> {
   await migrate(store, silentLog());
 }
 
-/** What becomes of artifacts and uploads of the release before, and of what it goes on to do. */
+/** What becomes of artifacts and uploads of the previous release, and of what it goes on to do. */
 export function artifactUpgrades(kind: DatabaseKind): void {
   describe('artifacts of the previous release', () => {
-    const server = useArtifactServer(kind, openOfReleaseBefore);
+    const server = useArtifactServer(kind, openOfPreviousRelease);
     const service = useParties(server);
 
-    /** The statement of the release before. */
+    /** The statement of the previous release. */
     async function insertAsBefore(party: Party, resultId: string, content: TestContent) {
       const { store, contents } = service();
       const { accountId, checkId } = party;
@@ -101,7 +101,7 @@ export function artifactUpgrades(kind: DatabaseKind): void {
       expect((await mine.begin(newContent(10), { name: NAME })).json.parts).toEqual([]);
       expect((await other.begin(newContent(10), { name: NAME })).status).toBe(404);
 
-      // A replica of the release before goes on for a while.
+      // A replica of the previous release goes on for a while.
       await insertAsBefore(mine, 'result-late', late);
       expect(await digestsAt(mine, 'result-late')).toEqual([]);
       const begunBefore = (id: string, ago: string) =>

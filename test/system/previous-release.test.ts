@@ -1,18 +1,18 @@
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
+import { startPreviousReleaseRelay } from '../support/previous-release/relay.ts';
 import { makeTestFolder } from '../support/process/test-folder.ts';
-import { startReleaseBeforeRelay } from '../support/release-before/relay.ts';
 import { listening } from '../support/servers/tcp-servers.ts';
 import { startAgent, startService, until, untilResults } from '../support/service/deployment.ts';
 
 /** Longer than the part of a body in a result: the rest becomes an artifact. */
 const BODY = 'a body that does not fit. '.repeat(10_000);
 
-it('agent and service of this release each work with the other of the release before', async () => {
+it('agent and service of this release each work with the other one of the previous release', async () => {
   const target = await listening(createServer((_, response) => response.writeHead(500).end(BODY)));
   onTestFinished(() => target.close());
   const service = await startService();
-  const relay = await startReleaseBeforeRelay(service.url);
+  const relay = await startPreviousReleaseRelay(service.url);
   onTestFinished(() => relay.close());
   const [here, there] = [await service.addLocation('here'), await service.addLocation('there')];
   const checkId = await service.addCheck('api', {

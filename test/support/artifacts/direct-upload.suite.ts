@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ArtifactStore, DirectPut } from '../../../src/service/object-store/artifact-store.ts';
 import { MIN_PART_BYTES } from '../../../src/service/object-store/artifact-store.ts';
 import { beginUpload, forever, newContent, readWhole } from './artifact-content.ts';
-import type { StorageOfTest } from './artifact-store-suite.ts';
+import type { StorageOfTest } from './artifact-store.suite.ts';
 
 /** Uploads like an agent: uses only the service's answers. */
 async function put(direct: DirectPut | null, body: Buffer): Promise<number> {

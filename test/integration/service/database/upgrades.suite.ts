@@ -11,15 +11,15 @@ import { emptySchema, silentLog } from '../../../support/database/databases.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 import { sealingReplica, unshared } from '../../../support/service/sealing-replica.ts';
 
-/** The last migration of the release before. */
+/** The last migration of the previous release. */
 const LAST_BEFORE = 12;
 const SLOT = '2026-01-01T12:00:00Z';
 
-/** What becomes of a database of the release before. */
+/** What becomes of a database of the previous release. */
 export function upgradeSuite(store: () => Store): void {
-  describe('a database of the release before', () => {
+  describe('a database of the previous release', () => {
     const temp = makeTempFolder();
-    const before = temp.file('release-before');
+    const before = temp.file('previous-release');
     for (const name of readdirSync(MIGRATIONS_FOLDER)) {
       if (Number(name.slice(0, 4)) > LAST_BEFORE) continue;
       cpSync(`${MIGRATIONS_FOLDER}/${name}`, `${before}/${name}`);

@@ -92,8 +92,8 @@ export function artifactLocations(server: () => ArtifactServer): void {
       const content = newContent(MIN_PART_BYTES + 1000);
       const { json: upload } = await mine.begin(content, { name: NAME });
       const { sha256, bytes } = content.description;
-      const ofReleaseBefore = `${artifactIdOf('result-1', NAME)}.${sha256}.${bytes}`;
-      for (const uploadId of [upload.uploadId, ofReleaseBefore]) {
+      const ofPreviousRelease = `${artifactIdOf('result-1', NAME)}.${sha256}.${bytes}`;
+      for (const uploadId of [upload.uploadId, ofPreviousRelease]) {
         const url = partPath(uploadId, 1);
         const forged = { ...upload, uploadId, parts: [{ ...upload.parts[0], url }] };
         const [put] = await liar.putParts(forged, newContent(bytes));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultsOf } from '../../../support/contract/field-rules.ts';
 import { MAINTENANCE_WINDOW } from '../../../support/contract/resource-tables.ts';
 import { type ContractFixture, created, formedList, otherThan } from './contract-fixture.ts';
-import { PAGES } from './results.ts';
+import { PAGES } from './results.suite.ts';
 
 const WINDOWS = '/v1/maintenance-windows';
 const SMALL_WINDOW = {

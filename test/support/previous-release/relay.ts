@@ -20,7 +20,7 @@ const WIRE: Readonly<Record<string, Exchange>> & {
 } = JSON.parse(readFileSync(join(import.meta.dirname, 'wire.json'), 'utf8'));
 const EXCHANGES = ['poll', 'results', 'handovers', 'release', 'errors', 'artifacts'] as const;
 
-export interface ReleaseBeforeRelay extends ListeningServer {
+export interface PreviousReleaseRelay extends ListeningServer {
   readonly url: string;
   /** Parts of the messages that the previous release would have refused. */
   readonly faults: readonly string[];
@@ -33,7 +33,7 @@ export interface ReleaseBeforeRelay extends ListeningServer {
  * not know, as its own schemas did. So the agent sees a service of the previous release, and the
  * service sees such an agent.
  */
-export async function startReleaseBeforeRelay(serviceUrl: string): Promise<ReleaseBeforeRelay> {
+export async function startPreviousReleaseRelay(serviceUrl: string): Promise<PreviousReleaseRelay> {
   const ajv = new Ajv2020({ strict: false, removeAdditional: true, validateFormats: true });
   formats.default(ajv);
   const validators = new Map<object, ValidateFunction>();

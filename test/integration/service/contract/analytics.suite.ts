@@ -3,7 +3,7 @@ import { ANALYTICS_REPORT } from '../../../support/contract/result-tables.ts';
 import { API_METRICS, ICMP_METRICS, QUICK_RANGES } from '../../../support/contract/vocabulary.ts';
 import type { Client } from '../../../support/service/service-fixture.ts';
 import { type ContractFixture, formed, otherThan } from './contract-fixture.ts';
-import { PAGES } from './results.ts';
+import { PAGES } from './results.suite.ts';
 
 const DAY_MS = 86_400_000;
 const API = '/v1/analytics/api-checks/api';

@@ -4,7 +4,7 @@ import { apiRoutes } from '../../../../src/service/api-routes.ts';
 import { ENTITLEMENTS } from '../../../support/contract/resource-tables.ts';
 import { type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
 import { testFeatures } from '../../../support/service/service-features.ts';
-import { expectError } from './access.ts';
+import { expectError } from './access.suite.ts';
 import { type ContractFixture, formed } from './contract-fixture.ts';
 
 const PLANS = plansSchema.parse({
