@@ -150,10 +150,10 @@ export function createFeatures(given: FeatureParts): Features {
     ...parts,
     retentionDays,
     rootCause: parts.config.rootCause ?? { model: null },
-    secretsOf: async (accountId, id) => {
-      const sealed = await sealedVariablesOf(store, { accountId, id });
-      const own = sealed === null ? [] : checkVariables.secretValues({ accountId, id }, sealed);
-      return [...own, ...(await variables.secretValues(store, accountId))];
+    secretsOf: async (key) => {
+      const sealed = await sealedVariablesOf(store, key);
+      const own = sealed === null ? [] : checkVariables.secretValues(key, sealed);
+      return [...own, ...(await variables.secretValues(store, key.accountId))];
     },
   });
   const { analysesOf } = rootCauseAnalyses;

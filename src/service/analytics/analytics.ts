@@ -10,6 +10,7 @@ import {
 } from '../../model/result/analytics.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { findCheck } from '../checks/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { invalid, ServiceError } from '../errors.ts';
@@ -111,8 +112,7 @@ export function createAnalytics({
   }
 
   async function requireCheck(
-    accountId: string,
-    id: string,
+    { accountId, id }: AccountKey,
     type: RunnableCheckType,
   ): Promise<Check> {
     const found = await findCheck(store, { accountId, id });
@@ -133,7 +133,7 @@ export function createAnalytics({
 
   return {
     async report(accountId, checkId, checkType, query) {
-      const check = await requireCheck(accountId, checkId, checkType);
+      const check = await requireCheck({ accountId, id: checkId }, checkType);
       const named = quickRangeAt(query.quickRange, clock.wallMs());
       const fromMs = query.fromMs ?? named.fromMs;
       const toMs = query.toMs ?? named.toMs;

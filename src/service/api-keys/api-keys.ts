@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { Authenticator, Role } from '../http/access/authenticator.ts';
@@ -33,11 +34,11 @@ export interface NewApiKey {
 
 export interface ApiKeys extends Authenticator {
   create(accountId: string, fields: { name: string; role: Role }): Promise<NewApiKey>;
-  read(accountId: string, id: string): Promise<ApiKey>;
+  read(key: AccountKey): Promise<ApiKey>;
   /** Oldest first, revoked ones too. */
   list(accountId: string, page: Page): Promise<readonly ApiKey[]>;
   /** Permanent. The last admin key of an account stays: without it no other could be created. */
-  revoke(accountId: string, id: string): Promise<void>;
+  revoke(key: AccountKey): Promise<void>;
 }
 
 export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
@@ -65,8 +66,8 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
       };
     },
 
-    async read(accountId, id) {
-      const found = await findApiKey(store, { accountId, id });
+    async read(key) {
+      const found = await findApiKey(store, key);
       if (found === null) throw notFound('API key');
       return found;
     },
@@ -75,7 +76,7 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
       return listApiKeys(store, { accountId, ...rangeOf(page) });
     },
 
-    async revoke(accountId, id) {
+    async revoke({ accountId, id }) {
       await store.transaction(async (tx) => {
         // Without the lock, two admins could revoke each other's key at the same time.
         await lockAccount(tx, accountId);

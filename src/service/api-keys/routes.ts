@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { callerOf } from '../http/access/authentication.ts';
+import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { ROLES } from '../http/access/authenticator.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { KEY_TIMES } from '../http/resources/resource-schemas.ts';
@@ -72,8 +72,7 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
         config: ADMIN,
         schema: { tags: TAGS, summary: 'Read an API key', params, response: { 200: response } },
       },
-      async (request) =>
-        presentApiKey(await apiKeys.read(callerOf(request).accountId, request.params.id)),
+      async (request) => presentApiKey(await apiKeys.read(keyOf(request))),
     );
 
     app.delete(
@@ -88,7 +87,7 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
         },
       },
       async (request, reply) => {
-        await apiKeys.revoke(callerOf(request).accountId, request.params.id);
+        await apiKeys.revoke(keyOf(request));
         return reply.code(204).send(null);
       },
     );

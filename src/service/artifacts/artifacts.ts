@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { findCheck } from '../checks/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import { notFound } from '../errors.ts';
 import type { ArtifactLimits } from '../object-store/artifacts-config.ts';
 import type { ByteRange } from '../object-store/byte-range.ts';
@@ -43,14 +44,9 @@ export interface ArtifactCounts {
 export interface Artifacts extends ArtifactUploads {
   /** By name. */
   list(accountId: string, checkId: string, resultId: string): Promise<readonly Artifact[]>;
-  read(accountId: string, id: string): Promise<Artifact>;
+  read(key: AccountKey): Promise<Artifact>;
   /** @throws ServiceError 404, or 416 where no byte of the range exists */
-  open(
-    accountId: string,
-    id: string,
-    range: ByteRange | null,
-    signal: AbortSignal,
-  ): Promise<OpenArtifact>;
+  open(key: AccountKey, range: ByteRange | null, signal: AbortSignal): Promise<OpenArtifact>;
   counts(): ArtifactCounts;
   /** One clean-up. */
   cleanUp(signal: AbortSignal): Promise<ArtifactCleanUp>;
@@ -80,8 +76,8 @@ export function createArtifacts(parts: ArtifactsParts): Artifacts {
 
     read,
 
-    async open(accountId, id, range, signal) {
-      const artifact = await read(accountId, id);
+    async open({ accountId, id }, range, signal) {
+      const artifact = await read({ accountId, id });
       const { sha256 } = artifact;
       const opened = await answered(contents.open({ accountId, sha256 }, range, signal));
       const { first, last, stream } = opened;
@@ -97,8 +93,8 @@ export function createArtifacts(parts: ArtifactsParts): Artifacts {
     maintain: (signal) => runArtifactCleanUp({ ...parts, cleanUp }, signal),
   };
 
-  async function read(accountId: string, id: string): Promise<Artifact> {
-    const artifact = await findArtifact(store, { accountId, id });
+  async function read(key: AccountKey): Promise<Artifact> {
+    const artifact = await findArtifact(store, key);
     if (artifact === null) throw notFound('artifact');
     return artifact;
   }

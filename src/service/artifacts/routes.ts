@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CHECK_ID } from '../../model/ids.ts';
 import { id as wireId } from '../../wire/v1/fields.ts';
-import { callerOf } from '../http/access/authentication.ts';
+import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { clientGoneSignal } from '../http/request-signal.ts';
 import { uuidParam } from '../http/resources/parameters.ts';
 import { parseRangeHeader } from '../object-store/byte-range.ts';
@@ -60,7 +60,7 @@ export function artifactsRoutes(features: {
       `${PATH}/:id`,
       { config: READ, schema: { tags: TAGS, summary: 'Read the headers of an artifact', params } },
       async (request, reply) => {
-        const artifact = await artifacts.read(callerOf(request).accountId, request.params.id);
+        const artifact = await artifacts.read(keyOf(request));
         describe(reply, artifact);
         if (isKnown(request.headers['if-none-match'], artifact)) return reply.code(304).send();
         return reply.header('content-length', artifact.bytes).send();
@@ -86,9 +86,9 @@ export function artifactsRoutes(features: {
         },
       },
       async (request, reply) => {
-        const { accountId } = callerOf(request);
-        const { headers, params } = request;
-        const artifact = await artifacts.read(accountId, params.id);
+        const { headers } = request;
+        const key = keyOf(request);
+        const artifact = await artifacts.read(key);
         if (isKnown(headers['if-none-match'], artifact)) {
           describe(reply, artifact);
           return reply.code(304).send();
@@ -96,7 +96,7 @@ export function artifactsRoutes(features: {
         const range = isSame(headers['if-range'], artifact)
           ? parseRangeHeader(headers.range)
           : null;
-        const opened = await artifacts.open(accountId, params.id, range, clientGoneSignal(reply));
+        const opened = await artifacts.open(key, range, clientGoneSignal(reply));
         const { first, last, stream } = opened;
         describe(reply, artifact);
         reply.header('content-length', last - first + 1);

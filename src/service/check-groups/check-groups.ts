@@ -1,6 +1,7 @@
 import { checkGroupSchema } from '../../model/check/check-group.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
@@ -29,13 +30,13 @@ export interface CheckGroupsParts {
 
 export interface CheckGroups {
   create(accountId: string, input: Input): Promise<StoredGroup>;
-  read(accountId: string, id: number): Promise<StoredGroup>;
+  read(key: AccountKey<number>): Promise<StoredGroup>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredGroup[]>;
   /** Replaces the given fields, each as a whole. */
-  update(accountId: string, id: number, input: Input): Promise<StoredGroup>;
+  update(key: AccountKey<number>, input: Input): Promise<StoredGroup>;
   /** The group's checks stay, without a group. */
-  remove(accountId: string, id: number): Promise<void>;
+  remove(key: AccountKey<number>): Promise<void>;
 }
 
 /** Ignored in an update. */
@@ -57,8 +58,8 @@ export function createCheckGroups({
       });
     },
 
-    async read(accountId, id) {
-      const found = await findGroup(store, { accountId, id });
+    async read(key) {
+      const found = await findGroup(store, key);
       if (found === null) throw notFound('check group');
       return found;
     },
@@ -67,7 +68,7 @@ export function createCheckGroups({
       return listGroups(store, { accountId, ...rangeOf(page) });
     },
 
-    update(accountId, id, input) {
+    update({ accountId, id }, input) {
       return store.transaction(async (tx) => {
         const stored = await lockGroup(tx, { accountId, id });
         if (stored === null) throw notFound('check group');
@@ -90,7 +91,7 @@ export function createCheckGroups({
       });
     },
 
-    async remove(accountId, id) {
+    async remove({ accountId, id }) {
       await store.transaction(async (tx) => {
         await lockChecksOfGroup(tx, { accountId, id });
         const stored = await lockGroup(tx, { accountId, id });

@@ -8,6 +8,7 @@ import type { HandoverRequest, HandoverResponse } from '../../wire/v1/handover.t
 import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
 import { findCheck } from '../checks/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
@@ -56,7 +57,7 @@ export interface CheckRuns {
     input: { readonly location: string | null },
   ): Promise<OneOffRun>;
   /** @throws ServiceError 404 */
-  get(accountId: string, id: string): Promise<OneOffRun>;
+  get(key: AccountKey): Promise<OneOffRun>;
   /**
    * For a poll whose lease was renewed: claims for the agent the open runs of its location that it can
    * make and that no live agent has. Returns all that it has, has not closed and may still start, at
@@ -128,8 +129,8 @@ export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
       });
     },
 
-    async get(accountId, id) {
-      const run = await findRun(store, { accountId, id });
+    async get(key) {
+      const run = await findRun(store, key);
       if (run === null) throw notFound('check run');
       return run;
     },

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { callerOf } from '../http/access/authentication.ts';
+import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { uuidParam } from '../http/resources/parameters.ts';
 import { type CheckRun, type CheckRuns, RUN_REASONS, RUN_STATES } from './check-runs.ts';
@@ -89,8 +89,7 @@ export function checkRunsRoutes({
           response: { 200: response },
         },
       },
-      async (request) =>
-        presentRun(await checkRuns.get(callerOf(request).accountId, request.params.id)),
+      async (request) => presentRun(await checkRuns.get(keyOf(request))),
     );
   };
 }

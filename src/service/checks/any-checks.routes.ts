@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { STORED_CHECK_TYPES } from '../../model/enums.ts';
 import { originOf, presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
-import { callerOf } from '../http/access/authentication.ts';
+import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
@@ -97,8 +97,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
         config: READ,
         schema: { tags: CHECK_TAGS, summary: 'Read a check', params, response: { 200: response } },
       },
-      async (request) =>
-        presentAny(await checks.read(callerOf(request).accountId, request.params.id), request),
+      async (request) => presentAny(await checks.read(keyOf(request)), request),
     );
 
     app.put(
@@ -117,9 +116,8 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
         },
       },
       async (request) => {
-        const { accountId } = callerOf(request);
-        const { params, body, query } = request;
-        const stored = await checks.put(accountId, params.id, body, query);
+        const { body, query } = request;
+        const stored = await checks.put(keyOf(request), body, query);
         return presentCheck(stored, viewerOf(request));
       },
     );
@@ -137,8 +135,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
         },
       },
       async (request) => {
-        const { accountId } = callerOf(request);
-        const updated = await checks.update(accountId, request.params.id, request.body);
+        const updated = await checks.update(keyOf(request), request.body);
         return presentCheck(updated, viewerOf(request));
       },
     );
@@ -155,7 +152,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
         },
       },
       async (request, reply) => {
-        await checks.remove(callerOf(request).accountId, request.params.id);
+        await checks.remove(keyOf(request));
         return reply.code(204).send(null);
       },
     );

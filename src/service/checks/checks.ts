@@ -71,19 +71,14 @@ export interface CheckQuery extends Page {
 export interface Checks {
   /** Creates a check with a new UUID. `input` contains the checkType. */
   create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
-  read(accountId: string, id: string, type?: StoredCheckType): Promise<CheckView>;
+  read(key: AccountKey, type?: StoredCheckType): Promise<CheckView>;
   /** Oldest first, a few at a time: a page of the largest checks has hundreds of megabytes. */
   list(accountId: string, query: CheckQuery): AsyncIterable<readonly CheckView[]>;
   /** Replaces the given fields, each as a whole, and validates the result. */
-  update(
-    accountId: string,
-    id: string,
-    input: CheckInput,
-    type?: RunnableCheckType,
-  ): Promise<CheckView>;
+  update(key: AccountKey, input: CheckInput, type?: RunnableCheckType): Promise<CheckView>;
   /** Like `update`, but creates a check that does not exist under the given id. */
-  put(accountId: string, id: string, input: CheckInput, options: PutOptions): Promise<CheckView>;
-  remove(accountId: string, id: string, type?: StoredCheckType): Promise<void>;
+  put(key: AccountKey, input: CheckInput, options: PutOptions): Promise<CheckView>;
+  remove(key: AccountKey, type?: StoredCheckType): Promise<void>;
 }
 
 export interface CreateOptions {
@@ -192,7 +187,7 @@ export function createChecks(parts: ChecksParts): Checks {
       });
     },
 
-    async read(accountId, id, type) {
+    async read({ accountId, id }, type) {
       const found = await findCheck(store, { accountId, id });
       if (!isOfType(found, type)) throw notFound('check');
       return viewOf(store, accountId, found);
@@ -208,7 +203,7 @@ export function createChecks(parts: ChecksParts): Checks {
       );
     },
 
-    update(accountId, id, input, type) {
+    update({ accountId, id }, input, type) {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (!isOfType(stored, type)) throw notFound('check');
@@ -216,7 +211,7 @@ export function createChecks(parts: ChecksParts): Checks {
       });
     },
 
-    put(accountId, id, input, { type, ...options }) {
+    put({ accountId, id }, input, { type, ...options }) {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
@@ -239,7 +234,7 @@ export function createChecks(parts: ChecksParts): Checks {
       });
     },
 
-    async remove(accountId, id, type) {
+    async remove({ accountId, id }, type) {
       await store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (!isOfType(stored, type)) throw notFound('check');

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { RunnableCheckType } from '../../model/enums.ts';
-import { callerOf } from '../http/access/authentication.ts';
+import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
@@ -87,8 +87,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         },
       },
       async (request) => {
-        const { accountId } = callerOf(request);
-        const found = await checks.read(accountId, request.params.id, type);
+        const found = await checks.read(keyOf(request), type);
         return presentCheck(found, viewerOf(request));
       },
     );
@@ -111,8 +110,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
       async (request) => {
         const { autoAssignAlerts } = request.query;
         const options = { type, autoAssignAlerts };
-        const { accountId } = callerOf(request);
-        const stored = await checks.put(accountId, request.params.id, request.body, options);
+        const stored = await checks.put(keyOf(request), request.body, options);
         return presentCheck(stored, viewerOf(request));
       },
     );
@@ -132,8 +130,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         },
       },
       async (request) => {
-        const { accountId } = callerOf(request);
-        const updated = await checks.update(accountId, request.params.id, request.body, type);
+        const updated = await checks.update(keyOf(request), request.body, type);
         return presentCheck(updated, viewerOf(request));
       },
     );
@@ -150,7 +147,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         },
       },
       async (request, reply) => {
-        await checks.remove(callerOf(request).accountId, request.params.id, type);
+        await checks.remove(keyOf(request), type);
         return reply.code(204).send(null);
       },
     );

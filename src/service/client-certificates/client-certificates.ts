@@ -46,12 +46,12 @@ export interface ClientCertificatesParts {
 /** Certificates that checks present to hosts. Responses never contain a private key. */
 export interface ClientCertificates {
   create(accountId: string, input: Input): Promise<StoredCertificate>;
-  read(accountId: string, id: string): Promise<StoredCertificate>;
+  read(key: AccountKey): Promise<StoredCertificate>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredCertificate[]>;
   /** Replaces the given fields. Without a new private key the stored one is kept. */
-  update(accountId: string, id: string, input: Input): Promise<StoredCertificate>;
-  remove(accountId: string, id: string): Promise<void>;
+  update(key: AccountKey, input: Input): Promise<StoredCertificate>;
+  remove(key: AccountKey): Promise<void>;
   /** The account's certificates with their private keys, except those that cannot be decrypted. */
   forAgents(sql: Sql, accountId: string): Promise<ClientCertificate[]>;
 }
@@ -75,14 +75,14 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
     const { key, passphrase } = body;
     return requireSecretBox(secrets).seal(
       JSON.stringify({ key, passphrase }),
-      sealingContextOf(accountId, id),
+      sealingContextOf({ accountId, id }),
     );
   };
   const unseal = (
     accountId: string,
     { id, sealedKey }: StoredCertificate,
   ): Pick<ClientCertificate, 'key' | 'passphrase'> =>
-    JSON.parse(decryptSecret(secrets, sealedKey, sealingContextOf(accountId, id)));
+    JSON.parse(decryptSecret(secrets, sealedKey, sealingContextOf({ accountId, id })));
 
   return {
     async create(accountId, input) {
@@ -102,8 +102,8 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
       });
     },
 
-    async read(accountId, id) {
-      const found = await findCertificate(store, { accountId, id });
+    async read(key) {
+      const found = await findCertificate(store, key);
       if (found === null) throw notFound('client certificate');
       return found;
     },
@@ -112,7 +112,7 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
       return listCertificates(store, { accountId, ...rangeOf(page) });
     },
 
-    update(accountId, id, input) {
+    update({ accountId, id }, input) {
       return store.transaction(async (tx) => {
         // Before the certificate, in the same order as `create`.
         await lockAccount(tx, accountId);
@@ -141,8 +141,8 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
       });
     },
 
-    async remove(accountId, id) {
-      if (!(await deleteCertificate(store, { accountId, id }))) {
+    async remove(key) {
+      if (!(await deleteCertificate(store, key))) {
         throw notFound('client certificate');
       }
     },
@@ -172,7 +172,7 @@ async function requireBytes(tx: Sql, accountId: string): Promise<void> {
   throw conflict(message, { limitBytes: MAX_BYTES });
 }
 
-function sealingContextOf(accountId: string, id: string): readonly string[] {
+function sealingContextOf({ accountId, id }: AccountKey): readonly string[] {
   return ['client_certificates', accountId, id];
 }
 

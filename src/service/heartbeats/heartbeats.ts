@@ -14,6 +14,7 @@ import {
   type StoredCheck,
   updateCheck,
 } from '../checks/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
@@ -38,11 +39,11 @@ export interface Heartbeats {
   /** With a new UUID and a new token. */
   create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
   /** Replaces each given field as a whole. The token does not change. */
-  update(accountId: string, id: string, input: CheckInput): Promise<CheckView>;
+  update(key: AccountKey, input: CheckInput): Promise<CheckView>;
   /** Like `update`; creates the heartbeat if none has the id. */
-  put(accountId: string, id: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
+  put(key: AccountKey, input: CheckInput, options: CreateOptions): Promise<CheckView>;
   /** Replaces the ping token; the old one stops working. */
-  renewToken(accountId: string, id: string): Promise<CheckView>;
+  renewToken(key: AccountKey): Promise<CheckView>;
 }
 
 /** Read-only fields: ignored if an update sends them back. */
@@ -109,7 +110,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
       });
     },
 
-    update(accountId, id, input) {
+    update({ accountId, id }, input) {
       return store.transaction(async (tx) => {
         const before = heartbeatIn(await lockCheck(tx, { accountId, id }));
         if (before === null) throw notFound('heartbeat check');
@@ -117,7 +118,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
       });
     },
 
-    put(accountId, id, input, options) {
+    put({ accountId, id }, input, options) {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
@@ -137,7 +138,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
       });
     },
 
-    async renewToken(accountId, id) {
+    async renewToken({ accountId, id }) {
       const { view, before } = await store.transaction(async (tx) => {
         const stored = heartbeatIn(await lockCheck(tx, { accountId, id }));
         if (stored === null) throw notFound('heartbeat check');

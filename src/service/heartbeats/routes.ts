@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { heartbeatResponse } from '../checks/check-schemas.ts';
 import type { Checks, CheckView } from '../checks/checks.ts';
-import { callerOf } from '../http/access/authentication.ts';
+import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import { checkId, listFields, putQuery, READ, WRITE } from '../http/resources/check-parameters.ts';
@@ -104,8 +104,7 @@ export function heartbeatsRoutes({
         },
       },
       async (request) => {
-        const { accountId } = callerOf(request);
-        return present(await checks.read(accountId, request.params.id, TYPE), request);
+        return present(await checks.read(keyOf(request), TYPE), request);
       },
     );
 
@@ -125,9 +124,8 @@ export function heartbeatsRoutes({
         },
       },
       async (request) => {
-        const { accountId } = callerOf(request);
-        const { params, body, query } = request;
-        return present(await heartbeats.put(accountId, params.id, body, query), request);
+        const { body, query } = request;
+        return present(await heartbeats.put(keyOf(request), body, query), request);
       },
     );
 
@@ -146,8 +144,7 @@ export function heartbeatsRoutes({
         },
       },
       async (request) => {
-        const { accountId } = callerOf(request);
-        const updated = await heartbeats.update(accountId, request.params.id, request.body);
+        const updated = await heartbeats.update(keyOf(request), request.body);
         return present(updated, request);
       },
     );
@@ -164,7 +161,7 @@ export function heartbeatsRoutes({
         },
       },
       async (request, reply) => {
-        await checks.remove(callerOf(request).accountId, request.params.id, TYPE);
+        await checks.remove(keyOf(request), TYPE);
         return reply.code(204).send(null);
       },
     );
@@ -182,8 +179,7 @@ export function heartbeatsRoutes({
         },
       },
       async (request) => {
-        const { accountId } = callerOf(request);
-        return present(await heartbeats.renewToken(accountId, request.params.id), request);
+        return present(await heartbeats.renewToken(keyOf(request)), request);
       },
     );
   };

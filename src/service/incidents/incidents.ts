@@ -63,15 +63,14 @@ export interface Incidents<Fields> {
   /** The result has all updates. */
   create(accountId: string, input: Input): Promise<StoredIncident<Fields>>;
   read(
-    accountId: string,
-    id: string,
+    key: AccountKey,
     query: { readonly includeAllIncidentUpdates: boolean },
   ): Promise<StoredIncident<Fields>>;
   /** Oldest first, each with its first update. */
   list(accountId: string, page: Page): Promise<readonly StoredIncident<Fields>[]>;
   /** Each given field replaces the stored one as a whole. `updates` changes its updates. */
-  update(accountId: string, id: string, input: Input): Promise<StoredIncident<Fields>>;
-  remove(accountId: string, id: string): Promise<void>;
+  update(key: AccountKey, input: Input): Promise<StoredIncident<Fields>>;
+  remove(key: AccountKey): Promise<void>;
 }
 
 export function createIncidents<Fields, Body extends object>(
@@ -115,15 +114,15 @@ export function createIncidents<Fields, Body extends object>(
       });
     },
 
-    read(accountId, id, { includeAllIncidentUpdates }) {
-      return find(store, { accountId, id }, includeAllIncidentUpdates ? 'all' : 'first');
+    read(key, { includeAllIncidentUpdates }) {
+      return find(store, key, includeAllIncidentUpdates ? 'all' : 'first');
     },
 
     list(accountId, page) {
       return listIncidents(store, tables, { accountId, ...rangeOf(page) });
     },
 
-    update(accountId, id, input) {
+    update({ accountId, id }, input) {
       return store.transaction(async (tx) => {
         const key = { accountId, id };
         if (!(await lockIncident(tx, tables, key))) throw notFound('incident');
@@ -138,8 +137,8 @@ export function createIncidents<Fields, Body extends object>(
       });
     },
 
-    async remove(accountId, id) {
-      if (!(await deleteIncident(store, tables, { accountId, id }))) throw notFound('incident');
+    async remove(key) {
+      if (!(await deleteIncident(store, tables, key))) throw notFound('incident');
     },
   };
 }

@@ -9,6 +9,7 @@ import type { Pause } from '../../model/schedule/pause.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
@@ -52,12 +53,12 @@ export interface WindowQuery extends Page {
  */
 export interface MaintenanceWindows {
   create(accountId: string, input: Input): Promise<StoredWindow>;
-  read(accountId: string, id: number): Promise<StoredWindow>;
+  read(key: AccountKey<number>): Promise<StoredWindow>;
   /** Oldest first. */
   list(accountId: string, query: WindowQuery): Promise<readonly StoredWindow[]>;
   /** Each given field replaces the stored one as a whole. */
-  update(accountId: string, id: number, input: Input): Promise<StoredWindow>;
-  remove(accountId: string, id: number): Promise<void>;
+  update(key: AccountKey<number>, input: Input): Promise<StoredWindow>;
+  remove(key: AccountKey<number>): Promise<void>;
   /** The pauses that the agents of the account get. */
   pausesForAgents(sql: Sql, accountId: string): Promise<readonly Pause[]>;
 }
@@ -104,8 +105,8 @@ export function createMaintenanceWindows({
       });
     },
 
-    async read(accountId, id) {
-      const found = await findWindow(store, { accountId, id });
+    async read(key) {
+      const found = await findWindow(store, key);
       if (found === null) throw notFound('maintenance window');
       return found;
     },
@@ -114,7 +115,7 @@ export function createMaintenanceWindows({
       return listWindows(store, { accountId, ...query, ...rangeOf(query) });
     },
 
-    update(accountId, id, input) {
+    update({ accountId, id }, input) {
       return store.transaction(async (tx) => {
         await lockAccount(tx, accountId);
         const stored = await findWindow(tx, { accountId, id });
@@ -130,8 +131,8 @@ export function createMaintenanceWindows({
       });
     },
 
-    async remove(accountId, id) {
-      const found = await deleteWindow(store, { accountId, id });
+    async remove(key) {
+      const found = await deleteWindow(store, key);
       if (!found) throw notFound('maintenance window');
     },
 

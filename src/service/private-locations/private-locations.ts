@@ -5,6 +5,7 @@ import { type Allowance, unlimited } from '../accounts/allowance.ts';
 import { notifyLocation } from '../agents/shared.sql.ts';
 import { groupsNamingLocation } from '../check-groups/shared.sql.ts';
 import { checksNamingLocation } from '../checks/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
@@ -35,20 +36,20 @@ export interface PrivateLocationsParts {
 
 export interface PrivateLocations {
   create(accountId: string, input: Input): Promise<PrivateLocation>;
-  read(accountId: string, id: string): Promise<PrivateLocation>;
+  read(key: AccountKey): Promise<PrivateLocation>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly PrivateLocation[]>;
   /**
    * Replaces the given fields. The slug does not change; a mask in `proxyUrl` stands for the stored
    * password.
    */
-  update(accountId: string, id: string, input: Input): Promise<PrivateLocation>;
+  update(key: AccountKey, input: Input): Promise<PrivateLocation>;
   /**
    * Deletes the location and its keys.
    *
    * @throws ServiceError 409 where a check or a group names the location
    */
-  remove(accountId: string, id: string): Promise<void>;
+  remove(key: AccountKey): Promise<void>;
 }
 
 /** Ignored in an update. */
@@ -89,8 +90,8 @@ export function createPrivateLocations({
       };
     },
 
-    async read(accountId, id) {
-      const found = await findPrivateLocation(store, { accountId, id });
+    async read(key) {
+      const found = await findPrivateLocation(store, key);
       if (found === null) throw notFound('private location');
       return found;
     },
@@ -99,7 +100,7 @@ export function createPrivateLocations({
       return listPrivateLocations(store, { accountId, ...rangeOf(page) });
     },
 
-    update(accountId, id, input) {
+    update({ accountId, id }, input) {
       return store.transaction(async (tx) => {
         const stored = await lockPrivateLocation(tx, { accountId, id });
         if (stored === null) throw notFound('private location');
@@ -123,7 +124,7 @@ export function createPrivateLocations({
       });
     },
 
-    async remove(accountId, id) {
+    async remove({ accountId, id }) {
       await store.transaction(async (tx) => {
         const stored = await lockPrivateLocation(tx, { accountId, id });
         if (stored === null) throw notFound('private location');

@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { findCheck } from '../checks/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { invalid, notFound } from '../errors.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
@@ -42,13 +43,13 @@ export function createCheckResults({
   readonly store: Store;
   readonly clock: Clock;
 }): CheckResults {
-  async function mustExist(accountId: string, id: string): Promise<void> {
-    if ((await findCheck(store, { accountId, id })) === null) throw notFound('check');
+  async function mustExist(key: AccountKey): Promise<void> {
+    if ((await findCheck(store, key)) === null) throw notFound('check');
   }
 
   return {
     async list(accountId, checkId, { resultType, limit, page, fromMs, toMs, ...filters }) {
-      await mustExist(accountId, checkId);
+      await mustExist({ accountId, id: checkId });
       // No location has such a name, and PostgreSQL would refuse the text.
       if (unstorableTexts(filters.location).length > 0) return [];
       const asked = {
@@ -66,7 +67,7 @@ export function createCheckResults({
     },
 
     async get(accountId, checkId, id) {
-      await mustExist(accountId, checkId);
+      await mustExist({ accountId, id: checkId });
       const found = await findShownResult(store, { accountId, checkId, id });
       if (found === null) throw notFound('check result');
       return found;

@@ -4,6 +4,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
 import { findCheck } from '../checks/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { findErrorGroup } from '../error-groups/shared.sql.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
@@ -67,7 +68,7 @@ export interface RootCauseAnalyses {
    */
   create(accountId: string, asked: AnalysisRequest): Promise<StoredAnalysis>;
   /** Also a pending one. @throws ServiceError 404 */
-  read(accountId: string, id: string): Promise<StoredAnalysis>;
+  read(key: AccountKey): Promise<StoredAnalysis>;
   /** Completed ones, newest first. */
   list(
     accountId: string,
@@ -171,8 +172,8 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
       return { ...subject, id, createdAt: new Date(createdAtMs), made: null };
     },
 
-    async read(accountId, id) {
-      const found = await findAnalysis(store, { accountId, id });
+    async read(key) {
+      const found = await findAnalysis(store, key);
       if (found === null) throw notFound('root cause analysis');
       return found;
     },

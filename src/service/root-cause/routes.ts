@@ -3,7 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CHECK_ID } from '../../model/ids.ts';
 import { analysisRequestSchema, analysisSchema } from '../../model/result/root-cause-analysis.ts';
-import { callerOf } from '../http/access/authentication.ts';
+import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import type { RootCauseAnalyses, StoredAnalysis } from './root-cause-analyses.ts';
 
@@ -85,8 +85,8 @@ export function rootCauseAnalysesRoutes({
         },
       },
       async (request) => {
-        const { checkId = null, errorGroupId = null, ...page } = request.query;
         const { accountId } = callerOf(request);
+        const { checkId = null, errorGroupId = null, ...page } = request.query;
         const found = await rootCauseAnalyses.list(accountId, { checkId, errorGroupId, ...page });
         return found.flatMap((one) => presentCompleted(one) ?? []);
       },
@@ -105,8 +105,7 @@ export function rootCauseAnalysesRoutes({
         },
       },
       async (request, reply) => {
-        const { accountId } = callerOf(request);
-        const found = await rootCauseAnalyses.read(accountId, request.params.id);
+        const found = await rootCauseAnalyses.read(keyOf(request));
         const whole = presentCompleted(found);
         if (whole !== null) return reply.code(200).send(whole);
         return reply.code(202).send({ id: found.id, status: 'PENDING' });

@@ -1,6 +1,7 @@
 import { snippetSchema } from '../../model/account/snippet.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, notFound } from '../errors.ts';
@@ -28,12 +29,12 @@ export interface SnippetsParts {
 
 export interface Snippets {
   create(accountId: string, input: Input): Promise<StoredSnippet>;
-  read(accountId: string, id: number): Promise<StoredSnippet>;
+  read(key: AccountKey<number>): Promise<StoredSnippet>;
   /** Oldest first, a few at a time. */
   list(accountId: string, page: Page): AsyncIterable<readonly StoredSnippet[]>;
   /** Replaces the given fields. */
-  update(accountId: string, id: number, input: Input): Promise<StoredSnippet>;
-  remove(accountId: string, id: number): Promise<void>;
+  update(key: AccountKey<number>, input: Input): Promise<StoredSnippet>;
+  remove(key: AccountKey<number>): Promise<void>;
 }
 
 const CAPACITY = { resource: 'snippets', limit: 1_000, name: 'snippets' } as const;
@@ -52,8 +53,8 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       });
     },
 
-    async read(accountId, id) {
-      const found = await findSnippet(store, { accountId, id });
+    async read(key) {
+      const found = await findSnippet(store, key);
       if (found === null) throw notFound('snippet');
       return found;
     },
@@ -63,7 +64,7 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       yield* inSlices(entries, (ids) => findSnippets(store, { accountId, ids }));
     },
 
-    update(accountId, id, input) {
+    update({ accountId, id }, input) {
       return store.transaction(async (tx) => {
         const stored = await lockSnippet(tx, { accountId, id });
         if (stored === null) throw notFound('snippet');
@@ -79,8 +80,8 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       });
     },
 
-    async remove(accountId, id) {
-      if (!(await deleteSnippet(store, { accountId, id }))) throw notFound('snippet');
+    async remove(key) {
+      if (!(await deleteSnippet(store, key))) throw notFound('snippet');
     },
   };
 }

@@ -1,5 +1,6 @@
 import { statusPageServiceSchema } from '../../model/status-page/status-page.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
@@ -28,16 +29,16 @@ export interface StatusPageServicesParts {
 /** The services that cards of status pages show and incidents name. */
 export interface StatusPageServices {
   create(accountId: string, input: Input): Promise<StoredService>;
-  read(accountId: string, id: string): Promise<StoredService>;
+  read(key: AccountKey): Promise<StoredService>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredService[]>;
-  update(accountId: string, id: string, input: Input): Promise<StoredService>;
+  update(key: AccountKey, input: Input): Promise<StoredService>;
   /**
    * Removes the service from cards and resolved incidents, too.
    *
    * @throws ServiceError 409 while an open incident names it: readers would never see it resolved
    */
-  remove(accountId: string, id: string): Promise<void>;
+  remove(key: AccountKey): Promise<void>;
 }
 
 const NOUN = 'service of status pages';
@@ -59,8 +60,8 @@ export function createStatusPageServices({
       return { ...key, name, createdAt: new Date(createdAtMs), updatedAt: null };
     },
 
-    async read(accountId, id) {
-      const found = await findService(store, { accountId, id });
+    async read(key) {
+      const found = await findService(store, key);
       if (found === null) throw notFound(NOUN);
       return found;
     },
@@ -69,7 +70,7 @@ export function createStatusPageServices({
       return listServices(store, { accountId, ...rangeOf(page) });
     },
 
-    update(accountId, id, input) {
+    update({ accountId, id }, input) {
       return store.transaction(async (tx) => {
         const stored = await lockService(tx, { accountId, id });
         if (stored === null) throw notFound(NOUN);
@@ -81,7 +82,7 @@ export function createStatusPageServices({
       });
     },
 
-    async remove(accountId, id) {
+    async remove({ accountId, id }) {
       await store.transaction(async (tx) => {
         const stored = await lockService(tx, { accountId, id });
         if (stored === null) throw notFound(NOUN);

@@ -1,6 +1,7 @@
 import { changedStatusPageSchema, statusPageSchema } from '../../model/status-page/status-page.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance } from '../accounts/allowance.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -36,7 +37,7 @@ export interface StatusPagesParts {
 export interface StatusPages {
   /** @throws ServiceError 409 where another page of the service has the url or the domain */
   create(accountId: string, input: Input): Promise<StoredPage>;
-  read(accountId: string, id: string): Promise<StoredPage>;
+  read(key: AccountKey): Promise<StoredPage>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredPage[]>;
   /**
@@ -44,9 +45,9 @@ export interface StatusPages {
    *
    * @throws ServiceError 409 where another page of the service has the url or the domain
    */
-  update(accountId: string, id: string, input: Input): Promise<StoredPage>;
+  update(key: AccountKey, input: Input): Promise<StoredPage>;
   /** Removes its cards, too, but no services. */
-  remove(accountId: string, id: string): Promise<void>;
+  remove(key: AccountKey): Promise<void>;
 }
 
 const NOUN = 'status page';
@@ -91,15 +92,15 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
       );
     },
 
-    async read(accountId, id) {
-      return whole(await findPage(store, { accountId, id }));
+    async read(key) {
+      return whole(await findPage(store, key));
     },
 
     list(accountId, page) {
       return listPages(store, { accountId, ...rangeOf(page) });
     },
 
-    async update(accountId, id, input) {
+    async update({ accountId, id }, input) {
       const given = givenFields(input, { fixed: { id }, responseOnly: [] });
       return withoutTaken(given, () =>
         store.transaction(async (tx) => {
@@ -118,8 +119,8 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
       );
     },
 
-    async remove(accountId, id) {
-      if (!(await deletePage(store, { accountId, id }))) throw notFound(NOUN);
+    async remove(key) {
+      if (!(await deletePage(store, key))) throw notFound(NOUN);
     },
   };
 }

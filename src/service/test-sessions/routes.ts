@@ -9,7 +9,7 @@ import {
   projectIdSchema,
   testSessionFactsSchema,
 } from '../../model/result/test-session.ts';
-import { callerOf } from '../http/access/authentication.ts';
+import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { listAnswer } from '../http/json/json-answer.ts';
 import { READ, WRITE } from '../http/resources/check-parameters.ts';
 import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
@@ -119,8 +119,8 @@ export function testSessionsRoutes({
         },
       },
       async (request) => {
-        const { projectId = null, ...page } = request.query;
         const { accountId } = callerOf(request);
+        const { projectId = null, ...page } = request.query;
         return (await testSessions.list(accountId, { projectId, ...page })).map(present);
       },
     );
@@ -136,8 +136,7 @@ export function testSessionsRoutes({
           response: { 200: response },
         },
       },
-      async (request) =>
-        present(await testSessions.get(callerOf(request).accountId, request.params.id)),
+      async (request) => present(await testSessions.get(keyOf(request))),
     );
 
     app.get(
@@ -164,9 +163,8 @@ export function testSessionsRoutes({
       },
       async (request, reply) => {
         const { hasFailures = null, ...query } = request.query;
-        const { accountId } = callerOf(request);
         const asked = { ...query, hasFailures };
-        const found = await testSessions.results(accountId, request.params.id, asked);
+        const found = await testSessions.results(keyOf(request), asked);
         return sendJson(reply, listAnswer(reply, found));
       },
     );
@@ -183,7 +181,7 @@ export function testSessionsRoutes({
         },
       },
       async (request, reply) => {
-        await testSessions.remove(callerOf(request).accountId, request.params.id);
+        await testSessions.remove(keyOf(request));
         return reply.code(204).send(null);
       },
     );

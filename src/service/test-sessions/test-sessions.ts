@@ -10,6 +10,7 @@ import { createYielder } from '../../runtime/event-loop.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import type { ErrorGroups } from '../error-groups/error-groups.ts';
@@ -80,7 +81,7 @@ export interface TestSessions {
     report: Report,
   ): Promise<{ readonly session: StoredSession; readonly isNew: boolean }>;
   /** @throws ServiceError 404 */
-  get(accountId: string, id: string): Promise<StoredSession>;
+  get(key: AccountKey): Promise<StoredSession>;
   /** Newest first. @throws ServiceError 400 where the page is too large, as of `results` */
   list(
     accountId: string,
@@ -91,9 +92,9 @@ export interface TestSessions {
    *
    * @throws ServiceError 404, 400 where the page is too large: a single result never is
    */
-  results(accountId: string, id: string, query: SessionResultQuery): Promise<readonly string[]>;
+  results(key: AccountKey, query: SessionResultQuery): Promise<readonly string[]>;
   /** Deletes its results, too, but no error groups. @throws ServiceError 404 */
-  remove(accountId: string, id: string): Promise<void>;
+  remove(key: AccountKey): Promise<void>;
   /** About every hour, until the signal aborts, deletes sessions past the retention. Logs what fails. */
   maintain(signal: AbortSignal): Promise<void>;
 }
@@ -148,8 +149,8 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
       });
     },
 
-    async get(accountId, id) {
-      const found = await findSession(store, { accountId, id });
+    async get(key) {
+      const found = await findSession(store, key);
       if (found === null) throw notFound('test session');
       return found;
     },
@@ -161,17 +162,17 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
       return found;
     },
 
-    async results(accountId, id, { resultType, hasFailures, ...page }) {
-      if ((await findSession(store, { accountId, id })) === null) throw notFound('test session');
+    async results(key, { resultType, hasFailures, ...page }) {
+      if ((await findSession(store, key)) === null) throw notFound('test session');
       const resultTypes = ALL_TYPES.filter((type) => resultType === 'ALL' || type === resultType);
-      const asked = { accountId, id, resultTypes, hasFailures, ...rangeOf(page) };
+      const asked = { ...key, resultTypes, hasFailures, ...rangeOf(page) };
       const found = await listSessionResults(store, asked, MAX_PAGE_BYTES);
       if (found === null) throw pageTooLarge('these results have');
       return found;
     },
 
-    async remove(accountId, id) {
-      if (!(await deleteSession(store, { accountId, id }))) throw notFound('test session');
+    async remove(key) {
+      if (!(await deleteSession(store, key))) throw notFound('test session');
     },
 
     async maintain(signal) {

@@ -10,6 +10,7 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import { MAX_VARIABLES } from '../../wire/v1/limits.ts';
 import { type Allowance, requireCapacity } from '../accounts/allowance.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
@@ -47,12 +48,12 @@ export interface VariablesParts {
 /** An account's values for templates in checks (src/model/README.md, "Variables and secrets"). */
 export interface Variables {
   create(accountId: string, input: Input): Promise<StoredVariable>;
-  read(accountId: string, key: string): Promise<StoredVariable>;
+  read(key: AccountKey): Promise<StoredVariable>;
   /** By their keys. */
   list(accountId: string, page: Page): Promise<readonly StoredVariable[]>;
   /** Replaces the given fields. The key does not change. */
-  update(accountId: string, key: string, input: Input): Promise<StoredVariable>;
-  remove(accountId: string, key: string): Promise<void>;
+  update(key: AccountKey, input: Input): Promise<StoredVariable>;
+  remove(key: AccountKey): Promise<void>;
   /**
    * The values to mask.
    *
@@ -118,7 +119,7 @@ export function createVariables(parts: VariablesParts): Variables {
       });
     },
 
-    async read(accountId, key) {
+    async read({ accountId, id: key }) {
       const found = await findVariable(store, { accountId, key });
       if (found === null) throw notFound('variable');
       return found;
@@ -128,7 +129,7 @@ export function createVariables(parts: VariablesParts): Variables {
       return listVariables(store, { accountId, ...rangeOf(page) });
     },
 
-    update(accountId, key, input) {
+    update({ accountId, id: key }, input) {
       return store.transaction(async (tx) => {
         // Before the variable, in the same order as `create`.
         await lockAccount(tx, accountId);
@@ -157,7 +158,7 @@ export function createVariables(parts: VariablesParts): Variables {
       });
     },
 
-    remove(accountId, key) {
+    remove({ accountId, id: key }) {
       return store.transaction(async (tx) => {
         await lockAccount(tx, accountId);
         if (!(await deleteVariable(tx, { accountId, key }))) throw notFound('variable');

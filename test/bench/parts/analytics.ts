@@ -145,7 +145,9 @@ async function reportTimes(
 async function checkBody(features: Features, accountId: string): Promise<object> {
   const request = { url: 'https://orders.test/health' };
   const body = { checkType: 'API', name: 'Orders', request, locations: ['eu-west-1'] };
-  const { check } = await features.checks.put(accountId, 'first', body, { autoAssignAlerts: true });
+  const { check } = await features.checks.put({ accountId, id: 'first' }, body, {
+    autoAssignAlerts: true,
+  });
   const { id: _, ...fields } = check;
   return fields;
 }

@@ -57,7 +57,7 @@ export async function furnish(database: BenchDatabase, checks: number): Promise<
       });
       const request = { url: 'https://orders.test/health' };
       const body = { checkType: 'API', name: 'Orders', request, privateLocations: ['here'] };
-      await features.checks.put(accountId, 'check-0', body, { autoAssignAlerts: true });
+      await features.checks.put({ accountId, id: 'check-0' }, body, { autoAssignAlerts: true });
       await store.query('alter table checks disable trigger checks_changed');
       await store.query(
         `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)

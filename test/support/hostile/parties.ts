@@ -64,7 +64,7 @@ export async function makeParty(
     features.apiKeys.create(accountId, { name: mark, role });
   const { key: apiKey, apiKey: keyRow } = await keyOf('admin');
   const revoked = await keyOf('admin');
-  await features.apiKeys.revoke(accountId, revoked.apiKey.id);
+  await features.apiKeys.revoke({ accountId, id: revoked.apiKey.id });
   const askWith = (key: string): AskAs => askerWith(send, key);
   const ask = askWith(apiKey);
 

@@ -141,7 +141,7 @@ async function makeFixture(
       request: { hostname: 'host', port: 22 },
       ...fields,
     };
-    await checks.put(accountId, id, input, { autoAssignAlerts: false });
+    await checks.put({ accountId, id }, input, { autoAssignAlerts: false });
   };
   const stopping = new AbortController();
   const running: Promise<void>[] = [];

@@ -68,8 +68,7 @@ export class RunsFixture {
     fields: Readonly<Record<string, unknown>> = {},
   ): Promise<string> {
     await this.#service.features.checks.put(
-      this.accountId,
-      id,
+      { accountId: this.accountId, id },
       {
         checkType: 'TCP',
         request: { hostname: 'host.test', port: 22 },

@@ -100,7 +100,7 @@ export function useResultsFixture(runningOf: () => RunningService): () => Result
           privateLocations: ['berlin', 'oslo'],
           ...fields,
         };
-        await checks.put(accountId, id, body, { autoAssignAlerts: true });
+        await checks.put({ accountId, id }, body, { autoAssignAlerts: true });
         const slugs = body.privateLocations;
         await giveEverySlot(running.store, { accountId, checkId: id, slugs });
       },

@@ -3,6 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Allowance } from '../../accounts/allowance.ts';
+import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
 import type { Input } from '../../http/resources/given-fields.ts';
@@ -50,18 +51,18 @@ export interface ChannelView extends StoredChannel {
 
 export interface AlertChannels {
   create(accountId: string, input: Input): Promise<ChannelView>;
-  read(accountId: string, id: number): Promise<ChannelView>;
+  read(key: AccountKey<number>): Promise<ChannelView>;
   /** Oldest first, a few at a time. */
   list(accountId: string, page: Page): AsyncIterable<readonly ChannelView[]>;
   /**
    * Each given field replaces the stored one as a whole, except that a webhook keeps the secrets that
    * are not given. The type never changes.
    */
-  update(accountId: string, id: number, input: Input): Promise<ChannelView>;
+  update(key: AccountKey<number>, input: Input): Promise<ChannelView>;
   /** Deletes its subscriptions, its pending deliveries and its log, too. */
-  remove(accountId: string, id: number): Promise<void>;
+  remove(key: AccountKey<number>): Promise<void>;
   /** Sends a sample notice at once, without a retry. The log does not contain it. */
-  test(accountId: string, id: number, signal: AbortSignal): Promise<SendOutcome>;
+  test(key: AccountKey<number>, signal: AbortSignal): Promise<SendOutcome>;
 }
 
 export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
@@ -110,7 +111,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       });
     },
 
-    async read(accountId, id) {
+    async read({ accountId, id }) {
       const found = await findChannel(store, { accountId, id });
       if (found === null) throw notFound('alert channel');
       return viewOf(store, accountId, found);
@@ -123,7 +124,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       );
     },
 
-    update(accountId, id, input) {
+    update({ accountId, id }, input) {
       return store.transaction(async (tx) => {
         const known = await findChannel(tx, { accountId, id });
         if (known === null) throw notFound('alert channel');
@@ -152,11 +153,11 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       });
     },
 
-    async remove(accountId, id) {
-      if (!(await deleteChannel(store, { accountId, id }))) throw notFound('alert channel');
+    async remove(key) {
+      if (!(await deleteChannel(store, key))) throw notFound('alert channel');
     },
 
-    async test(accountId, id, signal) {
+    async test({ accountId, id }, signal) {
       const found = await findChannel(store, { accountId, id });
       if (found === null) throw notFound('alert channel');
       const notice = sampleNotice({ alertId: ids(), atMs: clock.wallMs() });

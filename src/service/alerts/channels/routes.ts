@@ -7,7 +7,7 @@ import {
   alertChannelSchema,
 } from '../../../model/alerting/alert-channel.ts';
 import { maskTarget } from '../../checks/masked-channels.ts';
-import { callerOf } from '../../http/access/authentication.ts';
+import { keyOf } from '../../http/access/authentication.ts';
 import type { Viewer } from '../../http/access/viewer.ts';
 import { whileClientWaits } from '../../http/request-signal.ts';
 import { crudRoutes } from '../../http/resources/crud.ts';
@@ -119,9 +119,8 @@ export function alertChannelsRoutes({
         },
       },
       async (request, reply) => {
-        const { accountId } = callerOf(request);
         const outcome = await whileClientWaits(reply, stopping, (signal) =>
-          alertChannels.test(accountId, request.params.id, signal),
+          alertChannels.test(keyOf(request), signal),
         );
         const error = outcome.ok ? outcome.remark : outcome.error;
         return { delivered: outcome.ok, status: outcome.status, error };

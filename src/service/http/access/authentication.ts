@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
+import type { AccountKey } from '../../database/account-key.ts';
 import { forbidden, ServiceError } from '../../errors.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
 import { checkProtocol } from './agent-access.ts';
@@ -70,4 +71,11 @@ export function callerOf({ caller }: Pick<FastifyRequest, 'caller'>): Caller {
     throw new ServiceError(500, 'The route asks for a caller and is public or for agents');
   }
   return caller;
+}
+
+/** Names the resource of the path, in the account of the user that makes the request. */
+export function keyOf<Id extends string | number>(
+  request: Pick<FastifyRequest, 'caller'> & { readonly params: { readonly id: Id } },
+): AccountKey<Id> {
+  return { accountId: callerOf(request).accountId, id: request.params.id };
 }

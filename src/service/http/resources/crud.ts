@@ -1,5 +1,6 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { AccountKey } from '../../database/account-key.ts';
 import { callerOf } from '../access/authentication.ts';
 import { type Viewer, viewerOf } from '../access/viewer.ts';
 import { sendSlices } from '../json/list-in-slices.ts';
@@ -14,19 +15,19 @@ interface Text {
 }
 
 /** The operations of a feature on one kind of resource. */
-interface CrudFeature<Id, Stored, Query, ReadQuery> {
+interface CrudFeature<Id extends string | number, Stored, Query, ReadQuery> {
   create(accountId: string, input: Input): Promise<Stored>;
   /** Returns slices where the list may be long. */
   list(
     accountId: string,
     query: Query,
   ): Promise<readonly Stored[]> | AsyncIterable<readonly Stored[]>;
-  read(accountId: string, id: Id, query: ReadQuery): Promise<Stored>;
-  update(accountId: string, id: Id, input: Input): Promise<Stored>;
-  remove(accountId: string, id: Id): Promise<void>;
+  read(key: AccountKey<Id>, query: ReadQuery): Promise<Stored>;
+  update(key: AccountKey<Id>, input: Input): Promise<Stored>;
+  remove(key: AccountKey<Id>): Promise<void>;
 }
 
-export interface Crud<Id, Stored, Query, Shown, ReadQuery> {
+export interface Crud<Id extends string | number, Stored, Query, Shown, ReadQuery> {
   /** The path of the list; a resource is one segment below. */
   readonly path: string;
   readonly tag: string;
@@ -50,7 +51,7 @@ const READ = { role: 'read' } as const;
 /**
  * The five standard routes of a resource (src/service/README.md, "The API").
  */
-export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
+export function crudRoutes<Id extends string | number, Stored, Query, Shown, ReadQuery = unknown>({
   path,
   tag,
   changing,
@@ -72,7 +73,10 @@ export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
     readonly Body: Input;
   }
   // The schema requires it.
-  const idIn = ({ params: given }: { readonly params: OfOne['Params'] }) => given[name] as Id;
+  const keyOf = (request: FastifyRequest<OfOne>): AccountKey<Id> => ({
+    accountId: callerOf(request).accountId,
+    id: request.params[name] as Id,
+  });
 
   return async (app) => {
     app.post<{ readonly Body: Input }>(
@@ -113,8 +117,7 @@ export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
         },
       },
       async (request) => {
-        const { accountId } = callerOf(request);
-        const found = await feature.read(accountId, idIn(request), request.query as ReadQuery);
+        const found = await feature.read(keyOf(request), request.query as ReadQuery);
         return present(found, viewerOf(request));
       },
     );
@@ -125,8 +128,7 @@ export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
       config: changing,
       schema: { tags, ...texts.update, params, body: changes, response: { 200: response } },
       handler: async (request) => {
-        const { accountId } = callerOf(request);
-        const updated = await feature.update(accountId, idIn(request), request.body);
+        const updated = await feature.update(keyOf(request), request.body);
         return present(updated, viewerOf(request));
       },
     });
@@ -138,7 +140,7 @@ export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
         schema: { tags, ...texts.remove, params, response: { 204: NO_CONTENT } },
       },
       async (request, reply) => {
-        await feature.remove(callerOf(request).accountId, idIn(request));
+        await feature.remove(keyOf(request));
         return reply.code(204).send(null);
       },
     );

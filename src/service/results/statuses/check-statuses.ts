@@ -1,4 +1,5 @@
 import { findCheck } from '../../checks/shared.sql.ts';
+import type { AccountKey } from '../../database/account-key.ts';
 import type { Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import { findStatus, type StoredStatus } from './sql.ts';
@@ -12,15 +13,15 @@ export interface CheckStatuses {
    *
    * @throws ServiceError 404 for a check that does not exist
    */
-  get(accountId: string, checkId: string): Promise<StoredStatus | null>;
+  get(key: AccountKey): Promise<StoredStatus | null>;
 }
 
 export function createCheckStatuses({ store }: { readonly store: Store }): CheckStatuses {
   return {
-    async get(accountId, id) {
-      const found = await findCheck(store, { accountId, id });
+    async get(key) {
+      const found = await findCheck(store, key);
       if (found === null) throw notFound('check');
-      const status = await findStatus(store, { accountId, id });
+      const status = await findStatus(store, key);
       return status === null ? null : { ...status, name: found.check.name };
     },
   };

@@ -46,7 +46,7 @@ export function checkStatusesRoutes({
       },
       async (request, reply) => {
         const { accountId } = callerOf(request);
-        const status = await checkStatuses.get(accountId, request.params.checkId);
+        const status = await checkStatuses.get({ accountId, id: request.params.checkId });
         // Without the type, null would be sent as an empty body.
         return reply.type('application/json').send(status === null ? null : presentStatus(status));
       },

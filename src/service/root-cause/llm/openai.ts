@@ -1,5 +1,6 @@
 import { CLASSIFICATIONS } from '../../../model/result/root-cause-analysis.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import type { AccountKey } from '../../database/account-key.ts';
 import type { RootCauseProvider } from '../provider.ts';
 import { buildAnalysisScrubber } from '../redaction/analysis-scrubber.ts';
 import { secretsOfCheck } from '../redaction/secrets-of-check.ts';
@@ -34,7 +35,7 @@ export interface OpenAiParts {
   /** From 0 to under 1. */
   readonly random?: () => number;
   /** The secrets of an account and of a check. Nothing is sent where it rejects. */
-  readonly secretsOf?: (accountId: string, checkId: string) => Promise<readonly string[]>;
+  readonly secretsOf?: (check: AccountKey) => Promise<readonly string[]>;
 }
 
 /**
@@ -50,7 +51,10 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
     async analyse(input, signal) {
       let secrets: readonly string[];
       try {
-        secrets = await secretsOf(input.accountId, input.result.checkId);
+        secrets = await secretsOf({
+          accountId: input.accountId,
+          id: input.result.checkId,
+        });
       } catch {
         const problem = 'the model was not asked: the secrets of the account could not be read';
         return { ok: false, problem };

@@ -166,10 +166,10 @@ describe.each(databases)('on %s', (kind) => {
       ];
       const { accountId } = mine;
       const more = ['us-east-1', 'us-west-1', 'us-east-2'];
-      const change = (fields: object) => checks.update(accountId, 'shop', { ...fields });
+      const change = (fields: object) => checks.update({ accountId, id: 'shop' }, { ...fields });
       expect((await change({ name: 'Other' })).check.name).toBe('Other');
       await expect(change({ locations: more })).rejects.toMatchObject({ status: 402 });
-      const regroup = (fields: object) => groups.update(accountId, group.id, { ...fields });
+      const regroup = (fields: object) => groups.update({ accountId, id: group.id }, { ...fields });
       expect((await regroup({ name: 'Other' })).fields.name).toBe('Other');
       await expect(regroup({ locations: more })).rejects.toMatchObject({ status: 402 });
       const made = { name: 'New', locations };

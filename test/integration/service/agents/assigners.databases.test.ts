@@ -108,8 +108,8 @@ describe.each(databases)('on %s', (kind) => {
         }),
         (async () => {
           for (let n = 0; n < 15; n += 1) {
-            await checks.update(accountId, `check-${n}`, { activated: n % 3 !== 0 });
-            if (n % 5 === 0) await checks.remove(accountId, `check-${n + 20}`);
+            await checks.update({ accountId, id: `check-${n}` }, { activated: n % 3 !== 0 });
+            if (n % 5 === 0) await checks.remove({ accountId, id: `check-${n + 20}` });
             if (n % 4 === 0) await fixture.addCheck(`added-${n}`);
           }
         })(),
@@ -178,7 +178,7 @@ describe.each(databases)('on %s', (kind) => {
       });
       await held;
       let isRemoved = false;
-      const removing = checks.remove(accountId, 'check').finally(() => {
+      const removing = checks.remove({ accountId, id: 'check' }).finally(() => {
         isRemoved = true;
       });
       const waits = async (): Promise<boolean> =>

@@ -94,9 +94,9 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       expect(answer.nextPage).not.toBeNull();
       a.epoch = epoch;
       // While the pages are read, one that was told is deleted, and one that was not; another changes.
-      await checks.remove(accountId, 'check-1');
-      await checks.remove(accountId, lastId);
-      await checks.update(accountId, 'check-10', { name: 'renamed' });
+      await checks.remove({ accountId, id: 'check-1' });
+      await checks.remove({ accountId, id: lastId });
+      await checks.update({ accountId, id: 'check-10' }, { name: 'renamed' });
       await fixture.addCheck('check-00-new');
       await assigner.pass();
       for (let pages = 1; answer.nextPage !== null; pages += 1) {

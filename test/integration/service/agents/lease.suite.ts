@@ -53,7 +53,7 @@ export function leaseSuite(fixtureOf: () => AgentFixture): void {
       // While nobody ran them, one was deleted, of which no agent had to be told.
       await fixture.silence('agent-a');
       await fixture.assigner.pass();
-      await fixture.checks.remove(fixture.accountId, 'check-1');
+      await fixture.checks.remove({ accountId: fixture.accountId, id: 'check-1' });
       await fixture.assigner.pass();
       await a.ask();
       await fixture.assigner.pass();

@@ -71,7 +71,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       const answer = await a.look();
       expect(answer).toMatchObject({ full: false, upsert: [], remove: [], epoch: 2 });
       expect(a.ids).toEqual(['check-0', 'check-1', 'check-2']);
-      await fixture.checks.remove(fixture.accountId, 'check-1');
+      await fixture.checks.remove({ accountId: fixture.accountId, id: 'check-1' });
       await fixture.assigner.pass();
       expect(await a.look()).toMatchObject({ full: true, epoch: 2 });
       expect(a.ids).toEqual(['check-0', 'check-2']);
@@ -86,18 +86,25 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       [
         'changed',
         (fixture: AgentFixture) =>
-          fixture.checks.update(fixture.accountId, 'check-1', { name: 'renamed' }),
+          fixture.checks.update(
+            { accountId: fixture.accountId, id: 'check-1' },
+            { name: 'renamed' },
+          ),
         { upsert: ['check-1'], remove: [] },
       ],
       [
         'deactivated',
         (fixture: AgentFixture) =>
-          fixture.checks.update(fixture.accountId, 'check-1', { activated: false }),
+          fixture.checks.update(
+            { accountId: fixture.accountId, id: 'check-1' },
+            { activated: false },
+          ),
         { upsert: [], remove: ['check-1'] },
       ],
       [
         'deleted',
-        (fixture: AgentFixture) => fixture.checks.remove(fixture.accountId, 'check-1'),
+        (fixture: AgentFixture) =>
+          fixture.checks.remove({ accountId: fixture.accountId, id: 'check-1' }),
         { upsert: [], remove: ['check-1'] },
       ],
     ])('that is held ends when a check is %s, and tells of that alone', async (_, change, told) => {
@@ -120,11 +127,11 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       await a.look();
       await fixture.assigner.pass();
       await a.look();
-      await checks.update(accountId, 'check-0', { frequency: 5, frequencyOffset: 1 });
-      await checks.remove(accountId, 'check-1');
-      await checks.update(accountId, 'check-2', { activated: false });
+      await checks.update({ accountId, id: 'check-0' }, { frequency: 5, frequencyOffset: 1 });
+      await checks.remove({ accountId, id: 'check-1' });
+      await checks.update({ accountId, id: 'check-2' }, { activated: false });
       await fixture.assigner.pass();
-      await checks.update(accountId, 'check-2', { activated: true });
+      await checks.update({ accountId, id: 'check-2' }, { activated: true });
       await fixture.assigner.pass();
       await a.look();
       expect(a.ids).toEqual(['check-0', 'check-2']);
@@ -139,7 +146,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       await a.look();
       await fixture.assigner.pass();
       await a.look();
-      await fixture.checks.remove(fixture.accountId, 'check-1');
+      await fixture.checks.remove({ accountId: fixture.accountId, id: 'check-1' });
       await fixture.addCheck('check-1', { request: { hostname: 'another', port: 23 } });
       await fixture.assigner.pass();
       expect((await a.look()).upsert).toMatchObject([
@@ -203,10 +210,16 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       const a = await settledAgent(fixture, 1);
       const { answer } = await heldPoll(fixture, a);
       const proxyUrl = 'http://proxy:3128';
-      await fixture.locations.update(fixture.accountId, fixture.cellar.id, { proxyUrl });
+      await fixture.locations.update(
+        { accountId: fixture.accountId, id: fixture.cellar.id },
+        { proxyUrl },
+      );
       expect(await answer).toMatchObject({ location: { proxyUrl }, full: false, upsert: [] });
       // Also where it changed while no poll was held.
-      await fixture.locations.update(fixture.accountId, fixture.cellar.id, { proxyUrl: null });
+      await fixture.locations.update(
+        { accountId: fixture.accountId, id: fixture.cellar.id },
+        { proxyUrl: null },
+      );
       expect(await a.poll()).toMatchObject({ location: { proxyUrl: null } });
       // What it knows it is not told again.
       const { answer: idle } = await heldPoll(fixture, a);
@@ -224,7 +237,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       const answer = a.poll();
       const ended = expect(answer).rejects.toMatchObject({ status: 401 });
       await eventually(() => fixture.clock.pendingTimers === 1);
-      await fixture.locations.remove(fixture.accountId, attic.id);
+      await fixture.locations.remove({ accountId: fixture.accountId, id: attic.id });
       await ended;
       await expect(a.look()).rejects.toMatchObject({ status: 401 });
     });
@@ -264,7 +277,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       await a.look();
       await fixture.assigner.pass();
       await a.look();
-      await fixture.checks.remove(fixture.accountId, 'check-1');
+      await fixture.checks.remove({ accountId: fixture.accountId, id: 'check-1' });
       await fixture.assigner.pass();
       await fixture.store.query(
         `update assignment_tombstones set created_at = now() - interval '25 hours'`,

@@ -163,9 +163,9 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       const ofB = new Map(b.checks);
       const [off, gone, renamed] = [...ofB.keys()].slice(0, 3) as [string, string, string];
       await b.release();
-      await checks.update(accountId, off, { activated: false });
-      await checks.remove(accountId, gone);
-      await checks.update(accountId, renamed, { name: 'renamed' });
+      await checks.update({ accountId, id: off }, { activated: false });
+      await checks.remove({ accountId, id: gone });
+      await checks.update({ accountId, id: renamed }, { name: 'renamed' });
       while ((await fixture.assigner.pass()) > 0);
       const { upsert, remove } = await a.look();
       expect(remove).toEqual([]);
@@ -197,7 +197,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       await c.look();
       await fixture.assigner.pass();
       await b.release();
-      await fixture.checks.remove(fixture.accountId, 'check-1');
+      await fixture.checks.remove({ accountId: fixture.accountId, id: 'check-1' });
       // As it is for whoever took the changes just before.
       await fixture.store.query(`delete from location_changes where check_id = 'check-1'`);
       await fixture.assigner.pass();
@@ -283,14 +283,14 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       await agent.look();
       await fixture.assigner.pass();
       await agent.look();
-      await checks.update(accountId, 'ping', { activated: false });
+      await checks.update({ accountId, id: 'ping' }, { activated: false });
       await fixture.assigner.pass();
       if (polls !== 'still has them') {
         await agent.look();
         expect(agent.ids).toEqual([]);
         await agent.look();
       }
-      await checks.update(accountId, 'ping', { activated: true });
+      await checks.update({ accountId, id: 'ping' }, { activated: true });
       await fixture.assigner.pass();
       const untilMs = await timeIn(fixture, time);
       // It runs them on: an instant yet to come would cost it what is due and has not begun.
@@ -373,17 +373,17 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       await seen();
       expect(await seen()).toEqual([['grouped'], []]);
       expect(a.checks.get('grouped')?.check).toMatchObject({ groupId: group.id });
-      await groups.update(accountId, group.id, { activated: false });
+      await groups.update({ accountId, id: group.id }, { activated: false });
       expect(await seen()).toEqual([[], []]);
-      await groups.update(accountId, group.id, { activated: true });
+      await groups.update({ accountId, id: group.id }, { activated: true });
       expect(await seen()).toEqual([['grouped'], []]);
-      await groups.update(accountId, group.id, { privateLocations: ['attic'] });
+      await groups.update({ accountId, id: group.id }, { privateLocations: ['attic'] });
       expect(await seen()).toEqual([[], ['grouped']]);
-      await groups.update(accountId, group.id, { privateLocations: [] });
+      await groups.update({ accountId, id: group.id }, { privateLocations: [] });
       expect(await seen()).toEqual([['grouped'], []]);
-      await groups.update(accountId, group.id, { privateLocations: ['attic'] });
+      await groups.update({ accountId, id: group.id }, { privateLocations: ['attic'] });
       expect(await seen()).toEqual([[], ['grouped']]);
-      await groups.remove(accountId, group.id);
+      await groups.remove({ accountId, id: group.id });
       expect(await seen()).toEqual([['grouped'], []]);
     });
   });

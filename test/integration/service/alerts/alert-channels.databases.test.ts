@@ -341,21 +341,26 @@ describe.each(databases)('on %s', (kind) => {
       await expect(alertChannels.create(accountId, LOCKED)).rejects.toMatchObject(noKey);
       for (const one of [WEBHOOK, EMAIL, SLACK, SMS]) await alertChannels.create(accountId, one);
       // One that has secrets is read, changed but for them, and given none.
-      expect((await alertChannels.read(accountId, kept.id)).fields.config).toEqual(kept.config);
-      await alertChannels.update(accountId, kept.id, { sendFailure: false });
+      expect((await alertChannels.read({ accountId, id: kept.id })).fields.config).toEqual(
+        kept.config,
+      );
+      await alertChannels.update({ accountId, id: kept.id }, { sendFailure: false });
       const { signal } = new AbortController();
-      expect(await alertChannels.test(accountId, kept.id, signal)).toMatchObject({
+      expect(await alertChannels.test({ accountId, id: kept.id }, signal)).toMatchObject({
         ok: false,
         error: expect.stringContaining('ENCRYPTION_KEY'),
       });
       expect(server.requests).toEqual([]);
       // As it was shown, with another name and with nothing lost.
       const shown = { ...kept.config, name: 'Other' };
-      const same = await alertChannels.update(accountId, kept.id, { ...kept, config: shown });
+      const same = await alertChannels.update(
+        { accountId, id: kept.id },
+        { ...kept, config: shown },
+      );
       expect(same.fields.config).toEqual(shown);
       expect(await configOf(kept.id)).toMatchObject({ ...withKey.config, name: 'Other' });
       const fewer = { ...kept.config, queryParameters: [] };
-      const some = alertChannels.update(accountId, kept.id, { config: fewer });
+      const some = alertChannels.update({ accountId, id: kept.id }, { config: fewer });
       await expect(some).rejects.toMatchObject({
         status: 409,
         message: expect.stringContaining('body.config.headers[0].value, body.config.webhookSecret'),
@@ -367,7 +372,7 @@ describe.each(databases)('on %s', (kind) => {
       });
       expect(await configOf(kept.id)).toMatchObject({ headers: withKey.config.headers });
       const bare = { config: { ...WEBHOOK.config, webhookSecret: null } };
-      await alertChannels.update(accountId, kept.id, bare);
+      await alertChannels.update({ accountId, id: kept.id }, bare);
       expect(await configOf(kept.id)).toMatchObject({ headers: [] });
     });
 
@@ -378,7 +383,7 @@ describe.each(databases)('on %s', (kind) => {
       const { features, close } = await testFeatures(store, clock, { secrets });
       onTestFinished(close);
       const update = (fields: Record<string, unknown>) =>
-        features.alertChannels.update(mine.accountId, kept.id, fields);
+        features.alertChannels.update({ accountId: mine.accountId, id: kept.id }, fields);
       await update({ sendDegraded: true });
       await update(kept);
       expect(await configOf(kept.id)).toMatchObject(LOCKED.config);

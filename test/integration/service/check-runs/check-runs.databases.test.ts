@@ -278,7 +278,7 @@ describe.each(databases)('on %s', (kind) => {
         const agent = await fixture.join(cellar, 'a');
         await fixture.request('ssh');
         expect(await fixture.claim(agent)).toHaveLength(1);
-        await service().features.checks.remove(service().mine.accountId, 'ssh');
+        await service().features.checks.remove({ accountId: service().mine.accountId, id: 'ssh' });
         expect(await fixture.claim(agent)).toEqual([]);
       });
     });
@@ -320,7 +320,9 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     async function stateOf(runId: string): Promise<string> {
-      return (await running().features.checkRuns.get(service().mine.accountId, runId)).state;
+      return (
+        await running().features.checkRuns.get({ accountId: service().mine.accountId, id: runId })
+      ).state;
     }
   });
 });

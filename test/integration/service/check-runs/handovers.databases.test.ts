@@ -63,7 +63,7 @@ describe.each(databases)('on %s', (kind) => {
     }
 
     async function stateOf(runId: string): Promise<string> {
-      return (await checkRuns.get(service().mine.accountId, runId)).state;
+      return (await checkRuns.get({ accountId: service().mine.accountId, id: runId })).state;
     }
 
     describe('are given', () => {
@@ -301,7 +301,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await fixture.claim(agents[0])).toEqual([]);
         expect(await stateOf(run.id)).toBe('assigned');
         const resultId = await fixture.final(run);
-        expect(await checkRuns.get(fixture.accountId, run.id)).toMatchObject({
+        expect(await checkRuns.get({ accountId: fixture.accountId, id: run.id })).toMatchObject({
           state: 'done',
           resultId,
         });
@@ -446,7 +446,7 @@ describe.each(databases)('on %s', (kind) => {
         stop.abort();
         await ended;
         expect(clock.pendingTimers).toBe(0);
-        const get = (id: string) => kept.get(fixture.accountId, id);
+        const get = (id: string) => kept.get({ accountId: fixture.accountId, id });
         await expect(get(old.id)).rejects.toMatchObject({ status: 404 });
         expect((await get(recent.id)).state).toBe('done');
         expect((await get(open.id)).state).toBe('waiting');

@@ -187,7 +187,7 @@ describe.each(databases)('on %s', (kind) => {
       const input = { ...bodyOf('url', [HIDDEN]), checkType: 'URL' };
       await checksWith(old).checks.create(mine.accountId, input, { autoAssignAlerts: false });
       const { json } = await mine.get('/v1/checks/shop');
-      await checksWith(next, old).checks.update(mine.accountId, 'shop', json);
+      await checksWith(next, old).checks.update({ accountId: mine.accountId, id: 'shop' }, json);
       const key = { accountId: mine.accountId, id: 'shop' };
       const sealed = (await sealedOf('shop')) ?? Buffer.alloc(0);
       expect(checksWith(next).checkVariables.secretValues(key, sealed)).toEqual([SECRET]);
@@ -200,7 +200,7 @@ describe.each(databases)('on %s', (kind) => {
       const checkVariables = createCheckVariables({ log: silentLog(), secrets });
       const checks = createChecks({ store, clock, ids: () => 'x', checkVariables });
       const change = (variables: readonly unknown[]) =>
-        checks.update(mine.accountId, json.id, { variables });
+        checks.update({ accountId: mine.accountId, id: json.id }, { variables });
       const kept = change([
         { key: 'TOKEN', secret: true },
         { ...HIDDEN, key: 'MORE' },
@@ -246,7 +246,10 @@ describe.each(databases)('on %s', (kind) => {
       const changed = variables.map((one) =>
         one.key === 'TOKEN' ? { ...one, value: 'another-value' } : one,
       );
-      await fixture.checks.update(fixture.accountId, 'shop', { variables: changed });
+      await fixture.checks.update(
+        { accountId: fixture.accountId, id: 'shop' },
+        { variables: changed },
+      );
       await fixture.assigner.pass();
       const { full, upsert } = await agent.look();
       expect({ full, ids: upsert.map(({ checkId }) => checkId) }).toEqual({
@@ -258,10 +261,13 @@ describe.each(databases)('on %s', (kind) => {
 
     it('are not sent again when an update changes nothing', async () => {
       const { fixture, agent, variables } = await settled();
-      await fixture.checks.update(fixture.accountId, 'shop', { variables });
-      await fixture.checks.update(fixture.accountId, 'shop', {
-        variables: variables.map((one) => (one.secret ? { ...one, value: null } : one)),
-      });
+      await fixture.checks.update({ accountId: fixture.accountId, id: 'shop' }, { variables });
+      await fixture.checks.update(
+        { accountId: fixture.accountId, id: 'shop' },
+        {
+          variables: variables.map((one) => (one.secret ? { ...one, value: null } : one)),
+        },
+      );
       await fixture.assigner.pass();
       expect(await agent.look()).toMatchObject({ full: false, upsert: [] });
       expect(agent.checks.get('shop')?.check.variables).toEqual(variables);

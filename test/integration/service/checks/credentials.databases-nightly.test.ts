@@ -573,8 +573,8 @@ describe.each(databases)('on %s', (kind) => {
     it('are stored unencrypted without a key, shown in no response, and the start warns', async () => {
       const { checks, locations, locationId } = await stored(null);
       expect(await isClear()).toHaveLength(4);
-      await checks.update(accountId, 'shop', { request: SHOWN });
-      await locations.update(accountId, locationId, { proxyUrl: SHOWN_PROXY });
+      await checks.update({ accountId, id: 'shop' }, { request: SHOWN });
+      await locations.update({ accountId, id: locationId }, { proxyUrl: SHOWN_PROXY });
       expect(await told(null, locationId)).toEqual(ALL);
       const service = sealing(null);
       await service.start();
@@ -609,7 +609,7 @@ describe.each(databases)('on %s', (kind) => {
     it('are encrypted with the newest key at the next start, together with the secret variables', async () => {
       const { checks, locationId } = await stored(box(OLD));
       const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
-      await checks.update(accountId, 'shop', { variables });
+      await checks.update({ accountId, id: 'shop' }, { variables });
       await sealing(box(NEW, OLD)).start();
       expect(await told(box(NEW), locationId)).toEqual(ALL);
       const { check } = await rows();
@@ -644,10 +644,12 @@ describe.each(databases)('on %s', (kind) => {
       const checkVariables = createCheckVariables(parts);
       const checks = createChecks({ ...parts, ids: randomUUID, checkVariables });
       // What is not touched stays as it is.
-      await checks.update(accountId, 'shop', { name: 'Other', request: SHOWN });
+      await checks.update({ accountId, id: 'shop' }, { name: 'Other', request: SHOWN });
       expect(await told(box(OLD), locationId)).toEqual(ALL);
       const some = { ...SHOWN, basicAuth: { username: 'user', password: 'new' } };
-      await expect(checks.update(accountId, 'shop', { request: some })).rejects.toMatchObject({
+      await expect(
+        checks.update({ accountId, id: 'shop' }, { request: some }),
+      ).rejects.toMatchObject({
         status: 409,
         message: expect.stringContaining('ENCRYPTION_KEY'),
         attributes: {
@@ -655,7 +657,7 @@ describe.each(databases)('on %s', (kind) => {
           fields: ['body.request.url', 'body.request.headers[0].value'],
         },
       });
-      await checks.update(accountId, 'shop', { request: REQUEST });
+      await checks.update({ accountId, id: 'shop' }, { request: REQUEST });
       expect((await told(box(NEW), locationId)).request).toMatchObject(REQUEST);
     });
 
@@ -719,7 +721,7 @@ describe.each(databases)('on %s', (kind) => {
       });
       const input = { ...BODY, checkType: 'API', variables };
       await withVariables.create(accountId, input, { autoAssignAlerts: false });
-      await checks.update(accountId, 'shop', { name: 'Other' });
+      await checks.update({ accountId, id: 'shop' }, { name: 'Other' });
       const { on, counts } = watched();
       await sealing(box(OLD), on).start();
       // Two lists a walk, for all of them, and one count before.
@@ -797,7 +799,7 @@ describe.each(databases)('on %s', (kind) => {
     it('are stored unencrypted again for a return to the previous release', async () => {
       const { checks, locationId } = await stored(box(OLD));
       const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
-      await checks.update(accountId, 'shop', { variables });
+      await checks.update({ accountId, id: 'shop' }, { variables });
       const parts = { store: unshared(store()), log: silentLog(), secrets: box(OLD) };
       expect(await decryptCredentials(parts)).toBe(2);
       expect(await isClear()).toHaveLength(4);
@@ -826,7 +828,10 @@ describe.each(databases)('on %s', (kind) => {
     it('are the original ones in assignments, in unscheduled runs and in the proxy', async () => {
       const fixture = fixtureOf();
       await fixture.addCheck('shop', { checkType: 'API', request: REQUEST });
-      await fixture.locations.update(fixture.accountId, fixture.cellar.id, { proxyUrl: PROXY });
+      await fixture.locations.update(
+        { accountId: fixture.accountId, id: fixture.cellar.id },
+        { proxyUrl: PROXY },
+      );
       const agent = fixture.agent('agent-a', { capabilities: { types: ['API'], icmp: false } });
       await agent.look();
       await fixture.assigner.pass();
@@ -845,12 +850,18 @@ describe.each(databases)('on %s', (kind) => {
       await agent.look();
       await fixture.assigner.pass();
       await agent.look();
-      await fixture.checks.update(fixture.accountId, 'shop', { request: REQUEST });
-      await fixture.checks.update(fixture.accountId, 'shop', { request: SHOWN });
+      await fixture.checks.update(
+        { accountId: fixture.accountId, id: 'shop' },
+        { request: REQUEST },
+      );
+      await fixture.checks.update({ accountId: fixture.accountId, id: 'shop' }, { request: SHOWN });
       await fixture.assigner.pass();
       expect(await agent.look()).toMatchObject({ full: false, upsert: [] });
       const basicAuth = { username: 'user', password: 'another' };
-      await fixture.checks.update(fixture.accountId, 'shop', { request: { ...SHOWN, basicAuth } });
+      await fixture.checks.update(
+        { accountId: fixture.accountId, id: 'shop' },
+        { request: { ...SHOWN, basicAuth } },
+      );
       await fixture.assigner.pass();
       expect((await agent.look()).upsert).toHaveLength(1);
       expect(agent.checks.get('shop')?.check.request).toMatchObject({ ...REQUEST, basicAuth });

@@ -275,7 +275,7 @@ describe.each(databases)('on %s', (kind) => {
       const group = await groups.create(accountId, { name: 'g', privateLocations: ['cellar'] });
       await addChecks('check', 1, { groupId: group.id });
       const input = { heartbeat: HOURLY, groupId: group.id };
-      await heartbeats.put(accountId, 'backup', input, { autoAssignAlerts: false });
+      await heartbeats.put({ accountId, id: 'backup' }, input, { autoAssignAlerts: false });
       const a = agent('agent-a');
       const polled = a.poll();
       // Held until its checks are given to it.

@@ -163,8 +163,7 @@ describe.each(databases)('on %s', (kind) => {
       const { running, berlin, send, theirs } = fixture();
       const checks = running.features.checks;
       await checks.put(
-        theirs.accountId,
-        'theirs',
+        { accountId: theirs.accountId, id: 'theirs' },
         { checkType: 'URL', request: { url: 'http://a.test/' }, locations: ['eu-west-1'] },
         { autoAssignAlerts: true },
       );
@@ -329,7 +328,9 @@ describe.each(databases)('on %s', (kind) => {
         const final = resultOfRun(asked);
         expect(final.sequenceId).toBe(run.sequenceId);
         expect(await codesFor(final)).toEqual([]);
-        expect(await checkRuns.get(mine.accountId, run.id)).toMatchObject({ state: 'done' });
+        expect(await checkRuns.get({ accountId: mine.accountId, id: run.id })).toMatchObject({
+          state: 'done',
+        });
         // Another run of the same check was not.
         const other = resultOfRun({ slot: NOW + 1, checkId: 'other' });
         expect(await codesFor(other)).toEqual(['foreign_location']);

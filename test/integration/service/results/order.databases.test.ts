@@ -206,7 +206,7 @@ async function newAccount({ store, clock, features }: RunningService) {
   for (const id of CHECKS) {
     const request = { url: 'https://shop.test/' };
     const body = { checkType: 'URL', request, privateLocations: [...PLACES] };
-    await features.checks.put(accountId, id, body, { autoAssignAlerts: true });
+    await features.checks.put({ accountId, id }, body, { autoAssignAlerts: true });
     await giveEverySlot(store, { accountId, checkId: id, slugs: PLACES });
   }
   return {

@@ -139,8 +139,12 @@ describe.each(databases)('on %s', (kind) => {
       const byModel = await made.create(mine.accountId, { checkId: 'shop' });
       const byRules = await made.create(mine.accountId, { checkId: 'shop', provider: 'rules' });
       await made.makePending(NEVER);
-      expect((await made.read(mine.accountId, byModel.id)).made?.provider).toBe('openai');
-      expect((await made.read(mine.accountId, byRules.id)).made?.provider).toBe('rules');
+      expect((await made.read({ accountId: mine.accountId, id: byModel.id })).made?.provider).toBe(
+        'openai',
+      );
+      expect((await made.read({ accountId: mine.accountId, id: byRules.id })).made?.provider).toBe(
+        'rules',
+      );
     });
 
     it.each([
@@ -160,7 +164,9 @@ describe.each(databases)('on %s', (kind) => {
           'rules rules-1 CONNECTION_FAILURE',
           'rules rules-1 CONNECTION_FAILURE',
         ]);
-        expect((await made.read(mine.accountId, asked.id)).made?.provider).toBe('rules');
+        expect((await made.read({ accountId: mine.accountId, id: asked.id })).made?.provider).toBe(
+          'rules',
+        );
         expect(warnings().filter((text) => text.includes(said))).toHaveLength(2);
         expect(warnings()[0]).toContain("kept the rules' analysis");
       },
@@ -188,7 +194,9 @@ describe.each(databases)('on %s', (kind) => {
       expect(warnings().filter((text) => text.includes('RCA_DAILY_LIMIT'))).toHaveLength(1);
       const asked = await made.create(mine.accountId, { checkId: 'check-1', provider: 'openai' });
       await made.makePending(NEVER);
-      expect((await made.read(mine.accountId, asked.id)).made?.provider).toBe('rules');
+      expect((await made.read({ accountId: mine.accountId, id: asked.id })).made?.provider).toBe(
+        'rules',
+      );
       clock.stepWall(86_400_000);
       await made.create(mine.accountId, { checkId: 'check-1', provider: 'openai' });
       await made.makePending(NEVER);
@@ -238,7 +246,10 @@ describe.each(databases)('on %s', (kind) => {
       await deliver(berlin, { results: [failure('CONNECT_REFUSED')] });
       const asked = await analyses().create(mine.accountId, { checkId: 'shop' });
       await features.rootCauseAnalyses.makePending(NEVER);
-      const made = await features.rootCauseAnalyses.read(mine.accountId, asked.id);
+      const made = await features.rootCauseAnalyses.read({
+        accountId: mine.accountId,
+        id: asked.id,
+      });
       expect(made.made?.provider).toBe('rules');
       expect(server.requests).toHaveLength(0);
     });

@@ -131,7 +131,7 @@ describe.each(databases)('on %s', (kind) => {
         });
       const secret = variable('A', { secret: true });
       await withKeys(old).create(mine.accountId, secret);
-      await withKeys(next, old).update(mine.accountId, 'A', secret);
+      await withKeys(next, old).update({ accountId: mine.accountId, id: 'A' }, secret);
       const values = await withKeys(next).secretValues(store, mine.accountId);
       expect(values).toEqual([secret.value]);
     });
