@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { doorTo, openDoors } from '../support/network/namespace-doors.ts';
+import { forwardTo, openPorts } from '../support/network/namespace-ports.ts';
 import { RoutedNetwork } from '../support/network/routed-network.ts';
 import { endChild } from '../support/process/end-child.ts';
 import { ownProcessesOf } from '../support/process/own-processes.ts';
@@ -57,7 +57,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     onTestFinished(() => endChild(target));
     await once(target.stdout, 'data');
     const service = await startService();
-    await openDoors(network.agent, { [SERVICE_PORT]: doorTo(service.port) });
+    await openPorts(network.agent, { [SERVICE_PORT]: forwardTo(service.port) });
     const location = await service.addLocation('home');
     const agent = await startAgent({
       serviceUrl: `http://127.0.0.1:${SERVICE_PORT}`,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { doorTo, openDoors } from '../support/network/namespace-doors.ts';
+import { forwardTo, openPorts } from '../support/network/namespace-ports.ts';
 import { NetworkNamespace } from '../support/network/network-namespace.ts';
 import { lacking } from '../support/process/system-needs.ts';
 import { makeTestFolder } from '../support/process/test-folder.ts';
@@ -26,7 +26,7 @@ async function machine(servicePort: number) {
   }
   namespace.allowPing('all');
   const folder = makeTestFolder();
-  await openDoors(namespace, { [SERVICE_PORT]: doorTo(servicePort) });
+  await openPorts(namespace, { [SERVICE_PORT]: forwardTo(servicePort) });
   const conf = join(folder, 'resolv.conf');
   writeFileSync(conf, 'nameserver 127.0.0.1\n');
   // `ip netns exec` gives each command its own mount namespace.

@@ -5,7 +5,7 @@ import { runProgram } from '../../../src/cli/program.ts';
 import { TOPICS } from '../../../src/handbook/topics.ts';
 import { runHere as run, runCli } from '../../support/agent/cli.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
-import { runToEnd } from '../../support/containers/process-end.ts';
+import { runToEnd } from '../../support/containers/run-command.ts';
 import { ROOT } from '../../support/documents.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { runToEnd } from '../../support/containers/process-end.ts';
+import { runToEnd } from '../../support/containers/run-command.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../docker/healthcheck.mjs');
 

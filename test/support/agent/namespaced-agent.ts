@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { readAssignments } from '../../../src/agent/source/service/assignment-file.ts';
 import { assignmentsBox } from '../../../src/agent/source/service/sealed-lines.ts';
-import { doorTo, openDoors } from '../network/namespace-doors.ts';
+import { forwardTo, openPorts } from '../network/namespace-ports.ts';
 import { NetworkNamespace } from '../network/network-namespace.ts';
 import { makeTestFolder } from '../process/test-folder.ts';
 import { type RunningAgent, startAgent } from '../service/deployment.ts';
@@ -13,14 +13,14 @@ const SERVICE_PORT = 8080;
 /** On the loopback of every namespace. */
 export const TARGET_PORT = 9000;
 
-/** Targets of the namespace's doors. */
+/** Where the namespace's ports lead. */
 export interface Outside {
   readonly servicePort: number;
   readonly onTarget: (socket: Socket) => void;
 }
 
 /**
- * A network namespace for one agent, with one door to the service and one to the target, so that
+ * A network namespace for one agent, with one port that leads to the service and one to the target, so that
  * the target can identify the agent. Root only; removed when the test ends.
  */
 export class NamespacedAgent {
@@ -37,8 +37,8 @@ export class NamespacedAgent {
   static async prepare(name: string, outside: Outside): Promise<NamespacedAgent> {
     const namespace = new NetworkNamespace();
     onTestFinished(() => namespace.remove());
-    await openDoors(namespace, {
-      [SERVICE_PORT]: doorTo(outside.servicePort),
+    await openPorts(namespace, {
+      [SERVICE_PORT]: forwardTo(outside.servicePort),
       [TARGET_PORT]: outside.onTarget,
     });
     return new NamespacedAgent(name, namespace);

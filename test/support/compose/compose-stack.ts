@@ -1,10 +1,10 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
-import { askThrough } from '../containers/door.ts';
-import { ContainerHost } from '../containers/host.ts';
+import { ContainerHost } from '../containers/container-host.ts';
 import { ensureImages } from '../containers/images.ts';
-import type { CommandEnd } from '../containers/process-end.ts';
+import { requestThrough } from '../containers/port-forward.ts';
+import type { CommandEnd } from '../containers/run-command.ts';
 import { until } from '../service/deployment.ts';
 import type { Ask, Reply } from '../service/service-app.ts';
 import { COMPOSE, composeFile, composeService, mountOf } from './compose-file.ts';
@@ -68,8 +68,8 @@ export class ComposeStack {
     const key = await this.host
       .container('service')
       .exec('cat', '/run/secrets-service/FIRST_API_KEY');
-    const door = await this.host.door(Number(port));
-    return askThrough(door, path, { key: key.stdout.trim(), ...ask });
+    const socketPath = await this.host.forwardPort(Number(port));
+    return requestThrough(socketPath, path, { key: key.stdout.trim(), ...ask });
   }
 }
 

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { ContainerHost } from './host.ts';
-import type { CommandEnd } from './process-end.ts';
+import type { ContainerHost } from './container-host.ts';
+import type { CommandEnd } from './run-command.ts';
 
 /** A container of a host, by its name. */
 export class Container {

@@ -1,8 +1,8 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readmeCommand } from '../compose/readme-commands.ts';
-import type { ContainerHost } from './host.ts';
-import { mustRun } from './process-end.ts';
+import type { ContainerHost } from './container-host.ts';
+import { mustRun } from './run-command.ts';
 
 /** From Debian: the image of BASE_IMAGE in the Dockerfiles, made here. */
 const RELEASE = 'trixie';

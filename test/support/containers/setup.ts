@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { ContainerHost, isUsed } from './host.ts';
+import { ContainerHost, isUsed } from './container-host.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -5,7 +5,12 @@ import type { AlertNotice } from '../../../src/service/alerts/notice.ts';
 import type { Silence } from '../../../src/service/alerts/silences.ts';
 import { silentLog } from '../database/databases.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE } from '../samples/http-results.ts';
-import { type Place, type ResultsFixture, type Run, resultOfRun } from './results-fixture.ts';
+import {
+  type ResultsFixture,
+  type Run,
+  resultOfRun,
+  type TestLocation,
+} from './results-fixture.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -21,12 +26,12 @@ export interface AlertsFixture {
   readonly slot: (minute: number) => number;
   /** Advances the clock to the latest slot of the results and delivers them. */
   readonly deliver: (
-    place: Place,
+    location: TestLocation,
     batch: { readonly results: readonly CheckResult[] },
   ) => Promise<void>;
   /** Delivers one run of `shop` in the same way, from berlin by default. */
-  readonly run: (minute: number, fields?: Partial<Run>, place?: Place) => Promise<void>;
-  readonly result: (minute: number, fields?: Partial<Run>, place?: Place) => CheckResult;
+  readonly run: (minute: number, fields?: Partial<Run>, location?: TestLocation) => Promise<void>;
+  readonly result: (minute: number, fields?: Partial<Run>, location?: TestLocation) => CheckResult;
   /** The alerts of the account as `type check`, oldest first; omits `shop`. */
   readonly alerts: () => Promise<readonly string[]>;
   /** Advances the clock to that minute and runs the due work. */
@@ -38,19 +43,19 @@ export function alertsFixtureOf(fixture: ResultsFixture): AlertsFixture {
   const { clock, berlin, mine, features } = fixture;
   const startMs = clock.wallMs();
   const slot = (minute: number): number => startMs + minute * MINUTE_MS;
-  const result = (minute: number, fields: Partial<Run> = {}, place = berlin): CheckResult =>
-    resultOfRun({ slot: slot(minute), runLocation: place.slug, ...fields });
-  const deliver: AlertsFixture['deliver'] = async (place, batch) => {
+  const result = (minute: number, fields: Partial<Run> = {}, location = berlin): CheckResult =>
+    resultOfRun({ slot: slot(minute), runLocation: location.slug, ...fields });
+  const deliver: AlertsFixture['deliver'] = async (location, batch) => {
     const latestMs = Math.max(...batch.results.map(({ checkRunId }) => checkRunId));
     clock.spend(Math.max(0, latestMs - clock.wallMs()));
-    await fixture.deliver(place, batch);
+    await fixture.deliver(location, batch);
   };
   return {
     slot,
     result,
     deliver,
-    async run(minute, fields = {}, place = berlin) {
-      await deliver(place, { results: [result(minute, fields, place)] });
+    async run(minute, fields = {}, location = berlin) {
+      await deliver(location, { results: [result(minute, fields, location)] });
     },
     async alerts() {
       const { json } = await mine.get(`/v1/check-alerts?limit=100&from=0&to=${slot(10_000)}`);

@@ -31,7 +31,7 @@ import { type Ask, type Reply, type ServiceApp, startServiceApp } from './servic
 import { testFeatures } from './service-features.ts';
 
 /** An account with a location, one agent's key for it, and a check that runs there. */
-export interface Party {
+export interface ArtifactAccount {
   readonly accountId: string;
   readonly key: string;
   readonly locationId: string;
@@ -41,7 +41,7 @@ export interface Party {
   /** Stores a result of the check, by default of this location; 'result-1' and 'result-2' exist. */
   storeResult(id: string, location?: string): Promise<void>;
   /** An agent of another location of the same account that runs the check as well. */
-  neighbour(slug: string): Promise<Party>;
+  neighbour(slug: string): Promise<ArtifactAccount>;
   /** Sends a request as a user. */
   ask(path: string, ask?: Ask): Promise<Reply>;
   /** Sends a request as an agent. */
@@ -68,7 +68,7 @@ export interface ArtifactServer {
   readonly artifacts: Artifacts;
   readonly app: ServiceApp;
   readonly folder: string;
-  newParty(name: string): Promise<Party>;
+  newAccount(name: string): Promise<ArtifactAccount>;
   /** The same service with another artifact store; ends with the test. */
   withContents(contents: ArtifactStore): Promise<OtherServer>;
   /** The same service with other limits; ends with the test. */
@@ -76,8 +76,8 @@ export interface ArtifactServer {
 }
 
 export interface ArtifactService extends ArtifactServer {
-  readonly mine: Party;
-  readonly theirs: Party;
+  readonly mine: ArtifactAccount;
+  readonly theirs: ArtifactAccount;
 }
 
 /**
@@ -103,11 +103,11 @@ export function useArtifactServer(
       artifacts,
       app,
       folder: folder.path,
-      async newParty(name) {
+      async newAccount(name) {
         const accountId = randomUUID();
         await insertAccount(store, { id: accountId, name, createdAtMs: Date.now() });
         const { key } = await apiKeys.create(accountId, { name: 'first', role: 'admin' });
-        return makeParty({ app, store, accountId, key });
+        return makeAccount({ app, store, accountId, key });
       },
       async withContents(other) {
         const started = await start(store, other);
@@ -143,7 +143,7 @@ export function useParties(
   let service: ArtifactService | null = null;
   const renew = async (): Promise<void> => {
     const server = serverOf();
-    const [mine, theirs] = [await server.newParty('mine'), await server.newParty('theirs')];
+    const [mine, theirs] = [await server.newAccount('mine'), await server.newAccount('theirs')];
     service = { ...server, mine, theirs };
   };
   if (lifetime === 'shared') beforeAll(renew);
@@ -181,15 +181,15 @@ async function start(store: Store, contents: ArtifactStore, limits = DEFAULT_ART
   return { ...features, app: { ...app, close: closing } };
 }
 
-interface PartyParts {
+interface AccountParts {
   readonly app: ServiceApp;
   readonly store: Store;
   readonly accountId: string;
   readonly key: string;
 }
 
-async function makeParty(parts: PartyParts): Promise<Party> {
-  const party = await partyAt(parts, 'berlin', async (ask, slug) => {
+async function makeAccount(parts: AccountParts): Promise<ArtifactAccount> {
+  const account = await accountAt(parts, 'berlin', async (ask, slug) => {
     const check = await ask('/v1/checks', {
       method: 'POST',
       body: {
@@ -202,16 +202,16 @@ async function makeParty(parts: PartyParts): Promise<Party> {
     return check.json.id;
   });
   await parts.store.query('select make_result_partitions(current_date - 1, current_date)');
-  await party.storeResult('result-1');
-  await party.storeResult('result-2');
-  return party;
+  await account.storeResult('result-1');
+  await account.storeResult('result-2');
+  return account;
 }
 
-async function partyAt(
-  parts: PartyParts,
+async function accountAt(
+  parts: AccountParts,
   slug: string,
-  checkAt: (ask: Party['ask'], slug: string) => Promise<string>,
-): Promise<Party> {
+  checkAt: (ask: ArtifactAccount['ask'], slug: string) => Promise<string>,
+): Promise<ArtifactAccount> {
   const { app, store, accountId, key } = parts;
   const ask = (path: string, more: Ask = {}) => app.ask(path, { key, ...more });
   const location = await ask('/v1/private-locations', {
@@ -230,7 +230,7 @@ async function partyAt(
       headers: { 'x-agent-protocol': '1', ...more.headers },
       ...(body === undefined ? {} : { body }),
     });
-  const party: Party = {
+  const account: ArtifactAccount = {
     accountId,
     key,
     locationId,
@@ -247,7 +247,7 @@ async function partyAt(
         [checkId, accountId, id, location],
       );
     },
-    neighbour: (other) => partyAt(parts, other, async () => checkId),
+    neighbour: (other) => accountAt(parts, other, async () => checkId),
     begin: (content, fields = {}, at = app) =>
       at.ask('/agent/v1/artifacts', {
         key: agentKey,
@@ -274,13 +274,13 @@ async function partyAt(
     },
     complete: ({ uploadId }) => agent(`/agent/v1/artifacts/${uploadId}/complete`),
     async upload(content, fields) {
-      const { json: upload } = await party.begin(content, fields);
-      await party.putParts(upload, content);
-      const { json } = await party.complete(upload);
+      const { json: upload } = await account.begin(content, fields);
+      await account.putParts(upload, content);
+      const { json } = await account.complete(upload);
       if (json?.complete !== true) throw new Error(`not complete: ${JSON.stringify(json)}`);
     },
   };
-  return party;
+  return account;
 }
 
 /** Like `ask`, for binary bodies. */
@@ -301,19 +301,19 @@ export async function download(
   });
 }
 
-export const LIST = (party: Party, resultId = 'result-1') =>
-  `/v1/check-results/${party.checkId}/${resultId}/artifacts`;
+export const LIST = (account: ArtifactAccount, resultId = 'result-1') =>
+  `/v1/check-results/${account.checkId}/${resultId}/artifacts`;
 
 /** The artifacts of result-1. */
 export async function listed(
-  party: Party,
+  account: ArtifactAccount,
 ): Promise<readonly { id: string; name: string; url: string }[]> {
-  return (await party.ask(LIST(party))).json;
+  return (await account.ask(LIST(account))).json;
 }
 
 /** The first artifact of result-1. */
-export async function only(party: Party): Promise<{ id: string; url: string }> {
-  const [artifact] = await listed(party);
+export async function only(account: ArtifactAccount): Promise<{ id: string; url: string }> {
+  const [artifact] = await listed(account);
   if (artifact === undefined) throw new Error('there is no artifact');
   return artifact;
 }

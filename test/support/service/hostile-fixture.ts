@@ -6,10 +6,10 @@ import type { Store } from '../../../src/service/database/store.ts';
 import type { Role } from '../../../src/service/http/access/authenticator.ts';
 import { openArtifactStore } from '../../../src/service/object-store/artifacts-config.ts';
 import { type DatabaseKind, openMigratedStore } from '../database/databases.ts';
-import { type Contents, contentsOf, idsOf, strayRows } from '../hostile/contents.ts';
-import { makeParty, type Party } from '../hostile/parties.ts';
+import { type Contents, contentsOf, idsOf, strayRows } from '../hostile/database-contents.ts';
+import { createFullAccount, type FullAccount } from '../hostile/full-account.ts';
+import { type Answer, openSender, type Sent, wrongIn } from '../hostile/request-sender.ts';
 import { collectRoutes, type Route } from '../hostile/route-table.ts';
-import { type Answer, openSender, type Sent, wrongIn } from '../hostile/send.ts';
 import { captureLog } from '../log-capture.ts';
 import { makeTempFolder } from '../process/temp-folder.ts';
 import { createSelfSigned } from '../servers/certificates.ts';
@@ -17,7 +17,7 @@ import { until } from './deployment.ts';
 import { startServiceApp } from './service-app.ts';
 import { testFeatures } from './service-features.ts';
 
-/** A part of every text of the victim, and of no other party's texts. */
+/** A part of every text of the victim, and of no other account's texts. */
 export const SECRET = 'zz_secret';
 
 /** For one request: an endless wait shows a limit that does not belong to the key. */
@@ -27,13 +27,13 @@ const MAX_KEYS = 20;
 export interface HostileFixture {
   readonly store: Store;
   readonly routes: readonly Route[];
-  readonly victim: Party;
+  readonly victim: FullAccount;
   /** The ids and slugs of the victim. */
   readonly victimIds: readonly string[];
   /** Two ids of the victim that belong together. */
   readonly victimPairs: readonly (readonly string[])[];
   /** A new account, so that its changes do not affect other tests. */
-  newAttacker(): Promise<Party>;
+  newAttacker(): Promise<FullAccount>;
   /** Another key of the victim's account. */
   newKeyOfVictim(role: Role): Promise<string>;
   send(sent: Sent): Promise<Answer>;
@@ -96,11 +96,11 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
     ends.unshift(() => sender.close());
     const parts = { store, features, send: sender.send };
     const identity = await createSelfSigned();
-    const victim = await makeParty(parts, identity, SECRET, 'victim');
+    const victim = await createFullAccount(parts, identity, SECRET, 'victim');
     const secrets = [SECRET, ...keyLinesOf(victim.identity)];
     const attackersIdentity = await createSelfSigned();
     let attackers = 0;
-    /** The first key of each party, and its current replacement. */
+    /** The first key of each account, and its current replacement. */
     const accounts = new Map<string, string>();
     const newest = new Map<string, string>();
     const send = async (sent: Sent, tries = 1): Promise<Answer> => {
@@ -136,7 +136,7 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
       victimPairs: pairsOf(groups),
       async newAttacker() {
         attackers += 1;
-        const attacker = await makeParty(
+        const attacker = await createFullAccount(
           parts,
           attackersIdentity,
           'mallory',
@@ -179,7 +179,7 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
 }
 
 /** Lines of the private key: each would reveal a part of it. */
-function keyLinesOf({ key }: Party['identity']): readonly string[] {
+function keyLinesOf({ key }: FullAccount['identity']): readonly string[] {
   return key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'));
 }
 

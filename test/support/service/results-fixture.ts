@@ -15,7 +15,7 @@ export const RETENTION_DAYS = 30;
 const MINUTE_MS = 60_000;
 
 /** A private location as its agents see it. */
-export interface Place {
+export interface TestLocation {
   readonly id: string;
   readonly slug: string;
   readonly key: string;
@@ -33,16 +33,16 @@ export type Missed = {
 export interface ResultsFixture extends TestService {
   /** The real service. */
   readonly running: RunningService;
-  readonly berlin: Place;
-  readonly oslo: Place;
-  place(slug: string): Promise<Place>;
+  readonly berlin: TestLocation;
+  readonly oslo: TestLocation;
+  addLocation(slug: string): Promise<TestLocation>;
   /** Creates or replaces the check. Its private locations get every slot. */
   check(id: string, fields?: Readonly<Record<string, unknown>>): Promise<void>;
-  send(place: Place, batch: Batch): Promise<Reply>;
+  send(location: TestLocation, batch: Batch): Promise<Reply>;
   /** Sends records; @throws Error unless all are accepted */
-  deliver(place: Place, batch: Batch): Promise<void>;
+  deliver(location: TestLocation, batch: Batch): Promise<void>;
   /** Assigns the attempt of the result to the location: a retry of a run that began elsewhere. */
-  handOver(place: Place, result: CheckResult): Promise<void>;
+  handOver(location: TestLocation, result: CheckResult): Promise<void>;
 }
 
 export interface Batch {
@@ -59,12 +59,12 @@ export function useResultsFixture(runningOf: () => RunningService): () => Result
     const service = accounts();
     const { accountId } = service.mine;
     const { privateLocations, locationKeys, checks } = running.features;
-    const place = async (slug: string): Promise<Place> => {
+    const addLocation = async (slug: string): Promise<TestLocation> => {
       const { id } = await privateLocations.create(accountId, { slug, name: slug });
       const { key } = await locationKeys.create(accountId, id);
       return { id, slug, key };
     };
-    const send = async (to: Place, { results = [], missed = [] }: Batch): Promise<Reply> =>
+    const send = async (to: TestLocation, { results = [], missed = [] }: Batch): Promise<Reply> =>
       running.app.ask('/agent/v1/results', {
         key: to.key,
         method: 'POST',
@@ -89,9 +89,9 @@ export function useResultsFixture(runningOf: () => RunningService): () => Result
     fixture = {
       ...service,
       running,
-      place,
-      berlin: await place('berlin'),
-      oslo: await place('oslo'),
+      addLocation,
+      berlin: await addLocation('berlin'),
+      oslo: await addLocation('oslo'),
       async check(id, fields = {}) {
         const body = {
           checkType: 'URL',

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { childrenOf, statusOf } from '../../support/containers/container.ts';
-import { ContainerDeployment } from '../../support/containers/deployment.ts';
+import { ContainerDeployment } from '../../support/containers/container-deployment.ts';
 import {
   CONTAINER_COMMANDS,
   CONTAINER_FILES,

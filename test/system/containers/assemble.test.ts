@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CommandEnd, runToEnd } from '../../support/containers/process-end.ts';
+import { type CommandEnd, runToEnd } from '../../support/containers/run-command.ts';
 import { importsOf, sourceFiles } from '../../support/imports.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 

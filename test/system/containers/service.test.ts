@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { childrenOf, statusOf } from '../../support/containers/container.ts';
-import { ContainerDeployment } from '../../support/containers/deployment.ts';
+import { ContainerDeployment } from '../../support/containers/container-deployment.ts';
 import {
   CONTAINER_COMMANDS,
   CONTAINER_FILES,

@@ -2,6 +2,9 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { storableText } from '../../../src/wire/v1/fields.ts';
 import type { DatabaseKind } from '../../support/database/databases.ts';
+import { pollOf } from '../../support/hostile/account-agent.ts';
+import { type Contents, contentsOf } from '../../support/hostile/database-contents.ts';
+import type { FullAccount } from '../../support/hostile/full-account.ts';
 import {
   ARTIFACT_NAMES,
   BAD_BODIES,
@@ -10,14 +13,11 @@ import {
   REFERENCE,
   TEXTS,
   WRONG_KEYS,
-} from '../../support/hostile/attacks.ts';
-import { type Contents, contentsOf } from '../../support/hostile/contents.ts';
-import type { Party } from '../../support/hostile/parties.ts';
-import { pollOf } from '../../support/hostile/party-agent.ts';
-import { bodyOf, goodRequest, leaves, ownPath } from '../../support/hostile/requests.ts';
+} from '../../support/hostile/hostile-values.ts';
+import { type Answer, each, type Sent } from '../../support/hostile/request-sender.ts';
 import { pathOf, type Route } from '../../support/hostile/route-table.ts';
 import { exampleOf, withLeaf } from '../../support/hostile/schema-example.ts';
-import { type Answer, each, type Sent } from '../../support/hostile/send.ts';
+import { bodyOf, goodRequest, leaves, ownPath } from '../../support/hostile/valid-requests.ts';
 import { IS_NIGHTLY } from '../../support/nightly.ts';
 import { type HostileFixture, useHostileFixture } from '../../support/service/hostile-fixture.ts';
 
@@ -290,8 +290,8 @@ const RIGHT: readonly number[] = [400, 404, 409, 413, 414];
 
 const isRight = ({ status }: Answer): boolean => status < 300 || RIGHT.includes(status);
 
-/** Fields of a body that may refer to the party's resources. */
-function idsIn({ ids, checkIds, slug, accountId }: Party): readonly string[] {
+/** Fields of a body that may refer to the account's resources. */
+function idsIn({ ids, checkIds, slug, accountId }: FullAccount): readonly string[] {
   return [...new Set([...Object.values(ids), ...Object.values(checkIds), slug, accountId])];
 }
 
@@ -344,7 +344,7 @@ async function faults<S extends Sent>(
 function foreignIds(
   { victimIds, victimPairs }: HostileFixture,
   { params }: Route,
-  { ids }: Party,
+  { ids }: FullAccount,
 ): readonly (readonly string[])[] {
   const own = new Set(Object.values(ids));
   const isForeign = (id: string): boolean => !own.has(id);
@@ -354,8 +354,8 @@ function foreignIds(
 }
 
 /** Valid messages with one or several replaced fields, and values that are not messages. */
-function garbageFor(route: Route, party: Party): fc.Arbitrary<string> {
-  const base = bodyOf(route, party);
+function garbageFor(route: Route, account: FullAccount): fc.Arbitrary<string> {
+  const base = bodyOf(route, account);
   const places = leaves(route, base);
   const value = fc.oneof(
     fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }),

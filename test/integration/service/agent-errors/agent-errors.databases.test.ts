@@ -3,7 +3,7 @@ import { MAX_AGENT_ERRORS } from '../../../../src/service/agent-errors/agent-err
 import type { Store } from '../../../../src/service/database/store.ts';
 import { databases } from '../../../support/database/databases.ts';
 import {
-  type Party,
+  type ArtifactAccount,
   useArtifactServer,
   useParties,
 } from '../../../support/service/artifact-service.ts';
@@ -26,12 +26,13 @@ const REPORT = {
   reports: [ERROR],
 };
 const PATH = '/agent/v1/errors';
-const LIST = ({ locationId }: Party) => `/v1/private-locations/${locationId}/agent-errors`;
+const LIST = ({ locationId }: ArtifactAccount) =>
+  `/v1/private-locations/${locationId}/agent-errors`;
 
 /** As after a poll of each. */
 async function addAgents(
   store: Store,
-  { accountId, locationId }: Party,
+  { accountId, locationId }: ArtifactAccount,
   ids: readonly string[],
 ): Promise<void> {
   await store.query(
@@ -47,7 +48,7 @@ describe.each(databases)('on %s', (kind) => {
     const service = useParties(useArtifactServer(kind));
     beforeEach(async () => {
       const { store, mine, theirs } = service();
-      for (const party of [mine, theirs]) await addAgents(store, party, ['agent-1']);
+      for (const account of [mine, theirs]) await addAgents(store, account, ['agent-1']);
     });
 
     it('are listed at the location, newest first', async () => {

@@ -398,9 +398,9 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are given at the configured percentage of failing locations', async () => {
-      const { check, oslo, place } = fixture();
+      const { check, oslo, addLocation } = fixture();
       const { run, alerts } = alertsFixtureOf(fixture());
-      const [rome, bonn] = [await place('rome'), await place('bonn')];
+      const [rome, bonn] = [await addLocation('rome'), await addLocation('bonn')];
       const parallelRunFailureThreshold = { enabled: true, percentage: 50 };
       await check('shop', {
         runParallel: true,

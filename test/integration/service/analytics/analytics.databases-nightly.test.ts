@@ -50,9 +50,9 @@ describe.each(databases)('on %s', (kind) => {
     /** Brings runs of berlin and oslo, those of each slot with its response time by default. */
     const bring = async (...runs: readonly Run[]): Promise<void> => {
       const { berlin, oslo, deliver } = fixture();
-      for (const place of [berlin, oslo]) {
-        const own = runs.filter(({ runLocation = 'berlin' }) => runLocation === place.slug);
-        if (own.length > 0) await deliver(place, { results: own.map(resultOfRun) });
+      for (const location of [berlin, oslo]) {
+        const own = runs.filter(({ runLocation = 'berlin' }) => runLocation === location.slug);
+        if (own.length > 0) await deliver(location, { results: own.map(resultOfRun) });
       }
     };
     const ask = async (query: string, path = PATH): Promise<Reply> => {

@@ -5,27 +5,27 @@ import { MIN_PART_BYTES } from '../../../../src/service/object-store/artifact-st
 import { partPath } from '../../../../src/wire/v1/artifacts.ts';
 import { forever, newContent } from '../../../support/artifacts/artifact-content.ts';
 import {
+  type ArtifactAccount,
   type ArtifactServer,
   download,
   LIST,
-  type Party,
   useParties,
 } from '../../../support/service/artifact-service.ts';
 
 const NAME = 'response-body';
 /** Anybody can compute the id of a result to come. */
-const comingResult = (party: Party, slotMs: number): string =>
-  resultIdOf(sequenceIdOf(party.checkId, party.slug, slotMs), 1);
+const comingResult = (account: ArtifactAccount, slotMs: number): string =>
+  resultIdOf(sequenceIdOf(account.checkId, account.slug, slotMs), 1);
 const urlOf = (resultId: string): string => `/v1/artifacts/${artifactIdOf(resultId, NAME)}`;
 
 /** What an agent of one location can do to the artifacts of another. */
 export function artifactLocations(server: () => ArtifactServer): void {
   describe('artifacts of two locations', () => {
     const service = useParties(server);
-    const shownAt = async (party: Party, resultId: string): Promise<unknown> => {
-      const listed = (await party.ask(LIST(party, resultId))).json;
-      const { status } = await party.ask(urlOf(resultId));
-      const { status: head } = await party.ask(urlOf(resultId), { method: 'HEAD' });
+    const shownAt = async (account: ArtifactAccount, resultId: string): Promise<unknown> => {
+      const listed = (await account.ask(LIST(account, resultId))).json;
+      const { status } = await account.ask(urlOf(resultId));
+      const { status: head } = await account.ask(urlOf(resultId), { method: 'HEAD' });
       return { listed: listed.map(({ sha256 }: { sha256: string }) => sha256), status, head };
     };
     const NOTHING = { listed: [], status: 404, head: 404 };

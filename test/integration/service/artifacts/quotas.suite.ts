@@ -5,9 +5,9 @@ import {
   type TestContent,
 } from '../../../support/artifacts/artifact-content.ts';
 import {
+  type ArtifactAccount,
   type ArtifactServer,
   listed,
-  type Party,
   useParties,
 } from '../../../support/service/artifact-service.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
@@ -27,8 +27,11 @@ export function artifactQuotas(server: () => ArtifactServer): void {
         accountBytes: limits.account,
         locationBytes: limits.location,
       });
-      const begin = (party: Party, content: TestContent, name: string): Promise<Reply> =>
-        party.begin(content, { name, resultId: `of-${party.slug}` }, app);
+      const begin = (
+        account: ArtifactAccount,
+        content: TestContent,
+        name: string,
+      ): Promise<Reply> => account.begin(content, { name, resultId: `of-${account.slug}` }, app);
       return { app, artifacts, begin };
     }
 

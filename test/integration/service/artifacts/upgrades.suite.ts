@@ -17,9 +17,9 @@ import {
 } from '../../../support/database/databases.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 import {
+  type ArtifactAccount,
   download,
   LIST,
-  type Party,
   useArtifactServer,
   useParties,
 } from '../../../support/service/artifact-service.ts';
@@ -38,7 +38,7 @@ async function openOfPreviousRelease(kind: DatabaseKind): Promise<Store> {
   const store = await openTestStore(kind);
   await migrate(store, silentLog(), { folder: folder.path });
   folder.remove();
-  // The parties come by this release, which writes it.
+  // The accounts are created by this release, which writes it.
   await store.query(`alter table private_locations add column ${OF_LATER} bytea`);
   return store;
 }
@@ -55,9 +55,13 @@ export function artifactUpgrades(kind: DatabaseKind): void {
     const service = useParties(server);
 
     /** The statement of the previous release. */
-    async function insertAsBefore(party: Party, resultId: string, content: TestContent) {
+    async function insertAsBefore(
+      account: ArtifactAccount,
+      resultId: string,
+      content: TestContent,
+    ) {
       const { store, contents } = service();
-      const { accountId, checkId } = party;
+      const { accountId, checkId } = account;
       const { sha256, bytes, contentType } = content.description;
       await uploadWhole(contents, {
         ...content,
@@ -79,8 +83,10 @@ export function artifactUpgrades(kind: DatabaseKind): void {
         ],
       );
     }
-    const digestsAt = async (party: Party, resultId: string): Promise<unknown> =>
-      (await party.ask(LIST(party, resultId))).json.map(({ sha256 }: { sha256: string }) => sha256);
+    const digestsAt = async (account: ArtifactAccount, resultId: string): Promise<unknown> =>
+      (await account.ask(LIST(account, resultId))).json.map(
+        ({ sha256 }: { sha256: string }) => sha256,
+      );
 
     it('are shown for the results of their location, also when an old replica stores them', async () => {
       const { mine, store, app, artifacts } = service();

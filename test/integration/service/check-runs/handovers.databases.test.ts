@@ -31,7 +31,7 @@ describe.each(databases)('on %s', (kind) => {
     const service = useAccounts(running);
     let fixture: RunsFixture;
     /** Three locations in the check's order, with the agent of each that has the check. */
-    let places: readonly [TestLocation, TestLocation, TestLocation];
+    let locations: readonly [TestLocation, TestLocation, TestLocation];
     let agents: readonly [TestAgent, TestAgent, TestAgent];
     let checkRuns: CheckRuns;
 
@@ -40,13 +40,13 @@ describe.each(databases)('on %s', (kind) => {
       // A pass takes in those of all accounts.
       await running().store.query('delete from one_off_runs');
       fixture = new RunsFixture(running(), service().mine.accountId);
-      places = [
+      locations = [
         await fixture.location('a'),
         await fixture.location('b'),
         await fixture.location('c'),
       ];
-      await fixture.check('ssh', places, ELSEWHERE);
-      agents = [await joined(places[0]), await joined(places[1]), await joined(places[2])];
+      await fixture.check('ssh', locations, ELSEWHERE);
+      agents = [await joined(locations[0]), await joined(locations[1]), await joined(locations[2])];
     });
 
     async function joined(location: TestLocation): Promise<TestAgent> {
@@ -57,7 +57,7 @@ describe.each(databases)('on %s', (kind) => {
 
     /** A retry of the first location's run, in the second one. */
     async function handedOver(): Promise<string> {
-      const { json } = await fixture.offer(places[0], agents[0], 'ssh');
+      const { json } = await fixture.offer(locations[0], agents[0], 'ssh');
       expect(json.location).toBe('b');
       return json.runId;
     }
@@ -72,8 +72,8 @@ describe.each(databases)('on %s', (kind) => {
         const slot = clock.wallMs();
         const notBefore = Date.now() + 10_000;
         let answer = NOBODY as { runId: string | null; location: string | null };
-        await wakes(store, places[1], async () => {
-          const reply = await fixture.offer(places[0], agents[0], 'ssh', {
+        await wakes(store, locations[1], async () => {
+          const reply = await fixture.offer(locations[0], agents[0], 'ssh', {
             retriesMade: 2,
             notBefore,
           });
@@ -108,7 +108,7 @@ describe.each(databases)('on %s', (kind) => {
       it('in the order of the check, from its own location on, where an agent is live', async () => {
         const to = async (index: 0 | 1 | 2): Promise<unknown> => {
           service().clock.spend(1);
-          return (await fixture.offer(places[index], agents[index], 'ssh')).json.location;
+          return (await fixture.offer(locations[index], agents[index], 'ssh')).json.location;
         };
         expect([await to(0), await to(1), await to(2)]).toEqual(['b', 'c', 'a']);
         await fixture.endLease(agents[1]);
@@ -116,7 +116,7 @@ describe.each(databases)('on %s', (kind) => {
         await fixture.endLease(agents[2]);
         expect(await to(0)).toBeNull();
         // Another one is there, which does not have the check yet.
-        await fixture.join(places[1], 'new');
+        await fixture.join(locations[1], 'new');
         expect(await to(0)).toBeNull();
       });
 
@@ -127,14 +127,14 @@ describe.each(databases)('on %s', (kind) => {
              sequence_id, not_after)
            select gen_random_uuid()::text, $1, $2, 'ssh', 'requested', now(), n::text,
              now() + interval '1 minute' from generate_series(1, 1000) n`,
-          [mine.accountId, places[1].id],
+          [mine.accountId, locations[1].id],
         );
-        expect((await fixture.offer(places[0], agents[0], 'ssh')).json.location).toBe('c');
+        expect((await fixture.offer(locations[0], agents[0], 'ssh')).json.location).toBe('c');
       });
 
       it('once, however often the agent asks', async () => {
         const offers = await Promise.all(
-          [1, 2, 3, 4].map(() => fixture.offer(places[0], agents[0], 'ssh')),
+          [1, 2, 3, 4].map(() => fixture.offer(locations[0], agents[0], 'ssh')),
         );
         const [first, ...others] = offers.map(({ json }) => json);
         expect(first.location).toBe('b');
@@ -142,7 +142,7 @@ describe.each(databases)('on %s', (kind) => {
         // Also when nobody is left to whom it could be given.
         await fixture.endLease(agents[1]);
         await fixture.endLease(agents[2]);
-        expect((await fixture.offer(places[0], agents[0], 'ssh')).json).toEqual(first);
+        expect((await fixture.offer(locations[0], agents[0], 'ssh')).json).toEqual(first);
         const rows = await service().store.query('select from one_off_runs where account_id = $1', [
           fixture.accountId,
         ]);
@@ -151,9 +151,9 @@ describe.each(databases)('on %s', (kind) => {
 
       it('to nobody for an agent that lost its lease', async () => {
         const offer = async (agent: TestAgent) =>
-          (await fixture.offer(places[0], agent, 'ssh')).json;
+          (await fixture.offer(locations[0], agent, 'ssh')).json;
         const [before] = agents;
-        const after = await fixture.join(places[0], before.agentId);
+        const after = await fixture.join(locations[0], before.agentId);
         expect(await offer(before)).toEqual(NOBODY);
         expect(await offer({ ...after, agentId: 'somebody' })).toEqual(NOBODY);
         await fixture.endLease(after);
@@ -164,17 +164,17 @@ describe.each(databases)('on %s', (kind) => {
         const { clock, store } = service();
         const slot = clock.wallMs();
         const offer = async (checkId: string, changes: Readonly<Record<string, unknown>>) =>
-          (await fixture.offer(places[0], agents[0], checkId, changes)).json;
+          (await fixture.offer(locations[0], agents[0], checkId, changes)).json;
         const foreign = { sequenceId: sequenceIdOf('ssh', 'b', slot) };
         expect(await offer('ssh', foreign)).toEqual(NOBODY);
         expect(await offer('gone', {})).toEqual(NOBODY);
-        await fixture.check('not-here', [places[1], places[2]], ELSEWHERE);
+        await fixture.check('not-here', [locations[1], locations[2]], ELSEWHERE);
         expect(await offer('not-here', {})).toEqual(NOBODY);
         // Not even once the other location has handed it over, to a third one.
-        expect((await fixture.offer(places[1], agents[1], 'ssh')).json.location).toBe('c');
+        expect((await fixture.offer(locations[1], agents[1], 'ssh')).json.location).toBe('c');
         expect(await offer('ssh', { ...foreign, retriesMade: 2 })).toEqual(NOBODY);
         // By its own name, and yet of a slot that others were given.
-        await store.query('delete from assigned_slots where location_id = $1', [places[0].id]);
+        await store.query('delete from assigned_slots where location_id = $1', [locations[0].id]);
         expect(await offer('ssh', {})).toEqual(NOBODY);
       });
 
@@ -189,16 +189,20 @@ describe.each(databases)('on %s', (kind) => {
           nowMs + 50 * 365 * 86_400_000,
           nowMs - 61 * MINUTE_MS,
         ]) {
-          const offered = { slot, sequenceId: sequenceIdOf('ssh', places[0].slug, slot) };
-          expect((await fixture.offer(places[0], agents[0], 'ssh', offered)).json).toEqual(NOBODY);
+          const offered = { slot, sequenceId: sequenceIdOf('ssh', locations[0].slug, slot) };
+          expect((await fixture.offer(locations[0], agents[0], 'ssh', offered)).json).toEqual(
+            NOBODY,
+          );
         }
         const slot = nowMs - 59 * MINUTE_MS;
-        const offered = { slot, sequenceId: sequenceIdOf('ssh', places[0].slug, slot) };
-        expect((await fixture.offer(places[0], agents[0], 'ssh', offered)).json.location).toBe('b');
+        const offered = { slot, sequenceId: sequenceIdOf('ssh', locations[0].slug, slot) };
+        expect((await fixture.offer(locations[0], agents[0], 'ssh', offered)).json.location).toBe(
+          'b',
+        );
       });
 
       async function planned(plan: Readonly<Record<string, unknown>>): Promise<void> {
-        await fixture.check('planned', places, plan);
+        await fixture.check('planned', locations, plan);
         for (const agent of agents) await fixture.assign('planned', agent);
       }
 
@@ -212,14 +216,14 @@ describe.each(databases)('on %s', (kind) => {
         'to nobody where the plan of the check has %s (trust model AC9)',
         async (_, plan, retriesMade) => {
           await planned(plan);
-          const { json } = await fixture.offer(places[0], agents[0], 'planned', { retriesMade });
+          const { json } = await fixture.offer(locations[0], agents[0], 'planned', { retriesMade });
           expect(json).toEqual(NOBODY);
         },
       );
 
       it('by doubleCheck, and the same again after the check has changed', async () => {
         await planned({ doubleCheck: true });
-        const offered = async () => (await fixture.offer(places[0], agents[0], 'planned')).json;
+        const offered = async () => (await fixture.offer(locations[0], agents[0], 'planned')).json;
         const first = await offered();
         expect(first.location).toBe('b');
         await planned({ doubleCheck: false });
@@ -231,7 +235,7 @@ describe.each(databases)('on %s', (kind) => {
       it('with bounded times, whatever the clock of the agent says', async () => {
         const told = async (notBefore: number) => {
           service().clock.spend(1);
-          await fixture.offer(places[0], agents[0], 'ssh', { notBefore });
+          await fixture.offer(locations[0], agents[0], 'ssh', { notBefore });
           const message = (await fixture.claim(agents[1])).at(-1);
           if (message === undefined) throw new Error('nothing was told');
           await fixture.close(agents[1], message.runId);
@@ -252,7 +256,7 @@ describe.each(databases)('on %s', (kind) => {
         [{ checkId: `'; drop table one_off_runs; --` }, 'body.checkId'],
         [{ agentId: undefined }, 'body.agentId is missing'],
       ])('not for %j', async (changes, problem) => {
-        const refused = await fixture.offer(places[0], agents[0], 'ssh', changes);
+        const refused = await fixture.offer(locations[0], agents[0], 'ssh', changes);
         expect(refused.status).toBe(400);
         expect(problemsIn(refused).join('\n')).toContain(problem);
       });
@@ -261,7 +265,7 @@ describe.each(databases)('on %s', (kind) => {
         const { mine } = service();
         expect((await mine.post('/agent/v1/handovers', {})).status).toBe(426);
         const key = `pl_${'0'.repeat(32)}`;
-        expect((await fixture.offer({ ...places[0], key }, agents[0], 'ssh')).status).toBe(401);
+        expect((await fixture.offer({ ...locations[0], key }, agents[0], 'ssh')).status).toBe(401);
       });
     });
 
@@ -272,7 +276,7 @@ describe.each(databases)('on %s', (kind) => {
         const sequenceId = sequenceIdOf('ssh', 'a', slot);
         const first = await handedOver();
         await fixture.claim(agents[1]);
-        const offered = await fixture.offer(places[1], agents[1], 'ssh', {
+        const offered = await fixture.offer(locations[1], agents[1], 'ssh', {
           sequenceId,
           retriesMade: 2,
         });
@@ -280,7 +284,7 @@ describe.each(databases)('on %s', (kind) => {
         const second = offered.json.runId;
         // The attempt before it is over, and told to nobody again.
         await fixture.endLease(agents[1]);
-        expect(await fixture.claim(await joined(places[1]))).toEqual([]);
+        expect(await fixture.claim(await joined(locations[1]))).toEqual([]);
         expect(await fixture.claim(agents[2])).toMatchObject([
           { runId: second, sequenceId, slot, retriesMade: 2 },
         ]);
@@ -291,9 +295,9 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('from a requested run, which is done when its retry is', async () => {
-        const run = await fixture.request('ssh', places[0]);
+        const run = await fixture.request('ssh', locations[0]);
         await fixture.claim(agents[0]);
-        const { json } = await fixture.offer(places[0], agents[0], 'ssh', {
+        const { json } = await fixture.offer(locations[0], agents[0], 'ssh', {
           slot: run.slot.getTime(),
           sequenceId: run.sequenceId,
         });
@@ -316,7 +320,7 @@ describe.each(databases)('on %s', (kind) => {
         await fixture.spend(runId, 50_000);
         expect(await checkRuns.sweep()).toBe(0);
         await fixture.spend(runId, 20_001);
-        await wakes(store, places[0], () => checkRuns.sweep());
+        await wakes(store, locations[0], () => checkRuns.sweep());
         expect(await fixture.claim(agents[1])).toEqual([]);
         const [told] = await fixture.claim(agents[0]);
         expect(told).toMatchObject({ runId, slot, sequenceId: sequenceIdOf('ssh', 'a', slot) });
@@ -341,7 +345,7 @@ describe.each(databases)('on %s', (kind) => {
           },
         ]);
         expect(await checkRuns.sweep()).toBe(0);
-        expect((await fixture.offer(places[0], await joined(places[0]), 'ssh')).json).toEqual(
+        expect((await fixture.offer(locations[0], await joined(locations[0]), 'ssh')).json).toEqual(
           NOBODY,
         );
       });
@@ -379,9 +383,9 @@ describe.each(databases)('on %s', (kind) => {
       });
 
       it('are no missed slot for a requested run', async () => {
-        const run = await fixture.request('ssh', places[0]);
+        const run = await fixture.request('ssh', locations[0]);
         await fixture.claim(agents[0]);
-        const { json } = await fixture.offer(places[0], agents[0], 'ssh', {
+        const { json } = await fixture.offer(locations[0], agents[0], 'ssh', {
           slot: run.slot.getTime(),
           sequenceId: run.sequenceId,
         });
@@ -402,7 +406,7 @@ describe.each(databases)('on %s', (kind) => {
         const { clock, store } = service();
         const slot = clock.wallMs();
         const lose = async (): Promise<void> => {
-          const { json } = await fixture.offer(places[0], agents[0], 'ssh');
+          const { json } = await fixture.offer(locations[0], agents[0], 'ssh');
           for (const forMs of [70_001, MINUTE_MS + 1]) {
             await fixture.spend(json.runId, forMs);
             await checkRuns.sweep();
@@ -461,7 +465,7 @@ describe.each(databases)('on %s', (kind) => {
         await eventually(() => clock.pendingTimers > 0);
         const runId = await handedOver();
         await fixture.spend(runId, 70_001);
-        await wakes(store, places[0], () => clock.advance(1250));
+        await wakes(store, locations[0], () => clock.advance(1250));
         stop.abort();
         await ended;
         expect(idsOf(await fixture.claim(agents[0]))).toEqual([runId]);

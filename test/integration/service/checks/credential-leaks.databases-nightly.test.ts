@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from '../../../../src/service/http/access/authenticator.ts';
 import { decryptCredentials } from '../../../../src/service/secrets/credential-sealing.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
-import { hiddenOf, unshownOf } from '../../../support/hostile/marks.ts';
-import { goodRequest } from '../../../support/hostile/requests.ts';
-import type { Answer } from '../../../support/hostile/send.ts';
+import type { Answer } from '../../../support/hostile/request-sender.ts';
+import { credentialText, secretUrlText } from '../../../support/hostile/secret-texts.ts';
+import { goodRequest } from '../../../support/hostile/valid-requests.ts';
 import { SECRET, useHostileFixture } from '../../../support/service/hostile-fixture.ts';
 import { unshared } from '../../../support/service/sealing-replica.ts';
 import { TEST_SECRETS } from '../../../support/service/service-features.ts';
@@ -32,7 +32,7 @@ describe.each(databases)('on %s', (kind) => {
       const fixture = fixtureOf();
       const { victim } = fixture;
       const key = await fixture.newKeyOfVictim(role);
-      const addresses = [unshownOf(SECRET), String(victim.ids.pingToken)];
+      const addresses = [secretUrlText(SECRET), String(victim.ids.pingToken)];
       const answers: (Answer & { readonly path: string })[] = [];
       for (const route of reads()) {
         const sent = { ...goodRequest(route, victim), key };
@@ -45,7 +45,7 @@ describe.each(databases)('on %s', (kind) => {
       else expect(refused.every(({ status }) => status === 403)).toBe(true);
       const showing = (marker: string) =>
         answers.filter(({ text }) => text.includes(marker)).map(({ path }) => path);
-      expect(showing(hiddenOf(SECRET))).toEqual([]);
+      expect(showing(credentialText(SECRET))).toEqual([]);
       for (const address of addresses) {
         // Whoever may write is shown it, so the walk finds it.
         if (mayWrite) expect(showing(address).length).toBeGreaterThan(1);
@@ -73,8 +73,8 @@ describe.each(databases)('on %s', (kind) => {
         }
         return found;
       };
-      expect(await holding(hiddenOf(SECRET))).toEqual([]);
-      expect(await holding(unshownOf(SECRET))).toEqual(['alert_channels']);
+      expect(await holding(credentialText(SECRET))).toEqual([]);
+      expect(await holding(secretUrlText(SECRET))).toEqual(['alert_channels']);
     });
 
     describe('as a service without a key stores them', () => {

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ROLES, type Role } from '../../../../src/service/http/access/authenticator.ts';
-import { ownIds } from '../../../support/hostile/own-ids.ts';
-import type { Party } from '../../../support/hostile/parties.ts';
-import { goodRequest } from '../../../support/hostile/requests.ts';
+import type { FullAccount } from '../../../support/hostile/full-account.ts';
+import { ownIds } from '../../../support/hostile/path-parameters.ts';
+import { type Answer, each, type Sent } from '../../../support/hostile/request-sender.ts';
 import type { Route } from '../../../support/hostile/route-table.ts';
-import { type Answer, each, type Sent } from '../../../support/hostile/send.ts';
+import { goodRequest } from '../../../support/hostile/valid-requests.ts';
 import { type Operation, operationsOf } from '../../../support/openapi/document.ts';
 import { useHostileFixture } from '../../../support/service/hostile-fixture.ts';
 
@@ -22,7 +22,7 @@ const PUBLIC = [
 const OF_ANY_NAME = ['GET /v1/test-session-error-groups/projects/{projectId}'];
 
 /** What a query must have, by the parameter's name. */
-const QUERIES: Readonly<Record<string, (party: Party) => string | undefined>> = {
+const QUERIES: Readonly<Record<string, (account: FullAccount) => string | undefined>> = {
   metrics: () => 'availability',
   checkId: ({ checkIds }) => checkIds.url,
 };
@@ -33,7 +33,7 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
     const fixtureOf = useHostileFixture(kind);
     let operations: readonly Operation[] = [];
     let closed: readonly Operation[] = [];
-    let keysOf: (party: Party) => Promise<Readonly<Record<Role, string>>>;
+    let keysOf: (account: FullAccount) => Promise<Readonly<Record<Role, string>>>;
 
     beforeAll(async () => {
       const { send } = fixtureOf();
@@ -52,7 +52,7 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
     });
 
     /** A good request by `who`, about what `whose` has. */
-    const requestFor = (operation: Operation, who: Party, whose: Party): Sent => {
+    const requestFor = (operation: Operation, who: FullAccount, whose: FullAccount): Sent => {
       const { name, method, path, parameters = [] } = operation;
       const route = fixtureOf().routes.find((one) => isOf(operation, one));
       if (route === undefined) throw new Error(`${name} is in the document alone`);

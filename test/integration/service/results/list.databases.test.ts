@@ -19,9 +19,9 @@ describe.each(databases)('on %s', (kind) => {
     /** Brings runs of berlin and oslo. */
     const bring = async (...runs: readonly Run[]): Promise<void> => {
       const { berlin, oslo, deliver } = fixture();
-      for (const place of [berlin, oslo]) {
-        const own = runs.filter(({ runLocation = 'berlin' }) => runLocation === place.slug);
-        await deliver(place, { results: own.map(resultOfRun) });
+      for (const location of [berlin, oslo]) {
+        const own = runs.filter(({ runLocation = 'berlin' }) => runLocation === location.slug);
+        await deliver(location, { results: own.map(resultOfRun) });
       }
     };
     /** Minutes ago of the slots that are listed. */

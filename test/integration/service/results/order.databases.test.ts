@@ -18,25 +18,25 @@ import {
   useRunningService,
 } from '../../../support/service/service-fixture.ts';
 
-const PLACES = ['berlin', 'oslo'] as const;
+const LOCATIONS = ['berlin', 'oslo'] as const;
 const CHECKS = ['shop', 'other'] as const;
 const SLOTS = 8;
 const NUM_RUNS = 15;
 
-/** What one agent of a place brings at once. */
+/** What one agent of a location brings at once. */
 interface Delivery {
-  readonly place: (typeof PLACES)[number];
+  readonly location: (typeof LOCATIONS)[number];
   readonly results: readonly CheckResult[];
   readonly missed: readonly Missed[];
 }
 
-const place = fc.constantFrom(...PLACES);
+const location = fc.constantFrom(...LOCATIONS);
 const checkId = fc.constantFrom(...CHECKS);
 
 /** A run with its attempts, of which the last may have been made elsewhere, or twice. */
 const RUN = fc
   .record({
-    place,
+    location,
     checkId,
     ago: fc.integer({ min: 1, max: SLOTS }),
     retries: fc.nat(2),
@@ -47,7 +47,7 @@ const RUN = fc
     responseTime: fc.nat(100),
     days: fc.option(fc.nat(60)),
   })
-  .map(({ place: origin, ago, retries, elsewhere, twice, days, ...outcome }) => {
+  .map(({ location: origin, ago, retries, elsewhere, twice, days, ...outcome }) => {
     const other = origin === 'berlin' ? 'oslo' : 'berlin';
     const run = { ...outcome, slot: minutesAgo(ago), origin };
     const last = elsewhere && retries > 0 ? other : origin;
@@ -72,19 +72,19 @@ const RUN = fc
 
 const MISSED = fc
   .record({
-    place,
+    location,
     checkId,
     first: fc.integer({ min: 1, max: SLOTS }),
     count: fc.integer({ min: 1, max: SLOTS }),
     step: fc.integer({ min: 1, max: 2 }),
   })
-  .map(({ place: at, first, count: most, step, ...rest }) => {
+  .map(({ location: at, first, count: most, step, ...rest }) => {
     const count = Math.min(most, Math.floor((first - 1) / step) + 1);
     const lastSlot = minutesAgo(first - (count - 1) * step);
-    return { place: at, missed: { ...rest, slot: minutesAgo(first), lastSlot, count } };
+    return { location: at, missed: { ...rest, slot: minutesAgo(first), lastSlot, count } };
   });
 
-/** All that agents bring, cut into deliveries at any places. */
+/** All that agents bring, cut into deliveries at any point. */
 const DELIVERIES: fc.Arbitrary<readonly Delivery[]> = fc
   .record({
     runs: fc.uniqueArray(RUN, { selector: ({ name }) => name, maxLength: 10 }),
@@ -92,14 +92,14 @@ const DELIVERIES: fc.Arbitrary<readonly Delivery[]> = fc
     size: fc.integer({ min: 1, max: 8 }),
   })
   .map(({ runs, missed, size }) =>
-    PLACES.flatMap((at) => {
+    LOCATIONS.flatMap((at) => {
       const results = runs
         .flatMap(({ records }) => records)
         .filter(({ runLocation }) => runLocation === at);
-      const own = missed.filter((one) => one.place === at).map((one) => one.missed);
+      const own = missed.filter((one) => one.location === at).map((one) => one.missed);
       const length = Math.ceil(Math.max(results.length, own.length) / size);
       return Array.from({ length }, (_, number) => ({
-        place: at,
+        location: at,
         results: results.slice(number * size, (number + 1) * size),
         missed: own.slice(number * size, (number + 1) * size),
       }));
@@ -156,7 +156,7 @@ describe.each(databases)('on %s', (kind) => {
       const slots = Array.from({ length: 50 }, (_, n) => slotAgo(n));
       await Promise.all(
         slots.flatMap((slot, n) =>
-          PLACES.map((at, second) => {
+          LOCATIONS.map((at, second) => {
             const runs = CHECKS.map((id) =>
               resultOfRun({ slot, checkId: id, runLocation: at, responseTime: 2 * n + second }),
             );
@@ -165,7 +165,7 @@ describe.each(databases)('on %s', (kind) => {
             });
             // One in the order of the checks, the other against it.
             const order = second === 0 ? runs : runs.toReversed();
-            return account.deliver({ place: at, results: order, missed });
+            return account.deliver({ location: at, results: order, missed });
           }),
         ),
       );
@@ -178,39 +178,39 @@ describe.each(databases)('on %s', (kind) => {
   });
 });
 
-/** The run whose slot it is: of the check, and of the place where it began. */
+/** The run whose slot it is: of the check, and of the location where it began. */
 function nameOfSlot({ checkId: check, sequenceId, checkRunId }: CheckResult): string {
-  const origin = PLACES.find(
+  const origin = LOCATIONS.find(
     (at) =>
       resultOfRun({ slot: checkRunId, checkId: check, runLocation: at }).sequenceId === sequenceId,
   );
   return `${check} ${origin} ${checkRunId}`;
 }
 
-function slotsOf({ place: at }: Delivery): (missed: Missed) => readonly string[] {
+function slotsOf({ location: at }: Delivery): (missed: Missed) => readonly string[] {
   return ({ checkId: check, slot, lastSlot, count }) => {
     const step = count === 1 ? 0 : (lastSlot - slot) / (count - 1);
     return Array.from({ length: count }, (_, number) => `${check} ${at} ${slot + number * step}`);
   };
 }
 
-/** A new account with two checks that run in two places. */
+/** A new account with two checks that run in two locations. */
 async function newAccount({ store, clock, features }: RunningService) {
   const accountId = randomUUID();
   await insertAccount(store, { id: accountId, name: 'a', createdAtMs: clock.wallMs() });
   const ids = new Map<string, string>();
-  for (const slug of PLACES) {
+  for (const slug of LOCATIONS) {
     const { id } = await features.privateLocations.create(accountId, { slug, name: slug });
     ids.set(slug, id);
   }
   for (const id of CHECKS) {
     const request = { url: 'https://shop.test/' };
-    const body = { checkType: 'URL', request, privateLocations: [...PLACES] };
+    const body = { checkType: 'URL', request, privateLocations: [...LOCATIONS] };
     await features.checks.put({ accountId, id }, body, { autoAssignAlerts: true });
-    await giveEverySlot(store, { accountId, checkId: id, slugs: PLACES });
+    await giveEverySlot(store, { accountId, checkId: id, slugs: LOCATIONS });
   }
   return {
-    async deliver({ place: at, results, missed }: Delivery): Promise<void> {
+    async deliver({ location: at, results, missed }: Delivery): Promise<void> {
       const locationId = ids.get(at) ?? '';
       const caller = { accountId, locationId, keyId: at };
       for (const result of results) {
@@ -262,7 +262,7 @@ async function newAccount({ store, clock, features }: RunningService) {
       );
       // Each run once, whichever of its FINALs was the first.
       expect(metrics).toEqual(measured);
-      const rows = await store.query<Missed & { location: (typeof PLACES)[number] }>(
+      const rows = await store.query<Missed & { location: (typeof LOCATIONS)[number] }>(
         `select check_id as "checkId", location, count,
            (extract(epoch from slot) * 1000)::bigint as slot,
            (extract(epoch from last_slot) * 1000)::bigint as "lastSlot"
@@ -270,7 +270,7 @@ async function newAccount({ store, clock, features }: RunningService) {
         [accountId],
       );
       const missed = rows.flatMap((row) =>
-        slotsOf({ place: row.location, results: [], missed: [] })(row),
+        slotsOf({ location: row.location, results: [], missed: [] })(row),
       );
       return {
         results,

@@ -34,7 +34,7 @@ export interface CaseFixture {
   /** All requests in it are one step of the workload: their number depends on the faults. */
   step<T>(work: () => Promise<T>): Promise<T>;
   /** A private location with a key. */
-  location(slug: string): Promise<Place>;
+  location(slug: string): Promise<TestLocation>;
   /** Advances the clock step by step until the condition holds. */
   passUntil(what: string, condition: () => Promise<boolean>): Promise<void>;
   /** The real rows. */
@@ -42,7 +42,7 @@ export interface CaseFixture {
   close(): Promise<void>;
 }
 
-export interface Place {
+export interface TestLocation {
   readonly id: string;
   readonly slug: string;
   readonly key: string;

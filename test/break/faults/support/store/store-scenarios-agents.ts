@@ -2,7 +2,7 @@ import { resultIdOf, sequenceIdOf } from '../../../../../src/model/ids.ts';
 import { FAILED } from '../../../../support/service/alerts-fixture.ts';
 import { resultOfRun } from '../../../../support/service/results-fixture.ts';
 import type { Scenario } from './store-cases.ts';
-import type { CaseFixture, Place } from './store-fixture.ts';
+import type { CaseFixture, TestLocation } from './store-fixture.ts';
 import { reporterOf, shopIn } from './store-scenarios-results.ts';
 
 const CAPABILITIES = {
@@ -25,7 +25,7 @@ interface ToldRun {
 class FaultAgent {
   readonly id: string;
   readonly #fixture: CaseFixture;
-  readonly #place: Place;
+  readonly #location: TestLocation;
   /** The names by id. */
   readonly checks = new Map<string, string>();
   runs: readonly ToldRun[] = [];
@@ -35,25 +35,29 @@ class FaultAgent {
   #epoch = 0;
   #revision = 0;
 
-  constructor(fixture: CaseFixture, place: Place, id: string) {
+  constructor(fixture: CaseFixture, location: TestLocation, id: string) {
     this.#fixture = fixture;
-    this.#place = place;
+    this.#location = location;
     this.id = id;
   }
 
   async poll(): Promise<void> {
-    const { status, json, text } = await this.#fixture.agentAsk(this.#place.key, '/agent/v1/poll', {
-      agentId: this.id,
-      instanceId: `${this.id}-1`,
-      version: '1.2.3',
-      capabilities: CAPABILITIES,
-      concurrency: this.concurrency,
-      load: { running: 0, queued: 0 },
-      revision: this.#revision,
-      epoch: this.#epoch,
-      done: this.done,
-      refused: [],
-    });
+    const { status, json, text } = await this.#fixture.agentAsk(
+      this.#location.key,
+      '/agent/v1/poll',
+      {
+        agentId: this.id,
+        instanceId: `${this.id}-1`,
+        version: '1.2.3',
+        capabilities: CAPABILITIES,
+        concurrency: this.concurrency,
+        load: { running: 0, queued: 0 },
+        revision: this.#revision,
+        epoch: this.#epoch,
+        done: this.done,
+        refused: [],
+      },
+    );
     if (status !== 200) throw new Error(`${this.id}'s poll was answered ${status} ${text}`);
     if (json.full) this.checks.clear();
     for (const id of json.remove) this.checks.delete(id);
@@ -80,7 +84,7 @@ class FaultAgent {
   async release(): Promise<void> {
     const body = { agentId: this.id, epoch: this.#epoch, done: this.done };
     const { status, text } = await this.#fixture.agentAsk(
-      this.#place.key,
+      this.#location.key,
       '/agent/v1/release',
       body,
     );
@@ -91,12 +95,12 @@ class FaultAgent {
   /** Offers a retry to another location. */
   async handOver(
     minute: number,
-    { origin = this.#place.slug, retriesMade = 1 } = {},
+    { origin = this.#location.slug, retriesMade = 1 } = {},
   ): Promise<string | null> {
     const { startMs } = this.#fixture;
     const slot = startMs + minute * 60_000;
     const { status, json, text } = await this.#fixture.agentAsk(
-      this.#place.key,
+      this.#location.key,
       '/agent/v1/handovers',
       {
         agentId: this.id,
@@ -116,11 +120,11 @@ class FaultAgent {
   /** Runs all one-off runs that it received. */
   async makeRuns(origin: string): Promise<void> {
     const results = this.runs.map(({ checkId, slot, sequenceId, retriesMade: attempts }) => ({
-      ...resultOfRun({ checkId, slot, attempts, origin, runLocation: this.#place.slug }),
+      ...resultOfRun({ checkId, slot, attempts, origin, runLocation: this.#location.slug }),
       sequenceId,
       id: resultIdOf(sequenceId, attempts + 1),
     }));
-    const { accepted } = await reporterOf(this.#fixture, this.#place).send(results);
+    const { accepted } = await reporterOf(this.#fixture, this.#location).send(results);
     if (accepted !== results.length) throw new Error('a result of a run was not accepted');
     this.done = this.runs.map(({ runId }) => runId);
   }

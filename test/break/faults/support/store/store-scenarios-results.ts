@@ -3,7 +3,7 @@ import { giveEverySlot } from '../../../../support/agent/assigned-slots.ts';
 import { FAILED } from '../../../../support/service/alerts-fixture.ts';
 import { type Run, resultOfRun } from '../../../../support/service/results-fixture.ts';
 import type { Scenario } from './store-cases.ts';
-import type { CaseFixture, Place } from './store-fixture.ts';
+import type { CaseFixture, TestLocation } from './store-fixture.ts';
 
 const MINUTE_MS = 60_000;
 const RESULTS = '/agent/v1/results';
@@ -14,7 +14,7 @@ export interface MissedRange {
 }
 
 /** The uploads of one location's agent, repeated until they are answered. */
-export function reporterOf(fixture: CaseFixture, place: Place) {
+export function reporterOf(fixture: CaseFixture, location: TestLocation) {
   const slot = (minute: number): number => fixture.startMs + minute * MINUTE_MS;
   const send = async (results: readonly CheckResult[], ranges: readonly MissedRange[] = []) => {
     const missed = ranges.map(({ from, to }) => ({
@@ -26,7 +26,7 @@ export function reporterOf(fixture: CaseFixture, place: Place) {
       reason: 'agent_busy',
     }));
     const body = { agentId: 'reporter', epoch: 1, results, missed };
-    const { status, json, text } = await fixture.agentAsk(place.key, RESULTS, body);
+    const { status, json, text } = await fixture.agentAsk(location.key, RESULTS, body);
     if (status !== 200) throw new Error(`the results were answered ${status} ${text}`);
     const { accepted, rejected, deferred } = json;
     return { accepted: accepted.length, rejected: rejected.length, deferred: deferred.length };
@@ -41,7 +41,7 @@ export function reporterOf(fixture: CaseFixture, place: Place) {
     throw new Error(`${accepted} of ${results.length + ranges.length} were accepted`);
   };
   const result = (minute: number, fields: Partial<Run> = {}): CheckResult =>
-    resultOfRun({ slot: slot(minute), runLocation: place.slug, ...fields });
+    resultOfRun({ slot: slot(minute), runLocation: location.slug, ...fields });
   return { slot, send, deliver, result };
 }
 

@@ -9,7 +9,7 @@ import {
   type Sender,
   type Sent,
   wrongIn,
-} from '../../../../support/hostile/send.ts';
+} from '../../../../support/hostile/request-sender.ts';
 import type { ResultsFixture } from '../../../../support/service/results-fixture.ts';
 import { POLL_REQUEST, type RequestKind, resultOf } from './protocol-messages.ts';
 

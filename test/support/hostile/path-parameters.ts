@@ -1,8 +1,8 @@
-import type { Party } from './parties.ts';
+import type { FullAccount } from './full-account.ts';
 
-type IdsOf = (party: Party) => readonly (string | undefined)[];
+type IdsOf = (account: FullAccount) => readonly (string | undefined)[];
 
-/** The party's own values for the parameters of each path, in order. */
+/** The account's own values for the parameters of each path, in order. */
 const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/checks/{id}': ({ checkIds }) => [checkIds.url],
   '/v1/checks/url/{id}': ({ checkIds }) => [checkIds.url],
@@ -80,10 +80,10 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
  *
  * @throws Error if the table lacks the path or an id of a parameter
  */
-export function ownIds(path: string, party: Party): readonly string[] {
+export function ownIds(path: string, account: FullAccount): readonly string[] {
   const count = path.match(/\{\w+\}/g)?.length ?? 0;
   if (count === 0) return [];
-  const ids = (OWN_IDS[path]?.(party) ?? []).filter((id) => id !== undefined && id !== '');
+  const ids = (OWN_IDS[path]?.(account) ?? []).filter((id) => id !== undefined && id !== '');
   if (ids.length === count) return ids as readonly string[];
-  throw new Error(`test/support/hostile/own-ids.ts lacks an id of a parameter of ${path}`);
+  throw new Error(`test/support/hostile/path-parameters.ts lacks an id of a parameter of ${path}`);
 }

@@ -6,13 +6,13 @@ import { onTestFinished } from 'vitest';
 import { makeTestFolder } from '../process/test-folder.ts';
 import type { NetworkNamespace } from './network-namespace.ts';
 
-const DOORS = fileURLToPath(new URL('namespace-doors.mjs', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('namespace-ports.mjs', import.meta.url));
 
-/** Handles a connection that came through a door. */
-export type OnDoor = (socket: Socket) => void;
+/** Handles a connection that came in by a port of the namespace. */
+export type OnConnection = (socket: Socket) => void;
 
 /** Leads to a port of this machine's own loopback. */
-export function doorTo(port: number): OnDoor {
+export function forwardTo(port: number): OnConnection {
   return (socket) => {
     const onward = connect(port, '127.0.0.1');
     socket.on('error', () => onward.destroy());
@@ -22,18 +22,18 @@ export function doorTo(port: number): OnDoor {
 }
 
 /** Opens ports on the loopback of the namespace that lead out of it; removed when the test ends. */
-export async function openDoors(
+export async function openPorts(
   namespace: NetworkNamespace,
-  doors: Readonly<Record<number, OnDoor>>,
+  ports: Readonly<Record<number, OnConnection>>,
 ): Promise<void> {
   const folder = makeTestFolder();
   const opened: { readonly port: number; readonly path: string }[] = [];
-  for (const [port, onDoor] of Object.entries(doors)) {
+  for (const [port, onConnection] of Object.entries(ports)) {
     const path = join(folder, port);
-    await serve(path, onDoor);
+    await serve(path, onConnection);
     opened.push({ port: Number(port), path });
   }
-  const child = namespace.start(process.execPath, DOORS, JSON.stringify(opened));
+  const child = namespace.start(process.execPath, SCRIPT, JSON.stringify(opened));
   const ended = once(child, 'close');
   onTestFinished(async () => {
     child.stdin.end();
@@ -43,7 +43,7 @@ export async function openDoors(
 }
 
 /** Its connections end with the test as well. */
-async function serve(path: string, onConnection: OnDoor): Promise<void> {
+async function serve(path: string, onConnection: OnConnection): Promise<void> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);

@@ -1,18 +1,18 @@
-import { bodyFor } from './bodies.ts';
-import { ownIds } from './own-ids.ts';
-import { AGENT_HEADERS, type Party } from './parties.ts';
+import { AGENT_HEADERS, type FullAccount } from './full-account.ts';
+import { ownIds } from './path-parameters.ts';
+import type { Sent } from './request-sender.ts';
 import { pathOf, type Route } from './route-table.ts';
 import { exampleOf, leavesOf, type Step } from './schema-example.ts';
-import type { Sent } from './send.ts';
+import { bodyFor } from './valid-bodies.ts';
 
-/** A valid request of the party. */
-export function goodRequest(route: Route, party: Party): Sent {
+/** A valid request of the account. */
+export function goodRequest(route: Route, account: FullAccount): Sent {
   const isAgent = route.access.kind === 'agent';
-  const body = route.body === null ? undefined : JSON.stringify(bodyOf(route, party));
+  const body = route.body === null ? undefined : JSON.stringify(bodyOf(route, account));
   return {
     method: route.method,
-    path: ownPath(route, party),
-    key: isAgent ? party.agentKey : party.apiKey,
+    path: ownPath(route, account),
+    key: isAgent ? account.agentKey : account.apiKey,
     headers: {
       ...(isAgent ? AGENT_HEADERS : {}),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -21,13 +21,13 @@ export function goodRequest(route: Route, party: Party): Sent {
   };
 }
 
-export function bodyOf(route: Route, party: Party): unknown {
-  return bodyFor(route, party) ?? (route.body === null ? undefined : exampleOf(route.body));
+export function bodyOf(route: Route, account: FullAccount): unknown {
+  return bodyFor(route, account) ?? (route.body === null ? undefined : exampleOf(route.body));
 }
 
-/** The route's path with the party's own ids. */
-export function ownPath(route: Route, party: Party): string {
-  return pathOf(route, ownIds(route.url.replaceAll(/:(\w+)/g, '{$1}'), party));
+/** The route's path with the account's own ids. */
+export function ownPath(route: Route, account: FullAccount): string {
+  return pathOf(route, ownIds(route.url.replaceAll(/:(\w+)/g, '{$1}'), account));
 }
 
 interface Leaf {

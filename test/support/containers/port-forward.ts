@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Ask, Reply } from '../service/service-app.ts';
-import type { ContainerHost } from './host.ts';
+import type { ContainerHost } from './container-host.ts';
 
-const DOOR = fileURLToPath(new URL('door.mjs', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('port-forward.mjs', import.meta.url));
 
 /** Lets the tests reach a loopback port of a host's network through a Unix socket. */
-export async function openDoors(
+export async function openPortForward(
   host: ContainerHost,
   port: number,
 ): Promise<{ readonly path: string; close(): Promise<void> }> {
-  const path = join(host.folder, `door-${port}-${process.pid}`);
-  const child = spawn('nsenter', host.inside(process.execPath, DOOR, path, String(port)), {
+  const path = join(host.folder, `port-${port}-${process.pid}`);
+  const child = spawn('nsenter', host.inside(process.execPath, SCRIPT, path, String(port)), {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');
@@ -29,14 +29,14 @@ export async function openDoors(
   };
 }
 
-/** Sends an HTTP request through a door. @throws the error of the connection */
-export async function askThrough(
-  door: string,
+/** Sends an HTTP request through the Unix socket. @throws the error of the connection */
+export async function requestThrough(
+  socketPath: string,
   path: string,
   { key = null, method = 'GET', body }: Ask = {},
 ): Promise<Reply> {
   const sent = request({
-    socketPath: door,
+    socketPath,
     path,
     method,
     agent: false,

@@ -5,14 +5,14 @@ import type { Features } from '../../../src/service/features.ts';
 import { useModelOnce } from '../../../src/service/root-cause/claims.sql.ts';
 import { giveEverySlot } from '../agent/assigned-slots.ts';
 import type { Identity } from '../servers/certificates.ts';
-import { REQUESTS } from './bodies.ts';
-import { hiddenOf } from './marks.ts';
-import { workAsAgent } from './party-agent.ts';
-import { type AskAs, type Ids, learnThings, makeThings } from './party-things.ts';
-import type { Answer, Sent } from './send.ts';
+import { workAsAgent } from './account-agent.ts';
+import { type AskAs, createResources, findCreatedIds, type Ids } from './account-resources.ts';
+import type { Answer, Sent } from './request-sender.ts';
+import { credentialText } from './secret-texts.ts';
+import { REQUESTS } from './valid-bodies.ts';
 
 /** An account with one of everything, created as users and agents do it. */
-export interface Party {
+export interface FullAccount {
   readonly accountId: string;
   readonly apiKey: string;
   readonly readKey: string;
@@ -21,13 +21,13 @@ export interface Party {
   readonly slug: string;
   /** By the type's name in paths. */
   readonly checkIds: Readonly<Record<string, string>>;
-  /** Ids of all its other resources, by kind: own-ids.ts maps them to paths. */
+  /** Ids of all its other resources, by kind: path-parameters.ts maps them to paths. */
   readonly ids: Ids;
   /** The client certificate of its checks, with the private key that nobody may ever see. */
   readonly identity: Identity;
 }
 
-interface PartyParts {
+interface AccountParts {
   readonly store: Store;
   readonly features: Features;
   readonly send: (sent: Sent) => Promise<Answer>;
@@ -36,7 +36,7 @@ interface PartyParts {
 export const AGENT_HEADERS = { 'x-agent-protocol': '1' };
 
 function credentialsOf(mark: string, type: string) {
-  const hidden = hiddenOf(mark);
+  const hidden = credentialText(mark);
   // A user name alone is a token.
   if (type === 'url') return { url: `https://${hidden}@a.test/` };
   if (type !== 'api') return {};
@@ -50,14 +50,14 @@ function credentialsOf(mark: string, type: string) {
 
 /**
  * @param mark a word that is part of all its texts
- * @param prefix begins every id that the party chooses
+ * @param prefix begins every id that the account chooses
  */
-export async function makeParty(
-  { store, features, send }: PartyParts,
+export async function createFullAccount(
+  { store, features, send }: AccountParts,
   identity: Identity,
   mark: string,
   prefix: string,
-): Promise<Party> {
+): Promise<FullAccount> {
   const accountId = randomUUID();
   await insertAccount(store, { id: accountId, name: mark, createdAtMs: Date.now() });
   const keyOf = async (role: 'admin' | 'read') =>
@@ -72,7 +72,7 @@ export async function makeParty(
   const location = await ask('POST', '/v1/private-locations', {
     slug,
     name: mark,
-    proxyUrl: `http://user:${hiddenOf(mark)}@proxy.test:3128`,
+    proxyUrl: `http://user:${credentialText(mark)}@proxy.test:3128`,
   });
   const locationKey = await ask('POST', `/v1/private-locations/${location.id}/keys`);
   const service = await ask('POST', '/v1/status-pages/services', { name: mark });
@@ -93,13 +93,13 @@ export async function makeParty(
       ...(type === 'url' ? { groupId: group.id, triggerIncident: incident } : {}),
       privateLocations: [slug],
       request: { ...request, ...credentialsOf(mark, type) },
-      variables: [{ key: 'OWN', value: hiddenOf(mark), secret: true }],
+      variables: [{ key: 'OWN', value: credentialText(mark), secret: true }],
     });
     checkIds[type] = id;
   }
   const { url: checkId = '', tcp = '' } = checkIds;
   const run = await ask('POST', `/v1/checks/${tcp}/run`, { location: slug });
-  const things = await makeThings(ask, {
+  const resources = await createResources(ask, {
     accountId,
     mark,
     prefix,
@@ -128,16 +128,16 @@ export async function makeParty(
       service: service.id,
       group: String(group.id),
       run: run.id,
-      ...things,
+      ...resources,
       ...work,
-      ...(await learnThings(ask, { ...things, ...work, checkId })),
+      ...(await findCreatedIds(ask, { ...resources, ...work, checkId })),
     },
     identity,
   };
 }
 
 /** Sends a request with the key. @throws Error for any status but success */
-function askerWith(send: PartyParts['send'], key: string): AskAs {
+function askerWith(send: AccountParts['send'], key: string): AskAs {
   return async (method, path, body) => {
     const isContent = body instanceof Buffer;
     const isAgent = path.startsWith('/agent');

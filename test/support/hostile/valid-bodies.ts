@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resultOfRun } from '../service/results-fixture.ts';
-import type { Party } from './parties.ts';
-import { artifactOf, errorsOf, failedDetail, pollOf } from './party-agent.ts';
+import { artifactOf, errorsOf, failedDetail, pollOf } from './account-agent.ts';
+import type { FullAccount } from './full-account.ts';
 
 export const REQUESTS: Readonly<Record<string, object>> = {
   url: { url: 'https://a.test/' },
@@ -14,7 +14,7 @@ export const REQUESTS: Readonly<Record<string, object>> = {
 /**
  * A valid body for POST, and for PUT or PATCH if they differ. Each POST creates another resource.
  */
-type Make = (party: Party, isNew: boolean) => unknown;
+type Make = (account: FullAccount, isNew: boolean) => unknown;
 
 const UPDATE = { status: 'MONITORING', description: 'An update' };
 
@@ -55,10 +55,10 @@ const BODIES: Readonly<Record<string, Make>> = {
   '/v1/error-groups': () => ({ archivedUntilNextEvent: true }),
   '/v1/test-session-error-groups': () => ({ archivedUntilNextEvent: true }),
   '/v1/root-cause-analyses': ({ checkIds }) => ({ checkId: checkIds.url }),
-  '/v1/test-sessions': (party) => ({
+  '/v1/test-sessions': (account) => ({
     name: 'A session',
     projectId: 'shop',
-    results: [resultAt(party, 120_000, { hasFailures: true, apiCheckResult: failedDetail('a') })],
+    results: [resultAt(account, 120_000, { hasFailures: true, apiCheckResult: failedDetail('a') })],
   }),
   '/v1/status-pages': ({ ids }, isNew) => ({
     name: 'A page',
@@ -89,8 +89,8 @@ const BODIES: Readonly<Record<string, Make>> = {
     value: 'a',
   }),
   '/agent/v1/poll': () => pollOf('poller'),
-  '/agent/v1/results': (party) => {
-    const result = resultAt(party, 120_000);
+  '/agent/v1/results': (account) => {
+    const result = resultAt(account, 120_000);
     const { checkId, checkRunId: slot } = result;
     const missed = {
       id: 'm',
@@ -102,12 +102,12 @@ const BODIES: Readonly<Record<string, Make>> = {
     };
     return { agentId: 'a', epoch: 1, results: [result], missed: [missed] };
   },
-  '/agent/v1/artifacts': (party) => {
-    const { id, checkId } = resultAt(party, 120_000);
+  '/agent/v1/artifacts': (account) => {
+    const { id, checkId } = resultAt(account, 120_000);
     return artifactOf(id, checkId, Buffer.from('content'), 'a.txt');
   },
-  '/agent/v1/handovers': (party) => {
-    const { checkId, checkRunId: slot, sequenceId } = resultAt(party, 120_000);
+  '/agent/v1/handovers': (account) => {
+    const { checkId, checkRunId: slot, sequenceId } = resultAt(account, 120_000);
     const times = { firstStartedAt: slot, notBefore: slot };
     return { agentId: 'a', epoch: 1, checkId, slot, sequenceId, retriesMade: 1, ...times };
   },
@@ -116,9 +116,9 @@ const BODIES: Readonly<Record<string, Make>> = {
 };
 
 /** Valid bodies by route. Every other route uses the example of its schema. */
-export function bodyFor(route: { method: string; url: string }, party: Party): unknown {
+export function bodyFor(route: { method: string; url: string }, account: FullAccount): unknown {
   const make = BODIES[route.url] ?? BODIES[route.url.replace(/\/:\w+$/, '')];
-  return make?.(party, route.method === 'POST');
+  return make?.(account, route.method === 'POST');
 }
 
 function checkOf(type: string): Make {
@@ -132,7 +132,7 @@ function checkOf(type: string): Make {
 }
 
 function resultAt(
-  { checkIds, slug }: Party,
+  { checkIds, slug }: FullAccount,
   agoMs: number,
   fields: Partial<Parameters<typeof resultOfRun>[0]> = {},
 ) {

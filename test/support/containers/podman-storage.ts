@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runToEnd } from './process-end.ts';
+import { runToEnd } from './run-command.ts';
 
 /** Folders of a separate podman. */
 export interface Storage {

@@ -1,7 +1,7 @@
 import type { Identity } from '../servers/certificates.ts';
 import { resultOfRun } from '../service/results-fixture.ts';
-import { hiddenOf, unshownOf } from './marks.ts';
-import { failedDetail } from './party-agent.ts';
+import { failedDetail } from './account-agent.ts';
+import { credentialText, secretUrlText } from './secret-texts.ts';
 
 /** Sends a request that must succeed, and returns the response. */
 // biome-ignore lint/suspicious/noExplicitAny: answers of every form
@@ -9,7 +9,7 @@ export type AskAs = (method: string, path: string, body?: unknown) => Promise<an
 
 export type Ids = Readonly<Record<string, string>>;
 
-interface ThingParts {
+interface ResourceParts {
   readonly mark: string;
   readonly accountId: string;
   readonly prefix: string;
@@ -23,7 +23,7 @@ interface ThingParts {
  * Everything that an account can have besides checks and what they need, before its agents work.
  * Avoids resources that change by themselves.
  */
-export async function makeThings(ask: AskAs, parts: ThingParts) {
+export async function createResources(ask: AskAs, parts: ResourceParts) {
   const { mark, prefix, checkId } = parts;
   const heartbeat = `${prefix}-heartbeat`;
   const { heartbeat: pinged } = await ask('PUT', `/v1/checks/heartbeats/${heartbeat}`, {
@@ -41,19 +41,19 @@ export async function makeThings(ask: AskAs, parts: ThingParts) {
     sslExpiry: true,
     subscriptions: [{ checkId }],
   });
-  const pair = { key: 'x-mark', value: hiddenOf(mark), locked: true };
-  const token = { key: 'x-token', value: unshownOf(mark) };
-  const slack = { url: `https://hooks.test/services/${unshownOf(mark)}` };
+  const pair = { key: 'x-mark', value: credentialText(mark), locked: true };
+  const token = { key: 'x-token', value: secretUrlText(mark) };
+  const slack = { url: `https://hooks.test/services/${secretUrlText(mark)}` };
   await ask('POST', '/v1/alert-channels', { type: 'SLACK', config: slack });
   const webhook = await ask('POST', '/v1/alert-channels', {
     type: 'WEBHOOK',
     config: {
       name: mark,
-      url: `http://a.test/${unshownOf(mark)}?a=${unshownOf(mark)}`,
+      url: `http://a.test/${secretUrlText(mark)}?a=${secretUrlText(mark)}`,
       template: mark,
       headers: [pair, token],
       queryParameters: [pair, token],
-      webhookSecret: hiddenOf(mark),
+      webhookSecret: credentialText(mark),
     },
     // Its check never fails.
     subscriptions: [{ checkId: `${prefix}-icmp` }],
@@ -69,7 +69,7 @@ export async function makeThings(ask: AskAs, parts: ThingParts) {
   });
   const snippet = await ask('POST', '/v1/snippets', { name: mark, script: `// ${mark}` });
   const variable = `KEY_OF_${prefix.replaceAll('-', '_')}`;
-  await ask('POST', '/v1/variables', { key: variable, value: hiddenOf(mark), secret: true });
+  await ask('POST', '/v1/variables', { key: variable, value: credentialText(mark), secret: true });
   const certificate = await ask('POST', '/v1/client-certificates', {
     host: `${prefix}.a.test`,
     ...parts.identity,
@@ -89,7 +89,7 @@ export async function makeThings(ask: AskAs, parts: ThingParts) {
   };
 }
 
-async function makePages(ask: AskAs, { mark, prefix, serviceId }: ThingParts) {
+async function makePages(ask: AskAs, { mark, prefix, serviceId }: ResourceParts) {
   const page = await ask('POST', '/v1/status-pages', {
     name: mark,
     url: `${prefix}-page`,
@@ -118,7 +118,7 @@ async function makePages(ask: AskAs, { mark, prefix, serviceId }: ThingParts) {
   };
 }
 
-async function makeSession(ask: AskAs, { mark, prefix, checkId }: ThingParts): Promise<string> {
+async function makeSession(ask: AskAs, { mark, prefix, checkId }: ResourceParts): Promise<string> {
   const slot = Math.floor(Date.now() / 1000) * 1000 - 90_000;
   const run = { checkId, slot, runLocation: 'local', name: mark };
   const session = await ask('POST', '/v1/test-sessions', {
@@ -131,7 +131,7 @@ async function makeSession(ask: AskAs, { mark, prefix, checkId }: ThingParts): P
 }
 
 /** The ids of the rows that its agents' work created. */
-export async function learnThings(
+export async function findCreatedIds(
   ask: AskAs,
   of: {
     readonly checkId: string;

@@ -2,9 +2,9 @@
 // namespaces. Ends with its input.
 import { connect, createServer } from 'node:net';
 
-const [, , doors = '[]'] = process.argv;
+const [, , ports = '[]'] = process.argv;
 
-const opened = JSON.parse(doors).map(({ port, path }) => {
+const opened = JSON.parse(ports).map(({ port, path }) => {
   const server = createServer((inside) => {
     const outside = connect(path);
     inside.on('error', () => outside.destroy());

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Container } from './container.ts';
-import { openDoors } from './door.ts';
-import { type CommandEnd, mustRun, runToEnd } from './process-end.ts';
-import { type Storage, storageFor } from './storage.ts';
+import { type Storage, storageFor } from './podman-storage.ts';
+import { openPortForward } from './port-forward.ts';
+import { type CommandEnd, mustRun, runToEnd } from './run-command.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const STOPPED_SECONDS = 5;
@@ -42,7 +42,10 @@ export class ContainerHost {
   readonly folder: string;
   readonly #storage: Storage;
   readonly #holder: ChildProcess;
-  readonly #doors = new Map<number, Promise<{ readonly path: string; close(): Promise<void> }>>();
+  readonly #portForwards = new Map<
+    number,
+    Promise<{ readonly path: string; close(): Promise<void> }>
+  >();
 
   private constructor(folder: string, storage: Storage, holder: ChildProcess) {
     this.folder = folder;
@@ -118,15 +121,15 @@ export class ContainerHost {
   }
 
   /** A Unix socket of the machine that leads to a loopback port of this host. */
-  async door(port: number): Promise<string> {
-    const opening = this.#doors.get(port) ?? openDoors(this, port);
-    this.#doors.set(port, opening);
+  async forwardPort(port: number): Promise<string> {
+    const opening = this.#portForwards.get(port) ?? openPortForward(this, port);
+    this.#portForwards.set(port, opening);
     return (await opening).path;
   }
 
   /** Ends and removes the containers, with their volumes and networks; images stay. */
   async close(): Promise<void> {
-    for (const door of this.#doors.values()) await (await door).close();
+    for (const forward of this.#portForwards.values()) await (await forward).close();
     await this.podman('rm', '--all', '--force', '--volumes', '--time', String(STOPPED_SECONDS));
     await this.podman('volume', 'prune', '--force');
     await this.podman('network', 'prune', '--force');

@@ -3,7 +3,7 @@ import type { HttpDetail } from '../../../src/model/result/result.ts';
 import { HTTP_DETAIL } from '../samples/http-results.ts';
 import { tlsWith } from '../samples/root-cause-cases.ts';
 import { resultOfRun } from '../service/results-fixture.ts';
-import type { AskAs } from './party-things.ts';
+import type { AskAs } from './account-resources.ts';
 
 interface AgentParts {
   readonly mark: string;

@@ -4,9 +4,9 @@ import { readmeCommand } from '../compose/readme-commands.ts';
 import { newApiKey, until } from '../service/deployment.ts';
 import type { Ask, Reply } from '../service/service-app.ts';
 import type { Container } from './container.ts';
-import { askThrough } from './door.ts';
-import { ContainerHost } from './host.ts';
+import { ContainerHost } from './container-host.ts';
 import { ensureImages } from './images.ts';
+import { requestThrough } from './port-forward.ts';
 
 const TARGETS = fileURLToPath(new URL('../compose/targets.mjs', import.meta.url));
 const SERVICE_PORT = 8080;
@@ -62,8 +62,8 @@ export class ContainerDeployment {
 
   /** Calls the service as its first admin. @throws Error for any status but success */
   async ask(path: string, ask: Ask = {}): Promise<Reply> {
-    const door = await this.host.door(SERVICE_PORT);
-    const reply = await askThrough(door, path, { key: this.#apiKey, ...ask });
+    const socketPath = await this.host.forwardPort(SERVICE_PORT);
+    const reply = await requestThrough(socketPath, path, { key: this.#apiKey, ...ask });
     if (reply.status >= 300) throw new Error(`${path}: ${reply.status} ${reply.text}`);
     return reply;
   }
@@ -135,12 +135,12 @@ export class ContainerDeployment {
 
   /** Sends a request to the targets. */
   async targets(path: string): Promise<string> {
-    return (await askThrough(await this.host.door(TARGETS_PORT), path)).text;
+    return (await requestThrough(await this.host.forwardPort(TARGETS_PORT), path)).text;
   }
 
   async #answers(port: number, path: string, wanted: (reply: Reply) => boolean): Promise<Reply> {
-    const door = await this.host.door(port);
-    const ask = (): Promise<Reply> => askThrough(door, path).catch(() => NO_REPLY);
+    const socketPath = await this.host.forwardPort(port);
+    const ask = (): Promise<Reply> => requestThrough(socketPath, path).catch(() => NO_REPLY);
     return until(ask, wanted);
   }
 

@@ -1,9 +1,9 @@
 /** A part of every credential of the victim that no response may contain. */
-export function hiddenOf(mark: string): string {
+export function credentialText(mark: string): string {
   return `${mark}-hidden-from-all`;
 }
 
 /** A part of every URL of the victim that is itself a secret. */
-export function unshownOf(mark: string): string {
+export function secretUrlText(mark: string): string {
   return `${mark}-hidden-from-readers`;
 }
