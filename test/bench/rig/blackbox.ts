@@ -64,11 +64,11 @@ export async function withBlackbox<Value>(
     return [first, rest];
   };
   const folder = makeTempFolder();
-  writeFileSync(folder.file('blackbox.yml'), JSON.stringify({ modules }));
+  writeFileSync(folder.file('blackbox.yaml'), JSON.stringify({ modules }));
   writeFileSync(folder.file('drive.lua'), WRK_SCRIPT);
   const [port = 0] = await freePorts(1);
   const settings = [
-    `--config.file=${folder.file('blackbox.yml')}`,
+    `--config.file=${folder.file('blackbox.yaml')}`,
     `--web.listen-address=127.0.0.1:${port}`,
   ];
   const exporter = await startChild(...commandOf('prometheus-blackbox-exporter', settings), {

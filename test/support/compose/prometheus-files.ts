@@ -4,8 +4,8 @@ import { parse } from 'yaml';
 import { selectorsOf } from './promql.ts';
 
 export const DOCKER = join(import.meta.dirname, '../../../docker');
-export const PROMETHEUS_CONFIG = join(DOCKER, 'prometheus/prometheus.yml');
-export const ALERT_RULES = join(DOCKER, 'prometheus/alerts.yml');
+export const PROMETHEUS_CONFIG = join(DOCKER, 'prometheus/prometheus.yaml');
+export const ALERT_RULES = join(DOCKER, 'prometheus/alerts.yaml');
 
 export interface AlertRule {
   readonly alert: string;

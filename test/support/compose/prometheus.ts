@@ -42,12 +42,12 @@ export async function startPrometheus(
     ...job,
     static_configs: [{ targets: ports[job.job_name]?.map((port) => `127.0.0.1:${port}`) ?? [] }],
   }));
-  writeFileSync(join(folder, 'prometheus.yml'), stringify(config));
+  writeFileSync(join(folder, 'prometheus.yaml'), stringify(config));
   const port = await freePort();
   const child = spawn(
     'prometheus',
     [
-      `--config.file=${join(folder, 'prometheus.yml')}`,
+      `--config.file=${join(folder, 'prometheus.yaml')}`,
       `--storage.tsdb.path=${join(folder, 'data')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ],

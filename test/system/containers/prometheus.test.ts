@@ -38,7 +38,7 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
 
   it('each alert fires in its case, and none fires when all is well', async () => {
     expect(ALERT_CASES.map(({ alert }) => alert)).toEqual(alertRules().map(({ alert }) => alert));
-    const file = join(makeTestFolder(), 'tests.yml');
+    const file = join(makeTestFolder(), 'tests.yaml');
     writeFileSync(file, stringify(alertTests(ALERT_RULES)));
     const { code, stdout, stderr } = await runCommand(['promtool', 'test', 'rules', file]);
     expect(stdout + stderr).not.toContain('FAILED');
