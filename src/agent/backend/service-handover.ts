@@ -39,7 +39,7 @@ export function createServiceHandover(parts: {
         signal,
       });
       if (!answer.ok) {
-        const { kind, message } = answer.fault;
+        const { kind, message } = answer.failure;
         log.debug(
           { checkId, kind },
           `retrying here: the service could not be asked for another location: ${message}`,

@@ -1,8 +1,8 @@
 import { messageOf } from '../../runtime/errors.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
-import { type ErrorsRequest, errorsAnswerSchema } from '../../wire/v1/error-report.ts';
+import { type ErrorsRequest, errorsResponseSchema } from '../../wire/v1/error-report.ts';
 import { MAX_ERROR_REPORTS, MAX_REQUEST_BYTES, PATHS } from '../../wire/v1/limits.ts';
-import type { ServiceFault } from '../service-client/service-fault.ts';
+import type { ServiceFailure } from '../service-client/service-failure.ts';
 import { sourcesNow, sourcesOf } from './confirmed-frames.ts';
 import { type Crash, CrashFile, type Sender } from './crash-file.ts';
 import {
@@ -183,9 +183,9 @@ class Reporter implements FaultReports {
     const answer = await client.post(
       PATHS.errors,
       { agentId, ...sender, reports: [...reports] } satisfies ErrorsRequest,
-      { timeoutMs, signal, schema: errorsAnswerSchema },
+      { timeoutMs, signal, schema: errorsResponseSchema },
     );
-    const isTaken = answer.ok || isRefusedForGood(answer.fault);
+    const isTaken = answer.ok || isRefusedForGood(answer.failure);
     // A request that the end of the agent cut off did not fail.
     this.#hasFailed = !isTaken && !signal.aborted;
     if (isTaken) {
@@ -193,10 +193,10 @@ class Reporter implements FaultReports {
       log.debug({ errors: reports.length }, 'errors of the agent were reported');
       await batch.settled();
     } else {
-      log.debug({ errors: reports.length }, `errors of the agent wait: ${answer.fault.message}`);
+      log.debug({ errors: reports.length }, `errors of the agent wait: ${answer.failure.message}`);
       batch.putBack();
     }
-    return { isTaken, waitMs: answer.ok ? 0 : (answer.fault.retryAfterMs ?? 0) };
+    return { isTaken, waitMs: answer.ok ? 0 : (answer.failure.retryAfterMs ?? 0) };
   }
 
   /** The crashes of one process, or of several of the same release. */
@@ -237,7 +237,7 @@ class Reporter implements FaultReports {
 }
 
 /** Not where the agent's first poll is still to come, or is refused for now. */
-function isRefusedForGood({ kind, attributes }: ServiceFault): boolean {
+function isRefusedForGood({ kind, attributes }: ServiceFailure): boolean {
   return kind === 'refused' && attributes.reason !== 'unknown_agent';
 }
 

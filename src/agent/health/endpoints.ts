@@ -43,7 +43,7 @@ export const HEALTH_OF_START: HealthStatus = {
   lastTickMs: null,
 };
 
-export interface Answer {
+export interface HealthResponse {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
@@ -61,12 +61,12 @@ const NOT_READY: Readonly<Record<AgentState, string | null>> = {
   draining: 'draining: the agent is stopping and starts no new runs',
 };
 
-export function text(status: number, line: string): Answer {
+export function text(status: number, line: string): HealthResponse {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${line}\n` };
 }
 
 /** 200 when the agent runs checks, else 503 with the reason. */
-export function readiness({ state }: HealthStatus): Answer {
+export function readiness({ state }: HealthStatus): HealthResponse {
   const reason = NOT_READY[state];
   return reason === null ? text(200, 'ready') : text(503, `not ready: ${reason}`);
 }
@@ -75,7 +75,7 @@ export function readiness({ state }: HealthStatus): Answer {
  * 200, or 503 where a running agent's scheduler has not ticked for 30 s. While starting and draining
  * it need not tick, and an agent that is killed while draining loses results.
  */
-export function liveness({ state, lastTickMs }: HealthStatus, nowMs: number): Answer {
+export function liveness({ state, lastTickMs }: HealthStatus, nowMs: number): HealthResponse {
   const ageMs = state === 'running' && lastTickMs !== null ? nowMs - lastTickMs : 0;
   if (ageMs <= MAX_TICK_AGE_MS) return text(200, 'live');
   return text(
@@ -85,7 +85,7 @@ export function liveness({ state, lastTickMs }: HealthStatus, nowMs: number): An
 }
 
 /** Always 200: for people and dashboards, not for probes. */
-export function health(status: HealthStatus, version: string): Answer {
+export function health(status: HealthStatus, version: string): HealthResponse {
   const { lastTickMs: _, ...shown } = status;
   return {
     status: 200,

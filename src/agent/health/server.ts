@@ -4,7 +4,14 @@ import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ClientErrors } from '../../runtime/net/client-errors.ts';
 import { boundConnections, ConnectionBound } from '../../runtime/net/connection-bound.ts';
-import { type Answer, type HealthStatus, health, liveness, readiness, text } from './endpoints.ts';
+import {
+  type HealthResponse,
+  type HealthStatus,
+  health,
+  liveness,
+  readiness,
+  text,
+} from './endpoints.ts';
 import type { AgentMetrics } from './metrics.ts';
 
 export interface HealthServerOptions {
@@ -38,7 +45,7 @@ const KEEP_ALIVE_MS = 5_000;
 const RESPONSE_TIMEOUT_MS = 10_000;
 const CLOSE_GRACE_MS = 1_000;
 
-type Endpoint = (options: HealthServerOptions) => Answer | Promise<Answer>;
+type Endpoint = (options: HealthServerOptions) => HealthResponse | Promise<HealthResponse>;
 
 const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
   ['/-/readiness', ({ status }) => readiness(status())],
@@ -162,7 +169,10 @@ async function answer(
   }
 }
 
-async function answerTo(request: IncomingMessage, options: HealthServerOptions): Promise<Answer> {
+async function answerTo(
+  request: IncomingMessage,
+  options: HealthServerOptions,
+): Promise<HealthResponse> {
   // Absolute form (RFC 9112 3.2.2) is as good as the path alone.
   const path = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '/';
   const endpoint = ENDPOINTS.get(path);
@@ -178,7 +188,7 @@ async function answerTo(request: IncomingMessage, options: HealthServerOptions):
 function send(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, contentType, body }: Answer,
+  { status, contentType, body }: HealthResponse,
   clock: Clock,
 ): void {
   if (response.headersSent || response.destroyed) return;

@@ -178,7 +178,7 @@ function failed({ verdict }: Attempt): boolean {
 }
 
 /** With shouldFail, a check also passes without a response, which may be the fault of the agent. */
-function passedWithAnswer(attempt: Attempt): boolean {
+function passedWithResponse(attempt: Attempt): boolean {
   return !failed(attempt) && attempt.failure === null;
 }
 
@@ -255,7 +255,7 @@ async function missedReasonOf(
   { signal }: Run,
   { connectivity }: RunnerParts,
 ): Promise<MissedReason | null> {
-  if (passedWithAnswer(attempt)) return null;
+  if (passedWithResponse(attempt)) return null;
   if (signal.aborted) return 'agent_stopped';
   const online = await connectivity.isOnline(signal);
   if (signal.aborted) return 'agent_stopped';

@@ -34,8 +34,8 @@ export function valueProblem(
     return `it is longer than ${LIMITS_CHARS[kind]} characters with ${valuesOf(names)} filled in`;
   }
   for (const name of unencodedNames(kind, template)) {
-    const fault = faultIn(kind, lookup(name) ?? '');
-    if (fault !== null) return `the value of the variable ${name} ${fault}`;
+    const problem = problemIn(kind, lookup(name) ?? '');
+    if (problem !== null) return `the value of the variable ${name} ${problem}`;
   }
   if (kind !== 'url' || isHttpUrl(filled)) return null;
   return `it is not an http or https URL with ${valuesOf(names)} filled in${encodingHint(template)}`;
@@ -50,7 +50,7 @@ function unencodedNames(kind: Kind, template: Template): readonly string[] {
 }
 
 /** The problem with one value, to continue a sentence that starts with its name. */
-function faultIn(kind: Kind, value: string): string | null {
+function problemIn(kind: Kind, value: string): string | null {
   switch (kind) {
     case 'header':
       if (isHeaderValue(value)) return null;

@@ -23,7 +23,7 @@ export type ProxyProblem =
   | { readonly kind: 'no-tunnel'; readonly end: NoTunnel };
 
 /** The HTTP library's connector can only fail with an Error. */
-export class ProxyFault extends Error {
+export class ProxyConnectError extends Error {
   readonly code = 'VEDETTE_PROXY';
   readonly proxy: ChosenProxy;
   readonly problem: ProxyProblem;
@@ -38,7 +38,7 @@ export class ProxyFault extends Error {
 /**
  * A connector of the HTTP library through a proxy. For https it opens a tunnel and does the TLS
  * handshake with the peer behind it; for http it connects to the proxy, which gets requests with their
- * whole URL. Its own failures are ProxyFaults.
+ * whole URL. Its own failures are ProxyConnectErrors.
  */
 export function proxyConnector(options: ProxyConnectorOptions): buildConnector.connector {
   const secure = buildConnector({ timeout: options.timeoutMs });
@@ -53,14 +53,14 @@ export function proxyConnector(options: ProxyConnectorOptions): buildConnector.c
   };
 }
 
-/** @throws ProxyFault */
+/** @throws ProxyConnectError */
 async function reach(
   { proxy, clock, timeoutMs, signal }: ProxyConnectorOptions,
   target: buildConnector.Options,
 ): Promise<Socket> {
   const limits = { clock, signal, deadlineMs: clock.monotonicMs() + timeoutMs };
   const opened = await openConnection(proxy, limits);
-  if (!opened.ok) throw new ProxyFault(proxy, { kind: 'unreachable', error: opened.error });
+  if (!opened.ok) throw new ProxyConnectError(proxy, { kind: 'unreachable', error: opened.error });
   const { socket } = opened;
   if (target.protocol !== 'https:') return socket;
   const hostname = withoutBrackets(target.hostname);
@@ -70,7 +70,7 @@ async function reach(
     { hostname, port, authorization: proxy.authorization },
     limits,
   );
-  if (!end.ok) throw new ProxyFault(proxy, { kind: 'no-tunnel', end });
+  if (!end.ok) throw new ProxyConnectError(proxy, { kind: 'no-tunnel', end });
   return socket;
 }
 

@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib';
 
 const unpack = promisify(gunzip);
 
-export type AnswerBody =
+export type ResponseBody =
   | { readonly ok: true; readonly bytes: Buffer }
   | { readonly ok: false; readonly problem: string };
 
@@ -17,7 +17,7 @@ export async function readResponseBody(
   body: AsyncIterable<Uint8Array>,
   encoding: string | null,
   maxBytes: number,
-): Promise<AnswerBody> {
+): Promise<ResponseBody> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -38,7 +38,7 @@ export async function readResponseBody(
   }
 }
 
-async function gunzipped(packed: Buffer, maxBytes: number): Promise<AnswerBody> {
+async function gunzipped(packed: Buffer, maxBytes: number): Promise<ResponseBody> {
   try {
     return { ok: true, bytes: await unpack(packed, { maxOutputLength: maxBytes }) };
   } catch (error) {
@@ -47,6 +47,6 @@ async function gunzipped(packed: Buffer, maxBytes: number): Promise<AnswerBody> 
   }
 }
 
-function tooLong(maxBytes: number): AnswerBody {
+function tooLong(maxBytes: number): ResponseBody {
   return { ok: false, problem: `it is longer than ${maxBytes} bytes` };
 }

@@ -4,18 +4,23 @@ import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ArtifactPart } from '../../wire/v1/artifacts.ts';
-import { errorAnswerIn } from '../../wire/v1/error-answer.ts';
-import { HEADERS, MAX_POLL_ANSWER_BYTES, PROTOCOL_VERSION } from '../../wire/v1/limits.ts';
+import { errorResponseIn } from '../../wire/v1/error-response.ts';
+import { HEADERS, MAX_POLL_RESPONSE_BYTES, PROTOCOL_VERSION } from '../../wire/v1/limits.ts';
 import { problemOf } from '../../wire/v1/tolerant-parse.ts';
 import type { Proxies } from '../net/proxy/choose-proxy.ts';
 import type { Scrub } from '../secrets/cut-scrubbed.ts';
-import { faultOfError, faultOfTimeout } from './connection-faults.ts';
+import { failureFromError, failureFromTimeout } from './connection-failures.ts';
 import { Dispatchers, type Route } from './dispatchers.ts';
 import type { Pieces } from './file-pieces.ts';
 import { denialOf, type PartDenial } from './part-denial.ts';
 import { readResponseBody } from './response-body.ts';
-import { faultOfStatus, unreadable } from './response-faults.ts';
-import { type Answer, type Peer, type ServiceFaultKind, STOPPED } from './service-fault.ts';
+import { failureFromStatus, unreadableResponse } from './response-failures.ts';
+import {
+  type Peer,
+  type ServiceFailureKind,
+  type ServiceResponse,
+  STOPPED,
+} from './service-failure.ts';
 
 export interface ServiceClientOptions {
   /** Its path is the prefix of the protocol's own. */
@@ -46,13 +51,13 @@ export interface PostOptions<T> extends RequestOptions {
 }
 
 /** `bytes`: of the body, unpacked. */
-export type PostAnswer<T> =
+export type PostResponse<T> =
   | { readonly ok: true; readonly value: T; readonly bytes: number }
-  | Extract<Answer<T>, { readonly ok: false }>;
+  | Extract<ServiceResponse<T>, { readonly ok: false }>;
 
-export type PutAnswer =
-  | Answer<void>
-  | { readonly ok: false; readonly fault: null; readonly denied: PartDenial };
+export type PutResponse =
+  | ServiceResponse<void>
+  | { readonly ok: false; readonly failure: null; readonly denied: PartDenial };
 
 /** A held poll, results, an artifact's parts, a release, and a few spare ones. */
 const MAX_CONNECTIONS = 8;
@@ -63,7 +68,7 @@ const MAX_ERROR_BYTES = 64 * 1024;
 /** Results are JSON with many repetitions: it packs nearly as well, in a quarter of the time. */
 const GZIP_LEVEL = constants.Z_BEST_SPEED;
 
-const REFUSES_AGENT: ReadonlySet<ServiceFaultKind> = new Set(['unauthorized', 'mismatch']);
+const REFUSES_AGENT: ReadonlySet<ServiceFailureKind> = new Set(['unauthorized', 'mismatch']);
 
 const gzipBytes = promisify(gzip);
 
@@ -83,7 +88,7 @@ interface Received {
 
 /**
  * The agent's side of the agent protocol (src/service/README.md, "Versions of the agent protocol").
- * Faults are values. It neither retries nor logs: callers do.
+ * Failures are values. It neither retries nor logs: callers do.
  */
 export class ServiceClient {
   readonly #options: ServiceClientOptions;
@@ -119,7 +124,7 @@ export class ServiceClient {
    * @param path of PATHS
    * @param body a value to serialize, or a Buffer of JSON text, packed or not
    */
-  async post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<PostAnswer<T>> {
+  async post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<PostResponse<T>> {
     const json = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
     const packed = options.packed === true;
     const request: Request = {
@@ -150,12 +155,12 @@ export class ServiceClient {
     body: Pieces,
     bytes: number,
     options: RequestOptions,
-  ): Promise<PutAnswer> {
+  ): Promise<PutResponse> {
     const { serviceUrl, artifactOrigins } = this.#options;
     const denied = denialOf(part, [serviceUrl.origin, ...artifactOrigins]);
     if (denied !== null) {
       await body.return();
-      return { ok: false, fault: null, denied };
+      return { ok: false, failure: null, denied };
     }
     const address = this.#addressOf(part.url);
     const own = address.peer.isService
@@ -196,12 +201,12 @@ export class ServiceClient {
     };
   }
 
-  async #exchange(request: Request, options: RequestOptions): Promise<Answer<Received>> {
+  async #exchange(request: Request, options: RequestOptions): Promise<ServiceResponse<Received>> {
     const { clock } = this.#options;
     const route = this.#dispatchers.routeTo(request.url);
     const peer = { ...request.peer, proxy: route.proxy };
     const { timeoutMs, signal } = options;
-    if (signal.aborted) return { ok: false, fault: STOPPED };
+    if (signal.aborted) return { ok: false, failure: STOPPED };
     const ended = new AbortController();
     const onAbort = (): void => ended.abort();
     signal.addEventListener('abort', onAbort, { once: true });
@@ -213,16 +218,20 @@ export class ServiceClient {
     try {
       return await this.#send({ ...request, peer }, route, ended.signal);
     } catch (error) {
-      if (signal.aborted || this.#dispatchers.isDestroyed) return { ok: false, fault: STOPPED };
-      const fault = isLate ? faultOfTimeout(peer, timeoutMs) : faultOfError(peer, error);
-      return { ok: false, fault };
+      if (signal.aborted || this.#dispatchers.isDestroyed) return { ok: false, failure: STOPPED };
+      const failure = isLate ? failureFromTimeout(peer, timeoutMs) : failureFromError(peer, error);
+      return { ok: false, failure };
     } finally {
       cancel();
       signal.removeEventListener('abort', onAbort);
     }
   }
 
-  async #send(request: Request, route: Route, signal: AbortSignal): Promise<Answer<Received>> {
+  async #send(
+    request: Request,
+    route: Route,
+    signal: AbortSignal,
+  ): Promise<ServiceResponse<Received>> {
     const { peer, url, method, headers, body } = request;
     const response = await route.dispatcher.request({
       origin: url.origin,
@@ -239,34 +248,35 @@ export class ServiceClient {
     const answer = await readResponseBody(
       response.body,
       header('content-encoding'),
-      isGood ? MAX_POLL_ANSWER_BYTES : MAX_ERROR_BYTES,
+      isGood ? MAX_POLL_RESPONSE_BYTES : MAX_ERROR_BYTES,
     );
     if (isGood) {
-      if (!answer.ok) return { ok: false, fault: unreadable(peer, status, answer.problem) };
+      if (!answer.ok)
+        return { ok: false, failure: unreadableResponse(peer, status, answer.problem) };
       return { ok: true, value: { status, header, bytes: answer.bytes } };
     }
     const error =
-      peer.isService && answer.ok ? errorAnswerIn(status, parseJson(answer.bytes)) : null;
+      peer.isService && answer.ok ? errorResponseIn(status, parseJson(answer.bytes)) : null;
     const described = {
       status,
       retryAfter: header('retry-after'),
       location: header('location'),
       answer: error,
     };
-    const fault = faultOfStatus(peer, described, this.#options.clock.wallMs());
-    if (error !== null && !REFUSES_AGENT.has(fault.kind)) this.#contact();
-    return { ok: false, fault };
+    const failure = failureFromStatus(peer, described, this.#options.clock.wallMs());
+    if (error !== null && !REFUSES_AGENT.has(failure.kind)) this.#contact();
+    return { ok: false, failure };
   }
 
-  #read<T>(peer: Peer, { status, bytes }: Received, schema: z.ZodType<T>): PostAnswer<T> {
-    const fault = (problem: string): PostAnswer<T> => ({
+  #read<T>(peer: Peer, { status, bytes }: Received, schema: z.ZodType<T>): PostResponse<T> {
+    const failure = (problem: string): PostResponse<T> => ({
       ok: false,
-      fault: unreadable(peer, status, problem),
+      failure: unreadableResponse(peer, status, problem),
     });
     const json = parseJson(bytes);
-    if (json === undefined) return fault('it is not JSON');
+    if (json === undefined) return failure('it is not JSON');
     const parsed = schema.safeParse(json);
-    if (!parsed.success) return fault(problemOf(parsed.error));
+    if (!parsed.success) return failure(problemOf(parsed.error));
     this.#contact();
     return { ok: true, value: parsed.data, bytes: bytes.length };
   }

@@ -10,19 +10,23 @@ import {
 import { PATHS } from '../../wire/v1/limits.ts';
 import type { Pieces } from '../service-client/file-pieces.ts';
 import type { PartDenial } from '../service-client/part-denial.ts';
-import type { PutAnswer, ServiceClient } from '../service-client/service-client.ts';
-import { type Answer, faultOf, type ServiceFault } from '../service-client/service-fault.ts';
+import type { PutResponse, ServiceClient } from '../service-client/service-client.ts';
+import {
+  type ServiceFailure,
+  type ServiceResponse,
+  serviceFailure,
+} from '../service-client/service-failure.ts';
 
 /**
  * How an upload ended:
  * - `refused`: this artifact will never be taken
  * - `again`: the service lost parts, or the upload no longer exists
- * - `fault`: not about the artifact; complete parts need not be sent again
+ * - `failure`: not about the artifact; complete parts need not be sent again
  */
 export type UploadEnd =
   | { readonly end: 'complete' }
-  | { readonly end: 'refused' | 'again'; readonly fault: ServiceFault }
-  | { readonly end: 'fault'; readonly fault: ServiceFault; readonly partsSent: number };
+  | { readonly end: 'refused' | 'again'; readonly failure: ServiceFailure }
+  | { readonly end: 'failure'; readonly failure: ServiceFailure; readonly partsSent: number };
 
 export interface UploadTools {
   readonly client: Pick<ServiceClient, 'post' | 'put'>;
@@ -53,10 +57,10 @@ export async function uploadArtifact(begin: ArtifactBegin, tools: UploadTools): 
     schema: artifactUploadSchema,
   });
   if (!begun.ok) {
-    const { fault } = begun;
-    if (fault.kind !== 'refused') return broken(fault, 0);
-    if (isAboutTheArtifact(fault)) return { end: 'refused', fault };
-    return { end: 'fault', fault: { ...fault, kind: 'failed' }, partsSent: 0 };
+    const { failure } = begun;
+    if (failure.kind !== 'refused') return broken(failure, 0);
+    if (isAboutTheArtifact(failure)) return { end: 'refused', failure };
+    return { end: 'failure', failure: { ...failure, kind: 'failed' }, partsSent: 0 };
   }
   const { uploadId, partBytes, parts } = begun.value;
   for (const [index, part] of parts.entries()) {
@@ -64,7 +68,7 @@ export async function uploadArtifact(begin: ArtifactBegin, tools: UploadTools): 
     const bytes = Math.min(partBytes, begin.bytes - from);
     if (bytes <= 0) return again(`part ${part.n} was asked for, which the artifact does not have`);
     const put = await putAnyWay(part, uploadId, { from, bytes }, tools);
-    if (!put.ok) return broken(put.fault, index);
+    if (!put.ok) return broken(put.failure, index);
   }
   const completed = await client.post(
     completionPath(uploadId),
@@ -74,13 +78,13 @@ export async function uploadArtifact(begin: ArtifactBegin, tools: UploadTools): 
       schema: artifactCompletedSchema,
     },
   );
-  if (!completed.ok) return broken(completed.fault, parts.length);
+  if (!completed.ok) return broken(completed.failure, parts.length);
   if (completed.value.complete) return { end: 'complete' };
   return again('the service has not all of the artifact, or not as it was noted');
 }
 
 /** The service names a missing resource. A 404 without one is of another server, or an older service. */
-function isAboutTheArtifact({ status, attributes }: ServiceFault): boolean {
+function isAboutTheArtifact({ status, attributes }: ServiceFailure): boolean {
   return status !== 404 || typeof attributes.resource === 'string';
 }
 
@@ -95,13 +99,13 @@ async function putAnyWay(
   uploadId: string,
   range: Range,
   tools: UploadTools,
-): Promise<Answer<void>> {
+): Promise<ServiceResponse<void>> {
   const put = await putPart(part, range, tools);
-  if (put.ok || put.fault !== null) return put;
+  if (put.ok || put.failure !== null) return put;
   tools.onDenied(put.denied);
   const through = { ...part, url: partPath(uploadId, part.n), headers: {} };
   const sent = await putPart(through, range, tools);
-  if (sent.ok || sent.fault !== null) return sent;
+  if (sent.ok || sent.failure !== null) return sent;
   throw new VedetteError('internal', sent.denied.code, sent.denied.message);
 }
 
@@ -109,12 +113,12 @@ async function putPart(
   part: ArtifactPart,
   { from, bytes }: Range,
   { client, read, signal }: UploadTools,
-): Promise<PutAnswer> {
+): Promise<PutResponse> {
   const failure: { error: unknown } = { error: null };
   const timeoutMs = PART_TIMEOUT_MS + (bytes / MIN_BYTES_PER_S) * 1000;
   const body = watched(read(from, bytes), failure);
   const put = await client.put(part, body, bytes, { timeoutMs, signal });
-  // The file could not be read: no fault of the connection.
+  // The file could not be read: no failure of the connection.
   if (!put.ok && failure.error !== null) throw failure.error;
   return put;
 }
@@ -130,10 +134,12 @@ async function* watched(source: Pieces, failure: { error: unknown }): Pieces {
 }
 
 /** After the begin, a refusal means that the upload no longer exists. */
-function broken(fault: ServiceFault, partsSent: number): UploadEnd {
-  return fault.kind === 'refused' ? { end: 'again', fault } : { end: 'fault', fault, partsSent };
+function broken(failure: ServiceFailure, partsSent: number): UploadEnd {
+  return failure.kind === 'refused'
+    ? { end: 'again', failure }
+    : { end: 'failure', failure, partsSent };
 }
 
 function again(message: string): UploadEnd {
-  return { end: 'again', fault: faultOf('failed', message) };
+  return { end: 'again', failure: serviceFailure('failed', message) };
 }

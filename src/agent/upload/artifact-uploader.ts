@@ -4,7 +4,7 @@ import type { ThrottledLog } from '../../runtime/throttled-log.ts';
 import type { ArtifactBegin } from '../../wire/v1/artifacts.ts';
 import { artifactBeginSchema } from '../../wire/v1/artifacts.ts';
 import type { ServiceClient } from '../service-client/service-client.ts';
-import { faultOf, type ServiceFault } from '../service-client/service-fault.ts';
+import { type ServiceFailure, serviceFailure } from '../service-client/service-failure.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { uploadArtifact } from './artifact-upload.ts';
@@ -55,27 +55,27 @@ export class ArtifactUploader {
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       while (!signal.aborted) {
-        const fault = await this.#sendNext(signal);
-        if (fault === null) {
+        const failure = await this.#sendNext(signal);
+        if (failure === null) {
           if (this.#waiting.size === 0) await this.#arrival(signal);
           continue;
         }
-        if (fault.kind === 'stopped') return;
-        await this.#options.retries.wait(fault, signal);
+        if (failure.kind === 'stopped') return;
+        await this.#options.retries.wait(failure, signal);
       }
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
   }
 
-  /** Sends all waiting artifacts, until the signal aborts or a fault does not heal by itself. */
+  /** Sends all waiting artifacts, until the signal aborts or a failure does not heal by itself. */
   async flush(signal: AbortSignal): Promise<void> {
     this.#options.retries.restart();
     while (!signal.aborted && this.#waiting.size > 0) {
-      const fault = await this.#sendNext(signal);
-      if (fault === null) continue;
-      if (!REACTIONS[fault.kind].healsByItself) return;
-      await this.#options.retries.wait(fault, signal);
+      const failure = await this.#sendNext(signal);
+      if (failure === null) continue;
+      if (!REACTIONS[failure.kind].healsByItself) return;
+      await this.#options.retries.wait(failure, signal);
     }
   }
 
@@ -89,8 +89,8 @@ export class ArtifactUploader {
     });
   }
 
-  /** Sends the next artifact or gives it up. Returns the fault where neither was possible. */
-  async #sendNext(signal: AbortSignal): Promise<ServiceFault | null> {
+  /** Sends the next artifact or gives it up. Returns the failure where neither was possible. */
+  async #sendNext(signal: AbortSignal): Promise<ServiceFailure | null> {
     const [next] = this.#waiting.values();
     if (next === undefined) return null;
     const begin = readNote(next.record);
@@ -110,20 +110,20 @@ export class ArtifactUploader {
           retries.succeeded();
           return await this.#sent(next);
         case 'refused':
-          return await this.#refused(next, ended.fault.message);
+          return await this.#refused(next, ended.failure.message);
         case 'again':
-          return await this.#again(next, ended.fault);
-        case 'fault':
+          return await this.#again(next, ended.failure);
+        case 'failure':
           // A bad line makes progress part by part.
           if (ended.partsSent > 0) retries.restart();
           // The next may succeed: a store may fail for one object only.
           this.#moveToEnd(next);
-          return ended.fault;
+          return ended.failure;
       }
     } catch (error) {
       // The disk cannot be read for now.
       this.#moveToEnd(next);
-      return faultOf('failed', messageOf(error));
+      return serviceFailure('failed', messageOf(error));
     }
   }
 
@@ -136,11 +136,11 @@ export class ArtifactUploader {
     return null;
   }
 
-  async #again(waiting: Waiting, fault: ServiceFault): Promise<ServiceFault | null> {
+  async #again(waiting: Waiting, failure: ServiceFailure): Promise<ServiceFailure | null> {
     waiting.rounds += 1;
-    if (waiting.rounds >= MAX_ROUNDS) return this.#refused(waiting, fault.message);
+    if (waiting.rounds >= MAX_ROUNDS) return this.#refused(waiting, failure.message);
     this.#moveToEnd(waiting);
-    return fault;
+    return failure;
   }
 
   async #refused({ record }: Waiting, problem: string): Promise<null> {

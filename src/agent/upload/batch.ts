@@ -1,5 +1,5 @@
 import { MAX_BATCH_BYTES, MAX_MISSED, MAX_RESULTS } from '../../wire/v1/limits.ts';
-import type { ResultsAnswer } from '../../wire/v1/results.ts';
+import type { ResultsResponse } from '../../wire/v1/results.ts';
 import type { SpooledRecord } from '../spool/spool.ts';
 
 /**
@@ -85,7 +85,7 @@ export interface Settled {
 }
 
 /** Sorts the records by the service's answer. */
-export function settle(records: readonly SpooledRecord[], answer: ResultsAnswer): Settled {
+export function settle(records: readonly SpooledRecord[], answer: ResultsResponse): Settled {
   const acceptedIds = new Set(answer.accepted);
   const rejections = new Map(
     answer.rejected.map((rejection) => [`${rejection.list} ${rejection.index}`, rejection]),

@@ -1,6 +1,6 @@
 import { messageOf } from '../../runtime/errors.ts';
 import { packJson } from '../service-client/service-client.ts';
-import { type Answer, faultOf } from '../service-client/service-fault.ts';
+import { type ServiceResponse, serviceFailure } from '../service-client/service-failure.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
 import { BATCH_BYTES, BatchMemory, batchOf } from './batch.ts';
 
@@ -28,7 +28,7 @@ export interface PackedBatchesOptions {
 
 interface Ahead {
   readonly after: number;
-  readonly packed: Promise<Answer<PackedBatch>>;
+  readonly packed: Promise<ServiceResponse<PackedBatch>>;
 }
 
 /**
@@ -46,9 +46,9 @@ export class PackedBatches {
 
   /**
    * The next batch of at most this many records after that key; they stay in the spool. A disk that
-   * cannot be read for now is a fault like a service that cannot be reached.
+   * cannot be read for now is a failure like a service that cannot be reached.
    */
-  async next(after: number, maxRecords: number): Promise<Answer<PackedBatch>> {
+  async next(after: number, maxRecords: number): Promise<ServiceResponse<PackedBatch>> {
     const ahead = this.#ahead;
     const ready = await this.end();
     const isIt =
@@ -72,13 +72,13 @@ export class PackedBatches {
   }
 
   /** Resolves with the batch that was being made, or null. */
-  async end(): Promise<Answer<PackedBatch> | null> {
+  async end(): Promise<ServiceResponse<PackedBatch> | null> {
     const ahead = this.#ahead;
     this.#ahead = null;
     return (await ahead?.packed) ?? null;
   }
 
-  async #pack(after: number, maxRecords: number): Promise<Answer<PackedBatch>> {
+  async #pack(after: number, maxRecords: number): Promise<ServiceResponse<PackedBatch>> {
     const { spool, agentId, epoch: epochNow } = this.#options;
     try {
       const read = await spool.batch(BATCH_BYTES, after);
@@ -89,7 +89,7 @@ export class PackedBatches {
       const body = sent === 0 ? NOTHING : await packJson(batch.json);
       return { ok: true, value: { after, epoch, read, records, sent, body } };
     } catch (error) {
-      return { ok: false, fault: faultOf('failed', messageOf(error)) };
+      return { ok: false, failure: serviceFailure('failed', messageOf(error)) };
     }
   }
 }

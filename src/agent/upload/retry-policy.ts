@@ -4,10 +4,10 @@ import type { Logger } from '../../runtime/logger.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { ServiceClient } from '../service-client/service-client.ts';
-import type { ServiceFault, ServiceFaultKind } from '../service-client/service-fault.ts';
+import type { ServiceFailure, ServiceFailureKind } from '../service-client/service-failure.ts';
 
 /**
- * What follows a fault, whatever was being sent:
+ * What follows a failure, whatever was being sent:
  * - `back-off`: the same again, later and later, not before a Retry-After
  * - `wait`: the same again after so long; nothing that the agent does heals it
  * - `wait-for-key`: the same, and at once when the key has changed
@@ -24,7 +24,7 @@ type Reaction =
   | { readonly act: 'divide'; readonly healsByItself: true }
   | { readonly act: 'stop'; readonly healsByItself: false };
 
-export const REACTIONS: Readonly<Record<ServiceFaultKind, Reaction>> = {
+export const REACTIONS: Readonly<Record<ServiceFailureKind, Reaction>> = {
   offline: { act: 'back-off', healsByItself: true },
   busy: { act: 'back-off', healsByItself: true },
   failed: { act: 'back-off', healsByItself: true },
@@ -48,13 +48,13 @@ const BACKOFF = { minMs: 1_000, maxMs: 60_000 } as const;
 const KEY_CHECK_MS = 1_000;
 const LOG_PERIOD_MS = 600_000;
 
-/** Waits after a fault as its kind requires, and logs when the service is lost and found. */
+/** Waits after a failure as its kind requires, and logs when the service is lost and found. */
 export class RetryPolicy {
   readonly #options: RetryPolicyOptions;
   readonly #backoff: Backoff;
   readonly #throttled: ThrottledLog;
-  #lastKind: ServiceFaultKind | null = null;
-  #faults = 0;
+  #lastKind: ServiceFailureKind | null = null;
+  #failures = 0;
 
   constructor(options: RetryPolicyOptions) {
     const { clock, log, random } = options;
@@ -63,26 +63,26 @@ export class RetryPolicy {
     this.#throttled = new ThrottledLog(clock, log, { periodMs: LOG_PERIOD_MS });
   }
 
-  /** Faults since the last success. */
-  get faults(): number {
-    return this.#faults;
+  /** Failures since the last success. */
+  get failures(): number {
+    return this.#failures;
   }
 
   /** Resolves when it is time for another try, or the signal aborts. */
-  async wait(fault: ServiceFault, signal: AbortSignal): Promise<void> {
-    const reaction = REACTIONS[fault.kind];
+  async wait(failure: ServiceFailure, signal: AbortSignal): Promise<void> {
+    const reaction = REACTIONS[failure.kind];
     if (reaction.act === 'stop' || signal.aborted) return;
-    this.#faults += 1;
-    this.#logFault(fault);
+    this.#failures += 1;
+    this.#logFailure(failure);
     const { clock } = this.#options;
     if (reaction.act === 'wait-for-key') await this.#waitForKey(reaction.waitMs, signal);
     else if (reaction.act === 'wait') await sleep(clock, reaction.waitMs, signal);
-    else await sleep(clock, this.#backoff.next(fault.retryAfterMs ?? 0), signal);
+    else await sleep(clock, this.#backoff.next(failure.retryAfterMs ?? 0), signal);
   }
 
   /** The next waits are short again. */
   restart(): void {
-    this.#faults = 0;
+    this.#failures = 0;
     this.#backoff.reset();
   }
 
@@ -100,7 +100,7 @@ export class RetryPolicy {
     }
   }
 
-  #logFault({ kind, message }: ServiceFault): void {
+  #logFailure({ kind, message }: ServiceFailure): void {
     // The last line has to name the current problem.
     if (kind !== this.#lastKind) this.#throttled.clear();
     this.#lastKind = kind;

@@ -3,9 +3,13 @@ import type { Logger } from '../../runtime/logger.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { PATHS } from '../../wire/v1/limits.ts';
-import { type ResultsAnswer, resultsAnswerSchema } from '../../wire/v1/results.ts';
+import { type ResultsResponse, resultsResponseSchema } from '../../wire/v1/results.ts';
 import { packJson, type ServiceClient } from '../service-client/service-client.ts';
-import { type Answer, faultOf, type ServiceFault } from '../service-client/service-fault.ts';
+import {
+  type ServiceFailure,
+  type ServiceResponse,
+  serviceFailure,
+} from '../service-client/service-failure.ts';
 import type { Spool, SpooledRecord, SpoolKind } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { ArtifactUploader } from './artifact-uploader.ts';
@@ -44,7 +48,7 @@ const TIMEOUT_MS = 60_000;
 const MAX_REMOVING = 16;
 
 /** `sent`: there may be more. `empty`: everything that can be sent was sent. */
-type Step = 'sent' | 'empty' | ServiceFault;
+type Step = 'sent' | 'empty' | ServiceFailure;
 
 /**
  * Sends the spool's records to the service, oldest first and one batch at a time, until each is
@@ -109,7 +113,7 @@ export class Uploader {
 
   /**
    * For the drain, when `run` has ended and the spool has committed all records: sends them and the
-   * artifacts. Stops early when the signal aborts, when a fault needs people (a key, an upgrade), or
+   * artifacts. Stops early when the signal aborts, when a failure needs people (a key, an upgrade), or
    * when the service is away and the rest is on disk for the next process.
    */
   async flush(signal: AbortSignal): Promise<void> {
@@ -121,19 +125,20 @@ export class Uploader {
 
   /** False if sending artifacts has no chance either. */
   async #flushResults(signal: AbortSignal): Promise<boolean> {
-    let faults = 0;
+    let failures = 0;
     while (!signal.aborted) {
       const step = await this.#step(signal);
       if (step === 'empty') break;
       if (step === 'sent') {
-        faults = 0;
+        failures = 0;
         continue;
       }
       const { act, healsByItself } = REACTIONS[step.kind];
       if (!healsByItself) return false;
-      faults += 1;
+      failures += 1;
       // The first may be an idle connection that had just ended.
-      if (this.#options.outlivesProcess === true && act === 'back-off' && faults > 1) return false;
+      if (this.#options.outlivesProcess === true && act === 'back-off' && failures > 1)
+        return false;
       await this.#retries.wait(step, signal);
     }
     return true;
@@ -171,7 +176,7 @@ export class Uploader {
       this.#size.sendOne();
     }
     const next = await this.#batches.next(this.#after, this.#size.maxRecords);
-    if (!next.ok) return next.fault;
+    if (!next.ok) return next.failure;
     const { read, records, sent: count, body } = next.value;
     const sent = records.slice(0, count);
     let left = records.slice(count);
@@ -179,10 +184,10 @@ export class Uploader {
     if (count > 0) {
       this.#batches.makeAfter(next.value, this.#size.maxRecords);
       const answer = await this.#post(body, signal);
-      if (!answer.ok) return this.#onFault(answer.fault, sent, signal);
+      if (!answer.ok) return this.#onFailure(answer.failure, sent, signal);
       const { open, taken } = await this.#onAnswer(sent, answer.value);
       if (open.length === count) {
-        return faultOf('failed', 'the service answered, but about none of the records');
+        return serviceFailure('failed', 'the service answered, but about none of the records');
       }
       left = [...open, ...left];
       wasTaken = taken > 0;
@@ -198,9 +203,9 @@ export class Uploader {
     return 'sent';
   }
 
-  #post(packed: Buffer, signal: AbortSignal): Promise<Answer<ResultsAnswer>> {
+  #post(packed: Buffer, signal: AbortSignal): Promise<ServiceResponse<ResultsResponse>> {
     return this.#options.client.post(PATHS.results, packed, {
-      schema: resultsAnswerSchema,
+      schema: resultsResponseSchema,
       timeoutMs: TIMEOUT_MS,
       signal,
       packed: true,
@@ -210,7 +215,7 @@ export class Uploader {
   /** Returns the records that are not in the answer, and how many left the spool. */
   async #onAnswer(
     sent: readonly SpooledRecord[],
-    answer: ResultsAnswer,
+    answer: ResultsResponse,
   ): Promise<{ readonly open: readonly SpooledRecord[]; readonly taken: number }> {
     const { accepted, rejected, deferred, open } = settle(sent, answer);
     if (open.length === sent.length) return { open, taken: 0 };
@@ -225,46 +230,46 @@ export class Uploader {
     return { open, taken: settled.length };
   }
 
-  async #onFault(
-    fault: ServiceFault,
+  async #onFailure(
+    failure: ServiceFailure,
     sent: readonly SpooledRecord[],
     signal: AbortSignal,
   ): Promise<Step> {
     const [first] = sent;
-    const isAgain = this.#retries.faults > 0;
-    if (fault.kind === 'refused') {
+    const isAgain = this.#retries.failures > 0;
+    if (failure.kind === 'refused') {
       if (first === undefined || sent.length > 1) {
         this.#size.refused(sent.length);
         return 'sent';
       }
-      return this.#refusedAlone(fault, first, signal);
+      return this.#refusedAlone(failure, first, signal);
     }
-    if (fault.kind === 'offline' && isAgain) this.#size.offline(sent.length);
-    if (fault.kind !== 'failed') return fault;
+    if (failure.kind === 'offline' && isAgain) this.#size.offline(sent.length);
+    if (failure.kind !== 'failed') return failure;
     if (first === undefined || sent.length > 1) {
       if (isAgain) this.#size.failed(sent.length);
-      return fault;
+      return failure;
     }
     const { clock, log } = this.#options;
-    if (!this.#failing.failed(first.key, clock.monotonicMs())) return fault;
-    log.warn({ kind: first.kind, id: first.id }, `a result is skipped for now: ${fault.message}`);
+    if (!this.#failing.failed(first.key, clock.monotonicMs())) return failure;
+    log.warn({ kind: first.kind, id: first.id }, `a result is skipped for now: ${failure.message}`);
     this.#after = first.key;
     return 'sent';
   }
 
   /** Where an empty batch is refused as well, the record is not the reason, and stays. */
   async #refusedAlone(
-    fault: ServiceFault,
+    failure: ServiceFailure,
     record: SpooledRecord,
     signal: AbortSignal,
   ): Promise<Step> {
     const { agentId, epoch } = this.#options;
     const empty = batchOf([], 0, { agentId, epoch: epoch() });
     const answer = await this.#post(await packJson(empty.json), signal);
-    if (!answer.ok) return answer.fault;
+    if (!answer.ok) return answer.failure;
     this.#size.foundRefused();
     this.#failing.settled([record.key]);
-    this.#count([{ record, code: 'refused', message: fault.message }]);
+    this.#count([{ record, code: 'refused', message: failure.message }]);
     await this.#remove([record.key]);
     return 'sent';
   }

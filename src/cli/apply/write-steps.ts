@@ -1,4 +1,4 @@
-import type { ApiClient, ApiRefusal, ApiReply } from '../service-api/api-client.ts';
+import type { ApiClient, ApiRefusal, ApiResponse } from '../service-api/api-client.ts';
 import { bodyOf, type Refusal, type Step } from './check-plan.ts';
 import type { VariableStep } from './variable-plan.ts';
 
@@ -49,7 +49,7 @@ async function writeAll<S>(
   }: {
     readonly kind: Refusal['kind'];
     readonly idOf: (step: S) => string;
-    readonly write: (step: S) => Promise<ApiReply>;
+    readonly write: (step: S) => Promise<ApiResponse>;
     readonly onDone: (step: S) => void;
   },
 ): Promise<readonly Refusal[]> {
@@ -98,7 +98,7 @@ export async function inParallel<T>(
   if (bad !== undefined) throw bad.reason;
 }
 
-async function writeCheck(step: Step, client: Client, signal: AbortSignal): Promise<ApiReply> {
+async function writeCheck(step: Step, client: Client, signal: AbortSignal): Promise<ApiResponse> {
   if (step.kind === 'delete') {
     const reply = await client.send('DELETE', pathOf(step.checkType, step.id), { signal });
     // Another client deleted it, or the answer to an earlier attempt got lost.
@@ -119,7 +119,7 @@ async function writeVariable(
   { kind, variable }: VariableStep,
   client: Client,
   signal: AbortSignal,
-): Promise<ApiReply> {
+): Promise<ApiResponse> {
   const options = { signal, role: VARIABLES_ROLE, isRepeatable: true } as const;
   const { key, value, secret } = variable;
   const update = () =>

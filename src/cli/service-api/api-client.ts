@@ -1,24 +1,30 @@
 import { z } from 'zod';
 import { NO_PROXIES } from '../../agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../agent/secrets/cut-scrubbed.ts';
-import { faultOfError, faultOfTimeout } from '../../agent/service-client/connection-faults.ts';
+import {
+  failureFromError,
+  failureFromTimeout,
+} from '../../agent/service-client/connection-failures.ts';
 import { Dispatchers } from '../../agent/service-client/dispatchers.ts';
 import { readResponseBody } from '../../agent/service-client/response-body.ts';
-import { faultOfStatus, unreadable } from '../../agent/service-client/response-faults.ts';
-import type { Peer } from '../../agent/service-client/service-fault.ts';
+import {
+  failureFromStatus,
+  unreadableResponse,
+} from '../../agent/service-client/response-failures.ts';
+import type { Peer } from '../../agent/service-client/service-failure.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { sleep } from '../../runtime/wait.ts';
-import { type ErrorAnswer, errorAnswerIn } from '../../wire/v1/error-answer.ts';
+import { type ErrorResponse, errorResponseIn } from '../../wire/v1/error-response.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Connection, Role } from './connection.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** The response of the service to a valid request. */
-export type ApiReply = { readonly ok: true; readonly json: unknown } | ApiRefusal;
+export type ApiResponse = { readonly ok: true; readonly json: unknown } | ApiRefusal;
 
 /** 4xx but 401, 403 and 429, or 500: the same request would be refused again. */
 export interface ApiRefusal {
@@ -49,7 +55,7 @@ export interface SendOptions {
 const TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** More than a page of the longest possible checks. */
-const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 /** After a failed connection. Most POST requests are not repeated: the service may have done them. */
 const MAX_RETRIES = 2;
 const RETRY_BACKOFF = { minMs: 1_000, maxMs: 2_000 };
@@ -66,7 +72,7 @@ interface Received {
 }
 
 type Outcome =
-  | { readonly kind: 'reply'; readonly reply: ApiReply }
+  | { readonly kind: 'reply'; readonly reply: ApiResponse }
   /** `busy`: the service asks to retry, at the earliest after `retryAfterMs`. */
   | {
       readonly kind: 'busy' | 'failed';
@@ -100,7 +106,7 @@ export class ApiClient {
    *   good one (SERVICE_FAILED), or the signal aborts (INTERRUPTED); of kind `config` where the key
    *   is not enough (API_KEY_REFUSED)
    */
-  async send(method: Method, path: string, options: SendOptions): Promise<ApiReply> {
+  async send(method: Method, path: string, options: SendOptions): Promise<ApiResponse> {
     const { body, signal, isRepeatable = method !== 'POST' } = options;
     const role = options.role ?? this.#options.role ?? 'write';
     const { clock, onWait } = this.#options;
@@ -150,10 +156,10 @@ export class ApiClient {
     } catch (error) {
       if (error instanceof VedetteError) throw error;
       if (signal.aborted) throw interrupted();
-      const fault = isLate
-        ? faultOfTimeout(this.#peer, TIMEOUT_MS)
-        : faultOfError(this.#peer, error);
-      return { kind: 'failed', retryAfterMs: 0, message: fault.message };
+      const failure = isLate
+        ? failureFromTimeout(this.#peer, TIMEOUT_MS)
+        : failureFromError(this.#peer, error);
+      return { kind: 'failed', retryAfterMs: 0, message: failure.message };
     } finally {
       cancel();
       signal.removeEventListener('abort', onAbort);
@@ -188,10 +194,13 @@ export class ApiClient {
     const answer = await readResponseBody(
       response.body,
       header('content-encoding'),
-      MAX_ANSWER_BYTES,
+      MAX_RESPONSE_BYTES,
     );
     if (!answer.ok) {
-      throw environment('SERVICE_FAILED', unreadable(this.#peer, status, answer.problem).message);
+      throw environment(
+        'SERVICE_FAILED',
+        unreadableResponse(this.#peer, status, answer.problem).message,
+      );
     }
     return { status, header, json: parseJson(answer.bytes) };
   }
@@ -199,11 +208,14 @@ export class ApiClient {
   #judge({ status, header, json }: Received, role: Role): Outcome {
     if (status >= 200 && status < 300) {
       if (status === 204 || json !== undefined) return { kind: 'reply', reply: { ok: true, json } };
-      throw environment('SERVICE_FAILED', unreadable(this.#peer, status, 'it is no JSON').message);
+      throw environment(
+        'SERVICE_FAILED',
+        unreadableResponse(this.#peer, status, 'it is no JSON').message,
+      );
     }
-    const answer = errorAnswerIn(status, json);
+    const answer = errorResponseIn(status, json);
     const retryAfter = header('retry-after');
-    const { message, retryAfterMs } = faultOfStatus(
+    const { message, retryAfterMs } = failureFromStatus(
       this.#peer,
       { status, retryAfter, location: header('location'), answer },
       this.#options.clock.wallMs(),
@@ -227,7 +239,7 @@ export class ApiClient {
 
 const problemsSchema = z.array(z.object({ path: z.string(), message: z.string() })).min(1);
 
-function reasonsIn({ message, attributes }: ErrorAnswer): readonly string[] {
+function reasonsIn({ message, attributes }: ErrorResponse): readonly string[] {
   const problems = problemsSchema.safeParse(attributes.problems);
   if (!problems.success) return [message];
   return problems.data.map((problem) => `${problem.path} ${problem.message}`.trim());
@@ -249,7 +261,7 @@ export function isInterrupted(thrown: unknown): boolean {
 function refusedKey(
   { origin }: Peer,
   status: 401 | 403,
-  answer: ErrorAnswer | null,
+  answer: ErrorResponse | null,
   role: Role,
 ): VedetteError {
   const reason = answer === null ? `it answers ${status}` : answer.message;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { VedetteError } from '../../runtime/errors.ts';
 import { allPages, knownLocations } from '../apply/locations.ts';
-import type { ApiClient, ApiReply, Method } from '../service-api/api-client.ts';
+import type { ApiClient, ApiResponse, Method } from '../service-api/api-client.ts';
 import type { UpState } from './up-state.ts';
 
 /** The private location that the agent of this machine works for. */
@@ -57,7 +57,7 @@ async function ask<T>(
   schema: z.ZodType<T>,
   signal: AbortSignal,
 ): Promise<T> {
-  const reply: ApiReply = await client.send(method, path, { body, signal });
+  const reply: ApiResponse = await client.send(method, path, { body, signal });
   if (!reply.ok) throw failed(reply.message);
   const parsed = schema.safeParse(reply.json);
   if (!parsed.success) throw failed(`its answer to ${method} ${path} is not valid`);

@@ -5,10 +5,10 @@ import type { Clock } from '../clock.ts';
 export interface ClientErrorOptions {
   readonly clock: Clock;
   /** Makes the answer from its status and a sentence with the reason. */
-  readonly answer: (status: number, message: string) => ClientErrorAnswer;
+  readonly answer: (status: number, message: string) => ClientErrorResponse;
 }
 
-export interface ClientErrorAnswer {
+export interface ClientErrorResponse {
   readonly contentType: string;
   readonly body: string;
 }

@@ -1,4 +1,4 @@
-import type { ErrorsAnswer, ErrorsRequest } from '../../wire/v1/error-report.ts';
+import type { ErrorsRequest, ErrorsResponse } from '../../wire/v1/error-report.ts';
 import { isKnownAgent } from '../agents/shared.sql.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
@@ -25,7 +25,7 @@ export interface AgentErrors {
    * @throws ServiceError 409 with the attribute `reason` `unknown_agent` where the location has no such
    *   agent: a client with the location's key could invent any number of them
    */
-  take(caller: AgentCaller, request: ErrorsRequest): Promise<ErrorsAnswer>;
+  take(caller: AgentCaller, request: ErrorsRequest): Promise<ErrorsResponse>;
   /** Newest first. */
   list(accountId: string, locationId: string, page: Page): Promise<readonly AgentError[]>;
 }

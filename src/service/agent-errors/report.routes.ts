@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
-import { errorsAnswerSchema, errorsRequestSchema } from '../../wire/v1/error-report.ts';
+import { errorsRequestSchema, errorsResponseSchema } from '../../wire/v1/error-report.ts';
 import { MAX_REQUEST_BYTES, PATHS } from '../../wire/v1/limits.ts';
 import { agentOf } from '../http/access/agent-access.ts';
 import type { AgentErrors } from './agent-errors.ts';
@@ -16,7 +16,7 @@ export function agentErrorsRoutes(features: {
       {
         config: { agent: true, gzip: true, manyValues: true },
         bodyLimit: MAX_REQUEST_BYTES,
-        schema: { body: errorsRequestSchema, response: { 200: errorsAnswerSchema } },
+        schema: { body: errorsRequestSchema, response: { 200: errorsResponseSchema } },
       },
       (request) => features.agentErrors.take(agentOf(request), request.body),
     );

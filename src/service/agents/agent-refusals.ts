@@ -5,7 +5,7 @@ import { conflict, type ServiceError } from '../errors.ts';
 import type { AgentLimits } from './agent-limits.ts';
 import type { AgentOfLocation } from './sql.ts';
 
-/** Why a poll is refused though its key is right. Agents go by it: see poll-faults.ts of the agent. */
+/** Why a poll is refused though its key is right. Agents go by it: see poll-failures.ts of the agent. */
 export const REFUSAL_REASONS = ['too_many_agents', 'ended'] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 

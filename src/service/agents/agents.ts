@@ -15,11 +15,11 @@ import { AgentRefusals, type RefusalReason } from './agent-refusals.ts';
 import { lockAssignments } from './assignment/lock.sql.ts';
 import { allowAgent, type Renewal, renewLeases } from './lease.sql.ts';
 import { endAgent, releaseLease, renewOrAcquireLease } from './lease.ts';
-import { createPollAnswers, type PollAnswersParts } from './poll-answers.ts';
+import { createPollResponses, type PollResponsesParts } from './poll-responses.ts';
 import { pageMarkerOf } from './sent-checks.ts';
 import { type KnownAgent, listAgents } from './sql.ts';
 
-export interface AgentsParts extends PollAnswersParts {
+export interface AgentsParts extends PollResponsesParts {
   readonly log: Logger;
   readonly checkRuns: Pick<CheckRuns, 'claim' | 'close'>;
   /** Left out, DEFAULT_AGENT_LIMITS. */
@@ -70,7 +70,7 @@ export function createAgents(parts: AgentsParts): Agents {
   const { store, checkRuns, leaseMs, scrubberOf } = parts;
   const limits = parts.agentLimits ?? DEFAULT_AGENT_LIMITS;
   const refusals = new AgentRefusals({ ...parts, limits });
-  const answers = createPollAnswers(parts);
+  const answers = createPollResponses(parts);
   const renew = batched((locationId, renewals: readonly Renewal[]) =>
     renewLeases(store, { locationId, renewals }),
   );

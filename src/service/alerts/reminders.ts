@@ -3,7 +3,7 @@ import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
 import type { Store } from '../database/store.ts';
-import { storeFaultKind } from '../database/store-errors.ts';
+import { storeErrorKind } from '../database/store-errors.ts';
 import { applyJudgements, type JudgementEffects } from './apply-judgements.ts';
 import { judgeTime } from './judge.ts';
 import type { Silences } from './silences.ts';
@@ -58,7 +58,7 @@ export async function runReminders(parts: ReminderParts, signal: AbortSignal): P
     everyMs: SWEEP_EVERY_MS,
     maxMs: MAX_BACK_OFF_MS,
     failure: 'due alerts could not be created',
-    kindOf: storeFaultKind,
+    kindOf: storeErrorKind,
     log,
   };
   await runEvery(

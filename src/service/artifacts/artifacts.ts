@@ -10,7 +10,7 @@ import {
   cleanUpOnce,
   runArtifactCleanUp,
 } from './clean-up.ts';
-import { answered } from './faults.ts';
+import { withServiceErrors } from './error-responses.ts';
 import { createArtifactQuota, type LimitOf } from './quota.ts';
 import { type Artifact, findArtifact, listArtifacts } from './sql.ts';
 import { type ArtifactUploads, createArtifactUploads } from './uploads.ts';
@@ -79,7 +79,7 @@ export function createArtifacts(parts: ArtifactsParts): Artifacts {
     async open({ accountId, id }, range, signal) {
       const artifact = await read({ accountId, id });
       const { sha256 } = artifact;
-      const opened = await answered(contents.open({ accountId, sha256 }, range, signal));
+      const opened = await withServiceErrors(contents.open({ accountId, sha256 }, range, signal));
       const { first, last, stream } = opened;
       stream.on('error', (error) => {
         if (!signal.aborted)

@@ -16,7 +16,7 @@ import { ArtifactError } from '../object-store/errors.ts';
 import { uploadIdOf } from '../object-store/names.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { findPrivateLocation } from '../private-locations/shared.sql.ts';
-import { answered, uploadGone } from './faults.ts';
+import { uploadGone, withServiceErrors } from './error-responses.ts';
 import type { ArtifactQuota } from './quota.ts';
 import {
   type ArtifactContent,
@@ -181,13 +181,13 @@ export function createArtifactUploads(parts: ArtifactUploadsParts): ArtifactUplo
       const upload = { ...content, ...about, id: uploadId };
       const existing = await findOwn(store, upload);
       // A crash may have left its row without the content.
-      if (existing !== null && !(await answered(removedIfGone(existing, signal)))) {
+      if (existing !== null && !(await withServiceErrors(removedIfGone(existing, signal)))) {
         return nothingMissing;
       }
       await requireAllowed(upload);
       // The row comes first: the clean-up does not remove contents that have one.
       await openArtifactUpload(store, upload);
-      const begun = await answered(contents.begin({ ...content, owner }, signal));
+      const begun = await withServiceErrors(contents.begin({ ...content, owner }, signal));
       if (begun.state === 'present') return nothingMissing;
       const { partBytes, missing } = begun.upload;
       return { uploadId, partBytes, parts: missing.map((part) => partMessage(uploadId, part)) };
@@ -201,7 +201,7 @@ export function createArtifactUploads(parts: ArtifactUploadsParts): ArtifactUplo
       const upload = await touchArtifactUpload(store, { accountId, id: uploadId, runLocation });
       if (upload === null) throw uploadGone();
       const key = { accountId, uploadId: contentUploadIdOf(upload, parsed, caller) };
-      await answered(contents.putPart(key, n, source, signal));
+      await withServiceErrors(contents.putPart(key, n, source, signal));
     },
 
     async complete(caller, uploadId, signal) {
@@ -211,12 +211,14 @@ export function createArtifactUploads(parts: ArtifactUploadsParts): ArtifactUplo
       const runLocation = await slugOf(caller);
       const upload = await touchArtifactUpload(store, { accountId, id: uploadId, runLocation });
       if (upload !== null) {
-        return answered(completeOpen(upload, contentUploadIdOf(upload, parsed, caller), signal));
+        return withServiceErrors(
+          completeOpen(upload, contentUploadIdOf(upload, parsed, caller), signal),
+        );
       }
       // The answer to an earlier completion may have been lost.
       const { artifactId } = parsed;
       const existing = await findOwn(store, { accountId, artifactId, runLocation });
-      if (existing === null || (await answered(removedIfGone(existing, signal)))) {
+      if (existing === null || (await withServiceErrors(removedIfGone(existing, signal)))) {
         return NOT_COMPLETE;
       }
       return COMPLETE;

@@ -4,7 +4,7 @@ import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
 import type { Sql, Store } from '../database/store.ts';
-import { storeFaultKind } from '../database/store-errors.ts';
+import { storeErrorKind } from '../database/store-errors.ts';
 import { recordMissed } from '../results/missed-slots/record-missed.ts';
 import { lockSubjects } from '../results/shared.sql.ts';
 import {
@@ -115,7 +115,7 @@ export async function runCheckRunExpiry(
     everyMs: SWEEP_EVERY_MS,
     maxMs: MAX_BACK_OFF_MS,
     failure: 'expired runs could not be removed',
-    kindOf: storeFaultKind,
+    kindOf: storeErrorKind,
     log,
   };
   await runEvery(

@@ -145,6 +145,6 @@ function textOf(thrown: unknown, key: 'constraint' | 'severity'): string | undef
 }
 
 /** For logging a repeated failure once. */
-export function storeFaultKind(error: unknown): string {
+export function storeErrorKind(error: unknown): string {
   return error instanceof StoreError ? error.code : 'OTHER';
 }

@@ -4,7 +4,7 @@ import { runEvery } from '../../runtime/run-every.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import type { Sql, Store } from '../database/store.ts';
-import { StoreError, storeFaultKind } from '../database/store-errors.ts';
+import { StoreError, storeErrorKind } from '../database/store-errors.ts';
 import { deleteHeartbeatEventsBefore } from './events.sql.ts';
 import type { ServicePresence } from './service-presence.ts';
 import { lockDue } from './sql.ts';
@@ -111,7 +111,7 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
         everyMs: SCAN_EVERY_MS,
         maxMs: MAX_SCAN_DELAY_MS,
         failure: 'overdue heartbeats could not be judged',
-        kindOf: storeFaultKind,
+        kindOf: storeErrorKind,
         log,
       };
       await Promise.all([

@@ -19,7 +19,7 @@ import { createServiceMetrics, type FeatureCounts, NO_COUNTS } from './metrics.t
 import { addOpenApi } from './openapi/plugin.ts';
 import { ApiDocuments, openApiRoutes } from './openapi/routes.ts';
 import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
-import { addErrors, answerFrameworkError } from './plugins/errors.ts';
+import { addErrors, frameworkErrorResponse } from './plugins/errors.ts';
 import { addBodyEncodings } from './plugins/gzip-body.ts';
 import { addJsonBodies } from './plugins/json-body.ts';
 import { addObservation, requestIdOf } from './plugins/observe.ts';
@@ -114,7 +114,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     // While stopping, requests are still answered, on connections that then end.
     return503OnClosing: false,
-    frameworkErrors: answerFrameworkError,
+    frameworkErrors: frameworkErrorResponse,
     clientErrorHandler: clientErrors.handle,
   });
   clientErrors.watch(app.server);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { CHECK_TYPES } from '../../model/enums.ts';
 import { id } from '../../wire/v1/fields.ts';
 import { callerOf } from '../http/access/authentication.ts';
-import { listAnswer } from '../http/json/json-answer.ts';
+import { listResponse } from '../http/json/json-response.ts';
 import { checkId } from '../http/resources/check-parameters.ts';
 import { booleanQuery } from '../http/resources/parameters.ts';
 import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
@@ -68,7 +68,7 @@ export function checkResultsRoutes({
           page,
           ...parseWindow(window),
         });
-        return sendJson(reply, listAnswer(reply, found));
+        return sendJson(reply, listResponse(reply, found));
       },
     );
 

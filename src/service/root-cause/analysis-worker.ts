@@ -4,7 +4,7 @@ import { runEvery } from '../../runtime/run-every.ts';
 import { WakeSignal } from '../../runtime/wake-signal.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
-import { storeFaultKind } from '../database/store-errors.ts';
+import { storeErrorKind } from '../database/store-errors.ts';
 import type { AnalysisMaker } from './analysis-maker.ts';
 import { deleteModelDaysBefore } from './claims.sql.ts';
 import { deleteAnalysesBefore } from './sql.ts';
@@ -50,7 +50,7 @@ export function createAnalysisWorker(parts: WorkerParts): AnalysisWorker {
       everyMs: POLL_EVERY_MS,
       maxMs: MAX_BACKOFF_MS,
       failure: 'root cause analyses could not be made',
-      kindOf: storeFaultKind,
+      kindOf: storeErrorKind,
       log,
       wake: wakeSignal,
     };

@@ -10,7 +10,7 @@ import {
   testSessionFactsSchema,
 } from '../../model/result/test-session.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
-import { listAnswer } from '../http/json/json-answer.ts';
+import { listResponse } from '../http/json/json-response.ts';
 import { READ, WRITE } from '../http/resources/check-parameters.ts';
 import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { shownResult } from '../results/result-schemas.ts';
@@ -165,7 +165,7 @@ export function testSessionsRoutes({
         const { hasFailures = null, ...query } = request.query;
         const asked = { ...query, hasFailures };
         const found = await testSessions.results(keyOf(request), asked);
-        return sendJson(reply, listAnswer(reply, found));
+        return sendJson(reply, listResponse(reply, found));
       },
     );
 

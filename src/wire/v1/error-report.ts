@@ -42,5 +42,5 @@ export const errorsRequestSchema = z.object({
 export type ErrorsRequest = z.output<typeof errorsRequestSchema>;
 
 /** All of them were stored, unless the location was deleted meanwhile. */
-export const errorsAnswerSchema = z.object({ stored: count });
-export type ErrorsAnswer = z.output<typeof errorsAnswerSchema>;
+export const errorsResponseSchema = z.object({ stored: count });
+export type ErrorsResponse = z.output<typeof errorsResponseSchema>;

@@ -27,7 +27,7 @@ export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 /** The JSON of every other request. */
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 /** The JSON of an answer to a poll, unpacked; larger sets are split into pages. */
-export const MAX_POLL_ANSWER_BYTES = 16 * 1024 * 1024;
+export const MAX_POLL_RESPONSE_BYTES = 16 * 1024 * 1024;
 /** 150 MB (src/service/README.md, "Artifacts"). */
 export const MAX_ARTIFACT_BYTES = 157_286_400;
 

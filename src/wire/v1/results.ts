@@ -76,14 +76,14 @@ const deferral = z.object({
 });
 export type Deferral = z.output<typeof deferral>;
 
-export const resultsAnswerSchema = z.object({
+export const resultsResponseSchema = z.object({
   /** Results and missed records that are stored, now or before, or not needed any more. */
   accepted: listOf(id, MAX_RESULTS + MAX_MISSED),
   rejected: listOf(rejection, MAX_RESULTS + MAX_MISSED),
   /** To be sent again later. Older agents find them unanswered, and do the same. */
   deferred: listOf(deferral, MAX_RESULTS + MAX_MISSED).default([]),
 });
-export type ResultsAnswer = z.output<typeof resultsAnswerSchema>;
+export type ResultsResponse = z.output<typeof resultsResponseSchema>;
 
 export interface ReadBatch {
   readonly agentId: string;

@@ -288,7 +288,7 @@ it('any DNS message is read without a fault by every reader', { timeout: TIMEOUT
       const judged = matchResponse(mine, query);
       const whole = decodeMessage(mine);
       if (!whole.ok) {
-        expect(whole.fault).not.toBe('');
+        expect(whole.problem).not.toBe('');
         return judged.kind;
       }
       expect(decodeHeader(mine).ok).toBe(true);
@@ -319,7 +319,7 @@ it('valid DNS answers are read unchanged', { timeout: TIMEOUT_MS }, async () => 
     corpus: 'dns',
     run({ bytes, records, rcode }) {
       const whole = decodeMessage(bytes);
-      if (!whole.ok) throw new Error(whole.fault);
+      if (!whole.ok) throw new Error(whole.problem);
       expect(whole.value).toMatchObject({ rcode, extraBytes: 0 });
       expect(whole.value.answers).toHaveLength(records);
       return 'read';

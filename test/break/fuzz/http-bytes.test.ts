@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openSocket } from '../../../src/agent/net/open-socket.ts';
-import { readConnectAnswer } from '../../../src/agent/net/proxy/connect-answer.ts';
+import { readConnectResponse } from '../../../src/agent/net/proxy/connect-response.ts';
 import type { Resolver } from '../../../src/agent/net/resolver.ts';
 import { SharedBodyMemory } from '../../../src/agent/probes/http/body/body-memory.ts';
 import { BodyReader } from '../../../src/agent/probes/http/body/body-reader.ts';
@@ -381,7 +381,7 @@ it('an HTTP response begins the same however its bytes are split', {
     run({ bytes, segments }) {
       const whole = read([bytes]);
       expect(read(segmentsOf(bytes, segments))).toEqual(whole);
-      readConnectAnswer(bytes);
+      readConnectResponse(bytes);
       if (whole.overflowed) return 'overflowed';
       if (whole.isForeign) return 'foreign';
       return whole.passing ? 'passing' : 'waiting';

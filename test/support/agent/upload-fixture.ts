@@ -2,8 +2,8 @@ import { onTestFinished } from 'vitest';
 import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED } from '../../../src/agent/secrets/cut-scrubbed.ts';
 import {
-  type PostAnswer,
   type PostOptions,
+  type PostResponse,
   ServiceClient,
 } from '../../../src/agent/service-client/service-client.ts';
 import type { SpoolOptions } from '../../../src/agent/spool/open-spool.ts';
@@ -139,7 +139,7 @@ class WatchedClient extends ServiceClient {
     return this.#asking > 0;
   }
 
-  override post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<PostAnswer<T>> {
+  override post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<PostResponse<T>> {
     return this.#during(super.post(path, body, options));
   }
 

@@ -15,7 +15,7 @@ export class PcapCollector {
   #wholeBytes = 0;
   #packets = 0;
   #leftOutBytes = 0;
-  #fault: string | null = null;
+  #problem: string | null = null;
 
   /** @param maxBytes of the file, its header included */
   constructor(maxBytes: number) {
@@ -25,7 +25,7 @@ export class PcapCollector {
 
   /** `enough` once it is full or the data is no pcap file. */
   write(piece: Uint8Array): 'more' | 'enough' {
-    if (this.#leftOutBytes > 0 || this.#fault !== null) return 'enough';
+    if (this.#leftOutBytes > 0 || this.#problem !== null) return 'enough';
     const space = this.#maxBytes - this.#receivedBytes;
     const taken = piece.byteLength > space ? piece.subarray(0, space) : piece;
     this.#growTo(this.#receivedBytes + taken.byteLength);
@@ -33,7 +33,7 @@ export class PcapCollector {
     this.#receivedBytes += taken.byteLength;
     this.#leftOutBytes = piece.byteLength - taken.byteLength;
     this.#findWholeRecords();
-    return this.#leftOutBytes > 0 || this.#fault !== null ? 'enough' : 'more';
+    return this.#leftOutBytes > 0 || this.#problem !== null ? 'enough' : 'more';
   }
 
   /** The file up to its last whole record; empty before its header has arrived. */
@@ -51,15 +51,15 @@ export class PcapCollector {
   }
 
   /** What is wrong with the data; null if nothing is. */
-  get fault(): string | null {
-    return this.#fault;
+  get problem(): string | null {
+    return this.#problem;
   }
 
   #findWholeRecords(): void {
     if (this.#receivedBytes < FILE_HEADER_BYTES) return;
     const isLittle = LITTLE_ENDIAN_MAGICS.includes(this.#buffer.readUInt32LE(0));
     if (!isLittle && !LITTLE_ENDIAN_MAGICS.includes(this.#buffer.readUInt32BE(0))) {
-      this.#fault = 'the output is not a packet capture';
+      this.#problem = 'the output is not a packet capture';
       return;
     }
     this.#wholeBytes = Math.max(this.#wholeBytes, FILE_HEADER_BYTES);
@@ -67,7 +67,7 @@ export class PcapCollector {
       const at = this.#wholeBytes + 8;
       const length = isLittle ? this.#buffer.readUInt32LE(at) : this.#buffer.readUInt32BE(at);
       if (length > MAX_PACKET_BYTES) {
-        this.#fault = `packet ${this.#packets + 1} of the capture is broken`;
+        this.#problem = `packet ${this.#packets + 1} of the capture is broken`;
         return;
       }
       const end = this.#wholeBytes + RECORD_HEADER_BYTES + length;

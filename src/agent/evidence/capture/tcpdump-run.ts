@@ -97,12 +97,12 @@ export class TcpdumpRun {
     await this.#drain();
     this.#end('stop');
     const end = await this.#gone;
-    const { bytes, packets, truncated, fault } = this.#collector;
+    const { bytes, packets, truncated, problem } = this.#collector;
     if (end === null) return { ok: false, note: 'tcpdump could not be ended' };
     if (this.#endedBy === 'itself' && end.code !== 0) {
       return { ok: false, note: this.#whyItEnded(end) };
     }
-    if (bytes.length === 0) return { ok: false, note: fault ?? 'tcpdump wrote nothing' };
+    if (bytes.length === 0) return { ok: false, note: problem ?? 'tcpdump wrote nothing' };
     const { dropped } = this.#messages;
     // Without the spare capacity of the buffer: it may wait for hours.
     const own = Buffer.allocUnsafeSlow(bytes.length);

@@ -2,7 +2,7 @@ import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute
 import { latencyOf, packetLossPercent } from '../../probes/icmp/statistics.ts';
 import { roundMs } from '../../probes/probe.ts';
 import type { TraceTarget } from '../tracer.ts';
-import { type Answer, MAX_TTL, type Observed, type ProbeEnd } from './engine.ts';
+import { type HopAnswer, MAX_TTL, type Observed, type ProbeEnd } from './engine.ts';
 import { type Unreachable, unreachableText } from './unreachable.ts';
 
 /**
@@ -70,7 +70,7 @@ function hopOf(ends: readonly ProbeEnd[], index: number): TracerouteHop {
   };
 }
 
-function addressOf(answers: readonly Answer[]): string | null {
+function addressOf(answers: readonly HopAnswer[]): string | null {
   const fromTarget = answers.filter(isDestination);
   const counts = new Map<string, number>();
   for (const { address } of fromTarget.length > 0 ? fromTarget : answers) {
@@ -80,15 +80,17 @@ function addressOf(answers: readonly Answer[]): string | null {
   return first?.[0] ?? null;
 }
 
-function answersOf(ends: readonly ProbeEnd[]): readonly Answer[] {
+function answersOf(ends: readonly ProbeEnd[]): readonly HopAnswer[] {
   return ends.filter((end) => end !== null);
 }
 
-function isDestination({ meaning }: Answer): boolean {
+function isDestination({ meaning }: HopAnswer): boolean {
   return meaning === 'destination';
 }
 
-function refusalIn(ends: readonly ProbeEnd[]): (Answer & { readonly meaning: Unreachable }) | null {
+function refusalIn(
+  ends: readonly ProbeEnd[],
+): (HopAnswer & { readonly meaning: Unreachable }) | null {
   for (const end of ends) {
     if (end !== null && typeof end.meaning === 'object') return { ...end, meaning: end.meaning };
   }

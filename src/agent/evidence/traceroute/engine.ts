@@ -12,14 +12,14 @@ export const PROBE_WAIT_MS = 4000;
 
 export type Meaning = 'on the way' | 'destination' | Unreachable;
 
-export interface Answer {
+export interface HopAnswer {
   readonly address: string;
   readonly rttMs: number;
   readonly meaning: Meaning;
 }
 
 /** The answer to one probe; null if none arrived in time. */
-export type ProbeEnd = Answer | null;
+export type ProbeEnd = HopAnswer | null;
 
 export interface Observed {
   /** At most MAX_TTL, the first router first. Without probes that still had time for an answer. */

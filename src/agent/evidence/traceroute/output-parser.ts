@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { withoutZone } from '../../net/endpoint-text.ts';
 import type { Family } from '../../net/resolver.ts';
-import { type Answer, MAX_TTL, type Meaning, PROBES_PER_HOP, type ProbeEnd } from './engine.ts';
+import { type HopAnswer, MAX_TTL, type Meaning, PROBES_PER_HOP, type ProbeEnd } from './engine.ts';
 import { PORT_UNREACHABLE, unreachableByMark } from './unreachable.ts';
 
 /** Five times the length of 30 lines with three IPv6 addresses each. */
@@ -121,8 +121,8 @@ export function withLastHopRead(
   const isFromTarget = (end: ProbeEnd): boolean => end?.address === target;
   const isOver = endedItself && hops.length < MAX_TTL;
   const meaning = last.some(isFromTarget)
-    ? (end: Answer): Meaning => (isFromTarget(end) ? 'destination' : end.meaning)
-    : (end: Answer): Meaning =>
+    ? (end: HopAnswer): Meaning => (isFromTarget(end) ? 'destination' : end.meaning)
+    : (end: HopAnswer): Meaning =>
         end.meaning === 'on the way' && isOver ? PORT_UNREACHABLE : end.meaning;
   const read = last.map((end) => (end === null ? null : { ...end, meaning: meaning(end) }));
   return [...hops.slice(0, -1), read].slice(0, hops.length);

@@ -5,10 +5,10 @@ import type { Family } from '../../net/resolver.ts';
 import { addressBytes } from '../../probes/icmp/address-bytes.ts';
 import { loadNetPing, type NetPing } from '../../probes/icmp/net-ping.ts';
 import {
-  type Answer,
   type EngineOptions,
   type EngineRun,
   type FoundEngine,
+  type HopAnswer,
   MAX_TTL,
   type Meaning,
   type Observed,
@@ -82,7 +82,7 @@ class RawTrace implements TraceReceiver {
   #lastAnswering = 0;
   #longestMs = 0;
   #ended: Observed['ended'] = 'complete';
-  #fault: string | null = null;
+  #failure: string | null = null;
   #wait: CancelTimer = () => undefined;
 
   /** @throws Error of the addon if the operating system does not allow a raw socket. */
@@ -115,7 +115,7 @@ class RawTrace implements TraceReceiver {
       signal.removeEventListener('abort', onAbort);
       this.#socket.close();
     }
-    if (this.#fault !== null) return { ok: false, note: this.#fault };
+    if (this.#failure !== null) return { ok: false, note: this.#failure };
     return { ok: true, observed: { hops: this.#hops(), ended: this.#ended } };
   }
 
@@ -123,7 +123,7 @@ class RawTrace implements TraceReceiver {
     const probe = this.#probes.get(sequence);
     if (probe === undefined || probe.end !== null || this.#mode === 'ended') return;
     const rttMs = Math.max(0, atMs - probe.sentAtMs);
-    const answer: Answer = { address, rttMs, meaning };
+    const answer: HopAnswer = { address, rttMs, meaning };
     probe.end = answer;
     this.#longestMs = Math.max(this.#longestMs, rttMs);
     this.#lastAnswering = Math.max(this.#lastAnswering, ttlOf(sequence));
@@ -132,7 +132,7 @@ class RawTrace implements TraceReceiver {
   }
 
   broken(reason: string): void {
-    this.#fault ??= reason;
+    this.#failure ??= reason;
     this.#end('stopped');
   }
 

@@ -45,7 +45,7 @@ export async function findSystemEngine(options: SystemEngineOptions): Promise<Fo
     deadlineMs: clock.monotonicMs() + TRIAL_LIMIT_MS,
   });
   if (trial.killedFor !== null) return { ok: false, reason: `${path} does not end` };
-  if (trial.end.code !== 0) return { ok: false, reason: `${path}: ${faultOf(trial)}` };
+  if (trial.end.code !== 0) return { ok: false, reason: `${path}: ${failureText(trial)}` };
   const run: Engine['run'] = (address, family, how) =>
     trace(path, address, family, { ...how, clock });
   return { ok: true, engine: { method: 'traceroute', run } };
@@ -70,7 +70,7 @@ async function trace(
   const { hops, killedFor } = ran;
   const endedItself = killedFor === null && ran.end.code === 0;
   if (killedFor === null && !endedItself && hops.length === 0) {
-    return { ok: false, note: `the program traceroute failed: ${faultOf(ran)}` };
+    return { ok: false, note: `the program traceroute failed: ${failureText(ran)}` };
   }
   const observed: Observed = {
     hops: withLastHopRead(hops, address, endedItself),
@@ -147,7 +147,7 @@ async function readText(stream: Readable, take: (piece: string) => void): Promis
   await finished(stream).catch(() => undefined);
 }
 
-function faultOf({ end, errorText }: Ran): string {
+function failureText({ end, errorText }: Ran): string {
   const said = errorText
     .split('\n')
     .map((line) => line.trim())

@@ -57,7 +57,7 @@ export function exchangeOverTcp(
         for (let bytes = frames.next(); bytes !== null; bytes = frames.next()) {
           const judged = matchStreamedResponse(bytes, query);
           if (judged.kind === 'answer') settle(judged);
-          else if (judged.kind === 'malformed') settle(malformed(bytes, judged.fault));
+          else if (judged.kind === 'malformed') settle(malformed(bytes, judged.problem));
           else skipped += 1;
           if (judged.kind !== 'unrelated') return;
           if (skipped > MAX_SKIPPED) {
@@ -92,8 +92,8 @@ export function exchangeOverTcp(
     return connection === null ? UNKNOWN_ACTIVITY : peerActivity(sockets, connection, !connected);
   }
 
-  function malformed(bytes: Buffer, fault: string): ExchangeFailed {
+  function malformed(bytes: Buffer, problem: string): ExchangeFailed {
     const what = `${serverText(server)} answered over TCP with ${bytes.length} bytes that are no DNS answer`;
-    return failed('DNS_MALFORMED', `${what}: ${fault}`);
+    return failed('DNS_MALFORMED', `${what}: ${problem}`);
   }
 }

@@ -131,7 +131,7 @@ export function exchangeOverUdp(
           if (ignored > MAX_IGNORED) settle(flooded());
         } else if (judged.kind === 'malformed') {
           const what = `${serverText(server)} answered with ${bytes.length} bytes that are no DNS message`;
-          settle(ending(failed('DNS_MALFORMED', `${what}: ${judged.fault}`)));
+          settle(ending(failed('DNS_MALFORMED', `${what}: ${judged.problem}`)));
         } else {
           settle(ending(judged, kernelTime()));
         }

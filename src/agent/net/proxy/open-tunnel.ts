@@ -5,7 +5,7 @@ import { endedByReset } from '../ended-by-reset.ts';
 import { endpointText } from '../endpoint-text.ts';
 import { peerActivity } from '../kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
-import { MAX_HEAD_BYTES, readConnectAnswer } from './connect-answer.ts';
+import { MAX_HEAD_BYTES, readConnectResponse } from './connect-response.ts';
 
 export interface TunnelRequest {
   /** A name, or an address without brackets. */
@@ -52,7 +52,7 @@ export function openTunnel(
         const chunk: Buffer | null = socket.read();
         if (chunk === null) return;
         bytes = Buffer.concat([bytes, chunk]);
-        const answer = readConnectAnswer(bytes);
+        const answer = readConnectResponse(bytes);
         if (answer.kind === 'incomplete') continue;
         if (answer.kind === 'foreign') fail(answer.isTls ? SPEAKS_TLS : NO_HTTP);
         else if (answer.kind === 'too-long') fail(TOO_LONG);

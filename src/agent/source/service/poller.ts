@@ -13,15 +13,21 @@ import {
 } from '../../../wire/v1/poll.ts';
 import { DEFAULT_LEASE_MS, pollTimeoutMs } from '../../../wire/v1/poll-timing.ts';
 import { releaseResponseSchema } from '../../../wire/v1/release.ts';
-import type { PostAnswer, ServiceClient } from '../../service-client/service-client.ts';
-import type { ServiceFault } from '../../service-client/service-fault.ts';
+import type { PostResponse, ServiceClient } from '../../service-client/service-client.ts';
+import type { ServiceFailure } from '../../service-client/service-failure.ts';
 import type { CheckListener } from '../check-source.ts';
 import type { AgentIdentity } from './agent-identity.ts';
 import { type AssignedChecks, MAX_CHECKS_MIB } from './assigned-checks.ts';
 import type { AssignmentStore } from './assignment-store.ts';
 import { KnownOneOffs } from './known-one-offs.ts';
 import { LeaseWatch } from './lease-watch.ts';
-import { type BackoffMs, isEnded, isReplaced, POLL_REACTIONS, PollFaults } from './poll-faults.ts';
+import {
+  type BackoffMs,
+  isEnded,
+  isReplaced,
+  POLL_REACTIONS,
+  PollFailures,
+} from './poll-failures.ts';
 import { ServiceClock } from './service-clock.ts';
 
 const RELEASE_TIMEOUT_MS = 5_000;
@@ -33,8 +39,8 @@ const MAX_RUN_PAGES_BYTES = 256 * 1024 * 1024;
 /** Invalid checks of one answer that are logged one by one. */
 const MAX_REFUSALS_LOGGED = 20;
 
-/** Faults after which the next poll may succeed. */
-const MAY_BE_ANSWERED: ReadonlySet<ServiceFault['kind']> = new Set(['offline', 'busy', 'failed']);
+/** Failures after which the next poll may succeed. */
+const MAY_BE_ANSWERED: ReadonlySet<ServiceFailure['kind']> = new Set(['offline', 'busy', 'failed']);
 
 const TOO_MANY_PAGES = failed(`the service's answer to a poll has more than ${MAX_PAGES} pages`);
 /** The bytes of replaced checks count, too, until all checks are requested again. */
@@ -69,14 +75,14 @@ export interface PollerOptions {
  * |---|---|
  * | is a page with more behind it | it goes into the draft; the next page is requested at once |
  * | is the last page | the set and its runs are passed on, its revision applies, the next poll follows |
- * | is a fault | POLL_REACTIONS applies, and the set stays unchanged |
+ * | is a failure | POLL_REACTIONS applies, and the set stays unchanged |
  * | reports that the agent was ended | the set is empty from then on, and polls continue every few minutes |
  */
 export class Poller {
   readonly oneOffs = new KnownOneOffs();
   readonly #options: PollerOptions;
   readonly #serviceClock: ServiceClock;
-  readonly #faults: PollFaults;
+  readonly #failures: PollFailures;
   readonly #lease: LeaseWatch;
   #epoch = 0;
   #revision = 0;
@@ -111,7 +117,7 @@ export class Poller {
   constructor(options: PollerOptions) {
     this.#options = options;
     this.#serviceClock = new ServiceClock(options.clock, options.log);
-    this.#faults = new PollFaults(options.log, options.backoffMs);
+    this.#failures = new PollFailures(options.log, options.backoffMs);
     this.#lease = new LeaseWatch(options.clock);
   }
 
@@ -184,7 +190,7 @@ export class Poller {
       signal,
     });
     if (!answer.ok) {
-      const { kind, message } = answer.fault;
+      const { kind, message } = answer.failure;
       log.warn(
         { kind },
         `could not release the checks; other agents take them over when the lease expires: ${message}`,
@@ -207,10 +213,10 @@ export class Poller {
       const answer = await this.#poll(round);
       if (signal.aborted) return;
       if (round.aborted && !answer.ok) continue;
-      const fault = answer.ok ? await this.#take(answer, listener, signal) : answer.fault;
-      if (fault?.kind === 'stopped') return;
-      const delayMs = fault === null ? null : this.#react(fault, listener);
-      if (fault !== null && !MAY_BE_ANSWERED.has(fault.kind)) this.#answerAsking();
+      const failure = answer.ok ? await this.#take(answer, listener, signal) : answer.failure;
+      if (failure?.kind === 'stopped') return;
+      const delayMs = failure === null ? null : this.#react(failure, listener);
+      if (failure !== null && !MAY_BE_ANSWERED.has(failure.kind)) this.#answerAsking();
       if (delayMs !== null) {
         await sleep(clock, delayMs, round);
       } else if (this.#page === null) {
@@ -221,7 +227,7 @@ export class Poller {
     }
   }
 
-  async #poll(signal: AbortSignal): Promise<PostAnswer<PollResponse>> {
+  async #poll(signal: AbortSignal): Promise<PostResponse<PollResponse>> {
     const { client, clock } = this.#options;
     const request = this.#request();
     const sentMs = clock.monotonicMs();
@@ -263,7 +269,7 @@ export class Poller {
     { value: page, bytes }: { readonly value: PollResponse; readonly bytes: number },
     listener: CheckListener,
     signal: AbortSignal,
-  ): Promise<ServiceFault | null> {
+  ): Promise<ServiceFailure | null> {
     const { assigned, store, log } = this.#options;
     this.#leaseMs = page.leaseMs;
     // 0: the service ended this agent.
@@ -274,8 +280,8 @@ export class Poller {
     if (this.#page === null) this.#begin(page);
     const leftBytes = MAX_CHECKS_BYTES - this.#draftBytes;
     const isWithin = page.upsert.length === 0 || bytes <= leftBytes;
-    const fault = this.#faultOf(page, isWithin);
-    if (fault !== null) return fault;
+    const failure = this.#failureOf(page, isWithin);
+    if (failure !== null) return failure;
     const isFirst = this.#page === null;
     // Measuring each check takes time, so only if the page may exceed the limit.
     const notes = await assigned.read(page, isFirst, isWithin ? null : leftBytes);
@@ -290,8 +296,8 @@ export class Poller {
     this.#pages += 1;
     if (page.nextPage !== null) return this.#pages < MAX_PAGES ? null : TOO_MANY_PAGES;
 
-    // Not before: an endless answer is a fault, and must increase the backoff.
-    this.#faults.over();
+    // Not before: an endless answer is a failure, and must increase the backoff.
+    this.#failures.over();
     const runs = this.oneOffs.take(this.#runs);
     this.#runs = [];
     this.#pages = 0;
@@ -321,7 +327,7 @@ export class Poller {
   }
 
   /** Why the page and the pages before it are rejected; null if they are not. */
-  #faultOf({ upsert }: PollResponse, isWithin: boolean): ServiceFault | null {
+  #failureOf({ upsert }: PollResponse, isWithin: boolean): ServiceFailure | null {
     if (this.#answerHas === 'all') return null;
     if (this.#revision === 0 && upsert.length > 0) return NOT_ALL;
     if (isWithin) return null;
@@ -357,11 +363,11 @@ export class Poller {
    * @returns milliseconds until the next poll
    * @throws VedetteError of code AGENT_REPLACED
    */
-  #react(fault: ServiceFault, listener: CheckListener): number {
+  #react(failure: ServiceFailure, listener: CheckListener): number {
     const { identity, log } = this.#options;
-    const { kind } = fault;
+    const { kind } = failure;
     if (kind === 'stopped') return 0;
-    if (isReplaced(fault)) {
+    if (isReplaced(failure)) {
       const { agentId } = identity;
       const message = `another agent has replaced this one, as both have the id ${agentId}: give each agent a DATA_DIR of its own, and never a copy`;
       log.error(message);
@@ -369,9 +375,9 @@ export class Poller {
     }
     if (!POLL_REACTIONS[kind].retainsPage) this.#discardPages();
     if (kind === 'refused') this.#revision = 0;
-    if (!isEnded(fault)) return this.#faults.delayAfter({ ...fault, kind });
+    if (!isEnded(failure)) return this.#failures.delayAfter({ ...failure, kind });
     this.#stopChecks(listener);
-    return this.#faults.delayAfter({ ...fault, kind: 'ended' });
+    return this.#failures.delayAfter({ ...failure, kind: 'ended' });
   }
 
   /**
@@ -415,6 +421,6 @@ export class Poller {
   }
 }
 
-function failed(message: string): ServiceFault {
+function failed(message: string): ServiceFailure {
   return { kind: 'failed', status: null, message, retryAfterMs: null, attributes: {} };
 }

@@ -4,7 +4,7 @@ import type { CheckSet, CheckSource } from '../check-source.ts';
 import { openAgentIdentity } from './agent-identity.ts';
 import { AssignedChecks } from './assigned-checks.ts';
 import { AssignmentStore } from './assignment-store.ts';
-import type { BackoffMs } from './poll-faults.ts';
+import type { BackoffMs } from './poll-failures.ts';
 import { Poller, type PollerOptions } from './poller.ts';
 
 const BACKOFF_MS: BackoffMs = { min: 1_000, max: 30_000 };

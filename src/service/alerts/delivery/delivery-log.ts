@@ -6,7 +6,7 @@ import { notFound } from '../../errors.ts';
 import { type Caller, covers } from '../../http/access/authenticator.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';
 import { findChannel } from '../channels/sql.ts';
-import { shownAnswer } from './outcome.ts';
+import { shownResponse } from './outcome.ts';
 import {
   type DeliveryState,
   deleteDeliveriesBefore,
@@ -56,7 +56,7 @@ export function createAlertDeliveries(parts: AlertDeliveriesParts): AlertDeliver
       const seesAnswers = covers(role, 'admin');
       return deliveries.map((delivery) => ({
         ...delivery,
-        lastAnswer: seesAnswers ? shownAnswer(delivery.lastAnswer) : null,
+        lastAnswer: seesAnswers ? shownResponse(delivery.lastAnswer) : null,
       }));
     },
 

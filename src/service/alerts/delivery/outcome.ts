@@ -47,14 +47,14 @@ export function notSent(error: string, { isFinal = false } = {}): SendOutcome {
 }
 
 /** Enough to see why a receiver refused, and too little to read a service by its answers. */
-const MAX_ANSWER_CHARS = 200;
+const MAX_RESPONSE_CHARS = 200;
 
 /** The first characters of an answer, as the log stores and shows it. */
-export function shownAnswer(answer: string | null): string | null {
-  if (answer === null || answer.length <= MAX_ANSWER_CHARS) return answer;
+export function shownResponse(answer: string | null): string | null {
+  if (answer === null || answer.length <= MAX_RESPONSE_CHARS) return answer;
   // A character has at most two units of UTF-16.
-  const start = [...answer.slice(0, 2 * MAX_ANSWER_CHARS)];
-  return start.slice(0, MAX_ANSWER_CHARS).join('');
+  const start = [...answer.slice(0, 2 * MAX_RESPONSE_CHARS)];
+  return start.slice(0, MAX_RESPONSE_CHARS).join('');
 }
 
 /** src/service/README.md, "Notifications: email, webhook, Slack, SMS": five retries, 20 s apart. */
@@ -77,7 +77,7 @@ export function outcomeOfAttempt(
     atMs,
   }: { readonly attempt: number; readonly wasCut: boolean; readonly atMs: number },
 ): AttemptOutcome {
-  const answer = shownAnswer(sent.answer);
+  const answer = shownResponse(sent.answer);
   const { status } = sent;
   if (sent.ok) return { state: 'sent', dueAtMs: null, status, error: sent.remark, answer };
   const error = cutText(sent.error, MAX_ERROR_BYTES);

@@ -28,7 +28,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const BODY_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** The most bytes of the answer. More than the log shows: a secret that is cut cannot be masked. */
-const MAX_ANSWER_BYTES = 4 * 1024;
+const MAX_RESPONSE_BYTES = 4 * 1024;
 /** A longer wait would delay the notice of a recovery too much. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
@@ -80,13 +80,13 @@ async function startOf(body: Dispatcher.ResponseData['body']): Promise<string> {
     for await (const part of body) {
       parts.push(Buffer.from(part));
       bytes += part.length;
-      if (bytes >= MAX_ANSWER_BYTES) break;
+      if (bytes >= MAX_RESPONSE_BYTES) break;
     }
   } catch {
     // Returns what has arrived.
   }
   body.destroy();
-  return Buffer.concat(parts).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
+  return Buffer.concat(parts).subarray(0, MAX_RESPONSE_BYTES).toString('utf8');
 }
 
 function outcomeOf(

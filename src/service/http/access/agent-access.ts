@@ -3,7 +3,7 @@ import {
   PROTOCOL_MISMATCH_STATUS,
   protocolMismatchOf,
   UPGRADE_HEADER_VALUE,
-} from '../../../wire/v1/error-answer.ts';
+} from '../../../wire/v1/error-response.ts';
 import { HEADERS } from '../../../wire/v1/limits.ts';
 import { ServiceError } from '../../errors.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { STYLE } from '../../../handbook/html/style.ts';
-import { acceptsGzip } from '../json/gzip-answer.ts';
+import { acceptsGzip } from '../json/gzip-response.ts';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 /** A page may have its style and its icon, and send its search form to the service. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
-import { addShaped, JsonAnswer, MAX_SINGLE_WRITE_BYTES } from './json-answer.ts';
+import { addShaped, JsonResponse, MAX_SINGLE_WRITE_BYTES } from './json-response.ts';
 
 /** A list as the payload of an answer, read in slices while it is sent. */
 export class ListInSlices {
@@ -66,7 +66,7 @@ async function* shapedPieces(
   items: z.ZodType,
   yieldWhenDue: YieldWhenDue,
 ): Pieces {
-  const answer = new JsonAnswer();
+  const answer = new JsonResponse();
   let separator = '[';
   for await (const slice of slices) {
     for (const item of slice) {

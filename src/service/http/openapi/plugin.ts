@@ -56,7 +56,7 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
                 'x-role': access.role,
               }
             : {}),
-          response: { ...describedAnswers(schema), default: ERROR_RESPONSE },
+          response: { ...describedResponses(schema), default: ERROR_RESPONSE },
         },
       };
     },
@@ -65,7 +65,7 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
 }
 
 /** What each answer is, where its schema does not say: the summary says what the route does. */
-function describedAnswers(schema: { response?: unknown; summary?: string } | undefined): object {
+function describedResponses(schema: { response?: unknown; summary?: string } | undefined): object {
   const answers = Object.entries((schema?.response ?? {}) as Record<string, object>);
   return Object.fromEntries(
     answers.map(([status, answer]) => [

@@ -96,7 +96,7 @@ export function addErrors(
 }
 
 /** For errors before there is a route: a malformed path. */
-export function answerFrameworkError(
+export function frameworkErrorResponse(
   error: Error,
   request: FastifyRequest,
   reply: FastifyReply,

@@ -6,7 +6,7 @@ import { createYielder } from '../../../runtime/event-loop.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { StoreError } from '../../database/store-errors.ts';
 import { invalid } from '../../errors.ts';
-import { addShaped, isStreamed, JsonAnswer, listIn } from '../json/json-answer.ts';
+import { addShaped, isStreamed, JsonResponse, listIn } from '../json/json-response.ts';
 import { bodyOfSlices, ListInSlices } from '../json/list-in-slices.ts';
 import { type RequestPart, validate } from '../resources/problems.ts';
 
@@ -24,7 +24,7 @@ export function addSchemas(
   });
   app.setSerializerCompiler(serializerCompiler);
   addListsInSlices(app, clock, log);
-  addLongAnswers(app, clock);
+  addLongResponses(app, clock);
 }
 
 /** Sends lists in slices. */
@@ -52,11 +52,11 @@ function addListsInSlices(app: FastifyInstance, clock: Clock, log: Logger): void
  * Shapes lists item by item, and yields to other requests between items: a hundred checks or sessions
  * may have megabytes each, and the answer to a batch has an item for each record.
  */
-function addLongAnswers(app: FastifyInstance, clock: Clock): void {
+function addLongResponses(app: FastifyInstance, clock: Clock): void {
   app.addHook('preSerialization', async ({ routeOptions }, reply, payload) => {
     const schema: unknown = Object(routeOptions.schema?.response)[reply.statusCode];
     if (!(schema instanceof z.ZodType) || !isStreamed(schema, payload)) return payload;
-    const answer = new JsonAnswer();
+    const answer = new JsonResponse();
     await addShaped(answer, schema, payload, createYielder(clock));
     // It may be a stream, too, which the types do not allow.
     reply.serializer((() => answer.body(reply)) as () => string);

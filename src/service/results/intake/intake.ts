@@ -6,8 +6,8 @@ import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import {
   type Deferral,
   type Rejection,
-  type ResultsAnswer,
   type ResultsMessage,
+  type ResultsResponse,
   readBatch,
 } from '../../../wire/v1/results.ts';
 import type { Sql, Store } from '../../database/store.ts';
@@ -72,7 +72,7 @@ export interface ResultIntake {
    *
    * @throws ServiceError 401 where the caller's location is gone; StoreError
    */
-  take(caller: AgentCaller, message: ResultsMessage): Promise<ResultsAnswer>;
+  take(caller: AgentCaller, message: ResultsMessage): Promise<ResultsResponse>;
 }
 
 /** Bounds how long a transaction locks checks, and blocks the thread of the embedded database. */

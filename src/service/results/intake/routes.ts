@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { MAX_BATCH_BYTES, PATHS } from '../../../wire/v1/limits.ts';
-import { resultsAnswerSchema, resultsEnvelope } from '../../../wire/v1/results.ts';
+import { resultsEnvelope, resultsResponseSchema } from '../../../wire/v1/results.ts';
 import { agentOf } from '../../http/access/agent-access.ts';
 import type { ResultIntake } from './intake.ts';
 
@@ -19,7 +19,7 @@ export function agentResultsRoutes({
       {
         config: { agent: true, gzip: true, manyValues: true },
         bodyLimit: MAX_BATCH_BYTES,
-        schema: { hide: true, body: resultsEnvelope, response: { 200: resultsAnswerSchema } },
+        schema: { hide: true, body: resultsEnvelope, response: { 200: resultsResponseSchema } },
       },
       async (request) => resultIntake.take(agentOf(request), request.body),
     );

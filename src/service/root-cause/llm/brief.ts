@@ -6,7 +6,7 @@ import type { AnalysisScrubber } from '../redaction/analysis-scrubber.ts';
 import { failedAssertions } from '../rules/causes/assertion-causes.ts';
 import { DIAGNOSTIC_HEADERS } from '../rules/response-facts.ts';
 import { analyseByRules } from '../rules/rules-provider.ts';
-import { type detailOf, type HttpAnswer, subjectOf } from '../rules/subject.ts';
+import { type detailOf, type HttpTargetResponse, subjectOf } from '../rules/subject.ts';
 import { shortened } from '../rules/words.ts';
 
 /** A failure as it is sent to a model. */
@@ -141,7 +141,7 @@ function withoutBulk(result: ReceivedResult): ReceivedResult {
         headers: {},
         params: {},
       },
-      response: http.response && leanAnswer(http.response),
+      response: http.response && leanResponse(http.response),
     },
     tcpCheckResult: tcp && {
       ...tcp,
@@ -176,7 +176,7 @@ function leanDetail({ assertions, jobLog }: Detail): Pick<Detail, 'assertions' |
   };
 }
 
-function leanAnswer(response: HttpAnswer): HttpAnswer {
+function leanResponse(response: HttpTargetResponse): HttpTargetResponse {
   const headers = DIAGNOSTIC_HEADERS.flatMap((name) => {
     const value = response.headers[name];
     return typeof value === 'string' ? [[name, value] as const] : [];

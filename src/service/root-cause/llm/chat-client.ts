@@ -7,19 +7,19 @@ import { VERSION } from '../../../runtime/version.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import type { ModelConfig } from '../root-cause-config.ts';
 
-export type ChatAnswer =
+export type ChatResponse =
   | { readonly ok: true; readonly bytes: Buffer }
   /** `problem` continues a sentence that starts with "the model". */
   | { readonly ok: false; readonly problem: string };
 
 export interface ChatClient {
   /** Sends JSON and returns the answer; retries where that may help. Never rejects. */
-  send(body: string, signal: AbortSignal): Promise<ChatAnswer>;
+  send(body: string, signal: AbortSignal): Promise<ChatResponse>;
   close(): Promise<void>;
 }
 
 type Attempt =
-  | ChatAnswer
+  | ChatResponse
   | { readonly ok: 'again'; readonly problem: string; readonly afterMs: number };
 
 const MAX_ATTEMPTS = 3;
@@ -27,7 +27,7 @@ const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
 /** Short: the claim of a replica that died blocks its analysis until `sendLimitMs` is over. */
 const MAX_RETRY_AFTER_MS = 60_000;
-const MAX_ANSWER_BYTES = 256 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 4;
 
@@ -80,7 +80,7 @@ export function createChatClient(
       return { ok: false, problem: `answered with status ${status}` };
     }
     if (bytes === null)
-      return { ok: false, problem: `answered more than ${MAX_ANSWER_BYTES} bytes` };
+      return { ok: false, problem: `answered more than ${MAX_RESPONSE_BYTES} bytes` };
     return { ok: true, bytes };
   }
 
@@ -131,7 +131,7 @@ async function readBounded(body: AsyncIterable<Uint8Array>): Promise<Buffer | nu
   for await (const chunk of body) {
     bytes += chunk.length;
     // Leaving the loop destroys the connection.
-    if (bytes > MAX_ANSWER_BYTES) return null;
+    if (bytes > MAX_RESPONSE_BYTES) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, bytes);

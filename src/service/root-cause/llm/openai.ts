@@ -5,9 +5,9 @@ import type { RootCauseProvider } from '../provider.ts';
 import { buildAnalysisScrubber } from '../redaction/analysis-scrubber.ts';
 import { secretsOfCheck } from '../redaction/secrets-of-check.ts';
 import type { ModelConfig } from '../root-cause-config.ts';
-import { readAnswer } from './answer.ts';
 import { type Brief, briefOf } from './brief.ts';
 import { createChatClient } from './chat-client.ts';
+import { readModelAnswer } from './read-answer.ts';
 
 const kinds = Object.entries(CLASSIFICATIONS)
   .map(([name, meaning]) => `${name}: ${meaning}`)
@@ -67,7 +67,7 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
       }
       const answer = await client.send(JSON.stringify(chatRequestOf(config.model, brief)), signal);
       if (!answer.ok) return { ok: false, problem: `the model ${answer.problem}` };
-      const read = readAnswer(answer.bytes, artifacts);
+      const read = readModelAnswer(answer.bytes, artifacts);
       if (!read.ok)
         return { ok: false, problem: `the model's response was unusable: ${read.problem}` };
       return { ok: true, model: config.model, analysis: read.analysis };

@@ -1,6 +1,6 @@
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
-import type { HttpAnswer } from './subject.ts';
+import type { HttpTargetResponse } from './subject.ts';
 import { durationText, listText, quoted, shortened } from './words.ts';
 
 /** Headers that identify the server and never contain a secret. */
@@ -54,7 +54,7 @@ export function responseSentences(result: ReceivedResult): readonly string[] {
   ];
 }
 
-function httpSentences(response: HttpAnswer): readonly string[] {
+function httpSentences(response: HttpTargetResponse): readonly string[] {
   const { status, statusText, ip, redirects, bodyBytes } = response;
   const phrase = statusText === '' ? '' : ` ${shortened(statusText, 100)}`;
   const headers = DIAGNOSTIC_HEADERS.flatMap((name) => {
@@ -70,7 +70,7 @@ function httpSentences(response: HttpAnswer): readonly string[] {
 }
 
 /** URLs without query and fragment, which may contain secrets. */
-function redirectSentence(redirects: HttpAnswer['redirects']): string {
+function redirectSentence(redirects: HttpTargetResponse['redirects']): string {
   const hops = redirects
     .slice(0, MAX_REDIRECTS)
     .map(({ status, url }) => `${status} to ${quoted(withoutQuery(url), 200)}`);

@@ -4,7 +4,9 @@ import { endpointText } from './words.ts';
 
 export type Tls = NonNullable<NonNullable<ReceivedResult['apiCheckResult']>['tls']>;
 export type Certificate = NonNullable<Tls['certificate']>;
-export type HttpAnswer = NonNullable<NonNullable<ReceivedResult['apiCheckResult']>['response']>;
+export type HttpTargetResponse = NonNullable<
+  NonNullable<ReceivedResult['apiCheckResult']>['response']
+>;
 
 /** A part of the time that an attempt took. */
 export interface Phase {

@@ -61,11 +61,11 @@ async function* pieces(...texts: readonly string[]): Pieces {
   for (const text of texts) yield Buffer.from(text);
 }
 
-async function faultOf(client: ServiceClient) {
+async function failureOf(client: ServiceClient) {
   const answer = await client.post('/x', {}, options);
   if (answer.ok) throw new Error('the answer was taken');
-  expect(answer.fault.message).not.toMatch(SECRETS);
-  return answer.fault;
+  expect(answer.failure.message).not.toMatch(SECRETS);
+  return answer.failure;
 }
 
 it('goes to an http service through the proxy with the whole URL, also with streamed bodies', async () => {
@@ -139,11 +139,11 @@ it('opens a tunnel to an https service, and verifies its certificate', async () 
     server.close();
   });
   const proxy = await httpProxy({ authorization: AUTHORIZATION });
-  const fault = await faultOf(
+  const failure = await failureOf(
     clientOf(new URL(`https://service.test:${port}`), proxy.url('ann:s3%3Acret')),
   );
-  expect(fault).toMatchObject({ kind: 'offline', status: null });
-  expect(fault.message).toMatch(
+  expect(failure).toMatchObject({ kind: 'offline', status: null });
+  expect(failure.message).toMatch(
     /^the service at https:\/\/service\.test:\d+ \(through the proxy http:\/\/127\.0\.0\.1:\d+\) cannot be reached: its certificate is not trusted/,
   );
   expect(proxy.requests).toMatchObject([{ method: 'CONNECT', target: `service.test:${port}` }]);
@@ -157,48 +157,48 @@ it.each([
   [HTTP, 'HTTP_PROXY'],
 ])('takes a 407 for no word of the service: %s', async (serviceUrl, variable) => {
   const proxy = await httpProxy({ authorization: AUTHORIZATION });
-  const missing = await faultOf(clientOf(serviceUrl, proxy.url()));
+  const missing = await failureOf(clientOf(serviceUrl, proxy.url()));
   expect(missing.kind).toBe('offline');
   expect(missing.message).toContain(`through the proxy http://127.0.0.1:${proxy.port}`);
   expect(missing.message).toContain(`(407); put a user and a password into ${variable}`);
-  const wrong = await faultOf(clientOf(serviceUrl, proxy.url('ann:wrong')));
+  const wrong = await failureOf(clientOf(serviceUrl, proxy.url('ann:wrong')));
   expect(wrong.kind).toBe('offline');
   expect(wrong.message).toContain(`rejected the user and password of ${variable} (407)`);
 });
 
-it.each([HTTPS, HTTP])('names an unreachable proxy in the fault: %s', async (serviceUrl) => {
+it.each([HTTPS, HTTP])('names an unreachable proxy in the failure: %s', async (serviceUrl) => {
   const closed = await refusingPort();
   onTestFinished(() => closed.close());
-  const fault = await faultOf(
+  const failure = await failureOf(
     clientOf(serviceUrl, `http://ann:s3%3Acret@127.0.0.1:${closed.port}`),
   );
-  expect(fault.kind).toBe('offline');
-  expect(fault.message).toMatch(
+  expect(failure.kind).toBe('offline');
+  expect(failure.message).toMatch(
     /no connection to the proxy: it refused the connection \(ECONNREFUSED\); see HTTPS?_PROXY$/,
   );
 });
 
-it('names a proxy in the fault whose name cannot be resolved', async () => {
-  const fault = await faultOf(clientOf(HTTPS, 'http://proxy.invalid:3128'));
-  expect(fault.message).toMatch(/proxy: (its name is not known|no name server answered) \(E/);
+it('names a proxy in the failure whose name cannot be resolved', async () => {
+  const failure = await failureOf(clientOf(HTTPS, 'http://proxy.invalid:3128'));
+  expect(failure.message).toMatch(/proxy: (its name is not known|no name server answered) \(E/);
 });
 
 it('rejects a proxy with an untrusted certificate', async () => {
   const proxy = await httpProxy({ identity: await createSelfSigned() });
   for (const serviceUrl of [HTTPS, HTTP]) {
-    const fault = await faultOf(clientOf(serviceUrl, proxy.url()));
-    expect(fault.message).toMatch(
+    const failure = await failureOf(clientOf(serviceUrl, proxy.url()));
+    expect(failure.message).toMatch(
       /no connection to the proxy: its certificate is not trusted; name a file .*NODE_EXTRA_CA_CERTS/,
     );
   }
   expect(proxy.requests).toEqual([]);
 });
 
-it('names a proxy in the fault that speaks no TLS', async () => {
+it('names a proxy in the failure that speaks no TLS', async () => {
   const proxy = await httpProxy();
-  const fault = await faultOf(clientOf(HTTPS, `https://127.0.0.1:${proxy.port}`));
-  expect(fault.message).toContain('no connection to the proxy: it does not use TLS');
-  expect(fault.message).not.toContain('SERVICE_URL');
+  const failure = await failureOf(clientOf(HTTPS, `https://127.0.0.1:${proxy.port}`));
+  expect(failure.message).toContain('no connection to the proxy: it does not use TLS');
+  expect(failure.message).not.toContain('SERVICE_URL');
 });
 
 it.each<[string, (peer: Peer) => Promise<void>, RegExp]>([
@@ -218,9 +218,9 @@ it.each<[string, (peer: Peer) => Promise<void>, RegExp]>([
   'a proxy that makes no tunnel is named, and what it said: it %s',
   async (_name, script, message) => {
     const proxy = await rawServer(script);
-    const fault = await faultOf(clientOf(HTTPS, proxy.url().replace('//', '//ann:s3%3Acret@')));
-    expect(fault).toMatchObject({ kind: 'offline', status: null });
-    expect(fault.message).toMatch(message);
+    const failure = await failureOf(clientOf(HTTPS, proxy.url().replace('//', '//ann:s3%3Acret@')));
+    expect(failure).toMatchObject({ kind: 'offline', status: null });
+    expect(failure.message).toMatch(message);
     await proxy.idle();
   },
 );
@@ -233,9 +233,9 @@ it.each<[string, number, string]>([
   'an error page of a proxy that %s the service is no word of it: %i',
   async (_name, status, kind) => {
     const proxy = await rawServer(answering(response(`${status} No`, '<h1>no</h1>')));
-    const fault = await faultOf(clientOf(HTTP, proxy.url()));
-    expect(fault).toMatchObject({ kind, status });
-    expect(fault.message).toContain(`an answer of the proxy http://127.0.0.1:${proxy.port}?`);
+    const failure = await failureOf(clientOf(HTTP, proxy.url()));
+    expect(failure).toMatchObject({ kind, status });
+    expect(failure.message).toContain(`an answer of the proxy http://127.0.0.1:${proxy.port}?`);
   },
 );
 
@@ -243,9 +243,9 @@ it("the service's own refusal is its own also through a proxy", async () => {
   const service = await UploadService.start();
   service.always('/x', failing(403, 'no such key'));
   const proxy = await httpProxy();
-  const fault = await faultOf(clientOf(service.url, proxy.url()));
-  expect(fault).toMatchObject({ kind: 'unauthorized', status: 403 });
-  expect(fault.message).toContain('no such key');
+  const failure = await failureOf(clientOf(service.url, proxy.url()));
+  expect(failure).toMatchObject({ kind: 'unauthorized', status: 403 });
+  expect(failure.message).toContain('no such key');
 });
 
 it.each([HTTPS, HTTP])(
@@ -256,7 +256,7 @@ it.each([HTTPS, HTTP])(
     const asked = client.post('/x', {}, options);
     await eventually(() => proxy.open === 1);
     await client.close();
-    expect(await asked).toMatchObject({ ok: false, fault: { kind: 'stopped' } });
+    expect(await asked).toMatchObject({ ok: false, failure: { kind: 'stopped' } });
     await proxy.idle();
   },
 );
@@ -270,6 +270,6 @@ it('holds a long poll through the proxy, and ends it with its signal', async () 
   const asked = client.post('/x', {}, { ...options, signal: ended.signal });
   await eventually(() => service.seen.length === 1);
   ended.abort();
-  expect(await asked).toMatchObject({ ok: false, fault: { kind: 'stopped' } });
+  expect(await asked).toMatchObject({ ok: false, failure: { kind: 'stopped' } });
   await proxy.idle();
 });

@@ -8,10 +8,10 @@ import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { NOT_SCRUBBED, type Scrub } from '../../../../src/agent/secrets/cut-scrubbed.ts';
 import { type Pieces, piecesOfFile } from '../../../../src/agent/service-client/file-pieces.ts';
 import { packJson, ServiceClient } from '../../../../src/agent/service-client/service-client.ts';
-import type { ServiceFault } from '../../../../src/agent/service-client/service-fault.ts';
+import type { ServiceFailure } from '../../../../src/agent/service-client/service-failure.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import { createScrubber } from '../../../../src/scrub/scrubber.ts';
-import { protocolMismatchOf } from '../../../../src/wire/v1/error-answer.ts';
+import { protocolMismatchOf } from '../../../../src/wire/v1/error-response.ts';
 import {
   errorBody,
   failing,
@@ -61,14 +61,14 @@ async function* pieces(...texts: readonly string[]): Pieces {
   for (const text of texts) yield Buffer.from(text);
 }
 
-async function faultOf(script: Script): Promise<ServiceFault> {
+async function failureOf(script: Script): Promise<ServiceFailure> {
   const { service, client } = await setUp();
   service.always('/x', script);
   const answer = await client.post('/x', {}, options);
   if (answer.ok) throw new Error('the answer was taken');
-  // Whatever is said of a fault goes to the log.
-  expect(answer.fault.message).not.toMatch(/[\r\n]|pl_/);
-  return answer.fault;
+  // Whatever is said of a failure goes to the log.
+  expect(answer.failure.message).not.toMatch(/[\r\n]|pl_/);
+  return answer.failure;
 }
 
 it('sends JSON with the key, the protocol and its own name, and reads the answer', async () => {
@@ -142,7 +142,7 @@ const otherVersion: Script = async (request, response) => {
   json(response, 426, protocolMismatchOf('2'));
 };
 
-it.each<[string, Script, Partial<ServiceFault> & { kind: string }, RegExp]>([
+it.each<[string, Script, Partial<ServiceFailure> & { kind: string }, RegExp]>([
   ['resets the connection', reset, { kind: 'offline', status: null }, /cannot be reached.*reset/],
   [
     'hangs up',
@@ -248,16 +248,16 @@ it.each<[string, Script, Partial<ServiceFault> & { kind: string }, RegExp]>([
     /longer than 16777216 bytes/,
   ],
 ])(
-  'an answer that %s is a fault of its kind (trust model SC10, SN16, SN22)',
-  async (_what, script, fault, message) => {
-    const found = await faultOf(script);
-    expect(found).toMatchObject(fault);
+  'an answer that %s is a failure of its kind (trust model SC10, SN16, SN22)',
+  async (_what, script, failure, message) => {
+    const found = await failureOf(script);
+    expect(found).toMatchObject(failure);
     expect(found.message).toMatch(message);
   },
 );
 
 it('reads a Retry-After that is a date by its own clock', async () => {
-  const { retryAfterMs } = await faultOf(failing(503, 'later', { 'retry-after': inOneMinute }));
+  const { retryAfterMs } = await failureOf(failing(503, 'later', { 'retry-after': inOneMinute }));
   expect(retryAfterMs).toBeGreaterThan(0);
   expect(retryAfterMs).toBeLessThanOrEqual(60_000);
 });
@@ -272,8 +272,8 @@ it('masks a secret in an answer before it cuts the answer', async () => {
     service.next('/x', failing(400, `${'.'.repeat(before)}${secret} and more`.padEnd(600, '.')));
     const answer = await client.post('/x', {}, options);
     if (answer.ok) throw new Error('the answer was taken');
-    expect(answer.fault.message).not.toMatch(/corr/);
-    expect(answer.fault.message.length).toBeLessThanOrEqual(501);
+    expect(answer.failure.message).not.toMatch(/corr/);
+    expect(answer.failure.message.length).toBeLessThanOrEqual(501);
   }
 });
 
@@ -283,7 +283,7 @@ it('says which service refuses connections', async () => {
   const client = clientOf(new URL(`http://127.0.0.1:${silent.port}`));
   expect(await client.post('/x', {}, options)).toMatchObject({
     ok: false,
-    fault: {
+    failure: {
       kind: 'offline',
       message: `the service at http://127.0.0.1:${silent.port} cannot be reached: it refused the connection (ECONNREFUSED)`,
     },
@@ -300,7 +300,7 @@ it('says what to do about a certificate that is not trusted', async () => {
   const { port } = server.address() as AddressInfo;
   const client = clientOf(new URL(`https://127.0.0.1:${port}`));
   const answer = await client.post('/x', {}, options);
-  expect(answer).toMatchObject({ ok: false, fault: { kind: 'offline' } });
+  expect(answer).toMatchObject({ ok: false, failure: { kind: 'offline' } });
   expect(JSON.stringify(answer)).toContain('NODE_EXTRA_CA_CERTS');
 });
 
@@ -322,7 +322,7 @@ it('gives up a slow answer and closes its connection', async () => {
   await clock.advance(1);
   expect(await answer).toMatchObject({
     ok: false,
-    fault: { kind: 'offline', message: expect.stringContaining('within 5 s') },
+    failure: { kind: 'offline', message: expect.stringContaining('within 5 s') },
   });
   await eventually(() => isClosed);
   expect(clock.pendingTimers).toBe(0);
@@ -336,9 +336,9 @@ it('stops at once when its signal aborts, before or during the request', async (
   const answer = client.post('/x', {}, { ...options, signal: ended.signal });
   await eventually(() => service.seen.length === 1);
   ended.abort();
-  expect(await answer).toMatchObject({ ok: false, fault: { kind: 'stopped' } });
+  expect(await answer).toMatchObject({ ok: false, failure: { kind: 'stopped' } });
   const late = await client.post('/x', {}, { ...options, signal: ended.signal });
-  expect(late).toMatchObject({ ok: false, fault: { kind: 'stopped' } });
+  expect(late).toMatchObject({ ok: false, failure: { kind: 'stopped' } });
   expect(service.seen).toHaveLength(1);
   expect(clock.pendingTimers).toBe(0);
 });
@@ -349,7 +349,7 @@ it('ends requests in progress when it is closed', async () => {
   const answer = client.post('/x', {}, options);
   await eventually(() => service.seen.length === 1);
   await client.close();
-  expect(await answer).toMatchObject({ ok: false, fault: { kind: 'stopped' } });
+  expect(await answer).toMatchObject({ ok: false, failure: { kind: 'stopped' } });
 });
 
 it('is in contact with the service when it answers, unless it refuses the key or the version', async () => {
@@ -410,9 +410,9 @@ it('sends the key to no other address after a redirect of the service (trust mod
       await read(request);
       response.writeHead(status, { location: new URL(part.url, elsewhere.url).href }).end();
     });
-    const fault = { kind: 'failed', message: expect.stringContaining('a redirect to') };
-    expect(await client.post('/x', {}, options)).toMatchObject({ ok: false, fault });
-    expect(await client.put(part, pieces('abc'), 3, options)).toMatchObject({ ok: false, fault });
+    const failure = { kind: 'failed', message: expect.stringContaining('a redirect to') };
+    expect(await client.post('/x', {}, options)).toMatchObject({ ok: false, failure });
+    expect(await client.put(part, pieces('abc'), 3, options)).toMatchObject({ ok: false, failure });
     service.restore();
   }
   expect(elsewhere.seen).toEqual([]);
@@ -433,7 +433,7 @@ it('follows no redirect of an object store (trust model SN11)', async () => {
     const signed = { ...part, url: new URL('/1', store.url).href };
     expect(await client.put(signed, pieces('abc'), 3, options)).toMatchObject({
       ok: false,
-      fault: { kind: 'failed', message: expect.stringContaining('which is not followed') },
+      failure: { kind: 'failed', message: expect.stringContaining('which is not followed') },
     });
   }
   expect(elsewhere.seen).toEqual([]);
@@ -447,7 +447,7 @@ it('treats no answer of an object store as one of the service', async () => {
   for (const status of [401, 403, 404, 413, 426, 500, 503]) {
     service.next('/1', failing(status));
     const answer = await put();
-    kinds.push(answer.ok ? 'ok' : answer.fault?.kind);
+    kinds.push(answer.ok ? 'ok' : answer.failure?.kind);
     expect(JSON.stringify(answer)).not.toContain('secret');
   }
   expect(kinds).toEqual(['failed', 'failed', 'failed', 'failed', 'failed', 'failed', 'busy']);
@@ -465,16 +465,16 @@ it('survives a part that is interrupted, refused before its end, or unreadable',
   service.next(part.url, (request) => {
     request.once('data', () => request.socket.resetAndDestroy());
   });
-  expect(await put('big')).toMatchObject({ ok: false, fault: { kind: 'offline' } });
+  expect(await put('big')).toMatchObject({ ok: false, failure: { kind: 'offline' } });
   service.next(part.url, (_request, response) => {
     json(response, 413, errorBody(413, 'too large'), { connection: 'close' });
   });
   const refused = await put('big');
   expect(refused).toMatchObject({ ok: false });
-  expect(await put('none')).toMatchObject({ ok: false, fault: { kind: 'offline' } });
+  expect(await put('none')).toMatchObject({ ok: false, failure: { kind: 'offline' } });
   service.next(part.url, failing(401));
   expect(await client.put(part, pieces('abc'), 3, options)).toMatchObject({
     ok: false,
-    fault: { kind: 'unauthorized' },
+    failure: { kind: 'unauthorized' },
   });
 });

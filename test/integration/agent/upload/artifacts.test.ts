@@ -73,7 +73,7 @@ describe('an artifact', () => {
     for (const n of [2, 4, 6, 7, 10]) service.next(partPath(n), cut);
     void run();
     const waits: number[] = [];
-    for (let fault = 0; fault < 5; fault += 1) {
+    for (let failure = 0; failure < 5; failure += 1) {
       const delayMs = await waitMs();
       waits.push(delayMs);
       await clock.advance(delayMs);

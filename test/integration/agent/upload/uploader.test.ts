@@ -163,7 +163,7 @@ describe('uploads to a service that is away', () => {
     const before = await put('one', 'two');
     void run();
     const waits: number[] = [];
-    for (let fault = 0; fault < 9; fault += 1) {
+    for (let failure = 0; failure < 9; failure += 1) {
       const delayMs = await waitMs();
       waits.push(delayMs);
       await clock.advance(delayMs);
@@ -195,7 +195,7 @@ describe('uploads to a service that is away', () => {
     service.always(PATHS.results, reset);
     await put('one');
     void run();
-    for (let fault = 0; fault < 25; fault += 1) await clock.advance(await waitMs());
+    for (let failure = 0; failure < 25; failure += 1) await clock.advance(await waitMs());
     expect(records().length).toBe(2);
   });
 
@@ -232,7 +232,7 @@ describe('uploads to a service that is away', () => {
   });
 });
 
-describe('the reactions to faults', () => {
+describe('the reactions to failures', () => {
   it.each([429, 503])('waits for Retry-After plus jitter after a %i', async (status) => {
     const { put, run, service, clock, empty, waitMs } = await uploadFixture();
     service.next(PATHS.results, failing(status, 'later', { 'retry-after': '7' }));
@@ -414,7 +414,7 @@ describe('records that the service refuses for good', () => {
     service.always(PATHS.results, failing(400, 'agentId: unknown'));
     const ids = await put(...names(3));
     void run();
-    for (let fault = 0; fault < 5; fault += 1) await clock.advance(await waitMs());
+    for (let failure = 0; failure < 5; failure += 1) await clock.advance(await waitMs());
     await waitMs();
     service.restore();
     await clock.advance(60_000);

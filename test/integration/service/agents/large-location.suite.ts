@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AssignmentMessage } from '../../../../src/wire/v1/assignment.ts';
-import { MAX_ASSIGNMENTS, MAX_POLL_ANSWER_BYTES } from '../../../../src/wire/v1/limits.ts';
+import { MAX_ASSIGNMENTS, MAX_POLL_RESPONSE_BYTES } from '../../../../src/wire/v1/limits.ts';
 import type { PollResponse } from '../../../../src/wire/v1/poll.ts';
 import { type DatabaseKind, useMigratedStore } from '../../../support/database/databases.ts';
 import { type AgentFixture, useAgentFixture } from '../../../support/service/agent-fixture.ts';
@@ -49,7 +49,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       let page: string | null = null;
       do {
         const answer: PollResponse = await a.ask({ page });
-        expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_POLL_ANSWER_BYTES / 2);
+        expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_POLL_RESPONSE_BYTES / 2);
         told.push(...answer.upsert);
         a.epoch = answer.epoch;
         page = answer.nextPage;
@@ -78,7 +78,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       const take = (answer: PollResponse): void => {
         expect(answer.full).toBe(true);
         expect(answer.upsert.length).toBeLessThanOrEqual(MAX_ASSIGNMENTS);
-        expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_POLL_ANSWER_BYTES);
+        expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_POLL_RESPONSE_BYTES);
         // With the last page, once.
         expect(answer.location.settings !== null).toBe(answer.nextPage === null);
         for (const one of answer.upsert) {

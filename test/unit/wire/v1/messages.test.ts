@@ -8,12 +8,12 @@ import {
   isOverArtifactLimit,
 } from '../../../../src/wire/v1/artifacts.ts';
 import { assignmentEnvelope, oneOffEnvelope } from '../../../../src/wire/v1/assignment.ts';
+import { errorsRequestSchema } from '../../../../src/wire/v1/error-report.ts';
 import {
-  errorAnswerSchema,
+  errorResponseSchema,
   mismatchIn,
   protocolMismatchOf,
-} from '../../../../src/wire/v1/error-answer.ts';
-import { errorsRequestSchema } from '../../../../src/wire/v1/error-report.ts';
+} from '../../../../src/wire/v1/error-response.ts';
 import { handoverRequestSchema, handoverResponseSchema } from '../../../../src/wire/v1/handover.ts';
 import { MAX_ARTIFACT_BYTES } from '../../../../src/wire/v1/limits.ts';
 import { pollRequestSchema, pollResponseSchema } from '../../../../src/wire/v1/poll.ts';
@@ -24,7 +24,7 @@ import {
   pollTimeoutMs,
 } from '../../../../src/wire/v1/poll-timing.ts';
 import { releaseRequestSchema, releaseResponseSchema } from '../../../../src/wire/v1/release.ts';
-import { resultsAnswerSchema, resultsEnvelope } from '../../../../src/wire/v1/results.ts';
+import { resultsEnvelope, resultsResponseSchema } from '../../../../src/wire/v1/results.ts';
 import { overTheWire } from './arbitraries.ts';
 
 const SLOTS = { periodMs: 60_000, phaseMs: 6_000, stride: 3, index: 2 };
@@ -124,7 +124,7 @@ const MESSAGES: Readonly<Record<string, readonly [z.ZodType, object]>> = {
   'one-off': [oneOffEnvelope, ONE_OFF],
   results: [resultsEnvelope, { agentId: 'agent-1', epoch: 2, results: [{}], missed: [null] }],
   'results answer': [
-    resultsAnswerSchema,
+    resultsResponseSchema,
     {
       accepted: ['a'],
       rejected: [{ id: null, list: 'missed', index: 0, code: 'invalid', message: 'it is null' }],
@@ -152,7 +152,7 @@ const MESSAGES: Readonly<Record<string, readonly [z.ZodType, object]>> = {
   'release answer': [releaseResponseSchema, { released: true }],
   'error report': [errorsRequestSchema, REPORT],
   'error answer': [
-    errorAnswerSchema,
+    errorResponseSchema,
     { statusCode: 404, error: 'Not Found', message: 'there is no such check', attributes: {} },
   ],
 };
@@ -328,7 +328,7 @@ describe('another protocol version', () => {
       expect(answer).toBeNull();
       return;
     }
-    const read = errorAnswerSchema.parse(overTheWire(answer));
+    const read = errorResponseSchema.parse(overTheWire(answer));
     expect(read.statusCode).toBe(426);
     expect(read.message).toContain(`upgrade the ${upgrade}`);
     expect(mismatchIn(read)).toMatchObject({ supported: [1], upgrade });

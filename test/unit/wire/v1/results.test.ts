@@ -12,8 +12,8 @@ import {
   missedRecordOf,
   missedRecordSchema,
   readBatch,
-  resultsAnswerSchema,
   resultsEnvelope,
+  resultsResponseSchema,
 } from '../../../../src/wire/v1/results.ts';
 import { caseCount } from '../../../support/nightly.ts';
 import { resultOf } from '../../../support/samples/http-results.ts';
@@ -87,7 +87,7 @@ describe('a batch', () => {
         expect(batch.results.length + batch.missed.length + rejected.length).toBe(
           results.length + missed.length,
         );
-        expect(resultsAnswerSchema.safeParse({ accepted: [], rejected }).success).toBe(true);
+        expect(resultsResponseSchema.safeParse({ accepted: [], rejected }).success).toBe(true);
       }),
     );
   });

@@ -53,19 +53,21 @@ export interface DnsMessage extends DnsHeader {
 
 export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly fault: string };
+  | { readonly ok: false; readonly problem: string };
 
 /** Header and question: the only reliable parts of a truncated message (RFC 2181 9). */
 export function decodeHeader(bytes: Buffer): Decoded<DnsHeader> {
   const reader = new WireReader(bytes);
   const { header } = readHeader(reader);
-  return reader.fault === null ? { ok: true, value: header } : { ok: false, fault: reader.fault };
+  return reader.problem === null
+    ? { ok: true, value: header }
+    : { ok: false, problem: reader.problem };
 }
 
 /**
  * Reads a whole message. Does not use the library's reader, which prints names without escapes,
  * ignores RDLENGTH, does not know SVCB, and needs 0.2 s for one message of chained compression
- * pointers. `fault` is a clause that says what is wrong with the bytes.
+ * pointers. `problem` is a clause that says what is wrong with the bytes.
  */
 export function decodeMessage(bytes: Buffer): Decoded<DnsMessage> {
   const reader = new WireReader(bytes);
@@ -75,7 +77,7 @@ export function decodeMessage(bytes: Buffer): Decoded<DnsMessage> {
   const all = readRecords(reader, counts.additionals);
   const options = all.filter(({ type }) => type === TYPE_NUMBERS.OPT);
   if (options.length > 1) reader.fail('it has more than one OPT record');
-  if (reader.fault !== null) return { ok: false, fault: reader.fault };
+  if (reader.problem !== null) return { ok: false, problem: reader.problem };
   const [opt] = options;
   const value: DnsMessage = {
     ...header,
@@ -108,7 +110,7 @@ function readHeader(reader: WireReader): {
   const questionCount = reader.u16();
   const counts = { answers: reader.u16(), authorities: reader.u16(), additionals: reader.u16() };
   const questions: DnsQuestion[] = [];
-  while (questions.length < questionCount && reader.fault === null) {
+  while (questions.length < questionCount && reader.problem === null) {
     questions.push({ name: reader.name(), type: reader.u16(), class: reader.u16() });
   }
   const header: DnsHeader = {
@@ -130,7 +132,7 @@ function readHeader(reader: WireReader): {
 /** The sender claims the count: the loop ends with the bytes, not with the count. */
 function readRecords(reader: WireReader, count: number): DnsRecord[] {
   const records: DnsRecord[] = [];
-  while (records.length < count && reader.fault === null) {
+  while (records.length < count && reader.problem === null) {
     const name = reader.name();
     const type = reader.u16();
     const rrClass = reader.u16();

@@ -70,7 +70,7 @@ export type MatchedResponse =
   | { readonly kind: 'answer'; readonly message: DnsMessage }
   | { readonly kind: 'truncated' }
   | { readonly kind: 'unrelated' }
-  | { readonly kind: 'malformed'; readonly fault: string };
+  | { readonly kind: 'malformed'; readonly problem: string };
 
 /**
  * To forge an answer, an attacker must guess the id and the port. Bytes with the right id are
@@ -79,7 +79,7 @@ export type MatchedResponse =
 export function matchResponse(bytes: Buffer, query: Query): MatchedResponse {
   if (bytes.length < 2 || bytes.readUInt16BE(0) !== query.id) return { kind: 'unrelated' };
   const head = decodeHeader(bytes);
-  if (!head.ok) return { kind: 'malformed', fault: head.fault };
+  if (!head.ok) return { kind: 'malformed', problem: head.problem };
   if (!answersQuestion(head.value, query.question)) return { kind: 'unrelated' };
   if (head.value.truncated) return { kind: 'truncated' };
   return readWholeResponse(bytes);
@@ -95,7 +95,7 @@ function readWholeResponse(bytes: Buffer): MatchedResponse {
   const whole = decodeMessage(bytes);
   return whole.ok
     ? { kind: 'answer', message: whole.value }
-    : { kind: 'malformed', fault: whole.fault };
+    : { kind: 'malformed', problem: whole.problem };
 }
 
 /** Codes that servers may send without the question: they could not read it, or refused to. */

@@ -155,7 +155,7 @@ function escaped(bytes: Uint8Array): string {
 /**
  * Joins the strings of a TXT record without a separator, as the protocols that use TXT do (RFC 7208
  * 3.3, RFC 6376 3.6.2.2). Shows octets that are not UTF-8 as \DDD. `rdata` has been read once
- * without a fault.
+ * without a problem.
  */
 export function textOfStrings(rdata: Buffer): string {
   const reader = new WireReader(rdata);

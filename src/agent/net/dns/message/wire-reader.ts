@@ -27,8 +27,8 @@ const NO_NAME: ReadName = { text: '', octets: 1, pointers: 0 };
 
 /**
  * Reads a DNS message from an untrusted sender: never throws, never loops endlessly, never leaves
- * its bounds. `fault` has the first error; after it every read returns 0 or nothing, so a caller
- * checks `fault` once after a sequence of reads, and in every loop.
+ * its bounds. `problem` has the first error; after it every read returns 0 or nothing, so a caller
+ * checks `problem` once after a sequence of reads, and in every loop.
  */
 export class WireReader {
   readonly #message: Buffer;
@@ -36,7 +36,7 @@ export class WireReader {
   #workOctets = 0;
   #end: number;
   #offset = 0;
-  #fault: string | null = null;
+  #problem: string | null = null;
   /** Nesting depth of the pointers being followed. */
   #depth = 0;
 
@@ -45,17 +45,17 @@ export class WireReader {
     this.#end = message.length;
   }
 
-  get fault(): string | null {
-    return this.#fault;
+  get problem(): string | null {
+    return this.#problem;
   }
 
   /** Octets until the end of the message, or of the part that `within` reads. */
   get remaining(): number {
-    return this.#fault === null ? this.#end - this.#offset : 0;
+    return this.#problem === null ? this.#end - this.#offset : 0;
   }
 
-  fail(fault: string): void {
-    this.#fault ??= fault;
+  fail(problem: string): void {
+    this.#problem ??= problem;
   }
 
   u8(): number {
@@ -101,7 +101,7 @@ export class WireReader {
     const { text } = this.#readName(this.#offset, this.#end, (next) => {
       this.#offset = next;
     });
-    return text === '' || this.#fault !== null ? '.' : text;
+    return text === '' || this.#problem !== null ? '.' : text;
   }
 
   /** Reads labels from `start` to the root or a pointer; `passed` gets the position behind it. */
@@ -109,7 +109,7 @@ export class WireReader {
     let text = '';
     let octets = 1;
     let at = start;
-    while (this.#fault === null) {
+    while (this.#problem === null) {
       const length = at < end ? this.#message[at] : undefined;
       if (length === undefined) {
         this.fail('a name reaches past the end');
@@ -153,7 +153,7 @@ export class WireReader {
     this.#depth += 1;
     if (target >= start || this.#depth > MAX_POINTERS) this.fail(BAD_POINTER);
     const read =
-      this.#fault === null ? this.#readName(target, this.#message.length, () => {}) : NO_NAME;
+      this.#problem === null ? this.#readName(target, this.#message.length, () => {}) : NO_NAME;
     this.#depth -= 1;
     if (read.pointers >= MAX_POINTERS) this.fail(BAD_POINTER);
     this.#nameEnds.set(target, read);
@@ -162,7 +162,7 @@ export class WireReader {
 
   #take(length: number): boolean {
     if (length > this.remaining) this.fail('it ends too early');
-    if (this.#fault !== null) return false;
+    if (this.#problem !== null) return false;
     this.#offset += length;
     return true;
   }

@@ -70,8 +70,8 @@ const RULES: readonly Rule[] = [
   { file: 'upload/artifact-files.ts', calls: /^unlink /, reported: ['nobody'] },
   { file: 'upload/artifact-files.ts', calls: /./, reported: ['not kept'] },
   { file: 'upload/artifact-outbox.ts', calls: /./, reported: ['not kept'] },
-  { file: 'upload/file-pieces.ts', calls: / capture$/, reported: ['not kept'] },
-  { file: 'upload/file-pieces.ts', calls: /./, reported: ['not sent'] },
+  { file: 'service-client/file-pieces.ts', calls: / capture$/, reported: ['not kept'] },
+  { file: 'service-client/file-pieces.ts', calls: /./, reported: ['not sent'] },
 ];
 
 /** The fault in the report of a failed call; null if it is correct. */

@@ -6,23 +6,23 @@ import {
   artifactUploadSchema,
 } from '../../../../../src/wire/v1/artifacts.ts';
 import { type Read, readAssignment, readOneOff } from '../../../../../src/wire/v1/assignment.ts';
-import { errorAnswerIn, mismatchIn } from '../../../../../src/wire/v1/error-answer.ts';
-import { errorsAnswerSchema } from '../../../../../src/wire/v1/error-report.ts';
+import { errorsResponseSchema } from '../../../../../src/wire/v1/error-report.ts';
+import { errorResponseIn, mismatchIn } from '../../../../../src/wire/v1/error-response.ts';
 import { handoverResponseSchema } from '../../../../../src/wire/v1/handover.ts';
 import { pollResponseSchema } from '../../../../../src/wire/v1/poll.ts';
 import { releaseResponseSchema } from '../../../../../src/wire/v1/release.ts';
-import { resultsAnswerSchema } from '../../../../../src/wire/v1/results.ts';
+import { resultsResponseSchema } from '../../../../../src/wire/v1/results.ts';
 import { problemOf } from '../../../../../src/wire/v1/tolerant-parse.ts';
 import type { AnswerKind } from './protocol-messages.ts';
 
 const SCHEMAS: Readonly<Record<Exclude<AnswerKind, 'error-answer'>, z.ZodType>> = {
   'poll-answer': pollResponseSchema,
-  'results-answer': resultsAnswerSchema,
+  'results-answer': resultsResponseSchema,
   'artifact-answer': artifactUploadSchema,
   'completed-answer': artifactCompletedSchema,
   'release-answer': releaseResponseSchema,
   'handover-answer': handoverResponseSchema,
-  'errors-answer': errorsAnswerSchema,
+  'errors-answer': errorsResponseSchema,
 };
 
 const MAX_PROBLEM_CHARS = 600;
@@ -47,7 +47,7 @@ export function readMessage(kind: AnswerKind, json: Buffer): 'no JSON' | 'refuse
 function readError(value: unknown): boolean {
   const given: unknown = Object(value).statusCode;
   const status = typeof given === 'number' ? given : 0;
-  const answer = errorAnswerIn(status, value);
+  const answer = errorResponseIn(status, value);
   if (answer === null) return false;
   expect(answer.statusCode).toBe(status);
   expect(Object.getPrototypeOf(answer.attributes)).toBe(Object.prototype);
@@ -66,7 +66,7 @@ function readAnswer(kind: Exclude<AnswerKind, 'error-answer'>, value: unknown): 
   expect(schema.parse(parsed.data)).toEqual(parsed.data);
   if (kind === 'poll-answer') readChecks(pollResponseSchema.parse(parsed.data));
   if (kind === 'results-answer') {
-    const answer = resultsAnswerSchema.parse(parsed.data);
+    const answer = resultsResponseSchema.parse(parsed.data);
     const body = Buffer.from('{}');
     const records = ['result-1', 'result-2', 'result-3'].map((id, key) => {
       return { kind: 'result' as const, id, atMs: 0, body, key };

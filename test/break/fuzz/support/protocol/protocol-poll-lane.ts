@@ -7,8 +7,8 @@ import type { CheckSet } from '../../../../../src/agent/source/check-source.ts';
 import { createServiceSource } from '../../../../../src/agent/source/service/service-source.ts';
 import { systemCodeOf } from '../../../../../src/runtime/errors.ts';
 import { type OneOff, readAssignment } from '../../../../../src/wire/v1/assignment.ts';
-import { errorAnswerIn } from '../../../../../src/wire/v1/error-answer.ts';
-import { MAX_POLL_ANSWER_BYTES } from '../../../../../src/wire/v1/limits.ts';
+import { errorResponseIn } from '../../../../../src/wire/v1/error-response.ts';
+import { MAX_POLL_RESPONSE_BYTES } from '../../../../../src/wire/v1/limits.ts';
 import {
   type PollRequest,
   type PollResponse,
@@ -49,7 +49,7 @@ export function jsonIn(answer: WireAnswer): unknown {
   try {
     const bytes = packed(answer);
     const text = packing === 'none' ? bytes : gunzipSync(bytes);
-    return text.length > MAX_POLL_ANSWER_BYTES ? undefined : JSON.parse(text.toString());
+    return text.length > MAX_POLL_RESPONSE_BYTES ? undefined : JSON.parse(text.toString());
   } catch {
     return undefined;
   }
@@ -64,7 +64,7 @@ function messageIn(answer: WireAnswer): PollResponse | null {
 
 function isReplacement(answer: WireAnswer): boolean {
   if (answer.status !== 409) return false;
-  return errorAnswerIn(409, jsonIn(answer))?.attributes.reason === 'replaced';
+  return errorResponseIn(409, jsonIn(answer))?.attributes.reason === 'replaced';
 }
 
 /** Changes for an agent without a complete set: it ignores them. */

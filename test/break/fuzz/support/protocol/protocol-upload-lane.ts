@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { artifactCompletedSchema } from '../../../../../src/wire/v1/artifacts.ts';
-import { errorAnswerIn } from '../../../../../src/wire/v1/error-answer.ts';
+import { errorResponseIn } from '../../../../../src/wire/v1/error-response.ts';
 import { PATHS } from '../../../../../src/wire/v1/limits.ts';
-import { resultsAnswerSchema } from '../../../../../src/wire/v1/results.ts';
+import { resultsResponseSchema } from '../../../../../src/wire/v1/results.ts';
 import { uploadFixture } from '../../../../support/agent/upload-fixture.ts';
 import type { WireAnswer } from './protocol-bytes.ts';
 import { jsonIn } from './protocol-poll-lane.ts';
@@ -18,7 +18,7 @@ function isRefusal(answer: WireAnswer): boolean {
   const { status } = answer;
   if (status === 413) return true;
   if (status < 400 || status > 499 || NO_VERDICTS.includes(status)) return false;
-  return errorAnswerIn(status, jsonIn(answer)) !== null;
+  return errorResponseIn(status, jsonIn(answer)) !== null;
 }
 
 const isGood = ({ status }: WireAnswer): boolean => status >= 200 && status <= 299;
@@ -156,7 +156,7 @@ function withIds(answer: WireAnswer, ids: readonly string[]): WireAnswer {
 function excusedBy(answer: WireAnswer, ids: readonly string[]): ReadonlySet<string> {
   // A single record is refused permanently; several are then tried one by one, and accepted.
   if (isRefusal(answer)) return new Set(ids.length === 1 ? ids : []);
-  const parsed = resultsAnswerSchema.safeParse(jsonIn(answer));
+  const parsed = resultsResponseSchema.safeParse(jsonIn(answer));
   if (!isGood(answer) || !parsed.success) return new Set();
   const rejected = parsed.data.rejected
     .filter(({ list }) => list === 'results')

@@ -21,7 +21,7 @@ import {
   type OneOffMessage,
   oneOffMessageOf,
 } from '../../../../../src/wire/v1/assignment.ts';
-import { protocolMismatchOf } from '../../../../../src/wire/v1/error-answer.ts';
+import { protocolMismatchOf } from '../../../../../src/wire/v1/error-response.ts';
 import type { PollResponse } from '../../../../../src/wire/v1/poll.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
@@ -743,10 +743,10 @@ it('works where DATA_DIR takes no files', async () => {
   );
 });
 
-it('waits longer from fault to fault, up to half a minute, and says once what is wrong', async () => {
+it('waits longer from failure to failure, up to half a minute, and says once what is wrong', async () => {
   const { nextPoll, pause, clock, logged } = await startAgent();
   const pauses: number[] = [];
-  for (let fault = 0; fault < 8; fault += 1) {
+  for (let failure = 0; failure < 8; failure += 1) {
     (await nextPoll()).fail(500);
     pauses.push(await pause());
     await clock.advance(pauses.at(-1) ?? 0);
@@ -765,7 +765,7 @@ it('waits longer from fault to fault, up to half a minute, and says once what is
 
 it('starts again with a short wait once the service has answered', async () => {
   const { nextPoll, answered, pause, clock } = await startAgent();
-  for (let fault = 0; fault < 5; fault += 1) {
+  for (let failure = 0; failure < 5; failure += 1) {
     (await nextPoll()).fail(500);
     await clock.advance(await pause());
   }

@@ -25,7 +25,11 @@ describe('A capture that arrives in pieces', () => {
         const collector = new PcapCollector(1_000_000);
         for (const piece of cut(file, at)) expect(collector.write(piece)).toBe('more');
         expect(collector.bytes.equals(file)).toBe(true);
-        expect(collector).toMatchObject({ packets: packets.length, truncated: false, fault: null });
+        expect(collector).toMatchObject({
+          packets: packets.length,
+          truncated: false,
+          problem: null,
+        });
       }),
     );
   });
@@ -64,7 +68,7 @@ describe('A capture that arrives in pieces', () => {
     const file = pcap(LITTLE, [new Uint8Array(100)]);
     expect(collector.write(file)).toBe('enough');
     expect(collector.write(new Uint8Array(1))).toBe('enough');
-    expect(collector).toMatchObject({ packets: 0, truncated: true, fault: null });
+    expect(collector).toMatchObject({ packets: 0, truncated: true, problem: null });
     expect(collector.bytes.equals(file.subarray(0, HEADER_BYTES))).toBe(true);
   });
 
@@ -82,13 +86,13 @@ describe('A capture that arrives in pieces', () => {
   it('that is invalid is reported, and retains the records before a broken one', () => {
     const text = new PcapCollector(1000);
     expect(text.write(Buffer.from('tcpdump: this is no capture'))).toBe('enough');
-    expect(text.fault).toBe('the output is not a packet capture');
+    expect(text.problem).toBe('the output is not a packet capture');
     expect(text.bytes).toHaveLength(0);
 
     const good = pcap(LITTLE, [new Uint8Array(10)]);
     const broken = new PcapCollector(1_000_000);
     expect(broken.write(Buffer.concat([good, Buffer.alloc(16, 0xff)]))).toBe('enough');
-    expect(broken.fault).toBe('packet 2 of the capture is broken');
+    expect(broken.problem).toBe('packet 2 of the capture is broken');
     expect(broken.bytes.equals(good)).toBe(true);
   });
 });

@@ -13,7 +13,7 @@ function addresses(answers: readonly ZoneRecord[], family: 4 | 6 = 4) {
     protocol: 'UDP' as const,
   };
   const read = decodeMessage(answerTo(asked, { answers }));
-  if (!read.ok) throw new Error(read.fault);
+  if (!read.ok) throw new Error(read.problem);
   return addressesIn(read.value, 'www.example.com.', family);
 }
 

@@ -33,7 +33,7 @@ function messageOf(parts: AnswerParts): DnsMessage {
     protocol: 'UDP' as const,
   };
   const read = decodeMessage(answerTo(asked, parts));
-  if (!read.ok) throw new Error(read.fault);
+  if (!read.ok) throw new Error(read.problem);
   return read.value;
 }
 

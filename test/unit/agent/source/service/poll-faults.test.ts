@@ -1,8 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { type PollFault, PollFaults } from '../../../../../src/agent/source/service/poll-faults.ts';
+import {
+  type PollFailure,
+  PollFailures,
+} from '../../../../../src/agent/source/service/poll-failures.ts';
 import { captureLog } from '../../../../support/log-capture.ts';
 
-function fault(fields: Partial<PollFault> = {}): PollFault {
+function fault(fields: Partial<PollFailure> = {}): PollFailure {
   return {
     kind: 'offline',
     status: null,
@@ -13,7 +16,7 @@ function fault(fields: Partial<PollFault> = {}): PollFault {
   };
 }
 
-const faults = () => new PollFaults(captureLog().log, { min: 1000, max: 4000 });
+const faults = () => new PollFailures(captureLog().log, { min: 1000, max: 4000 });
 
 describe('the delay after a failed poll', () => {
   beforeEach(() => {

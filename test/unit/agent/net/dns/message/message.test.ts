@@ -22,13 +22,13 @@ const ASKED: AskedQuestion = {
 
 function decoded(bytes: Buffer) {
   const result = decodeMessage(bytes);
-  if (!result.ok) throw new Error(result.fault);
+  if (!result.ok) throw new Error(result.problem);
   return result.value;
 }
 
 function faultOf(bytes: Buffer): string {
   const result = decodeMessage(bytes);
-  return result.ok ? 'no fault' : result.fault;
+  return result.ok ? 'no fault' : result.problem;
 }
 
 /** A message of one record with these RDATA octets. */

@@ -1,8 +1,8 @@
 import { systemCodeOf } from '../../runtime/errors.ts';
 import type { ChosenProxy } from '../net/proxy/choose-proxy.ts';
 import { ASKS_FOR_CREDENTIALS } from '../net/proxy/proxy-failures.ts';
-import { ProxyFault } from './proxy-connector.ts';
-import { faultOf, messageAbout, type Peer, type ServiceFault } from './service-fault.ts';
+import { ProxyConnectError } from './proxy-connector.ts';
+import { messageAbout, type Peer, type ServiceFailure, serviceFailure } from './service-failure.ts';
 
 /** Reasons by the codes of Node, OpenSSL and undici. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -30,9 +30,9 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
 ]);
 
 /** For an error of the connection: there is no complete answer. */
-export function faultOfError(peer: Peer, error: unknown): ServiceFault {
-  if (error instanceof ProxyFault) return offline(peer, proxyText(error));
-  return offline(peer, reasonOf(error));
+export function failureFromError(peer: Peer, error: unknown): ServiceFailure {
+  if (error instanceof ProxyConnectError) return offlineFailure(peer, proxyText(error));
+  return offlineFailure(peer, reasonOf(error));
 }
 
 function reasonOf(error: unknown): string {
@@ -47,7 +47,7 @@ function reasonOf(error: unknown): string {
 
 const SHORT_LINE = /^[\x20-\x7e]{1,100}$/;
 
-function proxyText({ proxy, problem }: ProxyFault): string {
+function proxyText({ proxy, problem }: ProxyConnectError): string {
   const { variable } = proxy;
   if (problem.kind === 'unreachable') {
     const code = systemCodeOf(problem.error);
@@ -76,13 +76,13 @@ function proxyText({ proxy, problem }: ProxyFault): string {
   }
 }
 
-export function faultOfTimeout(peer: Peer, timeoutMs: number): ServiceFault {
-  return offline(peer, `no complete response within ${timeoutMs / 1000} s`);
+export function failureFromTimeout(peer: Peer, timeoutMs: number): ServiceFailure {
+  return offlineFailure(peer, `no complete response within ${timeoutMs / 1000} s`);
 }
 
 /** The peer, or the proxy before it, cannot be reached. */
-export function offline(peer: Peer, reason: string): ServiceFault {
-  return faultOf('offline', messageAbout(peer, `cannot be reached: ${reason}`));
+export function offlineFailure(peer: Peer, reason: string): ServiceFailure {
+  return serviceFailure('offline', messageAbout(peer, `cannot be reached: ${reason}`));
 }
 
 export function credentialsText({ variable, authorization }: ChosenProxy, status: number): string {

@@ -9,7 +9,7 @@ export const MAX_SINGLE_WRITE_BYTES = 1_048_576;
 const PIECE_CHARS = 65_536;
 
 /** A JSON text as the body of an answer. */
-export class JsonAnswer {
+export class JsonResponse {
   readonly #pieces: string[] = [];
   #piece = '';
   #bytes = 0;
@@ -51,8 +51,8 @@ function* encoded(pieces: readonly string[]): Generator<Buffer> {
 }
 
 /** A list of JSON texts as the body of an answer. */
-export function listAnswer(reply: FastifyReply, items: readonly string[]): string | Readable {
-  const answer = new JsonAnswer();
+export function listResponse(reply: FastifyReply, items: readonly string[]): string | Readable {
+  const answer = new JsonResponse();
   answer.add('[');
   for (const [index, item] of items.entries()) answer.add(index === 0 ? item : `,${item}`);
   answer.add(']');
@@ -75,7 +75,7 @@ export function isStreamed(schema: z.ZodType, value: unknown): boolean {
  * @throws ZodError where the value does not fit the schema
  */
 export async function addShaped(
-  answer: JsonAnswer,
+  answer: JsonResponse,
   schema: z.ZodType,
   value: unknown,
   yieldWhenDue: YieldWhenDue,
@@ -89,7 +89,7 @@ export async function addShaped(
 }
 
 async function addList(
-  answer: JsonAnswer,
+  answer: JsonResponse,
   { items, bound }: List,
   value: readonly unknown[],
   yieldWhenDue: YieldWhenDue,
@@ -106,7 +106,7 @@ async function addList(
 
 /** The object without its long lists, and these in their places. */
 async function addObject(
-  answer: JsonAnswer,
+  answer: JsonResponse,
   schema: z.ZodType,
   { value, lists }: { readonly value: object; readonly lists: ReadonlyMap<string, List> },
   yieldWhenDue: YieldWhenDue,

@@ -5,17 +5,17 @@ import { HEADERS, PROTOCOL_VERSION } from './limits.ts';
 /**
  * Every error of the service (src/service/README.md, "The API"). The status defines the attributes.
  */
-export const errorAnswerSchema = z.object({
+export const errorResponseSchema = z.object({
   statusCode: z.int().min(400).max(599),
   error: text(200),
   message: text(4000),
   attributes: z.record(z.string(), z.unknown()).default({}),
 });
-export type ErrorAnswer = z.output<typeof errorAnswerSchema>;
+export type ErrorResponse = z.output<typeof errorResponseSchema>;
 
 /** Null if the answer is not the service's: a proxy's page, for example. */
-export function errorAnswerIn(status: number, json: unknown): ErrorAnswer | null {
-  const parsed = errorAnswerSchema.safeParse(json);
+export function errorResponseIn(status: number, json: unknown): ErrorResponse | null {
+  const parsed = errorResponseSchema.safeParse(json);
   return parsed.success && parsed.data.statusCode === status ? parsed.data : null;
 }
 
@@ -38,7 +38,7 @@ export type MismatchAttributes = z.output<typeof mismatchAttributesSchema>;
  *
  * @param received the `x-agent-protocol` header; undefined if there was none
  */
-export function protocolMismatchOf(received: string | undefined): ErrorAnswer | null {
+export function protocolMismatchOf(received: string | undefined): ErrorResponse | null {
   if (received === String(PROTOCOL_VERSION)) return null;
   const version = received !== undefined && /^\d{1,9}$/.test(received) ? Number(received) : null;
   const upgrade = version !== null && version > PROTOCOL_VERSION ? 'service' : 'agent';
@@ -60,7 +60,7 @@ export function protocolMismatchOf(received: string | undefined): ErrorAnswer | 
 }
 
 /** The protocol mismatch in an error answer; null if it is another error. */
-export function mismatchIn(answer: ErrorAnswer): MismatchAttributes | null {
+export function mismatchIn(answer: ErrorResponse): MismatchAttributes | null {
   if (answer.statusCode !== PROTOCOL_MISMATCH_STATUS) return null;
   const parsed = mismatchAttributesSchema.safeParse(answer.attributes);
   return parsed.success ? parsed.data : null;

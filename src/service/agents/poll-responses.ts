@@ -24,7 +24,7 @@ import {
 import { type AgentPosition, readPositions } from './share.sql.ts';
 import type { AgentOfLocation } from './sql.ts';
 
-export interface PollAnswersParts {
+export interface PollResponsesParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly wake: LocationWake;
@@ -49,7 +49,7 @@ interface Poll {
 }
 
 /** The answers to the polls of agents. */
-export interface PollAnswers {
+export interface PollResponses {
   /** Waits until something changes for the agent, `pollHoldMs(leaseMs)` are over or the signal aborts. */
   hold(poll: Poll, signal: AbortSignal): Promise<PollResponse>;
   furtherPage(poll: Poll, marker: PageMarker): Promise<PollResponse | 'ended'>;
@@ -76,7 +76,7 @@ const MAX_AGENTS = 10_000;
 /** The agent keeps the settings and variables that it has. */
 const UNCHANGED_SETTINGS = { settings: null, variables: null };
 
-export function createPollAnswers(parts: PollAnswersParts): PollAnswers {
+export function createPollResponses(parts: PollResponsesParts): PollResponses {
   const { store, clock, wake, checkRuns, checkVariables, leaseMs, settingsOf } = parts;
   const { proxyPasswords } = parts;
   const source = { sql: store, checkVariables };

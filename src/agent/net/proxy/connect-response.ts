@@ -1,5 +1,5 @@
 /** A proxy's answer to CONNECT, from its bytes so far. */
-export type ConnectAnswer =
+export type ConnectResponse =
   | { readonly kind: 'incomplete' }
   /** `rest`: the bytes behind the head; after a 2xx they are the target's. */
   | {
@@ -26,7 +26,7 @@ const TLS_RECORDS: ReadonlySet<number> = new Set([20, 21, 22]);
  * Ignores header fields: a 2xx to CONNECT has no content, whatever its fields say (RFC 9110 9.3.6),
  * and the status of a refusal is enough.
  */
-export function readConnectAnswer(bytes: Buffer): ConnectAnswer {
+export function readConnectResponse(bytes: Buffer): ConnectResponse {
   let left = bytes;
   for (;;) {
     const start = left.subarray(0, PROTOCOL.length);

@@ -1,15 +1,15 @@
 import { retryAfterMs } from '../../runtime/backoff.ts';
-import { type ErrorAnswer, mismatchIn } from '../../wire/v1/error-answer.ts';
+import { type ErrorResponse, mismatchIn } from '../../wire/v1/error-response.ts';
 import { ASKS_FOR_CREDENTIALS } from '../net/proxy/proxy-failures.ts';
-import { credentialsText, offline, rulesText } from './connection-faults.ts';
+import { credentialsText, offlineFailure, rulesText } from './connection-failures.ts';
 import type { RouteProxy } from './dispatchers.ts';
 import {
-  faultOf,
   messageAbout,
   type Peer,
-  type ServiceFault,
-  type ServiceFaultKind,
-} from './service-fault.ts';
+  type ServiceFailure,
+  type ServiceFailureKind,
+  serviceFailure,
+} from './service-failure.ts';
 
 export interface ErrorStatus {
   readonly status: number;
@@ -17,13 +17,13 @@ export interface ErrorStatus {
   /** Where a redirect leads. */
   readonly location: string | null;
   /** Null if the answer is not of the form that the service's errors have. */
-  readonly answer: ErrorAnswer | null;
+  readonly answer: ErrorResponse | null;
 }
 
 const FORBIDDEN = 403;
 
 /** For any form of answer: a proxy that refuses a request uses the same statuses. */
-const KIND_OF_STATUS: Readonly<Record<number, ServiceFaultKind>> = {
+const KIND_OF_STATUS: Readonly<Record<number, ServiceFailureKind>> = {
   401: 'unauthorized',
   403: 'unauthorized',
   408: 'failed',
@@ -38,16 +38,16 @@ const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
-const ADVICE: Readonly<Partial<Record<ServiceFaultKind, string>>> = {
+const ADVICE: Readonly<Partial<Record<ServiceFailureKind, string>>> = {
   unauthorized: 'see that API_KEY is a key of this private location that was not revoked',
   mismatch: 'upgrade the older one of the agent and the service',
 };
 
-export function faultOfStatus(peer: Peer, error: ErrorStatus, wallMs: number): ServiceFault {
+export function failureFromStatus(peer: Peer, error: ErrorStatus, wallMs: number): ServiceFailure {
   const { status, answer } = error;
   const forwarder = peer.proxy?.forwards === true && answer === null ? peer.proxy : null;
   if (forwarder !== null && ASKS_FOR_CREDENTIALS.has(status)) {
-    return { ...offline(peer, credentialsText(forwarder, status)), status };
+    return { ...offlineFailure(peer, credentialsText(forwarder, status)), status };
   }
   const isForbidden = forwarder !== null && status === FORBIDDEN;
   const ofPeer = peer.isService ? serviceKind(error) : BUSY.has(status) ? 'busy' : 'failed';
@@ -62,7 +62,7 @@ export function faultOfStatus(peer: Peer, error: ErrorStatus, wallMs: number): S
   };
 }
 
-function serviceKind({ status, answer }: ErrorStatus): ServiceFaultKind {
+function serviceKind({ status, answer }: ErrorStatus): ServiceFailureKind {
   const known = KIND_OF_STATUS[status];
   if (known !== undefined) return known;
   // A proxy's page for an unknown path must not cost a single result.
@@ -72,7 +72,7 @@ function serviceKind({ status, answer }: ErrorStatus): ServiceFaultKind {
 function answeredText(
   { isService }: Peer,
   { status, location, answer }: ErrorStatus,
-  kind: ServiceFaultKind,
+  kind: ServiceFailureKind,
   forwarder: RouteProxy | null,
 ): string {
   if (status < 400) {
@@ -102,10 +102,10 @@ function redirectTarget(location: string): string {
 }
 
 /** For an answer with a 2xx status that cannot be parsed. */
-export function unreadable(peer: Peer, status: number, problem: string): ServiceFault {
+export function unreadableResponse(peer: Peer, status: number, problem: string): ServiceFailure {
   const settings = peer.proxy
     ? 'SERVICE_URL and the proxy are right'
     : 'SERVICE_URL names a Vedette service';
   const what = `answered ${status}, but not as a Vedette service does: ${problem}; see that ${settings}`;
-  return { ...faultOf('failed', messageAbout(peer, what)), status };
+  return { ...serviceFailure('failed', messageAbout(peer, what)), status };
 }

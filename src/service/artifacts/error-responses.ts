@@ -3,15 +3,15 @@ import { ArtifactError, type ArtifactErrorCode } from '../object-store/errors.ts
 
 const STORE_RETRY_SECONDS = 30;
 
-type Answer = (error: ArtifactError) => ServiceError;
+type ToServiceError = (error: ArtifactError) => ServiceError;
 
 /** The store's own text names folders and buckets: only the log shows it. */
-const storeAway: Answer = (cause) =>
+const storeAway: ToServiceError = (cause) =>
   unavailable('The artifact store is not available; try again', STORE_RETRY_SECONDS, cause);
-const asItSays: Answer = ({ message, attributes }) =>
+const asItSays: ToServiceError = ({ message, attributes }) =>
   new ServiceError(400, message, { attributes });
 
-const ANSWERS: Readonly<Record<ArtifactErrorCode, Answer>> = {
+const ANSWERS: Readonly<Record<ArtifactErrorCode, ToServiceError>> = {
   ARTIFACT_INVALID: asItSays,
   ARTIFACT_TOO_LARGE: ({ attributes }) => tooLarge('The artifact', Number(attributes.limitBytes)),
   ARTIFACT_NOT_FOUND: () => notFound('artifact'),
@@ -46,7 +46,7 @@ export function uploadGone(): ServiceError {
 }
 
 /** Turns rejections of the artifact store into errors for the client; rethrows all others. */
-export async function answered<T>(work: Promise<T>): Promise<T> {
+export async function withServiceErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

@@ -1,18 +1,18 @@
 import { Backoff, equalJitter } from '../../../runtime/backoff.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { mismatchAttributesSchema } from '../../../wire/v1/error-answer.ts';
-import type { ServiceFault, ServiceFaultKind } from '../../service-client/service-fault.ts';
+import { mismatchAttributesSchema } from '../../../wire/v1/error-response.ts';
+import type { ServiceFailure, ServiceFailureKind } from '../../service-client/service-failure.ts';
 
 /** How a poll can fail, except by a stop of the agent. */
-type PollFaultKind = Exclude<ServiceFaultKind, 'stopped'> | 'ended';
+type PollFailureKind = Exclude<ServiceFailureKind, 'stopped'> | 'ended';
 
-export interface PollFault extends Omit<ServiceFault, 'kind'> {
-  readonly kind: PollFaultKind;
+export interface PollFailure extends Omit<ServiceFailure, 'kind'> {
+  readonly kind: PollFailureKind;
 }
 
 /** How the poller handles a failed poll. */
 export interface PollReaction {
-  /** Milliseconds until the next poll; null for the backoff, which grows with each fault. */
+  /** Milliseconds until the next poll; null for the backoff, which grows with each failure. */
   readonly delayMs: number | null;
   /** Whether the requested page is still available; otherwise all checks are requested again. */
   readonly retainsPage: boolean;
@@ -27,7 +27,7 @@ export interface PollReaction {
  * - `refused`: the service rejects the request, so the agent requests all checks again.
  * - `ended`: an operator ended this agent, and may allow it again. It runs nothing meanwhile.
  */
-export const POLL_REACTIONS: Readonly<Record<PollFaultKind, PollReaction>> = {
+export const POLL_REACTIONS: Readonly<Record<PollFailureKind, PollReaction>> = {
   offline: { delayMs: null, retainsPage: true, level: 'warn' },
   busy: { delayMs: null, retainsPage: true, level: 'warn' },
   failed: { delayMs: null, retainsPage: false, level: 'warn' },
@@ -47,11 +47,11 @@ export interface BackoffMs {
 }
 
 /** Consecutive failed polls, and the last log line about them. */
-export class PollFaults {
+export class PollFailures {
   readonly #log: Logger;
   readonly #backoff: Backoff;
   /** The last logged kind; null since the last answer. */
-  #logged: PollFaultKind | null = null;
+  #logged: PollFailureKind | null = null;
 
   constructor(log: Logger, backoffMs: BackoffMs) {
     this.#log = log;
@@ -67,31 +67,31 @@ export class PollFaults {
   }
 
   /** @returns milliseconds until the next poll, with jitter */
-  delayAfter(fault: PollFault): number {
-    const { delayMs, level } = POLL_REACTIONS[fault.kind];
-    if (this.#logged !== fault.kind) {
-      const mismatch = mismatchAttributesSchema.safeParse(fault.attributes);
-      const details = { kind: fault.kind, status: fault.status, ...mismatch.data };
+  delayAfter(failure: PollFailure): number {
+    const { delayMs, level } = POLL_REACTIONS[failure.kind];
+    if (this.#logged !== failure.kind) {
+      const mismatch = mismatchAttributesSchema.safeParse(failure.attributes);
+      const details = { kind: failure.kind, status: failure.status, ...mismatch.data };
       const effect =
-        fault.kind === 'ended'
+        failure.kind === 'ended'
           ? 'this agent has no checks; polling again every few minutes'
           : 'cannot poll the service; continuing with the previous checks';
-      this.#log[level](details, `${effect}: ${fault.message}`);
+      this.#log[level](details, `${effect}: ${failure.message}`);
     }
-    this.#logged = fault.kind;
+    this.#logged = failure.kind;
 
-    const retryAfterMs = Math.min(fault.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+    const retryAfterMs = Math.min(failure.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
     if (delayMs !== null) return equalJitter(delayMs, retryAfterMs);
     return this.#backoff.next(retryAfterMs);
   }
 }
 
 /** An operator ended this agent. */
-export function isEnded({ status, attributes }: ServiceFault): boolean {
+export function isEnded({ status, attributes }: ServiceFailure): boolean {
   return status === 409 && attributes.reason === 'ended';
 }
 
 /** Another process with the same agent id has replaced this one: it has a copy of the DATA_DIR. */
-export function isReplaced({ status, attributes }: ServiceFault): boolean {
+export function isReplaced({ status, attributes }: ServiceFailure): boolean {
   return status === 409 && attributes.reason === 'replaced';
 }

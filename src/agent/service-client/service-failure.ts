@@ -11,7 +11,7 @@ import type { RouteProxy } from './dispatchers.ts';
  * - `refused`: another 4xx of the service's own, so the same request will be refused again
  * - `stopped`: our own signal
  */
-export type ServiceFaultKind =
+export type ServiceFailureKind =
   | 'offline'
   | 'busy'
   | 'failed'
@@ -20,8 +20,8 @@ export type ServiceFaultKind =
   | 'refused'
   | 'stopped';
 
-export interface ServiceFault {
-  readonly kind: ServiceFaultKind;
+export interface ServiceFailure {
+  readonly kind: ServiceFailureKind;
   /** HTTP status of the answer; null if none came. */
   readonly status: number | null;
   /** One line for the log: what, where, what to do. */
@@ -32,9 +32,9 @@ export interface ServiceFault {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-export type Answer<T> =
+export type ServiceResponse<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly fault: ServiceFault };
+  | { readonly ok: false; readonly failure: ServiceFailure };
 
 /** The receiver of a request: the service itself, or the object store behind it by a signed address. */
 export interface Peer {
@@ -61,8 +61,8 @@ export function messageAbout({ isService, origin, proxy, scrub }: Peer, what: st
   );
 }
 
-export function faultOf(kind: ServiceFaultKind, message: string): ServiceFault {
+export function serviceFailure(kind: ServiceFailureKind, message: string): ServiceFailure {
   return { kind, status: null, message, retryAfterMs: null, attributes: {} };
 }
 
-export const STOPPED = faultOf('stopped', 'the request was interrupted: the agent stops');
+export const STOPPED = serviceFailure('stopped', 'the request was interrupted: the agent stops');

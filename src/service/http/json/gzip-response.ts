@@ -12,7 +12,7 @@ const LEVEL = { level: constants.Z_BEST_SPEED } as const;
  * The `onSend` hook of a route with large answers: compresses them off the event loop for clients that
  * accept gzip (RFC 9110 12.5.3).
  */
-export async function gzipAnswer(
+export async function gzipResponse(
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,

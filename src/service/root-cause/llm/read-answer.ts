@@ -30,7 +30,7 @@ const answerSchema = z.object({
   referenceLinks: referenceLinks.default([]),
 });
 
-export type ReadAnswer =
+export type ModelAnswer =
   | { readonly ok: true; readonly analysis: Analysis }
   | { readonly ok: false; readonly problem: string };
 
@@ -39,10 +39,10 @@ export type ReadAnswer =
  *
  * @param artifacts by alias; unknown aliases are dropped
  */
-export function readAnswer(
+export function readModelAnswer(
   bytes: Buffer,
   artifacts: ReadonlyMap<string, EvidenceArtifact>,
-): ReadAnswer {
+): ModelAnswer {
   const completion = completionSchema.safeParse(parsed(bytes.toString('utf8')));
   const content = completion.success ? completion.data.choices[0]?.message.content : undefined;
   if (content === undefined) return { ok: false, problem: 'it is not a chat completion' };
