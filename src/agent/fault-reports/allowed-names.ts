@@ -10,7 +10,13 @@ import { VedetteError } from '../../runtime/errors.ts';
 const CLASSES: ReadonlySet<string> = new Set([
   ...['Error', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError'],
   ...['URIError', 'AggregateError', 'DOMException', 'AssertionError', 'NodeError', 'SystemError'],
-  ...['VedetteError', 'FileProblemsError', 'EnoughProblems', 'EnoughYamlProblems', 'ProxyFault'],
+  ...[
+    'VedetteError',
+    'FileProblemsError',
+    'EnoughProblems',
+    'EnoughYamlProblems',
+    'ProxyConnectError',
+  ],
   ...['ZodError', 'YAMLError', 'YAMLParseError', 'YAMLWarning', 'TimeoutError', 'AbortError'],
   ...['JSONPathError', 'JSONPathTypeError', 'JSONPathIndexError', 'JSONPathSyntaxError'],
   ...['JSONPathLexerError', 'JSONPathRecursionLimitError'],
