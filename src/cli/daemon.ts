@@ -9,7 +9,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { isOurFault } from './report-error.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 
-export interface DaemonParts {
+export interface RunDaemonParts {
   readonly config: AgentConfig;
   readonly log: Logger;
   readonly openBackend: OpenBackend;
@@ -25,7 +25,7 @@ export interface DaemonParts {
  * @returns EXIT.ok after a drain, EXIT.internal where an uncaught error came before it
  * @throws VedetteError where it cannot start, or go on
  */
-export async function runDaemon(parts: DaemonParts, terminal: Terminal): Promise<number> {
+export async function runDaemon(parts: RunDaemonParts, terminal: Terminal): Promise<number> {
   const { config, log, openBackend, secrets, reports, onListening } = parts;
   const { signals, clock } = terminal;
   const stop = new StopSignals({ emitter: signals, clock, graceMs: config.shutdownGraceMs, log });

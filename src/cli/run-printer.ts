@@ -6,7 +6,7 @@ import { paletteFor, wantsColour } from './print/colour.ts';
 import { harmlessJsonLine } from './print/harmless.ts';
 import { prettyMissed, prettyResult, prettySkipped } from './print/pretty-result.ts';
 import { Progress } from './print/progress.ts';
-import { durationText } from './print/time-text.ts';
+import { prettyDuration } from './print/time-text.ts';
 import type { Selection } from './select-checks.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -97,7 +97,7 @@ export class RunPrinter {
       missed > 0 ? `${missed} missed` : null,
     ].filter((part) => part !== null);
     const paint = this.allPassed ? palette.good : palette.bad;
-    const took = durationText(clock.monotonicMs() - this.#startMs);
+    const took = prettyDuration(clock.monotonicMs() - this.#startMs);
     stdout.write(`\n${countText(total, 'check')} in ${took}: ${paint(parts.join(', '))}\n`);
   }
 

@@ -6,9 +6,9 @@ import {
   headingInlines,
   type Inline,
   type LinkTarget,
+  type MarkdownContext,
   plainText,
   type SourceSection,
-  type Surroundings,
   sectionsOf,
 } from './markdown.ts';
 import { TOPICS, type Topic } from './topics.ts';
@@ -100,7 +100,7 @@ function placeSections(
 function pageSections(
   sections: readonly PlacedSection[],
   { title }: Topic,
-  resolve: Surroundings['resolve'],
+  resolve: MarkdownContext['resolve'],
 ): readonly Section[] {
   const top = Math.min(...sections.map(({ level }) => level));
   const isAlone = sections.filter(({ level }) => level === top).length === 1;

@@ -26,11 +26,11 @@ export interface ListBlock {
 export interface TableBlock {
   readonly kind: 'table';
   readonly head: readonly Cell[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly TableRow[];
 }
 export type Cell = readonly Inline[];
 
-export interface Row {
+export interface TableRow {
   readonly cells: readonly Cell[];
   /** The anchor of a row that defines a name, such as a variable or an error code. */
   readonly anchor: string | null;
@@ -45,7 +45,7 @@ export interface SourceSection {
   readonly tokens: readonly Token[];
 }
 
-export interface Surroundings {
+export interface MarkdownContext {
   /** Finds the target of a link; null if the handbook does not have it. */
   readonly resolve: (href: string) => LinkTarget | null;
   /** Gives the row that defines a name its anchor. */
@@ -90,7 +90,7 @@ export function headingInlines(source: string): readonly Inline[] {
  *
  * @throws Error where a document uses Markdown that the handbook does not know
  */
-export function blocksOf(tokens: readonly Token[], around: Surroundings): readonly Block[] {
+export function blocksOf(tokens: readonly Token[], around: MarkdownContext): readonly Block[] {
   return (tokens as readonly MarkedToken[]).flatMap((token): Block[] => {
     switch (token.type) {
       case 'paragraph':
@@ -133,7 +133,7 @@ export function blocksOf(tokens: readonly Token[], around: Surroundings): readon
 
 function inlinesOf(
   tokens: readonly Token[],
-  around: Pick<Surroundings, 'resolve'>,
+  around: Pick<MarkdownContext, 'resolve'>,
 ): readonly Inline[] {
   return (tokens as readonly MarkedToken[]).flatMap((token): readonly Inline[] => {
     switch (token.type) {

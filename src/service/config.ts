@@ -1,7 +1,7 @@
 import {
   filePath,
   ipAddress,
-  listOf,
+  listParser,
   network,
   oneOf,
   type ParsedNetwork,
@@ -221,7 +221,7 @@ export const SERVICE_VARIABLES = {
     meaning: 'Proxies in front of the service whose X-Forwarded-For is trusted.',
     allowed: `a list of at most ${MAX_PROXIES} networks or addresses, separated by commas or spaces, for example 10.0.0.0/8, 192.0.2.7`,
     secret: false,
-    parse: listOf(network, MAX_PROXIES),
+    parse: listParser(network, MAX_PROXIES),
   }),
   encryptionKeys: ENCRYPTION_KEY_VARIABLE,
   ...ACCOUNT_VARIABLES,

@@ -47,7 +47,7 @@ import { type CheckResults, createCheckResults } from './results/check-results.t
 import { createAgentClocks } from './results/intake/agent-clocks.ts';
 import { createResultIntake, type ResultIntake } from './results/intake/intake.ts';
 import { ResultStorage } from './results/intake/result-storage.ts';
-import { createMissedSlots, type MissedSlots } from './results/missed-slots/missed-slots.ts';
+import { createMissedSlots, type MissedSlotsFeature } from './results/missed-slots/missed-slots.ts';
 import { createResultPartitions } from './results/shared.sql.ts';
 import { type CheckStatuses, createCheckStatuses } from './results/statuses/check-statuses.ts';
 import { createConfiguredAnalyses } from './root-cause/create.ts';
@@ -75,7 +75,7 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly errorGroups: ErrorGroups;
   readonly locationKeys: LocationKeys;
   readonly maintenanceWindows: MaintenanceWindows;
-  readonly missedSlots: MissedSlots;
+  readonly missedSlots: MissedSlotsFeature;
   readonly plans: Plans;
   readonly privateLocations: PrivateLocations;
   /** The URL of the service from outside; null for that of each request. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { ENVIRONMENT } from '../../src/agent/config.ts';
-import { METRICS } from '../../src/agent/health/metrics-table.ts';
+import { AGENT_METRICS } from '../../src/agent/health/metrics-table.ts';
 import { alertSettingsSchema } from '../../src/model/alerting/alert-settings.ts';
 import { ASSERTION_SOURCES } from '../../src/model/check/assertion.ts';
 import { CHECK_SHAPES, commonFields } from '../../src/model/check/check.ts';
@@ -100,7 +100,12 @@ export function readmeTables(): Readonly<Record<string, string>> {
     alerts: alertsTable(),
     metrics: table(
       ['Metric', 'Type', 'Labels', 'Meaning'],
-      METRICS.map((row) => [code(row.name), row.type, row.labels.join(', ') || '–', row.meaning]),
+      AGENT_METRICS.map((row) => [
+        code(row.name),
+        row.type,
+        row.labels.join(', ') || '–',
+        row.meaning,
+      ]),
     ),
   };
 }

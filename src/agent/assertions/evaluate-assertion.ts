@@ -4,10 +4,17 @@ import { messageOf } from '../../runtime/errors.ts';
 import { cutScrubbed } from '../secrets/cut-scrubbed.ts';
 import { comparisonWith, type Predicate } from './compare.ts';
 import { compileJsonPath, select } from './json-path.ts';
-import { numberOf } from './numeric.ts';
+import { parseNumber } from './numeric.ts';
 import { compilePattern, firstMatch } from './pattern.ts';
 import { MAX_ACTUAL_BYTES, previewOf } from './preview.ts';
-import { type Input, isSecretValue, nameOf, quoted, shortened, subjectOf } from './sources.ts';
+import {
+  type AssertionInput,
+  isSecretValue,
+  quoted,
+  shortened,
+  sourceName,
+  sourcePhrase,
+} from './sources.ts';
 
 /** The outcome of one assertion; `error` is null if it passed. */
 export interface Outcome {
@@ -46,11 +53,11 @@ export function shownOutcome(
 }
 
 /** A parsed JSON text, shared by all assertions on it. */
-export type Parsed =
+export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
 
-export function parseJson(text: string): Parsed {
+export function parseJson(text: string): ParsedJson {
   if (text.trim() === '') return { ok: false, problem: 'it is empty' };
   try {
     return { ok: true, value: JSON.parse(text) };
@@ -89,8 +96,8 @@ const TOO_DEEP = 'it is nested too deeply, or too long for the expression';
  */
 export function evaluateAssertion(
   assertion: Assertion,
-  input: Input,
-  parse: (text: string) => Parsed,
+  input: AssertionInput,
+  parse: (text: string) => ParsedJson,
 ): Outcome {
   const holds = comparisonWith(assertion.comparison, assertion.target);
   try {
@@ -104,7 +111,7 @@ export function evaluateAssertion(
       case 'json-text': {
         const parsed = parse(input.text);
         if (parsed.ok) return jsonOutcome(assertion, holds, parsed.value, input.path);
-        const start = `${nameOf(assertion.source)} is not JSON: `;
+        const start = `${sourceName(assertion.source)} is not JSON: `;
         const end = { kind: 'of-response', text: parsed.problem } as const;
         return { actual: previewOf(input.text), error: { start, end } };
       }
@@ -112,13 +119,13 @@ export function evaluateAssertion(
   } catch (thrown) {
     // RangeError: the stack or a string reached its limit, or the JSONPath library its depth limit.
     const why = thrown instanceof RangeError ? TOO_DEEP : messageOf(thrown);
-    return failed(`${subjectOf(assertion)} could not be evaluated: ${why}`);
+    return failedAssertion(`${sourcePhrase(assertion)} could not be evaluated: ${why}`);
   }
 }
 
 export function withoutResponse(assertion: Assertion): Outcome {
-  return failed(
-    `expected ${subjectOf(assertion)} ${expectation(assertion)}, but there was no response`,
+  return failedAssertion(
+    `expected ${sourcePhrase(assertion)} ${expectation(assertion)}, but there was no response`,
   );
 }
 
@@ -176,21 +183,21 @@ function valueOutcome(
   const actual = value !== null && isSecretValue(assertion) ? MASK : previewOf(value);
   if (holds(value)) return { actual, error: null };
   const kind = typeof value === 'string' ? 'quoted' : 'bare';
-  const start = `expected ${subjectOf(assertion)} ${expectation(assertion)}, but it was `;
+  const start = `expected ${sourcePhrase(assertion)} ${expectation(assertion)}, but it was `;
   return { actual, error: { start, end: { kind, note: note === '' ? '' : ` (${note})` } } };
 }
 
 function expectation({ comparison, target }: Assertion): string {
   const { words, target: hasTarget } = EXPECTATIONS[comparison];
   if (!hasTarget) return words;
-  return `${words} ${numberOf(target) === null ? quoted(target) : target.trim()}`;
+  return `${words} ${parseNumber(target) === null ? quoted(target) : target.trim()}`;
 }
 
 function invalid(what: string, expression: string, problem: string): Outcome {
-  return failed(`the ${what} ${quoted(expression)} is not valid: ${problem}`);
+  return failedAssertion(`the ${what} ${quoted(expression)} is not valid: ${problem}`);
 }
 
 /** @param message contains nothing of the response */
-export function failed(message: string): Outcome {
+export function failedAssertion(message: string): Outcome {
   return { actual: null, error: { start: message, end: null } };
 }

@@ -4,14 +4,14 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import {
   evaluateAssertion,
-  failed,
+  failedAssertion,
   type Outcome,
   shownOutcome,
   withoutResponse,
 } from './evaluate-assertion.ts';
 import { InlineBudget } from './inline-budget.ts';
 import { PatternPool, type PoolReply, type PoolStep } from './pattern-pool.ts';
-import { type Input, inputOf, type SourceValues, subjectOf } from './sources.ts';
+import { type AssertionInput, assertionInput, type SourceValues, sourcePhrase } from './sources.ts';
 
 export type { SourceValues } from './sources.ts';
 
@@ -101,7 +101,7 @@ function evaluateInline(
 ): Evaluation {
   const source = sources[assertion.source];
   if (source === undefined) return { assertion, outcome: withoutResponse(assertion), step: null };
-  const input = inputOf(assertion, source);
+  const input = assertionInput(assertion, source);
   if (input.kind !== 'value' && !budget.takes(assertion, input)) {
     return { assertion, outcome: null, step: poolStepOf(assertion, input, budget) };
   }
@@ -111,7 +111,7 @@ function evaluateInline(
 
 function poolStepOf(
   assertion: Assertion,
-  input: Exclude<Input, { kind: 'value' }>,
+  input: Exclude<AssertionInput, { kind: 'value' }>,
   budget: InlineBudget,
 ): PoolStep {
   switch (input.kind) {
@@ -128,7 +128,7 @@ function poolStepOf(
 
 function outcomeOf(assertion: Assertion, reply: PoolReply, limitMs: number): Outcome {
   const unfinished = (why: string): Outcome =>
-    failed(`${subjectOf(assertion)} could not be evaluated: ${why}`);
+    failedAssertion(`${sourcePhrase(assertion)} could not be evaluated: ${why}`);
   switch (reply.kind) {
     case 'evaluated':
       return reply.outcome;

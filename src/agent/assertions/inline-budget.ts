@@ -1,9 +1,9 @@
 import type { Assertion } from '../../model/check/assertion.ts';
-import { type Parsed, parseJson } from './evaluate-assertion.ts';
-import { compileJsonPath, reachOf } from './json-path.ts';
+import { type ParsedJson, parseJson } from './evaluate-assertion.ts';
+import { compileJsonPath, pathReach } from './json-path.ts';
 import { patternProblem } from './pattern.ts';
 import { patternSteps } from './pattern-cost.ts';
-import type { Input } from './sources.ts';
+import type { AssertionInput } from './sources.ts';
 
 /**
  * The main thread's budget for all assertions of one attempt together, in steps of about 2 ns: the
@@ -20,11 +20,11 @@ const WALK_STEPS_PER_CHAR = 8;
  */
 export class InlineBudget {
   #spentSteps = 0;
-  #parsed: { readonly text: string; readonly outcome: Parsed } | null = null;
+  #parsed: { readonly text: string; readonly outcome: ParsedJson } | null = null;
   #stringified: { readonly value: unknown; readonly text: string } | null = null;
 
   /** Whether to evaluate it on the main thread; if so, subtracts its cost from the budget. */
-  takes(assertion: Assertion, input: Input): boolean {
+  takes(assertion: Assertion, input: AssertionInput): boolean {
     const steps = this.#stepsOf(assertion, input);
     if (this.#spentSteps + steps > BUDGET_STEPS) return false;
     this.#spentSteps += steps;
@@ -32,7 +32,7 @@ export class InlineBudget {
   }
 
   /** Parses a JSON text once for all assertions on it. */
-  parse(text: string): Parsed {
+  parse(text: string): ParsedJson {
     if (this.#parsed?.text !== text) this.#parsed = { text, outcome: parseJson(text) };
     return this.#parsed.outcome;
   }
@@ -45,7 +45,7 @@ export class InlineBudget {
     return this.#stringified.text;
   }
 
-  #stepsOf(assertion: Assertion, input: Input): number {
+  #stepsOf(assertion: Assertion, input: AssertionInput): number {
     switch (input.kind) {
       case 'value':
         return 0;
@@ -84,7 +84,7 @@ function pathSteps(path: string | null, length: number): number {
   if (path === null) return 0;
   const query = compileJsonPath(path);
   if (typeof query === 'string') return 0;
-  const reach = reachOf(query);
+  const reach = pathReach(query);
   if (reach === 'open') return Number.POSITIVE_INFINITY;
   return reach === 'plain' ? path.length * 100 : length * WALK_STEPS_PER_CHAR;
 }

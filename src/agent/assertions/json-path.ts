@@ -44,7 +44,7 @@ export type PathReach = 'plain' | 'linear' | 'open';
 
 const { IndexSelector, NameSelector, WildcardSelector } = jsonpath.selectors;
 
-export function reachOf(query: JSONPathQuery): PathReach {
+export function pathReach(query: JSONPathQuery): PathReach {
   if (query.singularQuery()) return 'plain';
   const isLinear = query.segments.every((segment) => {
     const [selector, ...others] = segment.selectors;

@@ -4,7 +4,7 @@ const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?$/i;
 const INTEGER = /^[+-]?\d+$/;
 
 /** The number in a text, which may have spaces around it; null if it is not a number. */
-export function numberOf(text: string): number | null {
+export function parseNumber(text: string): number | null {
   if (text.length > MAX_CHARS) return null;
   const trimmed = text.trim();
   if (!NUMBER.test(trimmed)) return null;
@@ -20,10 +20,10 @@ export type NumericOrder = (actual: unknown) => number | null;
  * given as text exactly, beyond the precision of a double. Parses the target once for all values.
  */
 export function numericOrder(target: string): NumericOrder {
-  const right = numberOf(target);
+  const right = parseNumber(target);
   if (right === null) return () => null;
   return (actual) => {
-    const left = typeof actual === 'string' ? numberOf(actual) : actual;
+    const left = typeof actual === 'string' ? parseNumber(actual) : actual;
     if (typeof left !== 'number') return null;
     if (left !== right || typeof actual !== 'string') return left - right;
     const [exactLeft, exactRight] = [integerOf(actual), integerOf(target)];

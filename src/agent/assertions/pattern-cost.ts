@@ -27,7 +27,7 @@ const shapes = new LruCache<PatternShape | 'unknown'>(500);
  * patterns without a known bound: nested repetitions, back-references, lookaround.
  */
 export function patternSteps(pattern: string, text: string): number {
-  const shape = shapes.getOrMake(pattern, () => shapeOf(pattern) ?? 'unknown');
+  const shape = shapes.getOrMake(pattern, () => patternShape(pattern) ?? 'unknown');
   if (shape === 'unknown') return Number.POSITIVE_INFINITY;
   const length = text.length + 1;
   const each = shape.paths * length ** shape.degree * shape.atoms;
@@ -52,7 +52,7 @@ function startsIn(text: string, shape: PatternShape, everywhere: number): number
 }
 
 /** null if the pattern has no known bound, or is not valid. */
-export function shapeOf(pattern: string): PatternShape | null {
+export function patternShape(pattern: string): PatternShape | null {
   const reader: Reader = { pattern, at: 0, prefix: '', prefixOpen: true };
   const shape = readAlternatives(reader, 0);
   if (shape === null || reader.at < pattern.length) return null;

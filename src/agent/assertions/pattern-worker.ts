@@ -5,20 +5,25 @@
 import { createContext, Script } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemCodeOf } from '../../runtime/errors.ts';
-import { evaluateAssertion, type Outcome, type Parsed, parseJson } from './evaluate-assertion.ts';
+import {
+  evaluateAssertion,
+  type Outcome,
+  type ParsedJson,
+  parseJson,
+} from './evaluate-assertion.ts';
 import { jsonProblem } from './json-size.ts';
 import type { WorkerReply, WorkerStart, WorkerStep } from './worker-protocol.ts';
 
 const { running } = workerData as WorkerStart;
 
 let text = '';
-let parsed: Parsed | null = null;
+let parsed: ParsedJson | null = null;
 let current: (() => void) | null = null;
 
 const script = new Script('run()');
 const context = createContext({ run: () => current?.() });
 
-function parse(): Parsed {
+function parse(): ParsedJson {
   if (parsed === null) {
     const problem = jsonProblem(text);
     parsed = problem === null ? parseJson(text) : { ok: false, problem };

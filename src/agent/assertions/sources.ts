@@ -21,16 +21,16 @@ export type SourceValues = Partial<Record<AssertionSource, SourceValue>>;
  * - `text`: a text, and the regular expression that selects the part to compare
  * - `json-text`, `json`: a document, and the JSONPath that selects the values to compare
  */
-export type Input =
+export type AssertionInput =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'text'; readonly text: string; readonly pattern: string | null }
   | { readonly kind: 'json-text'; readonly text: string; readonly path: string | null }
   | { readonly kind: 'json'; readonly value: unknown; readonly path: string | null };
 
-const NULL_INPUT: Input = { kind: 'value', value: null };
+const NULL_INPUT: AssertionInput = { kind: 'value', value: null };
 
 /** The value of each source and the meaning of its property: src/model/README.md, "Assertions". */
-export function inputOf(assertion: Assertion, source: SourceValue): Input {
+export function assertionInput(assertion: Assertion, source: SourceValue): AssertionInput {
   const { property, regex } = assertion;
   switch (source.kind) {
     case 'number':
@@ -50,7 +50,7 @@ export function inputOf(assertion: Assertion, source: SourceValue): Input {
 }
 
 /** The source of an assertion as a noun phrase for messages. */
-export function subjectOf({ source, property, regex }: Assertion): string {
+export function sourcePhrase({ source, property, regex }: Assertion): string {
   const pattern = patternOf({ source, property, regex });
   switch (source) {
     case 'STATUS_CODE':
@@ -69,14 +69,14 @@ export function subjectOf({ source, property, regex }: Assertion): string {
     case 'JSON_ANSWER':
     case 'JSON_RESPONSE':
       return given(property) === null
-        ? nameOf(source)
-        : `${shortened(property)} of ${nameOf(source)}`;
+        ? sourceName(source)
+        : `${shortened(property)} of ${sourceName(source)}`;
     case 'TEXT_BODY':
     case 'TEXT_ANSWER':
     case 'RESPONSE_DATA':
       return pattern === null
-        ? nameOf(source)
-        : `the match of ${quoted(pattern)} in ${nameOf(source)}`;
+        ? sourceName(source)
+        : `the match of ${quoted(pattern)} in ${sourceName(source)}`;
   }
 }
 
@@ -86,7 +86,7 @@ export function isOfBody(source: AssertionSource): boolean {
 }
 
 /** The name of a text or document in messages. */
-export function nameOf(source: AssertionSource): string {
+export function sourceName(source: AssertionSource): string {
   if (isOfBody(source)) return 'the body';
   if (source === 'JSON_ANSWER' || source === 'TEXT_ANSWER') return 'the answer';
   if (source === 'RESPONSE_DATA') return 'the data';
@@ -123,7 +123,7 @@ function patternOf({
   return given(regex) ?? (source === 'RESPONSE_CODE' ? null : given(property));
 }
 
-function withPattern(text: string, regex: string | null): Input | null {
+function withPattern(text: string, regex: string | null): AssertionInput | null {
   const pattern = given(regex);
   return pattern === null ? null : { kind: 'text', text, pattern };
 }
@@ -140,7 +140,7 @@ function headerText(
   return values.length === 0 ? null : values.join(', ');
 }
 
-function member(value: unknown, key: string): Input {
+function member(value: unknown, key: string): AssertionInput {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return NULL_INPUT;
   return { kind: 'value', value: (value as Record<string, unknown>)[key] ?? null };
 }

@@ -57,7 +57,7 @@ export interface RunProgress {
   readonly reachedMs: number;
 }
 
-export interface BackendDeps {
+export interface BackendParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Pick<
@@ -71,4 +71,4 @@ export interface BackendDeps {
   readonly secrets: Pick<SecretsVault, 'scrubber'>;
 }
 
-export type OpenBackend = (parts: BackendDeps) => Promise<Backend>;
+export type OpenBackend = (parts: BackendParts) => Promise<Backend>;

@@ -16,7 +16,7 @@ import type { SpoolSlots } from '../spool/spool.ts';
 import { SpoolSink } from '../spool/spool-sink.ts';
 import { openArtifactOutbox } from '../upload/artifact-outbox.ts';
 import { Uploader } from '../upload/uploader.ts';
-import type { Backend, BackendDeps } from './backend.ts';
+import type { Backend, BackendParts } from './backend.ts';
 import { createServiceHandover } from './service-handover.ts';
 
 export interface ServiceBackendOptions {
@@ -49,7 +49,7 @@ const DISK_LIMIT_MS = 2_000;
  */
 export async function openServiceBackend(
   { work, concurrency, alsoTo }: ServiceBackendOptions,
-  { clock, log, metrics, runs, captures, reports, secrets }: BackendDeps,
+  { clock, log, metrics, runs, captures, reports, secrets }: BackendParts,
 ): Promise<Backend> {
   const { dataDir, key, serviceUrl, spoolMaxBytes: maxBytes, spoolMaxAgeMs: maxAgeMs } = work;
   if (dataDir !== null) await restrictDataFolder(dataDir, DATA_NAMES, log);

@@ -1,6 +1,6 @@
 import {
   filePath,
-  listOf,
+  listParser,
   network,
   oneOf,
   onOrOff,
@@ -99,7 +99,7 @@ export const VARIABLES = {
       'Origins, besides SERVICE_URL, to which the agent may upload artifacts (S3_DIRECT_UPLOAD of the service). They are allowed even if TARGET_DENY denies their network. Artifacts for other origins go through the service.',
     allowed: `a list of at most ${MAX_ORIGINS} origins, separated by commas or spaces, each an http or https URL without a path and without wildcards, for example https://bucket.s3.eu-central-1.amazonaws.com`,
     secret: false,
-    parse: listOf(webOrigin, MAX_ORIGINS),
+    parse: listParser(webOrigin, MAX_ORIGINS),
   }),
   checksFile: variable<string | null>({
     name: 'CHECKS_FILE',
@@ -178,7 +178,7 @@ export const VARIABLES = {
       'Hosts that show whether the agent has a network. If none is reachable while checks fail, runs are recorded as missed (agent_offline) instead of failed.',
     allowed: `a list of at most ${MAX_CONNECTIVITY_TARGETS} host:port, separated by commas or spaces, IPv6 addresses in brackets, for example 192.0.2.1:53, [2001:db8::1]:443`,
     secret: false,
-    parse: listOf(hostAndPort, MAX_CONNECTIVITY_TARGETS),
+    parse: listParser(hostAndPort, MAX_CONNECTIVITY_TARGETS),
   }),
   deniedNetworks: variable<readonly Network[]>({
     name: 'TARGET_DENY',
@@ -187,7 +187,7 @@ export const VARIABLES = {
     meaning: 'Networks that no check may reach, tested on the resolved address of every hop.',
     allowed: `a list of at most ${MAX_NETWORKS} networks or addresses, separated by commas or spaces, for example 10.0.0.0/8, 192.0.2.7, fd00::/8`,
     secret: false,
-    parse: listOf(network, MAX_NETWORKS),
+    parse: listParser(network, MAX_NETWORKS),
   }),
   variablesFromEnv: variable<readonly string[]>({
     name: 'VARIABLES_FROM_ENV',
@@ -197,7 +197,7 @@ export const VARIABLES = {
       "Variables of the agent's own environment that templates of checks may use, by name. Their values are masked in everything that the agent reports, logs and stores.",
     allowed: `a list of at most ${MAX_OPERATOR_VARIABLES} names of letters, digits and underscores, separated by commas or spaces, for example DB_PASSWORD, SHOP_TOKEN`,
     secret: false,
-    parse: listOf(variableName, MAX_OPERATOR_VARIABLES),
+    parse: listParser(variableName, MAX_OPERATOR_VARIABLES),
   }),
   variablesDir: variable<string | null>({
     name: 'VARIABLES_DIR',
@@ -217,7 +217,7 @@ export const VARIABLES = {
       'The targets to which variables of the agent may be sent, one variable and one target per entry. A variable without an entry may be sent to any target.',
     allowed: `a list of at most ${MAX_TARGETS} NAME@host or NAME@host:port, separated by commas or spaces, where *.host stands for all names below a host and IPv6 addresses are in brackets, for example DB_PASSWORD@db.internal:5432 TOKEN@*.shop.example`,
     secret: false,
-    parse: listOf(variableTarget, MAX_TARGETS),
+    parse: listParser(variableTarget, MAX_TARGETS),
   }),
   httpsProxy: variable<HttpProxy | null>({
     name: 'HTTPS_PROXY',
@@ -245,7 +245,7 @@ export const VARIABLES = {
     meaning: 'Hosts that the agent reaches without a proxy. no_proxy takes precedence.',
     allowed: `a list of at most ${MAX_EXEMPTIONS} names (each includes its subdomains), addresses and networks, separated by commas or spaces, with :port for one port alone, or * for all, for example localhost, .example.com, 10.0.0.0/8`,
     secret: false,
-    parse: listOf(exemption, MAX_EXEMPTIONS),
+    parse: listParser(exemption, MAX_EXEMPTIONS),
   }),
   extraCaCerts: variable<string | null>({
     name: 'NODE_EXTRA_CA_CERTS',

@@ -23,7 +23,7 @@ const senderSchema = errorsRequestSchema.pick({
   arch: true,
 });
 /** The process in which an error was thrown. The one that reports it may be of another release. */
-export type Sender = z.output<typeof senderSchema>;
+export type CrashedProcess = z.output<typeof senderSchema>;
 
 const crashSchema = z.object({ sender: senderSchema, report: errorReportSchema });
 export type Crash = z.output<typeof crashSchema>;

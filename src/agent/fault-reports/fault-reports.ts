@@ -4,14 +4,14 @@ import { type ErrorsRequest, errorsResponseSchema } from '../../wire/v1/error-re
 import { MAX_ERROR_REPORTS, MAX_REQUEST_BYTES, PATHS } from '../../wire/v1/limits.ts';
 import type { ServiceFailure } from '../service-client/service-failure.ts';
 import { sourcesNow, sourcesOf } from './confirmed-frames.ts';
-import { type Crash, CrashFile, type Sender } from './crash-file.ts';
+import { type Crash, type CrashedProcess, CrashFile } from './crash-file.ts';
 import {
   type CountedFault,
   type ErrorReport,
   type Fault,
-  faultOf,
-  keyOf,
-  reportOf,
+  faultKey,
+  readFault,
+  toErrorReport,
 } from './fault.ts';
 import { HourlyAllowance } from './hourly-allowance.ts';
 import type { FaultReports, FaultReportsOptions, ReportingParts } from './reporting.ts';
@@ -37,7 +37,7 @@ export function createFaultReports(options: FaultReportsOptions): FaultReports {
 
 /** One request. `settled`: the service has taken or refused it for good; else `putBack`. */
 interface Batch {
-  readonly sender: Sender;
+  readonly sender: CrashedProcess;
   readonly reports: readonly ErrorReport[];
   settled(): Promise<void>;
   putBack(): void;
@@ -45,7 +45,7 @@ interface Batch {
 
 class Reporter implements FaultReports {
   readonly #options: FaultReportsOptions;
-  readonly #sender: Sender;
+  readonly #sender: CrashedProcess;
   readonly #waiting = new WaitingFaults();
   readonly #crashes: CrashFile | null;
   readonly #allowance: HourlyAllowance;
@@ -71,7 +71,7 @@ class Reporter implements FaultReports {
     if (isObject(error) && (this.#noted.has(error) || this.#recorded.has(error))) return;
     const fault = this.#read(error);
     if (fault === null) return;
-    if (isObject(error)) this.#noted.set(error, keyOf(fault));
+    if (isObject(error)) this.#noted.set(error, faultKey(fault));
     this.#waiting.add(fault, this.#options.clock.wallMs());
     this.#wake();
   }
@@ -85,7 +85,7 @@ class Reporter implements FaultReports {
     const counted = this.#countedOf(error);
     if (isObject(error)) this.#recorded.add(error);
     if (counted === null) return;
-    const report = reportOf(counted, sourcesNow(counted.frames));
+    const report = toErrorReport(counted, sourcesNow(counted.frames));
     this.#crashes.add({ sender: this.#sender, report });
     this.#wake();
   }
@@ -151,7 +151,7 @@ class Reporter implements FaultReports {
   /** Null if the thrown value itself throws when it is read. */
   #read(error: unknown): Fault | null {
     try {
-      return faultOf(error);
+      return readFault(error);
     } catch {
       this.#options.log.debug('an error of the agent cannot be read, and is not reported');
       return null;
@@ -222,7 +222,7 @@ class Reporter implements FaultReports {
     for (let bytes = 0; reports.length < maxReports && bytes < MAX_BYTES; ) {
       const fault = this.#waiting.take();
       if (fault === null) break;
-      const report = reportOf(fault, await sourcesOf(fault.frames));
+      const report = toErrorReport(fault, await sourcesOf(fault.frames));
       taken.push(fault);
       reports.push(report);
       bytes += JSON.stringify(report).length;

@@ -29,12 +29,12 @@ const ROOT = slashed(new URL('../../../', import.meta.url).href) ?? '/';
  * Reads what was thrown: the outermost error alone. Its causes are mostly in the same stack, and
  * a library's causes contain what it was called with.
  */
-export function faultOf(thrown: unknown): Fault {
+export function readFault(thrown: unknown): Fault {
   return { class: classOf(thrown), code: codeOf(thrown), frames: framesOf(thrown) };
 }
 
 /** Two faults with the same key are the same error. */
-export function keyOf({ class: name, code, frames }: Fault): string {
+export function faultKey({ class: name, code, frames }: Fault): string {
   return identity(name, code, frames);
 }
 
@@ -44,7 +44,7 @@ export function keyOfReport({ class: name, code, stack }: ErrorReport): string {
 }
 
 /** @param sources of the fault's frames */
-export function reportOf(fault: CountedFault, sources: Sources): ErrorReport {
+export function toErrorReport(fault: CountedFault, sources: Sources): ErrorReport {
   return {
     class: fault.class,
     code: fault.code,

@@ -1,4 +1,4 @@
-import { type CountedFault, type Fault, keyOf } from './fault.ts';
+import { type CountedFault, type Fault, faultKey } from './fault.ts';
 
 /** Kinds of errors that wait to be reported. */
 const MAX_KINDS = 100;
@@ -28,7 +28,7 @@ export class WaitingFaults {
   /** These could not be reported: they are the first again. */
   putBack(faults: readonly CountedFault[]): void {
     const since = this.#kinds;
-    this.#kinds = new Map(faults.map((fault) => [keyOf(fault), fault]));
+    this.#kinds = new Map(faults.map((fault) => [faultKey(fault), fault]));
     for (const fault of since.values()) this.#merge(fault);
   }
 
@@ -40,7 +40,7 @@ export class WaitingFaults {
   }
 
   #merge(more: CountedFault): void {
-    const key = keyOf(more);
+    const key = faultKey(more);
     const known = this.#kinds.get(key);
     if (known !== undefined) this.#kinds.set(key, { ...known, ...together(known, more) });
     else if (this.#kinds.size < MAX_KINDS) this.#kinds.set(key, more);

@@ -61,14 +61,14 @@ const NOT_READY: Readonly<Record<AgentState, string | null>> = {
   draining: 'draining: the agent is stopping and starts no new runs',
 };
 
-export function text(status: number, line: string): HealthResponse {
+export function textResponse(status: number, line: string): HealthResponse {
   return { status, contentType: 'text/plain; charset=utf-8', body: `${line}\n` };
 }
 
 /** 200 when the agent runs checks, else 503 with the reason. */
 export function readiness({ state }: HealthStatus): HealthResponse {
   const reason = NOT_READY[state];
-  return reason === null ? text(200, 'ready') : text(503, `not ready: ${reason}`);
+  return reason === null ? textResponse(200, 'ready') : textResponse(503, `not ready: ${reason}`);
 }
 
 /**
@@ -77,8 +77,8 @@ export function readiness({ state }: HealthStatus): HealthResponse {
  */
 export function liveness({ state, lastTickMs }: HealthStatus, nowMs: number): HealthResponse {
   const ageMs = state === 'running' && lastTickMs !== null ? nowMs - lastTickMs : 0;
-  if (ageMs <= MAX_TICK_AGE_MS) return text(200, 'live');
-  return text(
+  if (ageMs <= MAX_TICK_AGE_MS) return textResponse(200, 'live');
+  return textResponse(
     503,
     `not live: the scheduler has not ticked for ${Math.floor(ageMs / 1000)} s (allowed: ${MAX_TICK_AGE_MS / 1000} s)`,
   );

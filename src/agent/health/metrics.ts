@@ -24,7 +24,7 @@ import {
 import { createCheckGauges, type GaugedCheck } from './check-gauges.ts';
 import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
 
-export { METRICS } from './metrics-table.ts';
+export { AGENT_METRICS } from './metrics-table.ts';
 
 /** The load at a scrape; a Scheduler has these fields. */
 interface Load {

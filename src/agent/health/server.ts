@@ -10,7 +10,7 @@ import {
   health,
   liveness,
   readiness,
-  text,
+  textResponse,
 } from './endpoints.ts';
 import type { AgentMetrics } from './metrics.ts';
 
@@ -82,7 +82,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
   );
   const clientErrors = new ClientErrors({
     clock: options.clock,
-    answer: (status, message) => text(status, message),
+    answer: (status, message) => textResponse(status, message),
   });
   clientErrors.watch(server);
   server.on('clientError', clientErrors.handle);
@@ -164,7 +164,7 @@ async function answer(
     send(request, response, found, options.clock);
   } catch (error) {
     options.log.error({ err: error }, 'a request to the health server failed');
-    const failed = text(500, "internal error; see the agent's log");
+    const failed = textResponse(500, "internal error; see the agent's log");
     send(request, response, failed, options.clock);
   }
 }
@@ -177,10 +177,10 @@ async function answerTo(
   const path = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '/';
   const endpoint = ENDPOINTS.get(path);
   if (endpoint === undefined) {
-    return text(404, `not found; there are ${[...ENDPOINTS.keys()].join(', ')}`);
+    return textResponse(404, `not found; there are ${[...ENDPOINTS.keys()].join(', ')}`);
   }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return text(405, 'method not allowed; use GET or HEAD');
+    return textResponse(405, 'method not allowed; use GET or HEAD');
   }
   return await endpoint(options);
 }

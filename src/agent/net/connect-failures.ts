@@ -1,5 +1,5 @@
 import type { ErrorCode, Failure } from '../../model/result/error-codes.ts';
-import { durationText, endpointText } from './endpoint-text.ts';
+import { endpointText, millisecondsText } from './endpoint-text.ts';
 import type { NotOpened } from './open-socket.ts';
 
 interface Row {
@@ -62,12 +62,12 @@ export function connectFailure(target: string, end: NotOpened, tookMs: number): 
         end.synsRepeated === 0 ? '' : `, though the SYN was ${sentText(end.synsRepeated)}`;
       return {
         code: 'CONNECT_TIMEOUT',
-        message: `${target} did not answer within ${durationText(tookMs)}${syns}`,
+        message: `${target} did not answer within ${millisecondsText(tookMs)}${syns}`,
       };
     }
     case 'error': {
       const { code, what } = ROWS[end.systemCode] ?? OTHER;
-      const message = `${target} ${what} (${end.systemCode} after ${durationText(tookMs)})`;
+      const message = `${target} ${what} (${end.systemCode} after ${millisecondsText(tookMs)})`;
       return { code, message };
     }
   }

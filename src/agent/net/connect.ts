@@ -10,7 +10,7 @@ import {
   repeatedSynText,
   targetText,
 } from './connect-failures.ts';
-import { durationText, endpointText, withoutBrackets } from './endpoint-text.ts';
+import { endpointText, millisecondsText, withoutBrackets } from './endpoint-text.ts';
 import { familyFor, hostHasIpv6 } from './host-families.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
 import { handshakeMs } from './kernel/kernel-sockets.ts';
@@ -18,7 +18,7 @@ import { type Opened, openSocket } from './open-socket.ts';
 import type { StarvationMark } from './starvation.ts';
 import { Stopwatch } from './stopwatch.ts';
 
-export interface Target {
+export interface ConnectTarget {
   /** A name, or an address; an IPv6 address with or without brackets. */
   readonly hostname: string;
   readonly port: number;
@@ -69,7 +69,7 @@ export interface NotConnected {
  * event loop times failures, repeated SYNs and connections to a peer that may send first.
  */
 export async function connectTcp(
-  target: Target,
+  target: ConnectTarget,
   context: ProbeContext,
   options: ConnectOptions = {},
 ): Promise<Connected | NotConnected> {
@@ -95,7 +95,7 @@ interface FamilyOutcome {
 }
 
 async function connectFamily(
-  target: Target,
+  target: ConnectTarget,
   context: ProbeContext,
   { peerMaySpeakFirst = false }: ConnectOptions,
 ): Promise<FamilyOutcome> {
@@ -114,7 +114,7 @@ async function connectFamily(
   }
   const { addresses } = resolution;
   if (!isLiteral) {
-    log.info(`${hostname} is ${addresses.join(', ')} (found in ${durationText(dnsMs)})`);
+    log.info(`${hostname} is ${addresses.join(', ')} (found in ${millisecondsText(dnsMs)})`);
   }
   const choice = chooseAddresses(endpointText(hostname, port), addresses, context);
   if (!choice.ok) {
@@ -137,7 +137,7 @@ async function connectFamily(
     const synsRepeated = handshake?.retransmits ?? 0;
     const text = endpointText(address, port);
     if (synsRepeated > 0) log.warn(repeatedSynText(text, synsRepeated));
-    log.info(`connected to ${text} in ${durationText(tcpMs)}`);
+    log.info(`connected to ${text} in ${millisecondsText(tcpMs)}`);
     const found = { socket, address, ipFamily, handshake };
     const times = { dnsMs, tcpMs, kernelMs };
     return { outcome: { ok: true, ...found, ...times }, mayLackIpv6: false };
@@ -187,7 +187,7 @@ interface Tried {
 /** Returns the outcome of the last address that was tried: the first that answered, if any. */
 async function tryAddresses(
   [first, ...rest]: Addresses,
-  { hostname, port }: Target,
+  { hostname, port }: ConnectTarget,
   from: Instant,
   context: ProbeContext,
 ): Promise<Tried> {

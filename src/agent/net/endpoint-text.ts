@@ -25,6 +25,6 @@ export function percentDecoded(text: string): string {
 }
 
 /** A duration for messages: `0.4 ms`, `12 ms`. */
-export function durationText(durationMs: number): string {
+export function millisecondsText(durationMs: number): string {
   return `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`;
 }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { systemCodeOf } from '../../runtime/errors.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
-import { stateOf } from './kernel/kernel-sockets.ts';
+import { socketState } from './kernel/kernel-sockets.ts';
 import { peerActivity, UNKNOWN_ACTIVITY } from './kernel/peer-activity.ts';
 import { type Limits, limitedWait } from './limited-wait.ts';
 
@@ -31,7 +31,7 @@ export function openSocket(address: string, port: number, limits: Limits): Promi
   let opening: Socket | null = null;
   const ends = {
     timedOut: (): Opened => {
-      const state = opening === null ? null : stateOf(sockets, opening);
+      const state = opening === null ? null : socketState(sockets, opening);
       return { ok: false, ended: 'time-up', synsRepeated: state?.retransmits ?? 0 };
     },
     cancelled: (): Opened => ({ ok: false, ended: 'cancelled' }),
@@ -47,7 +47,7 @@ export function openSocket(address: string, port: number, limits: Limits): Promi
         return;
       }
       connected = true;
-      settle({ ok: true, socket, handshake: stateOf(sockets, socket) });
+      settle({ ok: true, socket, handshake: socketState(sockets, socket) });
     };
     const onError = (error: Error): void =>
       settle({ ok: false, ended: 'error', systemCode: systemCodeOf(error) ?? 'UNKNOWN' });

@@ -2,7 +2,7 @@ import type { Check } from '../../model/check/check.ts';
 import { ERROR_CODES } from '../../model/result/error-codes.ts';
 import { reasonsOf } from '../../model/result/reasons.ts';
 import type { CheckResult } from '../../model/result/result.ts';
-import { detailOf, phasesOf } from '../../model/result/result-summary.ts';
+import { detailOf, shownPhases } from '../../model/result/result-summary.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
 import { endpointText } from '../net/endpoint-text.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
@@ -81,7 +81,7 @@ function isTooSlow(result: CheckResult): boolean {
 }
 
 function slowestPhaseOf(result: CheckResult): readonly [string, number] {
-  const [first] = [...phasesOf(result)].sort(([, one], [, other]) => other - one);
+  const [first] = [...shownPhases(result)].sort(([, one], [, other]) => other - one);
   // A DNS check is one phase.
   return first ?? [result.dnsCheckResult === null ? 'response' : 'dns', result.responseTime];
 }

@@ -28,7 +28,7 @@ export interface RunName {
 }
 
 /** The result of one attempt: src/model/README.md, "Results". */
-export function resultOf(check: Check, attempt: Attempt, context: ResultContext): CheckResult {
+export function toCheckResult(check: Check, attempt: Attempt, context: ResultContext): CheckResult {
   const stoppedAt = new Date(attempt.startedAtMs + attempt.durationMs).toISOString();
   return {
     resultType: context.resultType,

@@ -17,7 +17,7 @@ import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
 import { concludeLog } from './conclude-log.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
 import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
-import { type ResultContext, type RunName, resultIdIn, resultOf } from './result.ts';
+import { type ResultContext, type RunName, resultIdIn, toCheckResult } from './result.ts';
 import type { CpuPressure, Sheddable } from './starvation/cpu-pressure.ts';
 
 /**
@@ -168,9 +168,9 @@ async function buildResult(
   const context = { ...name, resultId, jobAssets: [...bodyAssets, ...evidence.assets], evidence };
   const { verdict, endpoint, jobLog } = attempt;
   if (verdict.hasFailures || verdict.hasErrors || verdict.isDegraded) {
-    concludeLog(resultOf(check, attempt, context), check, endpoint, jobLog);
+    concludeLog(toCheckResult(check, attempt, context), check, endpoint, jobLog);
   }
-  return scrubResult(resultOf(check, attempt, context), await scrubber());
+  return scrubResult(toCheckResult(check, attempt, context), await scrubber());
 }
 
 function failed({ verdict }: Attempt): boolean {

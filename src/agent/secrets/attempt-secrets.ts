@@ -1,7 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
-import { type Lookup, valuesIn } from './render-check.ts';
+import { type Lookup, variableValuesIn } from './render-check.ts';
 import { sentCredentialsOf } from './sent-credentials.ts';
 
 /** The secrets of one attempt that are not declared secret. */
@@ -34,7 +34,7 @@ export function attemptSecretsOf(
   const { parts, wholes } = sentCredentialsOf(sent);
   if (parts.every(isKnown)) return NO_ATTEMPT_SECRETS;
   // One scrubber needs both: if one is a part of the other, separate ones would leave the rest.
-  const declared = valuesIn(check, lookup).filter(isKnown);
+  const declared = variableValuesIn(check, lookup).filter(isKnown);
   const all = [...new Set([...parts, ...wholes, ...declared])];
   let chars = 0;
   const values = all.filter((value) => {

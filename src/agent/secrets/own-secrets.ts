@@ -2,7 +2,7 @@ import { createScrubber, isMaskable, type Scrubber } from '../../scrub/scrubber.
 import { createPartMask, type PartMask } from '../../scrub/secret-parts.ts';
 import { isAllowed, type Receiver, type VariableTarget } from '../config/variable-targets.ts';
 import { endpointText, withoutBrackets } from '../net/endpoint-text.ts';
-import { formsOf } from './secret-forms.ts';
+import { secretForms } from './secret-forms.ts';
 
 /** One variable of the agent itself in a request. */
 export interface OwnSecret {
@@ -17,7 +17,7 @@ export interface OwnSecret {
 }
 
 /** The parts of a request that may carry values to the target of a redirect. */
-export interface Sent {
+export interface SentParts {
   readonly url: URL;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: unknown;
@@ -55,7 +55,7 @@ export class OwnSecrets {
   }
 
   /** The same for a redirected request, by the values that it still contains. */
-  whyNotOn(sent: Sent, receivers: readonly Receiver[]): string | null {
+  whyNotOn(sent: SentParts, receivers: readonly Receiver[]): string | null {
     const bound = this.#secrets.filter(({ targets }) => targets !== null);
     const carried = bound.filter((secret) => this.#isCarried(secret, sent));
     const refused = this.#refused(carried, receivers);
@@ -91,7 +91,7 @@ export class OwnSecrets {
       : `port ${port} of a host whose name contains its value`;
   }
 
-  #isCarried(secret: OwnSecret, { url, headers, body }: Sent): boolean {
+  #isCarried(secret: OwnSecret, { url, headers, body }: SentParts): boolean {
     if (body !== null && secret.isInBody) return true;
     return this.#isIn(secret, url.href) || headers.some(([, value]) => this.#isIn(secret, value));
   }
@@ -109,7 +109,7 @@ export class OwnSecrets {
   #searchOf(secret: OwnSecret): readonly [Scrubber, PartMask] {
     const known = this.#searches.get(secret);
     if (known !== undefined) return known;
-    const forms = formsOf(secret.value);
+    const forms = secretForms(secret.value);
     const search = [createScrubber(forms), createPartMask(forms)] as const;
     this.#searches.set(secret, search);
     return search;

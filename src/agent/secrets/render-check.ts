@@ -4,8 +4,8 @@ import {
   fillTemplate,
   fillUrl,
   namesIn,
-  namesOf,
   type Template,
+  templateNames,
 } from '../../model/check/template.ts';
 import { NOT_READABLE_NAME } from '../../model/credentials/not-readable.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
@@ -13,7 +13,7 @@ import { mapTexts, type TextField } from './check-texts.ts';
 import { LIMITS_CHARS, valueProblem } from './value-problem.ts';
 
 /** The failure is CREDENTIAL_NOT_READABLE, VARIABLE_UNKNOWN or REQUEST_INVALID. */
-export type Rendered<C> =
+export type RenderedCheck<C> =
   | { readonly ok: true; readonly check: C }
   | { readonly ok: false; readonly failure: Failure };
 
@@ -48,7 +48,7 @@ function compile(check: Check): Compiled | null {
   const texts: CompiledText[] = [];
   mapTexts(check, (text, field) => {
     const template = compileTemplate(text);
-    texts.push({ template, names: template === null ? [] : namesOf(template), field });
+    texts.push({ template, names: template === null ? [] : templateNames(template), field });
     return text;
   });
   const all = new Set(texts.flatMap((each) => each.names));
@@ -70,7 +70,7 @@ function compile(check: Check): Compiled | null {
  *
  * Returns the same object for a check without templates.
  */
-export function renderCheck<C extends Check>(check: C, others: Lookup): Rendered<C> {
+export function renderCheck<C extends Check>(check: C, others: Lookup): RenderedCheck<C> {
   const compiled = compile(check);
   if (compiled === null) return { ok: true, check };
   const { texts, own, notReadable } = compiled;
@@ -107,7 +107,7 @@ export function namesFromOthers(check: Check): readonly string[] {
 }
 
 /** The values of the variables in the templates of a check. */
-export function valuesIn(check: Check, others: Lookup): readonly string[] {
+export function variableValuesIn(check: Check, others: Lookup): readonly string[] {
   const compiled = compile(check);
   if (compiled === null) return [];
   return compiled.names.flatMap((name) => compiled.own.get(name) ?? others(name) ?? []);

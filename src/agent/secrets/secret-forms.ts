@@ -15,11 +15,11 @@ const MIN_FORM_CHARS = 8;
  * credentials, no default port, no fragment, `/` for `\`); headers lose white space at their ends,
  * and their Latin-1 may be read as UTF-8.
  */
-export function formsOf(value: string): readonly string[] {
+export function secretForms(value: string): readonly string[] {
   return [value, ...otherFormsOf(value)];
 }
 
-/** `formsOf` without the value itself. */
+/** `secretForms` without the value itself. */
 export function otherFormsOf(value: string): readonly string[] {
   if (!MAY_DIFFER.test(value)) return [];
   const trimmed = value.trim();

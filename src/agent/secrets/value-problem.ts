@@ -1,6 +1,6 @@
 import { isHeaderValue } from '../../model/check/request.ts';
 import { isHttpUrl } from '../../model/check/request-url.ts';
-import { namesOf, type Template } from '../../model/check/template.ts';
+import { type Template, templateNames } from '../../model/check/template.ts';
 import type { TextField } from './check-texts.ts';
 
 type Kind = TextField['kind'];
@@ -29,7 +29,7 @@ export function valueProblem(
   filled: string | null,
   lookup: (name: string) => string | undefined,
 ): string | null {
-  const names = namesOf(template);
+  const names = templateNames(template);
   if (filled === null) {
     return `it is longer than ${LIMITS_CHARS[kind]} characters with ${valuesOf(names)} filled in`;
   }
@@ -43,8 +43,8 @@ export function valueProblem(
 
 /** The variables whose values are not encoded. Encoded in a url, any value can be sent. */
 function unencodedNames(kind: Kind, template: Template): readonly string[] {
-  if (kind !== 'url') return namesOf(template);
-  return namesOf(
+  if (kind !== 'url') return templateNames(template);
+  return templateNames(
     template.filter((part, index) => typeof part !== 'string' && (part.isRaw || index === 0)),
   );
 }

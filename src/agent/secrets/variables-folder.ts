@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { stampOf } from '../source/file/file-stamp.ts';
+import { fileStamp } from '../source/file/file-stamp.ts';
 import { type Listing, listFolder, readValue } from './read-folder.ts';
 
 /** After this many scans, reads a folder that keeps changing. */
@@ -89,7 +89,7 @@ export class VariablesFolder {
   async #stamp(listed: Listing | string): Promise<string> {
     if (typeof listed === 'string') return listed;
     const { folder } = this.#options;
-    return stampOf([folder, ...listed.names.map((name) => join(folder, name))]);
+    return fileStamp([folder, ...listed.names.map((name) => join(folder, name))]);
   }
 
   async #take(listed: Listing | string): Promise<void> {

@@ -26,11 +26,11 @@ import {
   isInBody,
   isInHost,
   namesFromOthers,
-  type Rendered,
+  type RenderedCheck,
   renderCheck,
-  valuesIn,
+  variableValuesIn,
 } from './render-check.ts';
-import { formsOf } from './secret-forms.ts';
+import { secretForms } from './secret-forms.ts';
 import { SecretMemory } from './secret-memory.ts';
 import { urlCredentialsOf } from './sent-credentials.ts';
 import { VariablesFolder } from './variables-folder.ts';
@@ -44,8 +44,8 @@ interface FilledIn {
 }
 
 export type RenderedWithSecrets<C> =
-  | (Extract<Rendered<C>, { ok: true }> & FilledIn)
-  | Extract<Rendered<C>, { ok: false }>;
+  | (Extract<RenderedCheck<C>, { ok: true }> & FilledIn)
+  | Extract<RenderedCheck<C>, { ok: false }>;
 
 export type VaultInput = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
 
@@ -183,13 +183,13 @@ class Vault implements SecretsVault {
   }
 
   #partsIn(check: Check): PartMask {
-    const sent = valuesIn(check, this.#lookup).filter((value) => this.#memory.has(value));
+    const sent = variableValuesIn(check, this.#lookup).filter((value) => this.#memory.has(value));
     if (sent.length === 0) return NO_PARTS;
     let own: PartMask | null = null;
     // Built on demand: building the index takes longer than a lookup, and few texts contain a part.
     const ownOf = (text: string): PartMask => {
       if (!this.#parts.holdsPart(text)) return NO_PARTS;
-      own ??= createPartMask(sent.flatMap(formsOf));
+      own ??= createPartMask(sent.flatMap(secretForms));
       return own;
     };
     return {
@@ -225,7 +225,7 @@ class Vault implements SecretsVault {
   async scrubberWith(secrets: AttemptSecrets): Promise<Scrubber> {
     if (secrets.values.length === 0) return this.#scrubber;
     // A few secrets take some ten microseconds: not worth caching for the next attempt.
-    const own = await this.#build(secrets.values.flatMap(formsOf));
+    const own = await this.#build(secrets.values.flatMap(secretForms));
     return combineScrubbers(own, this.#scrubber);
   }
 

@@ -27,7 +27,7 @@ const MAX_ORIGIN_CHARS = 300;
  *
  * @param origins those of SERVICE_URL and ARTIFACT_ORIGINS
  */
-export function denialOf(
+export function partDenial(
   { url, headers }: Pick<ArtifactPart, 'url' | 'headers'>,
   origins: readonly string[],
 ): PartDenial | null {

@@ -12,7 +12,7 @@ import type { Scrub } from '../secrets/cut-scrubbed.ts';
 import { failureFromError, failureFromTimeout } from './connection-failures.ts';
 import { Dispatchers, type Route } from './dispatchers.ts';
 import type { Pieces } from './file-pieces.ts';
-import { denialOf, type PartDenial } from './part-denial.ts';
+import { type PartDenial, partDenial } from './part-denial.ts';
 import { readResponseBody } from './response-body.ts';
 import { failureFromStatus, unreadableResponse } from './response-failures.ts';
 import {
@@ -146,7 +146,7 @@ export class ServiceClient {
 
   /**
    * Sends one part of an artifact: to a path of the service with the key, to a signed address with
-   * the part's own headers only. Follows no redirect, and sends nothing that `denialOf` does not allow.
+   * the part's own headers only. Follows no redirect, and sends nothing that `partDenial` does not allow.
    *
    * @param body of exactly `bytes`; it is ended in any case. A failure to read it is `offline`, too
    */
@@ -157,7 +157,7 @@ export class ServiceClient {
     options: RequestOptions,
   ): Promise<PutResponse> {
     const { serviceUrl, artifactOrigins } = this.#options;
-    const denied = denialOf(part, [serviceUrl.origin, ...artifactOrigins]);
+    const denied = partDenial(part, [serviceUrl.origin, ...artifactOrigins]);
     if (denied !== null) {
       await body.return();
       return { ok: false, failure: null, denied };

@@ -18,7 +18,7 @@ export interface SpoolOptions {
   readonly commitDelayMs?: number;
 }
 
-export interface SpoolDeps {
+export interface SpoolParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onDropped: SpoolDropped;
@@ -40,7 +40,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  */
 export async function openSpool(
   options: SpoolOptions,
-  { disk = systemDisk, ...deps }: SpoolDeps,
+  { disk = systemDisk, ...deps }: SpoolParts,
 ): Promise<Spool> {
   const { dataDir, maxBytes = 512 * MIB, maxAgeMs = 7 * DAY_MS } = options;
   const { maxMemoryBytes = 64 * MIB, commitDelayMs = 25 } = options;

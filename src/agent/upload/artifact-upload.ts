@@ -28,7 +28,7 @@ export type UploadEnd =
   | { readonly end: 'refused' | 'again'; readonly failure: ServiceFailure }
   | { readonly end: 'failure'; readonly failure: ServiceFailure; readonly partsSent: number };
 
-export interface UploadTools {
+export interface UploadParts {
   readonly client: Pick<ServiceClient, 'post' | 'put'>;
   /** The artifact's `bytes` from that offset on. The pieces throw the system's error. */
   readonly read: (from: number, bytes: number) => Pieces;
@@ -49,7 +49,7 @@ const PART_TIMEOUT_MS = 60_000;
  *
  * @throws the system's error where the artifact cannot be read
  */
-export async function uploadArtifact(begin: ArtifactBegin, tools: UploadTools): Promise<UploadEnd> {
+export async function uploadArtifact(begin: ArtifactBegin, tools: UploadParts): Promise<UploadEnd> {
   const { client, signal } = tools;
   const options = { timeoutMs: REQUEST_TIMEOUT_MS, signal };
   const begun = await client.post(PATHS.artifacts, begin, {
@@ -98,7 +98,7 @@ async function putAnyWay(
   part: ArtifactPart,
   uploadId: string,
   range: Range,
-  tools: UploadTools,
+  tools: UploadParts,
 ): Promise<ServiceResponse<void>> {
   const put = await putPart(part, range, tools);
   if (put.ok || put.failure !== null) return put;
@@ -112,7 +112,7 @@ async function putAnyWay(
 async function putPart(
   part: ArtifactPart,
   { from, bytes }: Range,
-  { client, read, signal }: UploadTools,
+  { client, read, signal }: UploadParts,
 ): Promise<PutResponse> {
   const failure: { error: unknown } = { error: null };
   const timeoutMs = PART_TIMEOUT_MS + (bytes / MIN_BYTES_PER_S) * 1000;

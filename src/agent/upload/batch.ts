@@ -75,7 +75,7 @@ export interface Deferred {
   readonly aheadMs: number;
 }
 
-export interface Settled {
+export interface SettledBatch {
   readonly accepted: readonly SpooledRecord[];
   readonly rejected: readonly Rejected[];
   /** Ahead of the service's clock: sent again when their time comes. */
@@ -85,7 +85,10 @@ export interface Settled {
 }
 
 /** Sorts the records by the service's answer. */
-export function settle(records: readonly SpooledRecord[], answer: ResultsResponse): Settled {
+export function settleBatch(
+  records: readonly SpooledRecord[],
+  answer: ResultsResponse,
+): SettledBatch {
   const acceptedIds = new Set(answer.accepted);
   const rejections = new Map(
     answer.rejected.map((rejection) => [`${rejection.list} ${rejection.index}`, rejection]),

@@ -13,7 +13,7 @@ import {
 import type { Spool, SpooledRecord, SpoolKind } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { ArtifactUploader } from './artifact-uploader.ts';
-import { BATCH_BYTES, batchOf, type Rejected, settle } from './batch.ts';
+import { BATCH_BYTES, batchOf, type Rejected, settleBatch } from './batch.ts';
 import { BatchSize } from './batch-size.ts';
 import { FailingRecords } from './failing-records.ts';
 import { PackedBatches } from './packed-batches.ts';
@@ -217,7 +217,7 @@ export class Uploader {
     sent: readonly SpooledRecord[],
     answer: ResultsResponse,
   ): Promise<{ readonly open: readonly SpooledRecord[]; readonly taken: number }> {
-    const { accepted, rejected, deferred, open } = settle(sent, answer);
+    const { accepted, rejected, deferred, open } = settleBatch(sent, answer);
     if (open.length === sent.length) return { open, taken: 0 };
     this.#retries.succeeded();
     this.#size.succeeded();

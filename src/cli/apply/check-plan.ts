@@ -4,7 +4,7 @@ import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
 import type { VariablePlan } from './variable-plan.ts';
 
 /** One change of a check. */
-export type Step =
+export type ApplyStep =
   | { readonly kind: 'create'; readonly check: Check }
   | {
       readonly kind: 'update';
@@ -16,7 +16,7 @@ export type Step =
   | { readonly kind: 'delete'; readonly id: string; readonly checkType: string };
 
 /** A check or a variable that cannot be applied as the file defines it. */
-export interface Refusal {
+export interface ApplyRefusal {
   readonly kind: 'check' | 'variable';
   /** The key of a variable. */
   readonly id: string;
@@ -24,12 +24,12 @@ export interface Refusal {
   readonly reasons: readonly string[];
 }
 
-export interface Plan {
+export interface ApplyPlan {
   /** Done before the checks, which may need them. */
   readonly variables: VariablePlan;
   /** In the order of the file, deletions last. */
-  readonly steps: readonly Step[];
-  readonly refusals: readonly Refusal[];
+  readonly steps: readonly ApplyStep[];
+  readonly refusals: readonly ApplyRefusal[];
   readonly unchanged: number;
   /** Checks of the account that are not in the file, and stay. */
   readonly others: number;
@@ -39,7 +39,7 @@ export interface Plan {
 export type UnlistedAction = 'keep' | 'delete' | 'deactivate';
 
 /** Whether the step only writes secret values again, which may be unchanged. */
-export function isRewriteOnly(step: Step): boolean {
+export function isRewriteOnly(step: ApplyStep): boolean {
   return step.kind === 'update' && step.changes.every(({ isWrittenAgain }) => isWrittenAgain);
 }
 
@@ -48,14 +48,14 @@ export function isRewriteOnly(step: Step): boolean {
  *
  * @param checks of the file, each with its locations for this service
  */
-export function planOf(
+export function planChanges(
   checks: readonly Check[],
   known: readonly KnownCheck[],
   unlistedActionOf: (id: string) => UnlistedAction,
-): Omit<Plan, 'variables'> {
+): Omit<ApplyPlan, 'variables'> {
   const byId = new Map(known.map((check) => [check.id, check]));
-  const steps: Step[] = [];
-  const refusals: Refusal[] = [];
+  const steps: ApplyStep[] = [];
+  const refusals: ApplyRefusal[] = [];
   let unchanged = 0;
   for (const check of checks) {
     const before = byId.get(check.id);
@@ -80,7 +80,7 @@ export function planOf(
   return { steps, refusals, unchanged, others };
 }
 
-function endOf({ id, checkType, check }: KnownCheck, fate: UnlistedAction): Step | null {
+function endOf({ id, checkType, check }: KnownCheck, fate: UnlistedAction): ApplyStep | null {
   // A check file cannot define heartbeats, so their absence does not mean deletion.
   if (checkType === 'HEARTBEAT') return null;
   if (fate === 'delete') return { kind: 'delete', id, checkType };
@@ -88,12 +88,12 @@ function endOf({ id, checkType, check }: KnownCheck, fate: UnlistedAction): Step
   return updateOf(check, { ...check, activated: false });
 }
 
-function updateOf(known: Check | null, check: Check): Step | null {
+function updateOf(known: Check | null, check: Check): ApplyStep | null {
   const [before, after] = comparable(known ?? check, check);
   if (known === null) {
     const texts = { before: 'of another release', after: 'as in the file' };
     const changes = [{ path: 'all fields', ...texts, isWrittenAgain: false }];
-    return { kind: 'update', check, changes, body: bodyOf(after) };
+    return { kind: 'update', check, changes, body: checkBody(after) };
   }
   const names = changedFields(before, after);
   if (names.length === 0) return null;
@@ -107,7 +107,7 @@ function updateOf(known: Check | null, check: Check): Step | null {
 }
 
 /** A check without its id, which is in the path, and without the fields that it leaves to the service. */
-export function bodyOf(check: Check): Readonly<Record<string, unknown>> {
+export function checkBody(check: Check): Readonly<Record<string, unknown>> {
   const { id: _, alertChannelSubscriptions, ...body } = check;
   return namesChannels(check) ? { ...body, alertChannelSubscriptions } : body;
 }

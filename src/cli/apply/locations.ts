@@ -3,7 +3,7 @@ import type { Check } from '../../model/check/check.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { nearestName } from '../../runtime/text/nearest-name.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
-import type { Refusal, Step } from './check-plan.ts';
+import type { ApplyRefusal, ApplyStep } from './check-plan.ts';
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 1000;
@@ -90,11 +90,11 @@ export function withExistingLocations(
 
 /** The checks that the service will refuse because some of their private locations do not exist. */
 export function refusedByLocation(
-  steps: readonly Step[],
+  steps: readonly ApplyStep[],
   known: readonly KnownLocation[],
-): readonly Refusal[] {
+): readonly ApplyRefusal[] {
   const slugs = known.map(({ slug }) => slug);
-  return steps.flatMap((step): readonly Refusal[] => {
+  return steps.flatMap((step): readonly ApplyRefusal[] => {
     if (step.kind === 'delete') return [];
     const { id, privateLocations } = step.check;
     const missing = (privateLocations ?? []).filter((slug) => !slugs.includes(slug));

@@ -2,7 +2,7 @@ import type { CheckFile } from '../../agent/source/file/check-file.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
-import { isRewriteOnly, type Plan, type Step } from './check-plan.ts';
+import { type ApplyPlan, type ApplyStep, isRewriteOnly } from './check-plan.ts';
 import type { FieldChange } from './field-changes.ts';
 import type { VariableStep } from './variable-plan.ts';
 
@@ -10,7 +10,7 @@ const MARKS = { create: '+', update: '~', delete: '-' } as const;
 const WHY_AGAIN = '  the service never returns secrets, so they are written again';
 
 /** The steps of a plan, for people. Ends with a line feed. */
-export function planText(plan: Plan, palette: Palette): string {
+export function planText(plan: ApplyPlan, palette: Palette): string {
   const { variables, steps, unchanged, others } = plan;
   const lines = [
     ...variables.steps.flatMap((step) => variableLines(step, palette)),
@@ -50,7 +50,7 @@ export function certificatesNote({
 /** The steps that succeeded. */
 export interface Done {
   readonly variables: readonly VariableStep[];
-  readonly steps: readonly Step[];
+  readonly steps: readonly ApplyStep[];
 }
 
 /** `2 created, 1 updated`, with nouns where there were variables, too. */
@@ -103,11 +103,11 @@ function isAgain({ kind, changes }: VariableStep): boolean {
   return kind === 'update' && changes.length === 0;
 }
 
-function hasAgain(step: Step): boolean {
+function hasAgain(step: ApplyStep): boolean {
   return step.kind === 'update' && step.changes.some(({ isWrittenAgain }) => isWrittenAgain);
 }
 
-function stepLines(step: Step, palette: Palette): readonly string[] {
+function stepLines(step: ApplyStep, palette: Palette): readonly string[] {
   const { kind } = step;
   const paint = { create: palette.good, update: palette.warning, delete: palette.bad }[kind];
   const { id, checkType } = kind === 'delete' ? step : step.check;

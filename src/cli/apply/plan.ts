@@ -3,7 +3,7 @@ import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
-import { type Plan, planOf, type UnlistedAction } from './check-plan.ts';
+import { type ApplyPlan, planChanges, type UnlistedAction } from './check-plan.ts';
 import { allPages } from './locations.ts';
 import { type KnownCheck, knownCheckOf } from './normal-form.ts';
 import { readKnownVariables, variablePlanOf } from './variable-plan.ts';
@@ -36,11 +36,11 @@ export async function makePlan(
   { checks, variables, unlistedActionOf, written = NOTHING_WRITTEN }: PlanRequest,
   client: Pick<ApiClient, 'get'>,
   signal: AbortSignal,
-): Promise<Plan> {
+): Promise<ApplyPlan> {
   const knownChecks = await allPages(client, '/v1/checks', readChecks, signal);
   const knownVariables = await allPages(client, '/v1/variables', readKnownVariables, signal);
   return {
-    ...planOf(checks, withWrittenChecks(knownChecks, written), unlistedActionOf),
+    ...planChanges(checks, withWrittenChecks(knownChecks, written), unlistedActionOf),
     variables: variablePlanOf(variables, withWrittenValues(knownVariables, written)),
   };
 }

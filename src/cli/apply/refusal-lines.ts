@@ -4,14 +4,14 @@ import { ProblemList } from '../../agent/source/common/file-problem.ts';
 import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
 import { readDocument } from '../../agent/source/file/document/document.ts';
 import { harmless } from '../print/harmless.ts';
-import type { Refusal } from './check-plan.ts';
+import type { ApplyRefusal } from './check-plan.ts';
 
 const MAX_LINE_CHARS = 1000;
 
 /** One line for each reason of the refusals, with the position of the check or variable in its file. */
 export async function refusalLines(
   file: string,
-  refusals: readonly Refusal[],
+  refusals: readonly ApplyRefusal[],
 ): Promise<readonly string[]> {
   if (refusals.length === 0) return [];
   const lineOf = await fileLines(file);
@@ -31,7 +31,7 @@ export async function refusalLines(
  */
 async function fileLines(
   file: string,
-): Promise<(of: Pick<Refusal, 'kind' | 'id'>) => number | null> {
+): Promise<(of: Pick<ApplyRefusal, 'kind' | 'id'>) => number | null> {
   try {
     const text = await readCheckFileText(file);
     const language = extname(file).toLowerCase() === '.json' ? 'JSON' : 'YAML';

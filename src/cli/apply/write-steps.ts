@@ -1,5 +1,5 @@
 import type { ApiClient, ApiRefusal, ApiResponse } from '../service-api/api-client.ts';
-import { bodyOf, type Refusal, type Step } from './check-plan.ts';
+import { type ApplyRefusal, type ApplyStep, checkBody } from './check-plan.ts';
 import type { VariableStep } from './variable-plan.ts';
 
 type Client = Pick<ApiClient, 'send'>;
@@ -17,13 +17,13 @@ const VARIABLES_ROLE = 'admin';
  * @throws VedetteError like ApiClient.send; `onDone` was called for each step done before
  */
 export function writeChecks(
-  steps: readonly Step[],
+  steps: readonly ApplyStep[],
   client: Client,
   signal: AbortSignal,
-  onDone: (step: Step) => void,
-): Promise<readonly Refusal[]> {
-  const idOf = (step: Step): string => (step.kind === 'delete' ? step.id : step.check.id);
-  const write = (step: Step) => writeCheck(step, client, signal);
+  onDone: (step: ApplyStep) => void,
+): Promise<readonly ApplyRefusal[]> {
+  const idOf = (step: ApplyStep): string => (step.kind === 'delete' ? step.id : step.check.id);
+  const write = (step: ApplyStep) => writeCheck(step, client, signal);
   return writeAll(steps, { kind: 'check', idOf, write, onDone });
 }
 
@@ -33,7 +33,7 @@ export function writeVariables(
   client: Client,
   signal: AbortSignal,
   onDone: (step: VariableStep) => void,
-): Promise<readonly Refusal[]> {
+): Promise<readonly ApplyRefusal[]> {
   const idOf = ({ variable }: VariableStep): string => variable.key;
   const write = (step: VariableStep) => writeVariable(step, client, signal);
   return writeAll(steps, { kind: 'variable', idOf, write, onDone });
@@ -47,12 +47,12 @@ async function writeAll<S>(
     write,
     onDone,
   }: {
-    readonly kind: Refusal['kind'];
+    readonly kind: ApplyRefusal['kind'];
     readonly idOf: (step: S) => string;
     readonly write: (step: S) => Promise<ApiResponse>;
     readonly onDone: (step: S) => void;
   },
-): Promise<readonly Refusal[]> {
+): Promise<readonly ApplyRefusal[]> {
   const refused = new Map<S, ApiRefusal>();
   await inParallel(steps, CONCURRENCY, async (step) => {
     const reply = await write(step);
@@ -98,7 +98,11 @@ export async function inParallel<T>(
   if (bad !== undefined) throw bad.reason;
 }
 
-async function writeCheck(step: Step, client: Client, signal: AbortSignal): Promise<ApiResponse> {
+async function writeCheck(
+  step: ApplyStep,
+  client: Client,
+  signal: AbortSignal,
+): Promise<ApiResponse> {
   if (step.kind === 'delete') {
     const reply = await client.send('DELETE', pathOf(step.checkType, step.id), { signal });
     // Another client deleted it, or the answer to an earlier attempt got lost.
@@ -106,7 +110,7 @@ async function writeCheck(step: Step, client: Client, signal: AbortSignal): Prom
   }
   const { checkType, id } = step.check;
   // A PUT also creates a check, with the id from the file.
-  const body = step.kind === 'create' ? bodyOf(step.check) : step.body;
+  const body = step.kind === 'create' ? checkBody(step.check) : step.body;
   return client.send('PUT', pathOf(checkType, id), { body, signal });
 }
 

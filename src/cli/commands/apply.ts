@@ -1,5 +1,5 @@
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
-import type { Plan, Refusal, Step } from '../apply/check-plan.ts';
+import type { ApplyPlan, ApplyRefusal, ApplyStep } from '../apply/check-plan.ts';
 import { knownLocations, refusedByLocation, withDefaultLocation } from '../apply/locations.ts';
 import { makePlan } from '../apply/plan.ts';
 import { certificatesNote, doneText, planText } from '../apply/plan-text.ts';
@@ -39,7 +39,7 @@ export async function applyCommand(
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
   const client = new ApiClient({ ...connection, clock, onWait: waitPrinter(terminal) });
-  const done: { variables: VariableStep[]; steps: Step[] } = { variables: [], steps: [] };
+  const done: { variables: VariableStep[]; steps: ApplyStep[] } = { variables: [], steps: [] };
   try {
     const note = certificatesNote(checkFile);
     if (note !== null) stderr.write(`vedette: ${note}\n`);
@@ -81,7 +81,7 @@ export async function applyCommand(
 }
 
 /** @param refused how many checks are certain to be refused; only the service knows of others */
-function dryRunText(plan: Plan, refused: number): string {
+function dryRunText(plan: ApplyPlan, refused: number): string {
   if (stepCount(plan) + refused === 0) return '';
   const writes = plan.variables.steps.length + plan.steps.filter(isWrite).length;
   const certain = refused === 0 ? '' : `; ${refused} would be refused`;
@@ -89,17 +89,17 @@ function dryRunText(plan: Plan, refused: number): string {
   return `\nnothing was changed: --dry-run${certain}${possible}\n`;
 }
 
-function isWrite({ kind }: Step): boolean {
+function isWrite({ kind }: ApplyStep): boolean {
   return kind !== 'delete';
 }
 
-function stepCount({ variables, steps }: Plan): number {
+function stepCount({ variables, steps }: ApplyPlan): number {
   return variables.steps.length + steps.length;
 }
 
 async function printRefusals(
   file: string,
-  refusals: readonly Refusal[],
+  refusals: readonly ApplyRefusal[],
   { stderr }: Pick<Terminal, 'stderr'>,
 ): Promise<void> {
   for (const line of await refusalLines(file, refusals)) stderr.write(`${line}\n`);

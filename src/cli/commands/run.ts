@@ -8,7 +8,7 @@ import type { OwnVariable } from '../../model/check/variable.ts';
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { readEnvFile } from '../run/env-file.ts';
-import { createReporter } from '../run/send-report.ts';
+import { createSessionReporter } from '../run/send-report.ts';
 import { type OutputFormat, RunPrinter } from '../run-printer.ts';
 import { selectChecks } from '../select-checks.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
@@ -56,7 +56,7 @@ export async function runCommand(
   });
   await secrets.take({ checks, variables: withFirst(own, variables), proxyUrl: null });
   const selection = selectChecks(checks, options.check);
-  const reporter = options.report === null ? null : createReporter(options.report, terminal);
+  const reporter = options.report === null ? null : createSessionReporter(options.report, terminal);
   const printer = new RunPrinter(terminal, options.output, selection.selected);
   const interruption = watchForInterruption(terminal, log, exitNow);
   try {

@@ -1,12 +1,12 @@
 import type { Check } from '../../model/check/check.ts';
 import { reasonsOf } from '../../model/result/reasons.ts';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
-import { phasesOf, responseSummaryOf } from '../../model/result/result-summary.ts';
+import { responseSummaryOf, shownPhases } from '../../model/result/result-summary.ts';
 import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from './colour.ts';
 import { harmless } from './harmless.ts';
-import { durationText, timeOfDay } from './time-text.ts';
+import { prettyDuration, timeOfDay } from './time-text.ts';
 
 const LABELS: Readonly<Record<RunResult, string>> = {
   passed: 'PASS',
@@ -62,10 +62,10 @@ export function prettySkipped(ids: readonly string[], palette: Palette): string 
 
 function headline(result: CheckResult, ended: RunResult, palette: Palette): string {
   const { name, checkId, checkType, responseTime } = result;
-  const phases = phasesOf(result).map(([phase, ms]) => `${phase} ${durationText(ms)}`);
+  const phases = shownPhases(result).map(([phase, ms]) => `${phase} ${prettyDuration(ms)}`);
   const facts = [
     responseSummaryOf(result),
-    durationText(responseTime),
+    prettyDuration(responseTime),
     attemptsText(result),
     phases.length > 1 ? palette.faint(phases.join(' · ')) : null,
   ];

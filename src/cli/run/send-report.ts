@@ -27,7 +27,7 @@ export interface Reporter {
  *
  * @throws VedetteError of kind `config` for an invalid SERVICE_URL or key: before any check runs
  */
-export function createReporter(facts: TestSessionFacts, terminal: Terminal): Reporter {
+export function createSessionReporter(facts: TestSessionFacts, terminal: Terminal): Reporter {
   const { stderr, clock, env } = terminal;
   const connection = loadConnection(env, 'report');
   const id = randomUUID();

@@ -30,7 +30,7 @@ export interface ChildEnd {
 }
 
 /** How a process ended, in a few words. */
-export function howOf({ code, signal }: ChildEnd): string {
+export function childEndText({ code, signal }: ChildEnd): string {
   if (signal !== null) return `by ${signal}`;
   return code === null ? 'it could not be started' : `exit code ${code}`;
 }
@@ -40,7 +40,7 @@ export class ChildFailed extends Error {
   readonly exitCode: number;
 
   constructor(name: string, end: ChildEnd) {
-    super(end.lastWords ?? `the ${name} ended early (${howOf(end)})`);
+    super(end.lastWords ?? `the ${name} ended early (${childEndText(end)})`);
     this.name = 'ChildFailed';
     this.exitCode = end.code === null || end.code === EXIT.ok ? EXIT.internal : end.code;
   }

@@ -3,7 +3,7 @@ import type { CheckSet } from '../../agent/source/check-source.ts';
 import type { Check } from '../../model/check/check.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Refusal, Step } from '../apply/check-plan.ts';
+import type { ApplyRefusal, ApplyStep } from '../apply/check-plan.ts';
 import { knownLocations, withExistingLocations } from '../apply/locations.ts';
 import { makePlan } from '../apply/plan.ts';
 import { type Done, doneText } from '../apply/plan-text.ts';
@@ -61,7 +61,7 @@ export class FileApplier {
     const unlistedActionOf = (id: string) => (this.#fromFile.has(id) ? 'deactivate' : 'keep');
     const request = { checks: placed, variables, unlistedActionOf, written };
     const plan = await makePlan(request, client, signal);
-    const done: { variables: VariableStep[]; steps: Step[] } = { variables: [], steps: [] };
+    const done: { variables: VariableStep[]; steps: ApplyStep[] } = { variables: [], steps: [] };
     const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
       done.variables.push(step);
     });
@@ -139,8 +139,11 @@ function concernedBy({ variables, steps }: Done, checks: readonly Check[]): read
   return [...new Map([...using, ...written].map((check) => [check.id, check])).values()];
 }
 
-function writtenOf({ checks, variables }: FileContent, refusals: readonly Refusal[]): WriteHistory {
-  const refused = (kind: Refusal['kind']): ReadonlySet<string> =>
+function writtenOf(
+  { checks, variables }: FileContent,
+  refusals: readonly ApplyRefusal[],
+): WriteHistory {
+  const refused = (kind: ApplyRefusal['kind']): ReadonlySet<string> =>
     new Set(refusals.filter((refusal) => refusal.kind === kind).map(({ id }) => id));
   const [refusedChecks, refusedVariables] = [refused('check'), refused('variable')];
   const takenChecks = checks.filter(({ id }) => !refusedChecks.has(id));

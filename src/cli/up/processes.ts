@@ -5,7 +5,7 @@ import { isInTime } from '../../runtime/wait.ts';
 import { wantsColour } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
 import type { Terminal } from '../terminal.ts';
-import { Child, ChildFailed, howOf } from './child.ts';
+import { Child, ChildFailed, childEndText } from './child.ts';
 import { Supervisor } from './supervisor.ts';
 
 const MAX_LINE_CHARS = 2000;
@@ -59,7 +59,7 @@ export class Processes {
       clock,
       onRestart(end, delayMs) {
         const why = end.lastWords === null ? '' : `: ${end.lastWords}`;
-        const line = `the ${name} ended (${howOf(end)})${why}; it is started again in ${delayMs / 1000} s`;
+        const line = `the ${name} ended (${childEndText(end)})${why}; it is started again in ${delayMs / 1000} s`;
         stderr.write(`vedette: ${line}\n`);
       },
     });

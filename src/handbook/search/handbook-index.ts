@@ -1,6 +1,6 @@
 import { nearestName } from '../../runtime/text/nearest-name.ts';
 import type { Handbook, Section } from '../handbook.ts';
-import { type Block, plainText, type Row } from '../markdown.ts';
+import { type Block, plainText, type TableRow } from '../markdown.ts';
 import type { Topic } from '../topics.ts';
 import { type ExcerptPart, excerptOf } from './excerpt.ts';
 import { countWords, queryWords, stemOf } from './words.ts';
@@ -210,7 +210,7 @@ function passagesOf(block: Block): readonly Passage[] {
   }
 }
 
-function rowPassage({ cells, anchor }: Row): Passage {
+function rowPassage({ cells, anchor }: TableRow): Passage {
   const [first = [], ...others] = cells;
   const name = plainText(first);
   const rest = others.map(plainText).filter((text) => text !== '' && text !== '–');

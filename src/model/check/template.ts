@@ -38,7 +38,7 @@ export function compileTemplate(text: string): Template | null {
 }
 
 /** Each name once, in the order of the text. */
-export function namesOf(template: Template): readonly string[] {
+export function templateNames(template: Template): readonly string[] {
   const names = template.flatMap((part) => (typeof part === 'string' ? [] : [part.name]));
   return [...new Set(names)];
 }
@@ -46,7 +46,7 @@ export function namesOf(template: Template): readonly string[] {
 /** The variables that a text names, each once. */
 export function namesIn(text: string): readonly string[] {
   const template = compileTemplate(text);
-  return template === null ? [] : namesOf(template);
+  return template === null ? [] : templateNames(template);
 }
 
 /**

@@ -5,7 +5,7 @@ import { MASK } from './sensitive-headers.ts';
 import { mapUrlSecret } from './url-secret.ts';
 
 /** The target that receives the credentials of a request. */
-export interface Target {
+export interface CredentialTarget {
   /** Scheme, host and port, and other text that may change the host. */
   readonly address: string;
   readonly hostHeaders: readonly string[];
@@ -18,7 +18,7 @@ const WRITTEN_OUT = /^(https?:)[/\\]{2,}([^/?#\\]*)/i;
 const LEFT_OUT = /[\t\n\r]/g;
 
 /** @param hiddenSecret the value that a mask in the URL replaces: a template in it counts, too */
-export function targetOf(request: unknown, hiddenSecret: string | null = null): Target {
+export function targetOf(request: unknown, hiddenSecret: string | null = null): CredentialTarget {
   if (!isFields(request)) return { address: '', hostHeaders: [], names: [] };
   const { url, headers } = request;
   const address = typeof url === 'string' ? addressOf(unmasked(url, hiddenSecret)) : '';
@@ -75,8 +75,8 @@ export type TargetChange =
  *   all
  */
 export function targetChange(
-  before: { readonly target: Target; readonly variables: readonly OwnVariable[] },
-  after: { readonly target: Target; readonly variables: unknown },
+  before: { readonly target: CredentialTarget; readonly variables: readonly OwnVariable[] },
+  after: { readonly target: CredentialTarget; readonly variables: unknown },
   retained: ReadonlySet<string> | null,
 ): TargetChange | null {
   if (before.target.address !== after.target.address) return { what: 'address' };

@@ -115,7 +115,7 @@ function metricsOf(checkType: RunnableCheckType): ReadonlyMap<string, Metric> {
 }
 
 /** Every metric of the checks of a type by its name, the plain ones first. */
-export const METRICS: Readonly<Record<RunnableCheckType, ReadonlyMap<string, Metric>>> = {
+export const ANALYTICS_METRICS: Readonly<Record<RunnableCheckType, ReadonlyMap<string, Metric>>> = {
   API: metricsOf('API'),
   URL: metricsOf('URL'),
   TCP: metricsOf('TCP'),

@@ -32,7 +32,7 @@ const SHORTEST_SHOWN_MS = 0.005;
 const PHASE_NAMES: Readonly<Record<string, string>> = { firstByte: 'first byte' };
 
 /** The phases with a duration of SHORTEST_SHOWN_MS or more, with their milliseconds, in order. */
-export function phasesOf(result: CheckResult): readonly (readonly [string, number])[] {
+export function shownPhases(result: CheckResult): readonly (readonly [string, number])[] {
   const detail = detailOf(result);
   const phases = result.apiCheckResult
     ? httpPhases(result.apiCheckResult)

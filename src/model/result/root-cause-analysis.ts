@@ -77,8 +77,8 @@ export const analysisSchema = z.strictObject({
     .describe('Links to further information.'),
 });
 export type Analysis = z.infer<typeof analysisSchema>;
-export type Evidence = Analysis['evidence'][number];
-export type EvidenceArtifact = Evidence['artifacts'][number];
+export type AnalysisEvidence = Analysis['evidence'][number];
+export type EvidenceArtifact = AnalysisEvidence['artifacts'][number];
 export type ReferenceLink = Analysis['referenceLinks'][number];
 
 /** The id of a result or an error group. */

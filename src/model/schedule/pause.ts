@@ -4,8 +4,8 @@ import {
   mergedRecurrence,
   REPEAT_UNITS,
   type Recurrence,
-  type Span,
   spanAt,
+  type TimeSpan,
 } from './recurrence.ts';
 
 /** JavaScript's range of dates; beyond it months cannot be computed. */
@@ -114,12 +114,12 @@ const MAX_STEPS = 4_096;
 /** The ends of a queried range are rounded to this, so that checks share the answer. */
 const ROUNDING_MS = 86_400_000;
 
-const NOTHING: Span = { isInside: false, fromMs: 0, toMs: 0 };
+const NOTHING: TimeSpan = { isInside: false, fromMs: 0, toMs: 0 };
 
 function timesOf(all: readonly Recurrence[]): PauseTimes {
   let last = NOTHING;
   let lastBetween = { fromMs: Number.NaN, toMs: 0, spans: [] as readonly PausedSpan[] };
-  const at = (instantMs: number): Span => {
+  const at = (instantMs: number): TimeSpan => {
     if (instantMs >= last.fromMs && instantMs < last.toMs) return last;
     last = spanOfAny(all, instantMs);
     return last;
@@ -138,7 +138,7 @@ function timesOf(all: readonly Recurrence[]): PauseTimes {
 }
 
 /** A span around the instant that is inside an occurrence, or inside none. */
-function spanOfAny(all: readonly Recurrence[], instantMs: number): Span {
+function spanOfAny(all: readonly Recurrence[], instantMs: number): TimeSpan {
   let [fromMs, toMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const recurrence of all) {
     const span = spanAt(recurrence, instantMs);

@@ -16,7 +16,7 @@ export interface Recurrence {
 }
 
 /** A span from `fromMs` (inclusive) to `toMs` (exclusive); the state may last longer. */
-export interface Span {
+export interface TimeSpan {
   /** Whether the span is inside an occurrence. */
   readonly isInside: boolean;
   readonly fromMs: number;
@@ -34,7 +34,7 @@ export function isWithin(recurrence: Recurrence, instantMs: number): boolean {
 }
 
 /** The span around the instant. */
-export function spanAt(recurrence: Recurrence, instantMs: number): Span {
+export function spanAt(recurrence: Recurrence, instantMs: number): TimeSpan {
   const { startsAtMs, endsAtMs } = recurrence;
   // Where occurrences overlap, the last to start is the last to end.
   const number = Math.min(numberAt(recurrence, instantMs), lastNumber(recurrence));

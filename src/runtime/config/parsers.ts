@@ -43,7 +43,10 @@ export function filePath(text: string): Parsed<string> {
 }
 
 /** Entries separated by commas, white space or both. */
-export function listOf<Value>(entry: Parser<Value>, maxEntries: number): Parser<readonly Value[]> {
+export function listParser<Value>(
+  entry: Parser<Value>,
+  maxEntries: number,
+): Parser<readonly Value[]> {
   return (text) => {
     const entries = text.split(/[\s,]+/).filter((part) => part !== '');
     const values: Value[] = [];

@@ -2,7 +2,7 @@ import { BASE64_VALUES } from '../search/character-tables.ts';
 import {
   LOOK_AHEAD_BYTES,
   MAX_ESCAPE_BYTES,
-  type Report,
+  type OnMatch,
   type Task,
   type Window,
 } from '../search/window.ts';
@@ -44,7 +44,7 @@ export class AlternateDecoding {
    * same beginning). The main decoding finds the others, without the beginnings of secrets that
    * this one reports at its limit.
    */
-  found(from: number, to: number, report: Report): void {
+  found(from: number, to: number, report: OnMatch): void {
     if (from >= this.#escapeEnd && from > this.#reportedTo) return;
     this.#reportedTo = Math.max(this.#reportedTo, to);
     report(from, to);

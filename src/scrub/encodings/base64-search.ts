@@ -1,6 +1,6 @@
 import { hashOf } from '../automaton/prefilter.ts';
 import { BASE64_VALUES, EQUALS, IS_MARKER, mayEscape } from '../search/character-tables.ts';
-import type { Report, Scanner, Task, Window } from '../search/window.ts';
+import type { OnMatch, Scanner, Task, Window } from '../search/window.ts';
 import { AlternateDecoding } from './alternate-decoding.ts';
 import { DigitProbe } from './digit-probe.ts';
 import { DigitRun } from './digit-run.ts';
@@ -54,13 +54,13 @@ export class Base64Search {
     window: Window,
     escapes: Escapes,
     task: Task,
-    makeScanner: (report: Report) => Scanner,
-    report: Report,
+    makeScanner: (report: OnMatch) => Scanner,
+    report: OnMatch,
   ) {
     this.#window = window;
     this.#task = task;
     this.#escapes = escapes;
-    const found: Report = (from, to) => report(from, this.#withPadding(to));
+    const found: OnMatch = (from, to) => report(from, this.#withPadding(to));
     this.#run = new DigitRun(6, makeScanner, found);
     this.#probe = new DigitProbe(6, task, this, this.#run);
     const run = new DigitRun(6, makeScanner, (from, to) => this.#alternate.found(from, to, found));

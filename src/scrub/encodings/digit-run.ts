@@ -1,4 +1,4 @@
-import type { Report, Scanner } from '../search/window.ts';
+import type { OnMatch, Scanner } from '../search/window.ts';
 import { PhaseStream } from './phase-stream.ts';
 
 const START_SIZE = 256;
@@ -26,9 +26,9 @@ export class DigitRun {
   #unsearched = 0;
 
   /** @param makeScanner creates the scanner of the decoded bytes */
-  constructor(bits: 4 | 6, makeScanner: (report: Report) => Scanner, report: Report) {
+  constructor(bits: 4 | 6, makeScanner: (report: OnMatch) => Scanner, report: OnMatch) {
     const phases = bits === 6 ? [0, 1, 2, 3] : [0, 1];
-    const found: Report = (from, to) => {
+    const found: OnMatch = (from, to) => {
       const first = Math.max(0, from - this.#first);
       report(this.#froms[first] ?? 0, this.#tos[to - 1 - this.#first] ?? 0);
     };

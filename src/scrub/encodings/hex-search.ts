@@ -1,6 +1,6 @@
 import { hashOf } from '../automaton/prefilter.ts';
 import { BASE64_VALUES, HEX_VALUES, MARKER_KINDS, PLUS } from '../search/character-tables.ts';
-import type { Report, Scanner, Task, Window } from '../search/window.ts';
+import type { OnMatch, Scanner, Task, Window } from '../search/window.ts';
 import { DigitProbe } from './digit-probe.ts';
 import { DigitRun } from './digit-run.ts';
 import { isEscapePair } from './digit-tables.ts';
@@ -29,8 +29,8 @@ export class HexSearch {
   constructor(
     window: Window,
     task: Task,
-    makeScanner: (report: Report) => Scanner,
-    report: Report,
+    makeScanner: (report: OnMatch) => Scanner,
+    report: OnMatch,
   ) {
     this.#window = window;
     this.#task = task;

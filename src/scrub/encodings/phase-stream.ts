@@ -1,4 +1,4 @@
-import type { Report, Scanner } from '../search/window.ts';
+import type { OnMatch, Scanner } from '../search/window.ts';
 
 /** Decodes digits from a given one on and searches the decoded bytes. */
 export class PhaseStream {
@@ -16,7 +16,7 @@ export class PhaseStream {
   #restBits = 0;
 
   /** @param report receives the first digit and the one after the last */
-  constructor(bits: number, makeScanner: (report: Report) => Scanner, report: Report) {
+  constructor(bits: number, makeScanner: (report: OnMatch) => Scanner, report: OnMatch) {
     this.#bits = bits;
     this.#makeScanner = () =>
       makeScanner((from, to) =>

@@ -3,7 +3,7 @@ import { HexSearch } from '../encodings/hex-search.ts';
 import { SHIFT_UNIT } from './decodings.ts';
 import { KNOWN_BYTES } from './escaped-prefilter.ts';
 import { TextSearch } from './text-search.ts';
-import { LOOK_AHEAD_BYTES, type Report, type Scanner, type Task, type Window } from './window.ts';
+import { LOOK_AHEAD_BYTES, type OnMatch, type Scanner, type Task, type Window } from './window.ts';
 
 /** Digits that encode digits are decoded, but no deeper. */
 const MAX_LEVEL = 2;
@@ -25,10 +25,10 @@ export class TextScanner implements Scanner {
   #at = 0;
 
   /** @param level how many times the text was decoded from digits */
-  constructor(task: Task, report: Report, level = 0) {
+  constructor(task: Task, report: OnMatch, level = 0) {
     const { window } = this;
     this.#text = new TextSearch(window, task, report);
-    const inner = (innerReport: Report): Scanner => new TextScanner(task, innerReport, level + 1);
+    const inner = (innerReport: OnMatch): Scanner => new TextScanner(task, innerReport, level + 1);
     const isDeepest = level === MAX_LEVEL;
     const { escapes } = this.#text;
     this.#base64 = isDeepest ? null : new Base64Search(window, escapes, task, inner, report);

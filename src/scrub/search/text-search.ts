@@ -5,7 +5,7 @@ import { BACKSLASH, IS_MARKER, MARKER_KINDS, mayEscape, PLUS } from './character
 import { Decodings, NOT_MASKED } from './decodings.ts';
 import { EscapedPrefilter, KNOWN_BYTES } from './escaped-prefilter.ts';
 import { MatchHistories, PLAIN } from './match-histories.ts';
-import type { Report, Task, Window } from './window.ts';
+import type { OnMatch, Task, Window } from './window.ts';
 
 /** The prefilter checks a position together with so many bytes before it. */
 const BEFORE = KNOWN_BYTES - 1;
@@ -27,7 +27,7 @@ export class TextSearch {
   readonly escapes: Escapes;
   readonly #window: Window;
   readonly #task: Task;
-  readonly #report: Report;
+  readonly #report: OnMatch;
   readonly #escapedPrefilter: EscapedPrefilter;
   readonly #histories = new MatchHistories();
   /** Created when first needed. */
@@ -37,7 +37,7 @@ export class TextSearch {
   /** The match of the prefilter: stays active until all decodings begin behind it. */
   #startedFor = 0;
 
-  constructor(window: Window, task: Task, report: Report) {
+  constructor(window: Window, task: Task, report: OnMatch) {
     this.#window = window;
     this.#task = task;
     this.#report = report;

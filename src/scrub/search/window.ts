@@ -29,7 +29,7 @@ export interface Task {
 }
 
 /** Receives the positions of a match in a window. */
-export type Report = (from: number, to: number) => void;
+export type OnMatch = (from: number, to: number) => void;
 
 /** Finds secrets in the bytes that are written into its window: see scanner.ts. */
 export interface Scanner {

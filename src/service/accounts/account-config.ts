@@ -2,7 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { parse } from 'yaml';
 import { type Plans, plansSchema, UNLIMITED } from '../../model/account/plan.ts';
-import { baseUrl, filePath, listOf, network, type Parsed } from '../../runtime/config/parsers.ts';
+import {
+  baseUrl,
+  filePath,
+  listParser,
+  network,
+  type Parsed,
+} from '../../runtime/config/parsers.ts';
 import type { Variable } from '../../runtime/config/variable.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 
@@ -38,7 +44,7 @@ export const ACCOUNT_VARIABLES = {
     meaning: 'The source addresses of checks of the public locations, for `/v1/static-ipv6s.txt`.',
     allowed: `a list of at most ${MAX_ADDRESSES} IPv6 addresses or networks, separated by commas or spaces`,
     secret: false,
-    parse: listOf(ipv6Network, MAX_ADDRESSES),
+    parse: listParser(ipv6Network, MAX_ADDRESSES),
   } satisfies Variable<readonly string[]>,
 } as const;
 

@@ -15,7 +15,7 @@ import type { ProxyPasswords } from '../private-locations/proxy-passwords.ts';
 import type { LocationWake } from './assignment/location-wake.ts';
 import { type Lease, replaced } from './lease.ts';
 import {
-  deltaOf,
+  assignmentDelta,
   firstPage,
   furtherPage,
   type PageMarker,
@@ -159,7 +159,7 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
   ): Promise<SentChecks | null> => {
     // True of nearly all polls that are woken, and saves them two statements.
     if (changedRevision <= since) return unchanged(to);
-    return deltaOf(source, who, { since, to });
+    return assignmentDelta(source, who, { since, to });
   };
 
   const find = async ({ who, request, lease }: Poll, isLast: boolean): Promise<Found> => {

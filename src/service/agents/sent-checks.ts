@@ -105,7 +105,7 @@ async function readPage(
  * @param to read before the checks: those sent may be newer, and are then sent again
  * @returns null if not even the changes of one revision fit
  */
-export async function deltaOf(
+export async function assignmentDelta(
   source: CheckSource,
   agent: AgentOfLocation,
   { since, to }: { readonly since: number; readonly to: number },

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { type RequestedWindow, windowOf } from '../http/resources/window-parameters.ts';
+import { queryWindow, type RequestedWindow } from '../http/resources/window-parameters.ts';
 import { type CheckAlert, deleteAlertsBefore, listAlerts } from './sql.ts';
 
 export type { CheckAlert } from './sql.ts';
@@ -34,7 +34,7 @@ export function createCheckAlerts(parts: CheckAlertsParts): CheckAlerts {
     async list(accountId, { limit, page, ...window }) {
       return listAlerts(store, {
         accountId,
-        ...windowOf(window, clock.wallMs()),
+        ...queryWindow(window, clock.wallMs()),
         ...rangeOf({ limit, page }),
       });
     },

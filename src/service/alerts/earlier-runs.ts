@@ -1,7 +1,7 @@
 import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { Sql } from '../database/store.ts';
-import { freshMsOf, parallelLocationOf } from './judge.ts';
+import { freshnessMs, parallelLocationOf } from './judge.ts';
 import { findLatestRuns, type LatestRun } from './latest-runs.sql.ts';
 import type { AlertObservation } from './observation.ts';
 import type { AlertSubject } from './states.sql.ts';
@@ -56,7 +56,7 @@ const SCANNED = { oneLocation: 20, manyLocations: 500 } as const;
 /** How far back the verdicts of other locations count. */
 function reachOf(subject: AlertSubject): number {
   const { runsParallel, locations } = subject;
-  return runsParallel && locations.length > 1 ? freshMsOf(subject) : 0;
+  return runsParallel && locations.length > 1 ? freshnessMs(subject) : 0;
 }
 
 function verdictOf(subject: AlertSubject, run: LatestRun): LocationVerdict {

@@ -63,17 +63,17 @@ const NO_RECORD: AlertRecord = {
 export function parallelOf(subject: AlertSubject, rules: AlertRules): ParallelLocations | null {
   const { runsParallel, locations } = subject;
   if (!runsParallel || locations.length < 2) return null;
-  return { locations, freshMs: freshMsOf(subject), percent: rules.parallelPercent };
+  return { locations, freshMs: freshnessMs(subject), percent: rules.parallelPercent };
 }
 
 /** How long the verdict of one of several locations is valid. */
-export function freshMsOf({ checkId, frequency, frequencyOffset }: AlertSubject): number {
+export function freshnessMs({ checkId, frequency, frequencyOffset }: AlertSubject): number {
   return freshFor(slotRuleOf(checkId, frequency, frequencyOffset).periodMs);
 }
 
 function rotationLagMsOf(subject: AlertSubject): number {
   const { runsParallel, locations } = subject;
-  return runsParallel || locations.length < 2 ? 0 : freshMsOf(subject);
+  return runsParallel || locations.length < 2 ? 0 : freshnessMs(subject);
 }
 
 /**

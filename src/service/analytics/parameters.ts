@@ -3,14 +3,14 @@ import type { RunnableCheckType } from '../../model/enums.ts';
 import {
   AGGREGATION_INTERVAL,
   ANALYTICS_GROUPINGS,
+  ANALYTICS_METRICS,
   type AnalyticsGrouping,
-  METRICS,
   type Metric,
   QUICK_RANGES,
   RUN_STATUSES,
 } from '../../model/result/analytics.ts';
 import { editDistance } from '../../runtime/text/edit-distance.ts';
-import { numberOf, pageQuery } from '../http/resources/parameters.ts';
+import { pageQuery, queryNumber } from '../http/resources/parameters.ts';
 import { windowQuery } from '../http/resources/window-parameters.ts';
 
 /** A parameter that may be repeated, or have commas. Drops duplicates. */
@@ -39,7 +39,7 @@ function nearestMetric(given: string, known: Iterable<string>): string | null {
 }
 
 function metricName(checkType: RunnableCheckType) {
-  const metrics = METRICS[checkType];
+  const metrics = ANALYTICS_METRICS[checkType];
   const plain = [...metrics.values()].flatMap(({ isPlain, name }) => (isPlain ? [name] : []));
   return z
     .string()
@@ -56,7 +56,7 @@ function metricName(checkType: RunnableCheckType) {
 }
 
 export function metricsNamed(checkType: RunnableCheckType, names: readonly string[]): Metric[] {
-  return names.flatMap((name) => METRICS[checkType].get(name) ?? []);
+  return names.flatMap((name) => ANALYTICS_METRICS[checkType].get(name) ?? []);
 }
 
 /** Only HTTP answers have a status code. */
@@ -86,7 +86,7 @@ export function analyticsQuery(checkType: RunnableCheckType) {
     ),
     aggregationInterval: z
       .preprocess(
-        numberOf,
+        queryNumber,
         z.int().min(AGGREGATION_INTERVAL.min).max(AGGREGATION_INTERVAL.max).optional(),
       )
       .describe(

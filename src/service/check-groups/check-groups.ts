@@ -4,7 +4,7 @@ import { type Allowance, unlimited } from '../accounts/allowance.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { invalid, notFound } from '../errors.ts';
-import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { changeLocations } from '../private-locations/require-locations.ts';
@@ -29,12 +29,12 @@ export interface CheckGroupsParts {
 }
 
 export interface CheckGroups {
-  create(accountId: string, input: Input): Promise<StoredGroup>;
+  create(accountId: string, input: RawBody): Promise<StoredGroup>;
   read(key: AccountKey<number>): Promise<StoredGroup>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredGroup[]>;
   /** Replaces the given fields, each as a whole. */
-  update(key: AccountKey<number>, input: Input): Promise<StoredGroup>;
+  update(key: AccountKey<number>, input: RawBody): Promise<StoredGroup>;
   /** The group's checks stay, without a group. */
   remove(key: AccountKey<number>): Promise<void>;
 }

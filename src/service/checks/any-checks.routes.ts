@@ -2,7 +2,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { STORED_CHECK_TYPES } from '../../model/enums.ts';
-import { originOf, presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
+import { pingOrigin, presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
@@ -34,7 +34,7 @@ const anyChange = z
 export function anyCheckRoutes(checks: Checks, publicUrl: string | null): FastifyPluginAsync {
   const presentAny = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
     stored.check.checkType === 'HEARTBEAT'
-      ? presentHeartbeat(stored, publicUrl ?? originOf(request), viewerOf(request))
+      ? presentHeartbeat(stored, publicUrl ?? pingOrigin(request), viewerOf(request))
       : presentCheck(stored, viewerOf(request));
   const params = z.object({ id: anyCheckId });
   const response = anyCheckResponse;

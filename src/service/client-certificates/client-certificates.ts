@@ -14,7 +14,7 @@ import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { decryptSecret, readRetained, requireSecretBox } from '../secrets/secret-store.ts';
@@ -45,12 +45,12 @@ export interface ClientCertificatesParts {
 
 /** Certificates that checks present to hosts. Responses never contain a private key. */
 export interface ClientCertificates {
-  create(accountId: string, input: Input): Promise<StoredCertificate>;
+  create(accountId: string, input: RawBody): Promise<StoredCertificate>;
   read(key: AccountKey): Promise<StoredCertificate>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredCertificate[]>;
   /** Replaces the given fields. Without a new private key the stored one is kept. */
-  update(key: AccountKey, input: Input): Promise<StoredCertificate>;
+  update(key: AccountKey, input: RawBody): Promise<StoredCertificate>;
   remove(key: AccountKey): Promise<void>;
   /** The account's certificates with their private keys, except those that cannot be decrypted. */
   forAgents(sql: Sql, accountId: string): Promise<ClientCertificate[]>;
@@ -176,7 +176,7 @@ function sealingContextOf({ accountId, id }: AccountKey): readonly string[] {
   return ['client_certificates', accountId, id];
 }
 
-function wholeCertificate(input: Input): ClientCertificateBody {
+function wholeCertificate(input: RawBody): ClientCertificateBody {
   const certificate = validBody(clientCertificateSchema, input);
   const problems = certificateProblems(certificate);
   if (problems.length > 0) throw invalid(problems);

@@ -24,16 +24,16 @@ import {
 export type { ErrorGroupKind } from './sql.ts';
 
 /** A root cause analysis in an error group, as that feature presents it. */
-export type AnalysisSummary = Readonly<Record<string, unknown>>;
+export type GroupAnalysis = Readonly<Record<string, unknown>>;
 
 /** The analyses by the id of the group; groups without one may be omitted. */
 export type AnalysesOf = (
   accountId: string,
   groupIds: readonly string[],
-) => Promise<ReadonlyMap<string, readonly AnalysisSummary[]>>;
+) => Promise<ReadonlyMap<string, readonly GroupAnalysis[]>>;
 
 export interface ErrorGroup extends StoredErrorGroup {
-  readonly analyses: readonly AnalysisSummary[];
+  readonly analyses: readonly GroupAnalysis[];
 }
 
 export interface ErrorGroupsParts {

@@ -35,7 +35,7 @@ export const NEVER_PINGED: HeartbeatPosition = {
 };
 
 /** Epoch milliseconds; `toMs` is exclusive. */
-export interface Span {
+export interface TimeRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -86,7 +86,7 @@ function stateOfPing(rhythm: Rhythm, standing: HeartbeatPosition, atMs: number):
 export function judge(
   rhythm: Rhythm,
   before: HeartbeatPosition,
-  pauses: readonly Span[],
+  pauses: readonly TimeRange[],
   atMs: number,
 ): Judged {
   let standing = before;
@@ -118,8 +118,8 @@ export function countedAnew(standing: HeartbeatPosition, fromMs: number): Heartb
 }
 
 /** In order; spans that touch each other are merged. */
-function merged(spans: readonly Span[]): readonly Span[] {
-  const whole: Span[] = [];
+function merged(spans: readonly TimeRange[]): readonly TimeRange[] {
+  const whole: TimeRange[] = [];
   for (const span of spans.toSorted((one, other) => one.fromMs - other.fromMs)) {
     const last = whole.at(-1);
     if (last === undefined || last.toMs < span.fromMs) whole.push(span);

@@ -92,7 +92,7 @@ export function rhythmOf({ period, periodUnit, grace, graceUnit }: RhythmInput):
 }
 
 /** For example `1 day 12 hours`; milliseconds are left out. */
-export function durationText(durationMs: number): string {
+export function periodText(durationMs: number): string {
   const parts: string[] = [];
   let restMs = durationMs;
   for (const unit of HEARTBEAT_UNITS) {

@@ -9,7 +9,7 @@ import { expectedAt, type HeartbeatState } from './heartbeat-machine.ts';
 import type { PingThrottle } from './ping-throttle.ts';
 import type { ServicePresence } from './service-presence.ts';
 import { type LockedHeartbeat, lockPinged } from './sql.ts';
-import { type JudgingParts, type Ping, pinged, record, settle } from './transitions.ts';
+import { type JudgingParts, type Ping, pinged, record, settleHeartbeat } from './transitions.ts';
 
 export interface PingsParts extends JudgingParts {
   readonly store: Store;
@@ -59,7 +59,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
       const heartbeat = await lockPinged(tx, token);
       if (heartbeat === null) return null;
       const atMs = clock.wallMs();
-      const settled = await settle(tx, parts, heartbeat, atMs);
+      const settled = await settleHeartbeat(tx, parts, heartbeat, atMs);
       if (settled.step !== null) await record(tx, parts, [settled.step], atMs);
       return takeSettled(tx, settled.heartbeat, atMs, ping);
     });

@@ -11,7 +11,7 @@ const HOST = /^[\w.:[\]-]+$/;
  * The address at which the caller reached the service, from its Host header, which a client can
  * forge; PUBLIC_URL overrides it. Empty (leaving a path alone) if the header names no host.
  */
-export function originOf({ protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string {
+export function pingOrigin({ protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string {
   return HOST.test(host) ? `${protocol}://${host}` : '';
 }
 

@@ -11,7 +11,7 @@ import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 import { heartbeatFields, rhythmFields } from './heartbeat.ts';
 import type { Heartbeats } from './heartbeats.ts';
-import { originOf, presentHeartbeat } from './present-heartbeat.ts';
+import { pingOrigin, presentHeartbeat } from './present-heartbeat.ts';
 
 const TAGS = ['Heartbeats'];
 const PATH = '/v1/checks/heartbeats';
@@ -43,7 +43,7 @@ export function heartbeatsRoutes({
   readonly publicUrl: string | null;
 }): FastifyPluginAsync {
   const present = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
-    presentHeartbeat(stored, publicUrl ?? originOf(request), viewerOf(request));
+    presentHeartbeat(stored, publicUrl ?? pingOrigin(request), viewerOf(request));
 
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();

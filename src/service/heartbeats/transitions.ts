@@ -1,13 +1,13 @@
 import { groupBy } from '../../runtime/group-by.ts';
 import type { AlertEngine, AlertObservation } from '../alerts/engine.ts';
 import type { Sql } from '../database/store.ts';
-import { durationText, type Rhythm } from './heartbeat.ts';
+import { periodText, type Rhythm } from './heartbeat.ts';
 import {
   afterPing,
   countedAnew,
   type HeartbeatState,
   judge,
-  type Span,
+  type TimeRange,
 } from './heartbeat-machine.ts';
 import { type HeartbeatStep, type LockedHeartbeat, putSteps } from './sql.ts';
 
@@ -23,7 +23,7 @@ export type PausesBetween = (
     readonly fromMs: number;
     readonly toMs: number;
   },
-) => Promise<readonly Span[]>;
+) => Promise<readonly TimeRange[]>;
 
 export interface JudgingParts {
   /** Makes a UUID. */
@@ -38,27 +38,27 @@ const NO_PING = 'No ping was received';
 /** Early pings within this time of another are counted in its event. */
 const EARLY_EVENT_MS = 3_600_000;
 
-export interface Step extends HeartbeatStep {
+export interface HeartbeatTransition extends HeartbeatStep {
   readonly rhythm: Rhythm;
 }
 
 /** A locked heartbeat and its changes to store. */
-export interface Settled {
+export interface SettledHeartbeat {
   readonly heartbeat: LockedHeartbeat;
   /** null if nothing changed. */
-  readonly step: Step | null;
+  readonly step: HeartbeatTransition | null;
 }
 
 /**
  * Applies the passing of time to a locked heartbeat: a pause excuses it, its deadline passes, or it
  * is not activated and expects no ping.
  */
-export async function settle(
+export async function settleHeartbeat(
   tx: Sql,
   { ids, pausesBetween }: Omit<JudgingParts, 'alerts'>,
   heartbeat: LockedHeartbeat,
   atMs: number,
-): Promise<Settled> {
+): Promise<SettledHeartbeat> {
   const { accountId, tags, rhythm, standing, dueMs, isActive } = heartbeat;
   if (standing.countedFromMs === null || standing.isFailing || !isActive) {
     const waiting = { ...heartbeat, dueMs: null };
@@ -94,7 +94,7 @@ export function pinged(
   heartbeat: LockedHeartbeat,
   nowMs: number,
   { source, userAgent, pings }: Ping,
-): Step & { readonly state: HeartbeatState } {
+): HeartbeatTransition & { readonly state: HeartbeatState } {
   const { rhythm, isActive, failingSinceMs } = heartbeat;
   const atMs = failingSinceMs === null ? nowMs : Math.max(nowMs, failingSinceMs + 1);
   const before = isActive ? heartbeat.standing : countedAnew(heartbeat.standing, atMs);
@@ -111,7 +111,7 @@ export function pinged(
 function stepOf(
   { accountId, checkId, name, rhythm, standing, dueMs, early }: LockedHeartbeat,
   event: HeartbeatStep['event'],
-): Step {
+): HeartbeatTransition {
   return { accountId, checkId, name, rhythm, standing, dueMs, early, event };
 }
 
@@ -119,7 +119,7 @@ function stepOf(
 export async function record(
   tx: Sql,
   { alerts }: Pick<JudgingParts, 'alerts'>,
-  steps: readonly Step[],
+  steps: readonly HeartbeatTransition[],
   atMs: number,
 ): Promise<void> {
   await putSteps(tx, { steps, atMs });
@@ -130,11 +130,11 @@ export async function record(
 }
 
 /** null if the state of the heartbeat did not change. */
-function observationOf({ checkId, event, rhythm }: Step): AlertObservation | null {
+function observationOf({ checkId, event, rhythm }: HeartbeatTransition): AlertObservation | null {
   if (event === null || (event.state !== 'FAILING' && event.state !== 'LATE')) return null;
   const isFailing = event.state === 'FAILING';
   const { periodMs, graceMs } = rhythm;
-  const waited = `${durationText(periodMs)} and a grace of ${durationText(graceMs)}`;
+  const waited = `${periodText(periodMs)} and a grace of ${periodText(graceMs)}`;
   return {
     checkId,
     slotMs: event.atMs,

@@ -8,7 +8,12 @@ import { StoreError, storeErrorKind } from '../database/store-errors.ts';
 import { deleteHeartbeatEventsBefore } from './events.sql.ts';
 import type { ServicePresence } from './service-presence.ts';
 import { lockDue } from './sql.ts';
-import { type JudgingParts, record, type Step, settle } from './transitions.ts';
+import {
+  type HeartbeatTransition,
+  type JudgingParts,
+  record,
+  settleHeartbeat,
+} from './transitions.ts';
 
 export interface WatchParts extends JudgingParts {
   readonly store: Store;
@@ -52,9 +57,9 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
   ): Promise<number> {
     const heartbeats = await lockDue(tx, due);
     onLocked(heartbeats.map(({ accountId, checkId: id }) => ({ accountId, id })));
-    const steps: Step[] = [];
+    const steps: HeartbeatTransition[] = [];
     for (const heartbeat of heartbeats) {
-      const { step } = await settle(tx, parts, heartbeat, due.atMs);
+      const { step } = await settleHeartbeat(tx, parts, heartbeat, due.atMs);
       if (step !== null) steps.push(step);
     }
     await record(tx, parts, steps, due.atMs);

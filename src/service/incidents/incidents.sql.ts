@@ -2,11 +2,11 @@ import type { AccountKey } from '../database/account-key.ts';
 import type { Param, Sql } from '../database/store.ts';
 import type { IncidentTables } from './tables.sql.ts';
 import {
+  readUpdate,
   type StoredUpdate,
+  selectUpdates,
   type UpdateJson,
   type UpdatesRead,
-  updateOf,
-  updatesOf,
 } from './updates.sql.ts';
 
 export type StoredIncident<Fields> = Fields & {
@@ -22,8 +22,8 @@ export type IncidentRow<Fields> = Omit<StoredIncident<Fields>, 'updates'> & {
   readonly updates: readonly UpdateJson[];
 };
 
-export function incidentOf<Fields>(row: IncidentRow<Fields>): StoredIncident<Fields> {
-  return { ...row, updates: row.updates.map(updateOf) } as StoredIncident<Fields>;
+export function readIncident<Fields>(row: IncidentRow<Fields>): StoredIncident<Fields> {
+  return { ...row, updates: row.updates.map(readUpdate) } as StoredIncident<Fields>;
 }
 
 /**
@@ -36,7 +36,7 @@ export function selectIncidents(
   read: UpdatesRead,
   from = tables.incidents,
 ): string {
-  return `select i.id, i.name, ${tables.fields}, ${updatesOf(tables, read)} as updates,
+  return `select i.id, i.name, ${tables.fields}, ${selectUpdates(tables, read)} as updates,
       i.created_at, i.updated_at
     from ${from} i`;
 }
@@ -104,7 +104,7 @@ export async function findIncident<Fields>(
     `${selectIncidents(tables, read)} where i.account_id = $1 and i.id = $2`,
     [accountId, id],
   );
-  return row === undefined ? null : incidentOf(row);
+  return row === undefined ? null : readIncident(row);
 }
 
 /**
@@ -141,7 +141,7 @@ export async function listIncidents<Fields>(
     `${selectIncidents(tables, 'first', page)} order by i.n`,
     [accountId, limit, offset],
   );
-  return rows.map(incidentOf);
+  return rows.map(readIncident);
 }
 
 /** @returns whether there was one */

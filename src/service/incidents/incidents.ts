@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { notFound } from '../errors.ts';
-import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import {
@@ -61,7 +61,7 @@ export interface IncidentKind<Fields, Body extends object> {
 export interface Incidents<Fields> {
   readonly updates: IncidentUpdates;
   /** The result has all updates. */
-  create(accountId: string, input: Input): Promise<StoredIncident<Fields>>;
+  create(accountId: string, input: RawBody): Promise<StoredIncident<Fields>>;
   read(
     key: AccountKey,
     query: { readonly includeAllIncidentUpdates: boolean },
@@ -69,7 +69,7 @@ export interface Incidents<Fields> {
   /** Oldest first, each with its first update. */
   list(accountId: string, page: Page): Promise<readonly StoredIncident<Fields>[]>;
   /** Each given field replaces the stored one as a whole. `updates` changes its updates. */
-  update(key: AccountKey, input: Input): Promise<StoredIncident<Fields>>;
+  update(key: AccountKey, input: RawBody): Promise<StoredIncident<Fields>>;
   remove(key: AccountKey): Promise<void>;
 }
 

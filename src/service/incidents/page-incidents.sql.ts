@@ -7,7 +7,7 @@ import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import {
   type IncidentRow,
-  incidentOf,
+  readIncident,
   type StoredIncident,
   selectIncidents,
 } from './incidents.sql.ts';
@@ -74,7 +74,7 @@ export async function openIncidentsOfPage(
      order by i.n desc limit $3::bigint`,
     [accountId, pageId, limit],
   );
-  return rows.map(incidentOf);
+  return rows.map(readIncident);
 }
 
 /** The severities of the open incidents by service. A service without one is not in the map. */

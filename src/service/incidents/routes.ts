@@ -10,7 +10,7 @@ import {
   pageIncidentUpdateSchema,
 } from '../../model/status-page/status-page-incident.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
-import type { Input } from '../http/resources/given-fields.ts';
+import type { RawBody } from '../http/resources/given-fields.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
 import {
@@ -118,7 +118,7 @@ function routesOf<Fields, Shown, ShownUpdate>({
   readonly tag: string;
   readonly kind: {
     readonly schemas: {
-      readonly incident: z.ZodType<Input>;
+      readonly incident: z.ZodType<RawBody>;
       readonly changes: z.ZodObject;
       readonly update: z.ZodObject;
     };

@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
 import { WRITE } from '../http/resources/check-parameters.ts';
-import type { Input } from '../http/resources/given-fields.ts';
+import type { RawBody } from '../http/resources/given-fields.ts';
 import { booleanQuery, NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 import { type IncidentUpdates, type StoredUpdate, UPDATE_RESPONSE_ONLY } from './updates.ts';
@@ -46,11 +46,11 @@ export function incidentUpdatesRoutes<Shown>({
   });
   interface OfOne {
     readonly Params: z.output<typeof updateParams>;
-    readonly Body: Input;
+    readonly Body: RawBody;
   }
 
   return async (app) => {
-    app.post<{ readonly Params: z.output<typeof params>; readonly Body: Input }>(
+    app.post<{ readonly Params: z.output<typeof params>; readonly Body: RawBody }>(
       all,
       {
         config: WRITE,

@@ -33,7 +33,7 @@ export type UpdateJson = Omit<StoredUpdate, 'publicAt' | 'createdAt' | 'updatedA
   readonly updatedAt: string | null;
 };
 
-export function updateOf(json: UpdateJson): StoredUpdate {
+export function readUpdate(json: UpdateJson): StoredUpdate {
   const { publicAt, createdAt, updatedAt } = json;
   return {
     ...json,
@@ -47,7 +47,7 @@ export function updateOf(json: UpdateJson): StoredUpdate {
 export type UpdatesRead = 'all' | 'first';
 
 /** An expression for the updates of the incident `i`, oldest first, as `UpdateJson`. */
-export function updatesOf({ updates }: IncidentTables, read: UpdatesRead): string {
+export function selectUpdates({ updates }: IncidentTables, read: UpdatesRead): string {
   return `coalesce((
     select jsonb_agg(jsonb_build_object('id', u.id, 'incidentId', u.incident_id, 'status', u.status,
       'description', u.description, 'publicAt', u.public_at, 'notifySubscribers',

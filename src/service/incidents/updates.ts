@@ -5,7 +5,7 @@ import type { PageIncidentUpdate } from '../../model/status-page/status-page-inc
 import type { Clock } from '../../runtime/clock.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { lockIncident, touchIncident } from './incidents.sql.ts';
 import type { IncidentTables } from './tables.sql.ts';
@@ -37,8 +37,8 @@ export interface IncidentUpdatesParts {
 
 /** The updates of incidents of one kind, oldest first. */
 export interface IncidentUpdates {
-  add(accountId: string, incidentId: string, input: Input): Promise<StoredUpdate>;
-  change(accountId: string, incidentId: string, id: string, input: Input): Promise<StoredUpdate>;
+  add(accountId: string, incidentId: string, input: RawBody): Promise<StoredUpdate>;
+  change(accountId: string, incidentId: string, id: string, input: RawBody): Promise<StoredUpdate>;
   remove(accountId: string, incidentId: string, id: string): Promise<void>;
 }
 
@@ -58,13 +58,13 @@ export function createIncidentUpdates({
     }
   }
 
-  function parse(input: Input): UpdateFields {
+  function parse(input: RawBody): UpdateFields {
     const update = parseBody(schema, input);
     if (!update.ok) throw invalid(update.problems);
     return fieldsOfUpdate(update.value);
   }
 
-  function bodyOf({ publicAt, ...fields }: UpdateFields): Input {
+  function bodyOf({ publicAt, ...fields }: UpdateFields): RawBody {
     const all = { ...fields, publicIncidentUpdateDate: publicAt?.toISOString() ?? null };
     return Object.fromEntries(Object.entries(all).filter(([field]) => field in schema.shape));
   }

@@ -12,7 +12,7 @@ import { lockAccount } from '../accounts/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import {
@@ -52,12 +52,12 @@ export interface WindowQuery extends Page {
  * "Maintenance windows").
  */
 export interface MaintenanceWindows {
-  create(accountId: string, input: Input): Promise<StoredWindow>;
+  create(accountId: string, input: RawBody): Promise<StoredWindow>;
   read(key: AccountKey<number>): Promise<StoredWindow>;
   /** Oldest first. */
   list(accountId: string, query: WindowQuery): Promise<readonly StoredWindow[]>;
   /** Each given field replaces the stored one as a whole. */
-  update(key: AccountKey<number>, input: Input): Promise<StoredWindow>;
+  update(key: AccountKey<number>, input: RawBody): Promise<StoredWindow>;
   remove(key: AccountKey<number>): Promise<void>;
   /** The pauses that the agents of the account get. */
   pausesForAgents(sql: Sql, accountId: string): Promise<readonly Pause[]>;
@@ -142,7 +142,7 @@ export function createMaintenanceWindows({
   };
 }
 
-function wholeWindow(input: Input): MaintenanceWindow {
+function wholeWindow(input: RawBody): MaintenanceWindow {
   const window = maintenanceWindowOf(validBody(maintenanceWindowSchema, input));
   const problems = windowProblems(window);
   if (problems.length > 0) {

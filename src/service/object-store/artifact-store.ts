@@ -153,7 +153,7 @@ export interface ArtifactStore {
   close(): Promise<void>;
 }
 
-export interface ArtifactStoreDeps {
+export interface ArtifactStoreParts {
   readonly clock: Clock;
   readonly log: Logger;
 }

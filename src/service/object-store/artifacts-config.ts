@@ -6,7 +6,7 @@ import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { loadSequentially } from '../../runtime/load-sequentially.ts';
-import type { ArtifactStore, ArtifactStoreDeps } from './artifact-store.ts';
+import type { ArtifactStore, ArtifactStoreParts } from './artifact-store.ts';
 import { diskError } from './errors.ts';
 import { openLocalDisk } from './local-disk/local-disk.ts';
 import type { S3Options } from './s3/s3-client.ts';
@@ -211,7 +211,7 @@ function readS3Options(env: Environment): S3Options | null {
  */
 export async function openArtifactStore(
   { s3, dataDir }: Pick<ArtifactsConfig, 's3'> & { readonly dataDir: string | null },
-  deps: ArtifactStoreDeps,
+  deps: ArtifactStoreParts,
 ): Promise<ArtifactStore> {
   if (s3 !== null) {
     // The SDK is large: load it only where it is used.
@@ -223,7 +223,7 @@ export async function openArtifactStore(
   return openTemporary(deps);
 }
 
-async function openTemporary(deps: ArtifactStoreDeps): Promise<ArtifactStore> {
+async function openTemporary(deps: ArtifactStoreParts): Promise<ArtifactStore> {
   const folder = await mkdtemp(join(tmpdir(), 'vedette-artifacts-')).catch((error: unknown) => {
     throw diskError(error, `make a folder in ${tmpdir()}`);
   });

@@ -8,7 +8,7 @@ import { checksNamingLocation } from '../checks/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { ProxyPasswords } from './proxy-passwords.ts';
@@ -35,7 +35,7 @@ export interface PrivateLocationsParts {
 }
 
 export interface PrivateLocations {
-  create(accountId: string, input: Input): Promise<PrivateLocation>;
+  create(accountId: string, input: RawBody): Promise<PrivateLocation>;
   read(key: AccountKey): Promise<PrivateLocation>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly PrivateLocation[]>;
@@ -43,7 +43,7 @@ export interface PrivateLocations {
    * Replaces the given fields. The slug does not change; a mask in `proxyUrl` stands for the stored
    * password.
    */
-  update(key: AccountKey, input: Input): Promise<PrivateLocation>;
+  update(key: AccountKey, input: RawBody): Promise<PrivateLocation>;
   /**
    * Deletes the location and its keys.
    *

@@ -5,7 +5,7 @@ import type { Store } from '../database/store.ts';
 import { invalid, notFound } from '../errors.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { type RequestedWindow, windowOf } from '../http/resources/window-parameters.ts';
+import { queryWindow, type RequestedWindow } from '../http/resources/window-parameters.ts';
 import { findShownResult, listResults } from './sql.ts';
 
 export interface ResultQuery extends Page, RequestedWindow {
@@ -56,7 +56,7 @@ export function createCheckResults({
         accountId,
         checkId,
         ...filters,
-        ...windowOf({ fromMs, toMs }, clock.wallMs()),
+        ...queryWindow({ fromMs, toMs }, clock.wallMs()),
         resultTypes: ALL_TYPES.filter((type) => resultType === 'ALL' || type === resultType),
         ...rangeOf({ limit, page }),
       };

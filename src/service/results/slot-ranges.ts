@@ -12,28 +12,28 @@ const DAY_MS = 86_400_000;
 const MIN_STEP_MS = 1000;
 
 /** The distance between slots; 0 if there is only one. */
-export function stepOf({ slot, lastSlot, count }: SlotRange): number {
+export function slotSpacingMs({ slot, lastSlot, count }: SlotRange): number {
   return count === 1 ? 0 : (lastSlot - slot) / (count - 1);
 }
 
 /** Whether a schedule can produce the range: whole milliseconds apart, not closer than the shortest period. */
 export function isEven(range: SlotRange): boolean {
-  const step = stepOf(range);
+  const step = slotSpacingMs(range);
   return range.count === 1
     ? range.slot === range.lastSlot
     : Number.isInteger(step) && step >= MIN_STEP_MS;
 }
 
 /** The index of the slot at the instant; -1 if there is none. */
-export function numberOf(range: SlotRange, instantMs: number): number {
+export function slotIndexAt(range: SlotRange, instantMs: number): number {
   if (instantMs < range.slot || instantMs > range.lastSlot) return -1;
   if (instantMs === range.slot) return 0;
-  const number = (instantMs - range.slot) / stepOf(range);
+  const number = (instantMs - range.slot) / slotSpacingMs(range);
   return Number.isInteger(number) ? number : -1;
 }
 
-export function slotsOf(range: SlotRange): readonly number[] {
-  const step = stepOf(range);
+export function slotInstants(range: SlotRange): readonly number[] {
+  const step = slotSpacingMs(range);
   return Array.from({ length: range.count }, (_, number) => range.slot + number * step);
 }
 
@@ -42,7 +42,7 @@ export const MAX_SPAN_MS = DAY_MS;
 
 /** The range in parts that span a day at most, in order. */
 export function* partsOf(range: SlotRange): Generator<SlotRange> {
-  const step = stepOf(range);
+  const step = slotSpacingMs(range);
   const longest = step === 0 ? 1 : Math.floor(MAX_SPAN_MS / step) + 1;
   for (let from = 0; from < range.count; from += longest) {
     yield part(range, from, Math.min(range.count, from + longest) - 1);
@@ -57,7 +57,7 @@ export function subtractSlots(
   range: SlotRange,
   isOut: (number: number, slotMs: number) => boolean,
 ): readonly SlotRange[] {
-  const step = stepOf(range);
+  const step = slotSpacingMs(range);
   const left: SlotRange[] = [];
   let from: number | null = null;
   for (let number = 0; number < range.count; number += 1) {
@@ -78,11 +78,11 @@ export function overlapWith(range: SlotRange, others: Iterable<SlotRange>): Uint
     const from = Math.max(range.slot, other.slot);
     const to = Math.min(range.lastSlot, other.lastSlot);
     if (from > to) continue;
-    const step = stepOf(range);
+    const step = slotSpacingMs(range);
     const first = step === 0 ? 0 : Math.ceil((from - range.slot) / step);
     const last = step === 0 ? 0 : Math.floor((to - range.slot) / step);
     for (let number = first; number <= last; number += 1) {
-      if (numberOf(other, range.slot + number * step) !== -1) shared[number] = 1;
+      if (slotIndexAt(other, range.slot + number * step) !== -1) shared[number] = 1;
     }
   }
   return shared;
@@ -95,7 +95,7 @@ export function overlapWith(range: SlotRange, others: Iterable<SlotRange>): Uint
  */
 export function clipRange(range: SlotRange, fromMs: number, toMs: number): SlotRange | null {
   if (range.slot >= fromMs && range.lastSlot < toMs) return range;
-  const step = stepOf(range);
+  const step = slotSpacingMs(range);
   if (step === 0) return null;
   const first = Math.max(0, Math.ceil((fromMs - range.slot) / step));
   const last = Math.min(range.count, Math.ceil((toMs - range.slot) / step)) - 1;
@@ -112,7 +112,7 @@ export function dropUntilFirst(
   passes: (slotMs: number) => boolean,
 ): SlotRange | null {
   if (!passes(range.lastSlot)) return null;
-  const step = stepOf(range);
+  const step = slotSpacingMs(range);
   let [low, high] = [0, range.count - 1];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
@@ -123,7 +123,7 @@ export function dropUntilFirst(
 }
 
 function part(range: SlotRange, first: number, last: number): SlotRange {
-  const step = stepOf(range);
+  const step = slotSpacingMs(range);
   return {
     slot: range.slot + first * step,
     lastSlot: range.slot + last * step,

@@ -5,7 +5,7 @@ import type { Neighbour, OtherLocation, PassedRun } from './evidence.sql.ts';
 export type { Neighbour, OtherLocation, PassedRun } from './evidence.sql.ts';
 
 /** What is stored about the time around a failure. */
-export interface Surroundings {
+export interface FailureContext {
   /** The length of the searched period. */
   readonly lookedBackMs: number;
   /** The latest runs in the same location that passed, newest first. */
@@ -24,10 +24,10 @@ export interface AnalysisInput {
   readonly result: ReceivedResult;
   /** The current check, which may have changed since the failure; null if it was deleted. */
   readonly check: Check | null;
-  readonly surroundings: Surroundings;
+  readonly surroundings: FailureContext;
 }
 
-export const NO_SURROUNDINGS: Surroundings = {
+export const NO_SURROUNDINGS: FailureContext = {
   lookedBackMs: 0,
   passed: [],
   failing: { runs: 0, firstSlotMs: null },

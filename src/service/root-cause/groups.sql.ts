@@ -40,7 +40,7 @@ export async function groupsToAnalyse(
 }
 
 /** An analysis in a list of error groups. */
-export type AnalysisSummary = {
+export type StoredAnalysisSummary = {
   readonly id: string;
   readonly provider: string;
   readonly model: string;
@@ -61,9 +61,9 @@ export async function summariesOfGroups(
     readonly groupIds: readonly string[];
     readonly limitEach: number;
   },
-): Promise<readonly (AnalysisSummary & { readonly groupId: string })[]> {
+): Promise<readonly (StoredAnalysisSummary & { readonly groupId: string })[]> {
   if (groupIds.length === 0) return [];
-  return sql.query<AnalysisSummary & { readonly groupId: string }>(
+  return sql.query<StoredAnalysisSummary & { readonly groupId: string }>(
     `select given.group_id, a.*
      from unnest($2::text[]) as given (group_id)
        cross join lateral (

@@ -4,7 +4,7 @@ import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import { findCheck } from '../checks/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import { findResult } from '../results/shared.sql.ts';
-import type { AnalysisInput, Surroundings } from './analysis-input.ts';
+import type { AnalysisInput, FailureContext } from './analysis-input.ts';
 import { failuresSince, neighboursOf, otherLocations, passedBefore } from './evidence.sql.ts';
 import type { AnalysisSubject } from './sql.ts';
 
@@ -43,7 +43,7 @@ async function around(
   accountId: string,
   { checkId, runLocation: location, checkRunId: slotMs }: ReceivedResult,
   check: Check | null,
-): Promise<Surroundings> {
+): Promise<FailureContext> {
   const run = { accountId, checkId, location, slotMs };
   const passed = await passedBefore(sql, run, { withinMs: LOOK_BACK_MS, limit: PASSED_RUNS });
   const lastMs = passed[0]?.slotMs ?? slotMs - LOOK_BACK_MS;

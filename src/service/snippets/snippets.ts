@@ -5,7 +5,7 @@ import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, notFound } from '../errors.ts';
-import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import {
@@ -28,12 +28,12 @@ export interface SnippetsParts {
 }
 
 export interface Snippets {
-  create(accountId: string, input: Input): Promise<StoredSnippet>;
+  create(accountId: string, input: RawBody): Promise<StoredSnippet>;
   read(key: AccountKey<number>): Promise<StoredSnippet>;
   /** Oldest first, a few at a time. */
   list(accountId: string, page: Page): AsyncIterable<readonly StoredSnippet[]>;
   /** Replaces the given fields. */
-  update(key: AccountKey<number>, input: Input): Promise<StoredSnippet>;
+  update(key: AccountKey<number>, input: RawBody): Promise<StoredSnippet>;
   remove(key: AccountKey<number>): Promise<void>;
 }
 

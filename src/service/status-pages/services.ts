@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
-import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { openIncidentsNaming } from '../incidents/shared.sql.ts';
@@ -28,11 +28,11 @@ export interface StatusPageServicesParts {
 
 /** The services that cards of status pages show and incidents name. */
 export interface StatusPageServices {
-  create(accountId: string, input: Input): Promise<StoredService>;
+  create(accountId: string, input: RawBody): Promise<StoredService>;
   read(key: AccountKey): Promise<StoredService>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredService[]>;
-  update(key: AccountKey, input: Input): Promise<StoredService>;
+  update(key: AccountKey, input: RawBody): Promise<StoredService>;
   /**
    * Removes the service from cards and resolved incidents, too.
    *

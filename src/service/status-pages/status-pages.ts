@@ -5,7 +5,7 @@ import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { type CardInput, planCards } from './cards.ts';
@@ -36,7 +36,7 @@ export interface StatusPagesParts {
 /** src/service/README.md, "Status pages and incidents". */
 export interface StatusPages {
   /** @throws ServiceError 409 where another page of the service has the url or the domain */
-  create(accountId: string, input: Input): Promise<StoredPage>;
+  create(accountId: string, input: RawBody): Promise<StoredPage>;
   read(key: AccountKey): Promise<StoredPage>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredPage[]>;
@@ -45,7 +45,7 @@ export interface StatusPages {
    *
    * @throws ServiceError 409 where another page of the service has the url or the domain
    */
-  update(key: AccountKey, input: Input): Promise<StoredPage>;
+  update(key: AccountKey, input: RawBody): Promise<StoredPage>;
   /** Removes its cards, too, but no services. */
   remove(key: AccountKey): Promise<void>;
 }
@@ -139,7 +139,7 @@ const UNIQUE: Readonly<
 };
 
 /** The other page may be another account's: the error does not name it. */
-async function withoutTaken<T>(fields: Input, work: () => Promise<T>): Promise<T> {
+async function withoutTaken<T>(fields: RawBody, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {

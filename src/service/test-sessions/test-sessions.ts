@@ -52,7 +52,7 @@ export interface TestSessionsParts {
 }
 
 /** A run of a check file outside the service, or a part of it. */
-export interface Report {
+export interface TestSessionReport {
   /** Chosen by the caller; null for a new one. */
   readonly id: string | null;
   readonly facts: TestSessionFacts;
@@ -78,7 +78,7 @@ export interface TestSessions {
    */
   add(
     accountId: string,
-    report: Report,
+    report: TestSessionReport,
   ): Promise<{ readonly session: StoredSession; readonly isNew: boolean }>;
   /** @throws ServiceError 404 */
   get(key: AccountKey): Promise<StoredSession>;

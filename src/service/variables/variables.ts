@@ -13,7 +13,7 @@ import { lockAccount } from '../accounts/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
-import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { bodyProblem, MASK_NOT_ALLOWED, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import {
@@ -47,12 +47,12 @@ export interface VariablesParts {
 
 /** An account's values for templates in checks (src/model/README.md, "Variables and secrets"). */
 export interface Variables {
-  create(accountId: string, input: Input): Promise<StoredVariable>;
+  create(accountId: string, input: RawBody): Promise<StoredVariable>;
   read(key: AccountKey): Promise<StoredVariable>;
   /** By their keys. */
   list(accountId: string, page: Page): Promise<readonly StoredVariable[]>;
   /** Replaces the given fields. The key does not change. */
-  update(key: AccountKey, input: Input): Promise<StoredVariable>;
+  update(key: AccountKey, input: RawBody): Promise<StoredVariable>;
   remove(key: AccountKey): Promise<void>;
   /**
    * The values to mask.
@@ -186,7 +186,7 @@ function sealingContextOf(accountId: string, key: VariableKey['key']): readonly 
 }
 
 /** @param given the value in the request; undefined keeps the stored one */
-function wholeVariable(input: Input, given: unknown): AccountVariable {
+function wholeVariable(input: RawBody, given: unknown): AccountVariable {
   const valid = validBody(accountVariableSchema, input);
   if (valid.secret && typeof given === 'string' && holdsMask(given)) {
     throw invalid([bodyProblem(['value'], MASK_NOT_ALLOWED)]);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { id, listOf } from './fields.ts';
+import { boundedList, id } from './fields.ts';
 import { MAX_ARTIFACT_BYTES, MAX_ARTIFACT_PARTS } from './limits.ts';
 
 /** No folder, no hidden file, and no character with a meaning in a header or a file system. */
@@ -66,7 +66,7 @@ export type ArtifactPart = z.output<typeof part>;
 export const artifactUploadSchema = z.object({
   uploadId: id,
   partBytes: z.int().min(1).max(MAX_ARTIFACT_BYTES),
-  parts: listOf(part, MAX_ARTIFACT_PARTS),
+  parts: boundedList(part, MAX_ARTIFACT_PARTS),
 });
 export type ArtifactUpload = z.output<typeof artifactUploadSchema>;
 
@@ -76,7 +76,7 @@ export type ArtifactUpload = z.output<typeof artifactUploadSchema>;
  */
 export const artifactCompletedSchema = z.object({
   complete: z.boolean(),
-  missing: listOf(z.int().min(1).max(MAX_ARTIFACT_PARTS), MAX_ARTIFACT_PARTS),
+  missing: boundedList(z.int().min(1).max(MAX_ARTIFACT_PARTS), MAX_ARTIFACT_PARTS),
 });
 export type ArtifactCompleted = z.output<typeof artifactCompletedSchema>;
 

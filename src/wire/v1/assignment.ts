@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Check, checkBodySchema } from '../../model/check/check.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
-import { id, instant, listOf, text } from './fields.ts';
+import { boundedList, id, instant, text } from './fields.ts';
 import { rotationRuleSchema } from './slots.ts';
 import { parseTolerantly } from './tolerant-parse.ts';
 
@@ -30,7 +30,7 @@ export const assignmentEnvelope = z.object({
    */
   answeredUntil: instant.nullable().default(null),
   /** Tags of the check's group; pauses apply by them, too. */
-  groupTags: listOf(text(MAX_TAG_CHARS), MAX_TAGS).default([]),
+  groupTags: boundedList(text(MAX_TAG_CHARS), MAX_TAGS).default([]),
 });
 export type AssignmentMessage = z.infer<typeof assignmentEnvelope>;
 

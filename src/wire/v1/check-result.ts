@@ -4,7 +4,7 @@ import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import type { Received } from './common-detail.ts';
 import { duration } from './durations.ts';
-import { id, instant, isoTime, listOf, locationName, text } from './fields.ts';
+import { boundedList, id, instant, isoTime, locationName, text } from './fields.ts';
 import { dnsDetail, httpDetail, icmpDetail, tcpDetail } from './result-details.ts';
 
 /**
@@ -41,7 +41,7 @@ export const checkResultSchema = z
     checkRunId: instant,
     attempts: z.int().min(0).max(10),
     sequenceId: id,
-    errorGroupIds: listOf(id, 100),
+    errorGroupIds: boundedList(id, 100),
   })
   .superRefine((result, context) => {
     const own = DETAIL_FIELDS[result.checkType];

@@ -7,7 +7,7 @@ import {
 import type { ErrorCode } from '../../model/result/error-codes.ts';
 import { MAX_HOPS } from '../../model/result/traceroute.ts';
 import { duration, durationOrNull } from './durations.ts';
-import { count, instant, listOf, openCode, recordOf, text } from './fields.ts';
+import { boundedList, count, instant, openCode, recordOf, text } from './fields.ts';
 
 /**
  * Parts of the details that several check types have. Bounds are those of the agent, doubled where
@@ -61,19 +61,19 @@ const hop = z.object({
 const traceroute = z.object({
   hostname: host,
   resolvedIp: host,
-  hops: listOf(hop, MAX_HOPS),
+  hops: boundedList(hop, MAX_HOPS),
   destinationReached: z.boolean(),
   truncationReason: text(1024).nullable(),
 });
 
 /** The fields of CheckDetail, without the request and the response. */
 export const commonDetail = {
-  assertions: listOf(assertionResult, 50),
+  assertions: boundedList(assertionResult, 50),
   requestError: text(8192).nullable(),
   /** Also codes that only a newer agent knows: no result is lost for one. */
   requestErrorCode: openCode.nullable(),
-  jobLog: listOf(logEntry, 256),
-  jobAssets: listOf(text(2048), 64),
+  jobLog: boundedList(logEntry, 256),
+  jobAssets: boundedList(text(2048), 64),
   pcapDataUrl: text(2048).nullable(),
   /** Left out where a newer agent sends another form, like any unknown field. */
   traceroute: traceroute.nullable().catch(null),
@@ -90,7 +90,7 @@ export type Received<T> = T extends ErrorCode
 /** Set-Cookie is a list, all others are text. */
 export const responseHeaders = recordOf(
   65_536,
-  z.union([text(131_072), listOf(text(131_072), 16_384)]),
+  z.union([text(131_072), boundedList(text(131_072), 16_384)]),
   16_384,
   { fits: isTextOrTexts, kind: 'text or a list of texts' },
 );
@@ -107,7 +107,7 @@ export const echoedText = text(SHOWN);
 const certificateFacts = z.object({
   subject: text(2048),
   issuer: text(2048),
-  subjectAltNames: listOf(text(2048), 101),
+  subjectAltNames: boundedList(text(2048), 101),
   /** ISO 8601, unless the certificate's dates are invalid. */
   validFrom: text(2048),
   validTo: text(2048),

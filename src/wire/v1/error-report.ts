@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, id, instant, listOf } from './fields.ts';
+import { boundedList, count, id, instant } from './fields.ts';
 import { MAX_ERROR_REPORTS, MAX_STACK_FRAMES } from './limits.ts';
 
 /**
@@ -24,7 +24,7 @@ export const errorReportSchema = z.object({
   /** The error's class and code: TypeError, ECONNRESET, SPOOL_FULL. */
   class: word,
   code: word.nullable(),
-  stack: listOf(frame, MAX_STACK_FRAMES),
+  stack: boundedList(frame, MAX_STACK_FRAMES),
   count: count.min(1),
   firstAt: instant,
   lastAt: instant,
@@ -37,7 +37,7 @@ export const errorsRequestSchema = z.object({
   /** `process.platform` and `process.arch`. */
   platform: word,
   arch: word,
-  reports: listOf(errorReportSchema, MAX_ERROR_REPORTS),
+  reports: boundedList(errorReportSchema, MAX_ERROR_REPORTS),
 });
 export type ErrorsRequest = z.output<typeof errorsRequestSchema>;
 

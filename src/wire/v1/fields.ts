@@ -48,7 +48,7 @@ export const openCode = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must b
  * A list of at most this many items, which are counted before they are parsed: reporting a million
  * wrong ones would take seconds.
  */
-export function listOf<Item extends z.ZodType>(item: Item, maxItems: number) {
+export function boundedList<Item extends z.ZodType>(item: Item, maxItems: number) {
   return z.array(z.unknown()).max(maxItems).pipe(z.array(item));
 }
 

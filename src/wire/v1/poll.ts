@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
 import { pauseSchema } from '../../model/schedule/pause.ts';
 import { assignmentEnvelope, oneOffEnvelope } from './assignment.ts';
-import { count, id, instant, listOf, locationName, text } from './fields.ts';
+import { boundedList, count, id, instant, locationName, text } from './fields.ts';
 import {
   MAX_ASSIGNMENTS,
   MAX_CLIENT_CERTIFICATES,
@@ -17,7 +17,7 @@ import {
 const MAX_TYPES = 32;
 
 /** Leaves out check types that the service does not know: a newer agent may have more. */
-const checkTypes = listOf(z.string().max(40), MAX_TYPES).transform((types) =>
+const checkTypes = boundedList(z.string().max(40), MAX_TYPES).transform((types) =>
   types.filter((type): type is RunnableCheckType =>
     (RUNNABLE_CHECK_TYPES as readonly string[]).includes(type),
   ),
@@ -57,9 +57,9 @@ export const pollRequestSchema = z.object({
   /** The marker of the previous page; null for the first. */
   page: pageMarker.nullable().default(null),
   /** One-offs not to be sent again: their results are in the spool, or they were missed. */
-  done: listOf(id, MAX_ONE_OFFS),
+  done: boundedList(id, MAX_ONE_OFFS),
   /** Checks that the agent could not parse, for the service to show. */
-  refused: listOf(z.object({ checkId: id, problem: text(600) }), MAX_REFUSALS).default([]),
+  refused: boundedList(z.object({ checkId: id, problem: text(600) }), MAX_REFUSALS).default([]),
   /**
    * How far the agent's clock is ahead of the service's by the last answer; below 0 it is behind.
    * Older agents do not send it.
@@ -77,7 +77,7 @@ export const variableSchema = z.object({
 const pem = z.string().max(100_000);
 
 /** A client certificate with its key, for one host pattern (src/model/README.md, "The check file"). */
-export const clientCertificateSchema = z.object({
+export const clientCertificateMessageSchema = z.object({
   host: z.string().min(1).max(255),
   cert: pem,
   key: pem,
@@ -87,9 +87,11 @@ export const clientCertificateSchema = z.object({
 
 /** Settings of the location, for all of its checks. */
 export const locationSettingsSchema = z.object({
-  clientCertificates: listOf(clientCertificateSchema, MAX_CLIENT_CERTIFICATES).default([]),
+  clientCertificates: boundedList(clientCertificateMessageSchema, MAX_CLIENT_CERTIFICATES).default(
+    [],
+  ),
   /** Maintenance windows. */
-  pauses: listOf(pauseSchema, MAX_PAUSES).default([]),
+  pauses: boundedList(pauseSchema, MAX_PAUSES).default([]),
 });
 export type LocationSettings = z.output<typeof locationSettingsSchema>;
 
@@ -107,14 +109,14 @@ export const pollResponseSchema = z.object({
     /** For the location's checks (src/agent/README.md, "Networks and proxies"). */
     proxyUrl: z.string().max(2048).nullable(),
     /** null if they have not changed since the agent's revision, like `settings`. */
-    variables: listOf(variableSchema, MAX_VARIABLES).nullable().default(null),
+    variables: boundedList(variableSchema, MAX_VARIABLES).nullable().default(null),
     settings: locationSettingsSchema.nullable().default(null),
   }),
   /** `upsert` of this and the following pages is the whole set: other checks are removed. */
   full: z.boolean(),
-  upsert: listOf(assignmentEnvelope, MAX_ASSIGNMENTS),
-  remove: listOf(id, MAX_REMOVALS),
-  runs: listOf(oneOffEnvelope, MAX_ONE_OFFS),
+  upsert: boundedList(assignmentEnvelope, MAX_ASSIGNMENTS),
+  remove: boundedList(id, MAX_REMOVALS),
+  runs: boundedList(oneOffEnvelope, MAX_ONE_OFFS),
   /** Poll at once with this marker for the next page. null on the last page. */
   nextPage: pageMarker.nullable(),
 });

@@ -18,7 +18,7 @@ export function readRecord<T>(
   record: unknown,
   { reportInput = false } = {},
 ): ReadRecord<T> {
-  const values = valuesIn(record, MAX_RECORD_VALUES);
+  const values = countValues(record, MAX_RECORD_VALUES);
   if (values > MAX_RECORD_VALUES) {
     const message = `must have at most ${MAX_RECORD_VALUES} values`;
     return { kind: 'bad', issues: [{ code: 'custom', path: [], message, input: undefined }] };
@@ -32,13 +32,13 @@ export function readRecord<T>(
 }
 
 /** Members of objects and items of lists, at any depth; more than `max` where there are more. */
-export function valuesIn(value: unknown, max: number): number {
+export function countValues(value: unknown, max: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
   let values = inner.length;
   for (const one of inner) {
     if (values > max) return values;
-    if (typeof one === 'object') values += valuesIn(one, max - values);
+    if (typeof one === 'object') values += countValues(one, max - values);
   }
   return values;
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { count, id, listOf } from './fields.ts';
+import { boundedList, count, id } from './fields.ts';
 import { MAX_ONE_OFFS } from './limits.ts';
 
 /** Returns the lease on drain: the agent's checks move at once. */
 export const releaseRequestSchema = z.object({
   agentId: id,
   epoch: count,
-  done: listOf(id, MAX_ONE_OFFS),
+  done: boundedList(id, MAX_ONE_OFFS),
 });
 export type ReleaseRequest = z.output<typeof releaseRequestSchema>;
 

@@ -14,7 +14,7 @@ import {
   url,
 } from './common-detail.ts';
 import { duration, durationOrNull } from './durations.ts';
-import { count, listOf, text } from './fields.ts';
+import { boundedList, count, text } from './fields.ts';
 
 const ipFamily = z.enum(IP_FAMILIES);
 const port = z.int().min(0).max(65_535);
@@ -35,7 +35,7 @@ const httpResponse = z.object({
   ip: host,
   ipFamily,
   url,
-  redirects: listOf(z.object({ status: z.int().min(0).max(999), url }), 20),
+  redirects: boundedList(z.object({ status: z.int().min(0).max(999), url }), 20),
   tls: tlsFacts.nullable(),
   timings: httpTimings,
   timingPhases: httpTimingPhases,
@@ -88,8 +88,8 @@ const dnsAnswer = z.object({
   RA: z.boolean(),
   AD: z.boolean(),
   CD: z.boolean(),
-  Question: listOf(z.object({ name: text(8192), type: text(64) }), MAX_DNS_RECORDS),
-  Answer: listOf(
+  Question: boundedList(z.object({ name: text(8192), type: text(64) }), MAX_DNS_RECORDS),
+  Answer: boundedList(
     z.object({
       name: text(8192),
       type: text(64),
@@ -139,7 +139,7 @@ export const icmpDetail = z.object({
         max: durationOrNull,
         stdDev: durationOrNull,
       }),
-      pingResults: listOf(
+      pingResults: boundedList(
         z.object({
           sequence: z.int().min(0).max(65_535),
           success: z.boolean(),

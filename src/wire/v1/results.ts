@@ -3,7 +3,7 @@ import { stableId } from '../../model/ids.ts';
 import type { MissedSlots } from '../../model/result/result.ts';
 import { type YieldWhenDue, yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { checkResultSchema, type ReceivedResult } from './check-result.ts';
-import { count, id, instant, listOf, openCode, text } from './fields.ts';
+import { boundedList, count, id, instant, openCode, text } from './fields.ts';
 import { MAX_MISSED, MAX_RESULTS } from './limits.ts';
 import { readRecord } from './read-record.ts';
 import { problemOf } from './tolerant-parse.ts';
@@ -78,10 +78,10 @@ export type Deferral = z.output<typeof deferral>;
 
 export const resultsResponseSchema = z.object({
   /** Results and missed records that are stored, now or before, or not needed any more. */
-  accepted: listOf(id, MAX_RESULTS + MAX_MISSED),
-  rejected: listOf(rejection, MAX_RESULTS + MAX_MISSED),
+  accepted: boundedList(id, MAX_RESULTS + MAX_MISSED),
+  rejected: boundedList(rejection, MAX_RESULTS + MAX_MISSED),
   /** To be sent again later. Older agents find them unanswered, and do the same. */
-  deferred: listOf(deferral, MAX_RESULTS + MAX_MISSED).default([]),
+  deferred: boundedList(deferral, MAX_RESULTS + MAX_MISSED).default([]),
 });
 export type ResultsResponse = z.output<typeof resultsResponseSchema>;
 

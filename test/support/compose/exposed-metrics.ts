@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
-import { METRICS } from '../../../src/agent/health/metrics-table.ts';
+import { AGENT_METRICS } from '../../../src/agent/health/metrics-table.ts';
 import { createServiceMetrics, NO_COUNTS } from '../../../src/service/http/metrics.ts';
 import type { Selector } from './promql.ts';
 
@@ -28,7 +28,7 @@ export function exposedMetrics(): ReadonlyMap<string, Exposed> {
   const process = new Registry();
   collectDefaultMetrics({ register: process });
   const all = new Map<string, Exposed>([['up', { type: 'gauge', labels: TARGET_LABELS }]]);
-  const rows = [...METRICS, ...rowsOf(service), ...rowsOf(process)];
+  const rows = [...AGENT_METRICS, ...rowsOf(service), ...rowsOf(process)];
   for (const { name, type, labels: own } of rows) {
     const labels = [...own, ...TARGET_LABELS];
     if (type === 'histogram') {

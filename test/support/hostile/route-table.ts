@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, RouteOptions } from 'fastify';
 import type { z } from 'zod';
-import { accessOf, type RouteAccess } from '../../../src/service/http/access/route-access.ts';
+import { type RouteAccess, routeAccess } from '../../../src/service/http/access/route-access.ts';
 
 /** A route of the service with one method. */
 export interface Route {
@@ -41,7 +41,7 @@ function routeOf(method: string, { url, config, schema, handler }: RouteOptions)
   return {
     method,
     url,
-    access: accessOf(config),
+    access: routeAccess(config),
     params: url.match(/:\w+/g) ?? [],
     body: part(schema?.body),
     query: part(schema?.querystring),

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import type { Target } from '../../../src/agent/net/connect.ts';
+import type { ConnectTarget } from '../../../src/agent/net/connect.ts';
 import type { IpFamily } from '../../../src/model/enums.ts';
 import type { ErrorCode } from '../../../src/model/result/error-codes.ts';
 import type { NetworkNamespace } from './network-namespace.ts';
 
 export interface ConnectOptions {
-  readonly targets: readonly Target[];
+  readonly targets: readonly ConnectTarget[];
   /** The addresses of names; other targets are address literals. */
   readonly names?: Readonly<Record<string, readonly string[]>>;
   /** Where to listen meanwhile. */

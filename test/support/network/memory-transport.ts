@@ -1,6 +1,6 @@
 import { type Destination, destinationOf } from '../../../src/agent/probes/icmp/address-bytes.ts';
 import { EchoExchange } from '../../../src/agent/probes/icmp/echo-exchange.ts';
-import type { PingTransport, Sent } from '../../../src/agent/probes/icmp/ping-transport.ts';
+import type { EchoSent, PingTransport } from '../../../src/agent/probes/icmp/ping-transport.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 
 interface SentEcho {
@@ -34,7 +34,7 @@ export class MemoryTransport implements PingTransport {
     destination: Destination,
     sequence: number,
     data: Uint8Array,
-    done: (sent: Sent) => void,
+    done: (sent: EchoSent) => void,
   ): void {
     const atMs = this.#clock.monotonicMs();
     this.sent.push({ sequence, destination, data: Buffer.from(data), atMs });

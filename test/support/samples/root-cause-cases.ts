@@ -9,8 +9,8 @@ import type {
 } from '../../../src/model/result/result.ts';
 import {
   type AnalysisInput,
+  type FailureContext,
   NO_SURROUNDINGS,
-  type Surroundings,
 } from '../../../src/service/root-cause/analysis-input.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE, resultOf } from './http-results.ts';
 
@@ -106,7 +106,7 @@ export function caseOf(
   {
     check = null,
     surroundings = {},
-  }: { readonly check?: Check | null; readonly surroundings?: Partial<Surroundings> } = {},
+  }: { readonly check?: Check | null; readonly surroundings?: Partial<FailureContext> } = {},
 ): AnalysisInput {
   return {
     accountId: 'account',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS } from '../../../src/agent/health/metrics-table.ts';
+import { AGENT_METRICS } from '../../../src/agent/health/metrics-table.ts';
 import {
   dashboardExpressions,
   type GridPosition,
@@ -35,7 +35,7 @@ describe('the Grafana dashboard', () => {
   it('shows every metric of the agent', () => {
     const shown = expressions.flatMap(({ expr }) => selectorsOf(expr).map(({ metric }) => metric));
     const bare = new Set(shown.map((metric) => metric.replace(/_(?:bucket|sum|count)$/, '')));
-    expect(METRICS.map(({ name }) => name).filter((name) => !bare.has(name))).toEqual([]);
+    expect(AGENT_METRICS.map(({ name }) => name).filter((name) => !bare.has(name))).toEqual([]);
   });
 
   it('shows none of what it counts as 0, where it would show nothing', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
-import { METRICS } from '../../../src/agent/health/metrics-table.ts';
+import { AGENT_METRICS } from '../../../src/agent/health/metrics-table.ts';
 import { alertRules } from '../../support/compose/prometheus-files.ts';
 import { KUBERNETES } from '../../support/kubernetes/objects.ts';
 import { environmentOf, objectOf, podOf } from '../../support/kubernetes/written.ts';
@@ -34,7 +34,7 @@ describe('the components', () => {
     const { custom } = adapter.parse(parseYaml(readFileSync(file, 'utf8'))).rules;
     expect(metrics.map(({ pods }) => pods.metric.name)).toEqual(custom.map(({ name }) => name.as));
     const series = custom.map(({ seriesQuery }) => seriesQuery.replace(/\{.*/, ''));
-    const gauges = METRICS.filter(({ type }) => type === 'gauge').map(({ name }) => name);
+    const gauges = AGENT_METRICS.filter(({ type }) => type === 'gauge').map(({ name }) => name);
     expect(series.filter((name) => !gauges.includes(name))).toEqual([]);
     // More runs at work than an agent can have would never be seen.
     expect(Number(metrics[0]?.pods.target.averageValue)).toBeLessThan(

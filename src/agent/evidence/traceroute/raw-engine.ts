@@ -16,7 +16,7 @@ import {
   PROBES_PER_HOP,
   type ProbeEnd,
 } from './engine.ts';
-import { type Sent, type TraceReceiver, TraceSocket } from './trace-socket.ts';
+import { type ProbeSent, type TraceReceiver, TraceSocket } from './trace-socket.ts';
 
 /** Between the hops of a round, and the length of a round: routers limit their answers. */
 const STEP_MS = 10;
@@ -160,7 +160,7 @@ class RawTrace implements TraceReceiver {
     this.#socket.send(sequence, ttl, (sent) => this.#noteSent(sequence, sent));
   }
 
-  #noteSent(sequence: number, sent: Sent): void {
+  #noteSent(sequence: number, sent: ProbeSent): void {
     const probe = this.#probes.get(sequence);
     if (sent.ok) {
       if (probe?.end === null) this.#probes.set(sequence, { sentAtMs: sent.atMs, end: null });

@@ -39,7 +39,7 @@ export interface TraceReceiver {
   broken(reason: string): void;
 }
 
-export type Sent =
+export type ProbeSent =
   | { readonly ok: true; readonly atMs: number }
   | { readonly ok: false; readonly reason: string };
 
@@ -79,7 +79,7 @@ export class TraceSocket {
   }
 
   /** `done` is called once, unless the socket is closed before. */
-  send(sequence: number, ttl: number, done: (sent: Sent) => void): void {
+  send(sequence: number, ttl: number, done: (sent: ProbeSent) => void): void {
     const echo = { identifier: this.#identifier, sequence };
     const packet = encodeEchoRequest(this.#family, echo, echoData(this.#token));
     const [level, option] = TTL_OPTION[this.#family];

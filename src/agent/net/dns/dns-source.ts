@@ -1,7 +1,7 @@
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import type { Family } from '../resolver.ts';
 import { addressesIn, addressType } from './address-answer.ts';
-import type { Answered, ExchangeOptions } from './exchange.ts';
+import type { Answered, DnsExchangeOptions } from './exchange.ts';
 import { serverText } from './exchange-failures.ts';
 import { displayName } from './message/names.ts';
 import { RCODE, rcodeName } from './message/parameters.ts';
@@ -27,7 +27,7 @@ export async function askForAddresses(
   candidates: readonly string[],
   family: Family,
   nameServers: NameServers,
-  options: ExchangeOptions,
+  options: DnsExchangeOptions,
 ): Promise<SourceResult> {
   let best: (Attempt & { result: Missed }) | null = null;
   for (const name of candidates) {
@@ -54,7 +54,7 @@ async function askForOne(
   name: string,
   family: Family,
   nameServers: NameServers,
-  options: ExchangeOptions,
+  options: DnsExchangeOptions,
 ): Promise<Omit<Attempt, 'name'>> {
   const question = { name, type: addressType(family) };
   const answered = await askNameServers(question, nameServers, options);
@@ -95,7 +95,7 @@ async function otherFamilyClause(
   name: string,
   family: Family,
   { server }: Answered,
-  options: ExchangeOptions,
+  options: DnsExchangeOptions,
 ): Promise<string> {
   const other: Family = family === 4 ? 6 : 4;
   const servers: NameServers = { servers: [server], timeoutMs: OTHER_FAMILY_MS, attempts: 1 };

@@ -27,12 +27,12 @@ export interface ExchangeFailed {
   readonly failure: Failure;
 }
 
-export function failed(code: ErrorCode, message: string): ExchangeFailed {
+export function exchangeFailed(code: ErrorCode, message: string): ExchangeFailed {
   return { kind: 'failed', failure: { code, message } };
 }
 
 export function cancelled(question: Question, server: ServerAddress): ExchangeFailed {
-  return failed(
+  return exchangeFailed(
     'CANCELLED',
     `The question ${questionText(question)} to ${serverText(server)} was cancelled because the agent stops`,
   );
@@ -48,8 +48,8 @@ export function socketFailed(error: unknown, server: ServerAddress, what: string
   // For an IPv6 server this machine has no source address; for IPv4 it has no free port.
   const noPort = systemCode === 'EADDRNOTAVAIL' && !isIPv6(server.address);
   if (!noPort && !OWN_SHORTAGES.has(systemCode)) {
-    return failed('DNS_UNREACHABLE', `${who} ${what} (${systemCode})`);
+    return exchangeFailed('DNS_UNREACHABLE', `${who} ${what} (${systemCode})`);
   }
   const message = `${who} was not asked: this machine has no file descriptor or port left for a socket (${systemCode}); raise its limit (ulimit -n, ip_local_port_range) or add an agent to the location`;
-  return failed('INTERNAL_ERROR', message);
+  return exchangeFailed('INTERNAL_ERROR', message);
 }

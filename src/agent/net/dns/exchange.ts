@@ -15,7 +15,7 @@ import { makeQuery, type Query, type Question } from './message/query.ts';
 import { exchangeOverTcp } from './tcp-exchange.ts';
 import { exchangeOverUdp, type UdpExchange } from './udp-exchange.ts';
 
-export interface ExchangeOptions extends Limits {
+export interface DnsExchangeOptions extends Limits {
   readonly log: JobLog;
   readonly protocol: DnsProtocol;
   readonly authenticData: boolean;
@@ -45,7 +45,7 @@ export type Exchanged = Answered | ExchangeFailed;
 export async function exchange(
   question: Question,
   server: ServerAddress,
-  options: ExchangeOptions,
+  options: DnsExchangeOptions,
 ): Promise<Exchanged> {
   const { clock, log, authenticData, starvation } = options;
   const stopwatch = new Stopwatch(options);
@@ -97,7 +97,7 @@ export async function exchange(
 async function overUdp(
   query: Query,
   server: ServerAddress,
-  options: ExchangeOptions,
+  options: DnsExchangeOptions,
 ): Promise<Pick<UdpExchange, 'end' | 'kernelTime'>> {
   const { end, sent, ignored, kernelTime } = await exchangeOverUdp(query, server, options);
   const who = serverText(server);

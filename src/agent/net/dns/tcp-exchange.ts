@@ -4,7 +4,7 @@ import { type Limits, limitedWait } from '../limited-wait.ts';
 import {
   cancelled,
   type ExchangeFailed,
-  failed,
+  exchangeFailed,
   questionText,
   type ServerAddress,
   serverText,
@@ -36,7 +36,7 @@ export function exchangeOverTcp(
     const what = connected
       ? `${who} did not answer ${questionText(query.question)} over TCP within ${waitedMs} ms (${frames.progress()})`
       : `${who} did not accept a TCP connection within ${waitedMs} ms`;
-    return failed('DNS_TIMEOUT', what);
+    return exchangeFailed('DNS_TIMEOUT', what);
   };
 
   return limitedWait<TcpExchange>(
@@ -74,8 +74,11 @@ export function exchangeOverTcp(
         const who = `${serverText(server)} closed the TCP connection`;
         settle(
           frames.isEmpty
-            ? failed('DNS_UNREACHABLE', `${who} without an answer`)
-            : failed('DNS_MALFORMED', `${who} in the middle of an answer (${frames.progress()})`),
+            ? exchangeFailed('DNS_UNREACHABLE', `${who} without an answer`)
+            : exchangeFailed(
+                'DNS_MALFORMED',
+                `${who} in the middle of an answer (${frames.progress()})`,
+              ),
         );
       });
 
@@ -94,6 +97,6 @@ export function exchangeOverTcp(
 
   function malformed(bytes: Buffer, problem: string): ExchangeFailed {
     const what = `${serverText(server)} answered over TCP with ${bytes.length} bytes that are no DNS answer`;
-    return failed('DNS_MALFORMED', `${what}: ${problem}`);
+    return exchangeFailed('DNS_MALFORMED', `${what}: ${problem}`);
   }
 }

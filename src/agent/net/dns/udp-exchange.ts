@@ -6,7 +6,7 @@ import { type Limits, limitedWait } from '../limited-wait.ts';
 import {
   cancelled,
   type ExchangeFailed,
-  failed,
+  exchangeFailed,
   questionText,
   type ServerAddress,
   serverText,
@@ -70,13 +70,13 @@ export function exchangeOverUdp(
     const who = `${serverText(server)} did not answer ${questionText(query.question)} over UDP`;
     const tried = `within ${waitedMs} ms (asked ${sent} times; ${ignored} datagrams were no answer)`;
     return ignored > 0 && onlyNoise
-      ? ending(failed('DNS_MALFORMED', `${who} ${tried}: all it sent was no DNS message`))
-      : ending(failed('DNS_TIMEOUT', `${who} ${tried}`));
+      ? ending(exchangeFailed('DNS_MALFORMED', `${who} ${tried}: all it sent was no DNS message`))
+      : ending(exchangeFailed('DNS_TIMEOUT', `${who} ${tried}`));
   };
 
   const flooded = (): UdpExchange => {
     const what = `${serverText(server)} sent more than ${MAX_IGNORED} datagrams over UDP, none of which answers ${questionText(query.question)}`;
-    return ending(failed('DNS_MALFORMED', what));
+    return ending(exchangeFailed('DNS_MALFORMED', what));
   };
 
   /** By our clock: the event-loop iteration at the deadline has emptied the socket's queue. */
@@ -131,7 +131,7 @@ export function exchangeOverUdp(
           if (ignored > MAX_IGNORED) settle(flooded());
         } else if (judged.kind === 'malformed') {
           const what = `${serverText(server)} answered with ${bytes.length} bytes that are no DNS message`;
-          settle(ending(failed('DNS_MALFORMED', `${what}: ${judged.problem}`)));
+          settle(ending(exchangeFailed('DNS_MALFORMED', `${what}: ${judged.problem}`)));
         } else {
           settle(ending(judged, kernelTime()));
         }

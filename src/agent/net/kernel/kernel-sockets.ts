@@ -137,7 +137,7 @@ function minRttMsOf(info: Buffer, filledBytes: number): number | null {
 }
 
 /** null if the socket is closed or the kernel's state is not available. Takes microseconds. */
-export function stateOf(sockets: KernelSockets | null, socket: Socket): SocketState | null {
+export function socketState(sockets: KernelSockets | null, socket: Socket): SocketState | null {
   if (sockets === null) return null;
   const fd = descriptorOf(socket);
   return fd === null ? null : sockets.read(fd);

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import {
   type KernelSockets,
   type SocketState,
-  stateOf,
+  socketState,
   TCP_STATE,
   TICK_MS,
 } from './kernel-sockets.ts';
@@ -30,7 +30,7 @@ export function peerActivity(
   socket: Socket,
   connecting = false,
 ): PeerActivity {
-  const state = stateOf(sockets, socket);
+  const state = socketState(sockets, socket);
   if (state === null) return UNKNOWN_ACTIVITY;
   return connecting ? whileConnecting(state) : afterConnecting(state);
 }
@@ -43,7 +43,7 @@ export const MIN_PEER_MS = 2 * TICK_MS;
  * read it; 0 if the kernel's state is not available. Call it when data has arrived.
  */
 export function peerTookMs(sockets: KernelSockets | null, socket: Socket): number {
-  const state = stateOf(sockets, socket);
+  const state = socketState(sockets, socket);
   if (state === null) return 0;
   return Math.max(0, state.sinceSentMs - state.sinceReceivedMs - TICK_MS);
 }

@@ -3,9 +3,9 @@ import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { JobLog } from '../../probes/job-log.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import { type Choice, chooseAddresses } from '../choose-addresses.ts';
-import { type Connected, connectTcp, type NotConnected, type Target } from '../connect.ts';
+import { type Connected, type ConnectTarget, connectTcp, type NotConnected } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
-import { durationText, endpointText, withoutBrackets } from '../endpoint-text.ts';
+import { endpointText, millisecondsText, withoutBrackets } from '../endpoint-text.ts';
 import { Stopwatch } from '../stopwatch.ts';
 import { secureConnect, type TunnelHop } from '../tls/secure-connect.ts';
 import { openTunnel } from './open-tunnel.ts';
@@ -34,7 +34,7 @@ const OF_THE_ADDRESS: ReadonlySet<ErrorCode> = new Set(['PROXY_REFUSED', 'CONNEC
  * name server could send the proxy to another address. All work at the proxy counts as `tcpMs`.
  */
 export async function connectThroughProxy(
-  target: Target,
+  target: ConnectTarget,
   isTls: boolean,
   proxy: HttpProxy,
   context: ProbeContext,
@@ -76,7 +76,7 @@ export async function connectThroughProxy(
 }
 
 async function resolveTarget(
-  { hostname, port, ipFamily }: Target,
+  { hostname, port, ipFamily }: ConnectTarget,
   context: ProbeContext,
 ): Promise<Choice> {
   const { resolver, log } = context;
@@ -117,7 +117,7 @@ async function tunnelTo(
     const failure = tunnelFailure(proxy, { ...goal, target: text }, end, { tookMs, scrub });
     return { ok: false, failure, address, dnsMs, tcpMs };
   }
-  log.info(`the proxy is connected to ${text} in ${durationText(tookMs)}`);
+  log.info(`the proxy is connected to ${text} in ${millisecondsText(tookMs)}`);
   const tunnel: TunnelHop = {
     target: `${text} through the proxy ${proxy.shown}`,
     async reopen(limits) {

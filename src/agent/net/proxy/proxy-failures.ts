@@ -1,7 +1,7 @@
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { type Scrub, shortenedReadable } from '../../secrets/cut-scrubbed.ts';
-import { durationText } from '../endpoint-text.ts';
+import { millisecondsText } from '../endpoint-text.ts';
 import type { NoTunnel } from './open-tunnel.ts';
 import type { HttpProxy } from './proxy-url.ts';
 
@@ -52,7 +52,7 @@ export function tunnelFailure(
         message: `Connecting to ${target} was cancelled because the agent stops`,
       };
     case 'time-up': {
-      const message = `The proxy ${shown} did not answer within ${durationText(tookMs)} whether it connects to ${target}: it may wait for the target itself`;
+      const message = `The proxy ${shown} did not answer within ${millisecondsText(tookMs)} whether it connects to ${target}: it may wait for the target itself`;
       return { code: 'CONNECT_TIMEOUT', message };
     }
     case 'broken': {

@@ -28,7 +28,7 @@ const MAX_CACHED_NAMES_CHARS = 4_000;
  * The peer's own certificate; null if it sent none. Does not read the chain. Caches verified
  * certificates by fingerprint: parsing one takes 4 % of a handshake.
  */
-export function leafOf(socket: TLSSocket): Leaf | null {
+export function leafCertificate(socket: TLSSocket): Leaf | null {
   // In some Node versions this call removes the leaf from the chain, which certificate-failures.ts
   // reads if the chain is not valid.
   const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
@@ -59,7 +59,7 @@ function leafFrom(certificate: PeerCertificate): Leaf {
 }
 
 /** The facts of a handshake as results have them; during a handshake, the facts so far. */
-export function tlsFacts(
+export function readTlsFacts(
   socket: TLSSocket,
   leaf: Leaf | null,
   authorized: boolean,

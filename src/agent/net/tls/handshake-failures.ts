@@ -1,6 +1,6 @@
 import type { Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import { durationText } from '../endpoint-text.ts';
+import { millisecondsText } from '../endpoint-text.ts';
 import { type AlertMeaning, alertOf } from './alerts.ts';
 import type { NoHandshake } from './handshake.ts';
 
@@ -65,7 +65,7 @@ export function handshakeFailure(target: string, end: NoHandshake, tookMs: numbe
       return { code: 'CANCELLED', message };
     }
     case 'time-up': {
-      const message = `${target} did not finish the TLS handshake within ${durationText(tookMs)}`;
+      const message = `${target} did not finish the TLS handshake within ${millisecondsText(tookMs)}`;
       return { code: 'TLS_TIMEOUT', message };
     }
     case 'error': {

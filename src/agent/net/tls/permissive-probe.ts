@@ -3,7 +3,7 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import type { TlsFacts } from '../../../model/result/result.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import type { Limits } from '../limited-wait.ts';
-import { leafOf, tlsFacts } from './certificate-facts.ts';
+import { leafCertificate, readTlsFacts } from './certificate-facts.ts';
 import { tlsHandshake } from './handshake.ts';
 
 /** The second handshake only adds details: it must not take the attempt's whole time. */
@@ -52,7 +52,10 @@ export async function probeTlsPermissively(
     // Up to TLS 1.2, the keys are made when the server has sent its whole first flight: its
     // certificate is known here even if the handshake then fails. The keys are not used.
     socket.once('keylog', () => {
-      facts = tlsFacts(socket, leafOf(socket), false, { wallMs: clock.wallMs(), scrub });
+      facts = readTlsFacts(socket, leafCertificate(socket), false, {
+        wallMs: clock.wallMs(),
+        scrub,
+      });
     });
   });
   if (end.ok) end.socket.destroy();

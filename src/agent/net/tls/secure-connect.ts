@@ -6,10 +6,10 @@ import type { TlsFacts } from '../../../model/result/result.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import type { Connected } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
-import { durationText, withoutBrackets } from '../endpoint-text.ts';
+import { millisecondsText, withoutBrackets } from '../endpoint-text.ts';
 import type { Limits } from '../limited-wait.ts';
 import { openSocket } from '../open-socket.ts';
-import { leafOf, tlsFacts } from './certificate-facts.ts';
+import { leafCertificate, readTlsFacts } from './certificate-facts.ts';
 import { certificateFailure } from './certificate-failures.ts';
 import { tlsHandshake } from './handshake.ts';
 import { handshakeFailure, isWorthTlsProbe } from './handshake-failures.ts';
@@ -100,11 +100,11 @@ export async function secureConnect(
 
   const { socket } = end;
   const shown = { wallMs: clock.wallMs(), scrub };
-  const leaf = leafOf(socket);
+  const leaf = leafCertificate(socket);
   const certificateProblem = certificateFailure(socket, leaf, { target, hostname, ...shown });
-  const facts = tlsFacts(socket, leaf, certificateProblem === null, shown);
+  const facts = readTlsFacts(socket, leaf, certificateProblem === null, shown);
   const tlsMs = clock.monotonicMs() - startMs;
-  context.log.info(`${facts.protocol} with ${facts.cipher} in ${durationText(tlsMs)}`);
+  context.log.info(`${facts.protocol} with ${facts.cipher} in ${millisecondsText(tlsMs)}`);
   if (certificateProblem === null) return { ok: true, socket, facts, tlsMs };
   if (options.skipSSL) {
     context.log.warn(`${certificateProblem.message}; skipSSL lets it pass`);

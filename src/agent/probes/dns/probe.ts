@@ -11,8 +11,8 @@ import { type Addresses, type Choice, chooseAddresses } from '../../net/choose-a
 import { EXACT_MS } from '../../net/deadline-extension.ts';
 import {
   type Answered,
+  type DnsExchangeOptions,
   type Exchanged,
-  type ExchangeOptions,
   exchange,
 } from '../../net/dns/exchange.ts';
 import { rcodeName } from '../../net/dns/message/parameters.ts';
@@ -129,7 +129,7 @@ async function askServer(
   question: Question,
   addresses: Addresses,
   port: number,
-  options: ExchangeOptions,
+  options: DnsExchangeOptions,
 ): Promise<Exchanged> {
   const [first, ...others] = addresses;
   let exchanged = await exchange(question, { address: first, port }, options);

@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import type { CancelTimer } from '../../../runtime/clock.ts';
 import { DeadlineExtension, EXACT_MS } from '../../net/deadline-extension.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
-import { stateOf } from '../../net/kernel/kernel-sockets.ts';
+import { socketState } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerActivity, peerTookMs } from '../../net/kernel/peer-activity.ts';
 import type { ProbeContext } from '../probe.ts';
 import { BodyReader, type BodyReaderOptions, type ReadBody } from './body/body-reader.ts';
@@ -268,7 +268,7 @@ class Exchange {
       this.#endMs = this.#context.clock.monotonicMs();
       this.#ending = ending;
       const sockets = this.#context.starvation?.sockets ?? null;
-      this.#connection = this.#wire === null ? null : stateOf(sockets, this.#wire);
+      this.#connection = this.#wire === null ? null : socketState(sockets, this.#wire);
       this.#cancelTimer();
       this.#flood?.stop();
       this.#context.signal.removeEventListener('abort', this.#onAbort);

@@ -2,8 +2,13 @@ import type { ClientCertificate } from '../../../model/check/client-certificate.
 import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type { TcpFacts, TlsFacts } from '../../../model/result/result.ts';
-import { type Connected, connectTcp, type NotConnected, type Target } from '../../net/connect.ts';
-import { durationText } from '../../net/endpoint-text.ts';
+import {
+  type Connected,
+  type ConnectTarget,
+  connectTcp,
+  type NotConnected,
+} from '../../net/connect.ts';
+import { millisecondsText } from '../../net/endpoint-text.ts';
 import { familyFor } from '../../net/host-families.ts';
 import {
   type ConnectedThrough,
@@ -146,7 +151,7 @@ export async function runHop(
 }
 
 function connect(
-  target: Target,
+  target: ConnectTarget,
   isTls: boolean,
   proxy: HttpProxy | null,
   context: ProbeContext,
@@ -182,6 +187,6 @@ function failureOf(
   if (ending === null && decodeError === null) return null;
   const code = ending?.code ?? 'BODY_DECODE_FAILED';
   const what = ending?.what ?? decodeError ?? '';
-  const message = `${requestText(request, context)}: ${what} (after ${durationText(afterMs)})`;
+  const message = `${requestText(request, context)}: ${what} (after ${millisecondsText(afterMs)})`;
   return { code, message };
 }

@@ -8,7 +8,11 @@ import type { Hop } from './hop.ts';
  *
  * @param startMs monotonic instant of the attempt's start, later by the unseen time of its hops
  */
-export function phasesOf(hops: readonly Hop[], startMs: number, endMs: number): HttpTimingPhases {
+export function httpTimingPhases(
+  hops: readonly Hop[],
+  startMs: number,
+  endMs: number,
+): HttpTimingPhases {
   const dns = sum(hops, ({ dnsMs }) => dnsMs);
   const tcp = sum(hops, ({ tcpMs }) => tcpMs);
   const tls = sum(hops, ({ tlsMs }) => tlsMs);
@@ -23,7 +27,7 @@ export function phasesOf(hops: readonly Hop[], startMs: number, endMs: number): 
   return { wait, dns, tcp, tls, firstByte, download, total: roundMs(wait + busy) };
 }
 
-/** When the phases of the last hop ended, milliseconds since `startMs`, as in phasesOf. */
+/** When the phases of the last hop ended, milliseconds since `startMs`, as in httpTimingPhases. */
 export function timingsOf(hop: Hop, startMs: number): HttpTimings {
   const { exchange, reached } = hop;
   const at = (instantMs: number | null | undefined): number | null =>

@@ -8,7 +8,7 @@ import type {
   TcpFacts,
   TlsFacts,
 } from '../../../model/result/result.ts';
-import { durationText } from '../../net/endpoint-text.ts';
+import { millisecondsText } from '../../net/endpoint-text.ts';
 import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
@@ -17,9 +17,9 @@ import type { BodyMemory } from './body/body-memory.ts';
 import { storedBodyOf } from './body/stored-body.ts';
 import type { BodyPlan } from './exchange.ts';
 import { type Hop, runHop } from './hop.ts';
-import { phasesOf, timingsOf } from './phases.ts';
+import { httpTimingPhases, timingsOf } from './phases.ts';
 import type { PreparedRequest } from './prepare-request.ts';
-import { type Route, receiversOf } from './receivers.ts';
+import { type RouteSettings, receiversOf } from './receivers.ts';
 import { NO_REDIRECT, type Redirect, redirectOf } from './redirects.ts';
 import { requestText, shownUrl } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
@@ -127,7 +127,7 @@ export async function probeHttp(
 }
 
 /** Refuses a redirect that would send values of the agent to where they may not go. */
-function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, route: Route): Redirect {
+function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, route: RouteSettings): Redirect {
   if (redirect.kind !== 'follow') return redirect;
   const { request } = redirect;
   const why = ownSecrets.whyNotOn(request, receiversOf(request, route));
@@ -192,13 +192,17 @@ function redirectFailure(
 ): Failure | null {
   if (redirect.kind !== 'refused') return null;
   const { code, why } = redirect;
-  const message = `${requestText(request, context)}: ${why} (after ${durationText(afterMs)})`;
+  const message = `${requestText(request, context)}: ${why} (after ${millisecondsText(afterMs)})`;
   return { code, message };
 }
 
 function logHop(request: HopRequest, hop: Hop, redirect: Redirect, context: ProbeContext): void {
   const { exchange, address } = hop;
-  const { dns, tcp, tls, firstByte, download, total } = phasesOf([hop], hop.startMs, hop.endMs);
+  const { dns, tcp, tls, firstByte, download, total } = httpTimingPhases(
+    [hop],
+    hop.startMs,
+    hop.endMs,
+  );
   const times = `dns ${dns} ms, tcp ${tcp} ms, tls ${tls} ms, firstByte ${firstByte} ms, download ${download} ms, total ${total} ms`;
   const head = exchange?.head ?? null;
   const answer = head === null ? 'no response' : `${head.status} (HTTP/${head.httpVersion})`;
@@ -228,7 +232,7 @@ function outcomeOf(
 ): HttpOutcome {
   const { prepared, url, hops, hop, redirects, failure, startMs, unencrypted } = ended;
   const timings = timingsOf(hop, startMs);
-  const timingPhases = phasesOf(hops, startMs, hop.endMs);
+  const timingPhases = httpTimingPhases(hops, startMs, hop.endMs);
   const { tls, tcp, address, endpoint, ipFamily, exchange } = hop;
   const sent = hops.some((each) => each.exchange !== null);
   const facts = {

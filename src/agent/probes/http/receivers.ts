@@ -10,7 +10,7 @@ interface Sent {
 }
 
 /** What a location and a check configure for the route to a target. */
-export interface Route {
+export interface RouteSettings {
   readonly proxy: HttpProxy | null;
   readonly skipSSL: boolean;
   readonly clientCertificates: readonly ClientCertificate[];
@@ -29,7 +29,7 @@ export function receiverOf(url: URL): Receiver {
  */
 export function receiversOf(
   { url, headers }: Sent,
-  { proxy, skipSSL, clientCertificates }: Route,
+  { proxy, skipSSL, clientCertificates }: RouteSettings,
 ): readonly Receiver[] {
   const host = receiverOf(url);
   const named = headers

@@ -3,10 +3,10 @@ import type { Destination } from './address-bytes.ts';
 import { echoData, TOKEN_BYTES } from './echo-packet.ts';
 import type {
   EchoReceiver,
+  EchoSent,
   PingTransport,
   ReceivedError,
   ReceivedReply,
-  Sent,
 } from './ping-transport.ts';
 
 export type EchoEnd =
@@ -141,7 +141,7 @@ export class EchoExchange implements EchoReceiver {
     for (const echo of this.#outstanding.values()) this.#settle(echo, { kind: 'fault', reason });
   }
 
-  #onSent(echo: Outstanding, sent: Sent): void {
+  #onSent(echo: Outstanding, sent: EchoSent): void {
     if (this.#outstanding.get(echo.sequence) !== echo) return;
     if (sent.kind !== 'sent') {
       this.#settle(echo, sent);

@@ -6,7 +6,7 @@ import { decodeEchoReply, decodeQuotedRequest, unreachableReason } from './echo-
 import { EchoSender } from './echo-sender.ts';
 import { LINUX, type Libc, type PollHandle } from './libc.ts';
 import { MessageReceiver, type ReceivedMessage } from './message-receiver.ts';
-import type { EchoReceiver, PingTransport, Sent } from './ping-transport.ts';
+import type { EchoReceiver, EchoSent, PingTransport } from './ping-transport.ts';
 
 /** As much as the kernel gives: hundreds of replies can arrive while our event loop is busy. */
 const BUFFER_BYTES = 4 * 1024 * 1024;
@@ -38,7 +38,7 @@ interface Unsent {
   readonly destination: Destination;
   readonly sequence: number;
   readonly data: Uint8Array;
-  readonly done: (sent: Sent) => void;
+  readonly done: (sent: EchoSent) => void;
 }
 
 /**
@@ -100,7 +100,7 @@ export class PingSocket implements PingTransport {
     destination: Destination,
     sequence: number,
     data: Uint8Array,
-    done: (sent: Sent) => void,
+    done: (sent: EchoSent) => void,
   ): void {
     if (this.#trySend(destination, sequence, data, done)) return;
     const unsent = { destination, sequence, data: Buffer.from(data), done };
@@ -152,7 +152,7 @@ export class PingSocket implements PingTransport {
     destination: Destination,
     sequence: number,
     data: Uint8Array,
-    done: (sent: Sent) => void,
+    done: (sent: EchoSent) => void,
   ): boolean {
     if (this.#state === 'closed') {
       done({ kind: 'fault', reason: 'the ICMP socket was closed' });

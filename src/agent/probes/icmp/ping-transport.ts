@@ -1,6 +1,6 @@
 import type { Destination } from './address-bytes.ts';
 
-export type Sent =
+export type EchoSent =
   /** Monotonic milliseconds right before the handover to the kernel, and its duration. */
   | { readonly kind: 'sent'; readonly sentAtMs: number; readonly tookMs: number }
   /** The network refused the packet: no route, a firewall rule. */
@@ -46,7 +46,7 @@ export interface PingTransport {
     destination: Destination,
     sequence: number,
     data: Uint8Array,
-    done: (sent: Sent) => void,
+    done: (sent: EchoSent) => void,
   ): void;
   /** Delivers what has already arrived, if the socket can be read at once. */
   drain(): void;

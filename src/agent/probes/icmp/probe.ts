@@ -13,7 +13,7 @@ import { ECHO_DATA_BYTES } from './echo-packet.ts';
 import { runEchoes } from './echo-run.ts';
 import { ExchangePool } from './exchange-pool.ts';
 import { type ResolvedDestination, resolveDestination } from './resolve-destination.ts';
-import { factsOf, failureOf, kernelUncertainMs, summaryOf } from './response.ts';
+import { echoFacts, echoFailure, icmpSummary, kernelUncertainMs } from './response.ts';
 
 /** `responseTimeMs` is the average round trip, 0 without a reply. */
 export interface IcmpOutcome
@@ -103,8 +103,8 @@ async function pingResolved(
         uncertainMs,
       });
     }
-    const facts = factsOf(ends);
-    context.log.info(summaryOf(facts));
+    const facts = echoFacts(ends);
+    context.log.info(icmpSummary(facts));
     const response: IcmpResponse = {
       hostname,
       resolvedIp: address,
@@ -117,7 +117,7 @@ async function pingResolved(
     return {
       dnsMs,
       response: facts.packetsSent === 0 ? null : response,
-      failure: failureOf(target, ends),
+      failure: echoFailure(target, ends),
       clock: uncertainMs === null ? clock : 'kernel',
     };
   } finally {

@@ -18,7 +18,7 @@ import {
   openRawSession,
   ownIdentifier,
 } from './net-ping.ts';
-import type { EchoReceiver, PingTransport, Sent } from './ping-transport.ts';
+import type { EchoReceiver, EchoSent, PingTransport } from './ping-transport.ts';
 
 const ERROR_HEADER_BYTES = 8;
 const SOL_SOCKET = 1;
@@ -63,7 +63,7 @@ export class RawSocket implements PingTransport {
     { address }: Destination,
     sequence: number,
     data: Uint8Array,
-    done: (sent: Sent) => void,
+    done: (sent: EchoSent) => void,
   ): void {
     const echo = { identifier: this.#identifier, sequence };
     const packet = encodeEchoRequest(this.#family, echo, data);

@@ -2,7 +2,7 @@ import { isIP, isIPv6 } from 'node:net';
 import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import { chooseAddresses } from '../../net/choose-addresses.ts';
-import { durationText, withoutBrackets } from '../../net/endpoint-text.ts';
+import { millisecondsText, withoutBrackets } from '../../net/endpoint-text.ts';
 import { familyFor, hostHasIpv6 } from '../../net/host-families.ts';
 import type { Family } from '../../net/resolver.ts';
 import type { ProbeContext } from '../probe.ts';
@@ -47,7 +47,7 @@ async function resolveFamily(
   const { addresses } = resolution;
   if (isIP(hostname) === 0) {
     const tookMs = clock.monotonicMs() - startMs;
-    log.info(`${hostname} is ${addresses.join(', ')} (found in ${durationText(tookMs)})`);
+    log.info(`${hostname} is ${addresses.join(', ')} (found in ${millisecondsText(tookMs)})`);
   }
   const choice = chooseAddresses(hostname, addresses, context);
   if (!choice.ok) return choice;

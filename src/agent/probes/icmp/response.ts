@@ -13,7 +13,7 @@ export type EchoFacts = Pick<
  * The numbers of a run. Sequences count from 1, as ping's do. An echo that the network refused is
  * not sent and counts as lost; one that failed by a fault of ours does not count.
  */
-export function factsOf(ends: readonly EchoEnd[]): EchoFacts {
+export function echoFacts(ends: readonly EchoEnd[]): EchoFacts {
   const answered = ends.filter((end) => end.kind === 'answered');
   const faults = count(ends, 'fault');
   return {
@@ -48,7 +48,7 @@ export function kernelUncertainMs(ends: readonly EchoEnd[]): number | null {
  * null if at least one reply arrived: thresholds decide how many must. A fault of ours comes first,
  * since the loss is then not the target's.
  */
-export function failureOf(target: string, ends: readonly EchoEnd[]): Failure | null {
+export function echoFailure(target: string, ends: readonly EchoEnd[]): Failure | null {
   const fault = ends.find((end) => end.kind === 'fault');
   if (fault !== undefined) {
     const message = `Not every echo request to ${target} could be sent: ${fault.reason}.`;
@@ -69,7 +69,7 @@ export function failureOf(target: string, ends: readonly EchoEnd[]): Failure | n
   return { code: 'ICMP_NO_REPLY', message };
 }
 
-export function summaryOf({
+export function icmpSummary({
   packetsSent,
   packetsReceived,
   packetLoss,

@@ -3,7 +3,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { DeadlineExtension, EXACT_MS } from '../../net/deadline-extension.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
-import { stateOf } from '../../net/kernel/kernel-sockets.ts';
+import { socketState } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerActivity, peerTookMs } from '../../net/kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../../net/limited-wait.ts';
 import type { ProbeContext } from '../probe.ts';
@@ -21,7 +21,7 @@ const MAX_PAUSE_MS = 250;
 /** A multiple of the last evaluation, so that evaluations take a fifth of the time at most. */
 const PAUSE_FACTOR = 4;
 
-export interface ExchangeOptions {
+export interface TcpExchangeOptions {
   /** How messages name the target. */
   readonly target: string;
   /** Sent first; null sends nothing. */
@@ -53,7 +53,7 @@ export interface Exchange {
  */
 export async function exchangeText(
   socket: Socket,
-  options: ExchangeOptions,
+  options: TcpExchangeOptions,
   { clock, signal, log, starvation }: ProbeContext,
 ): Promise<Exchange> {
   const { target, data } = options;
@@ -70,7 +70,7 @@ export async function exchangeText(
     durationMs: endMs - startMs,
     timedOut,
     peerMs,
-    connection: stateOf(starvation?.sockets ?? null, socket),
+    connection: socketState(starvation?.sockets ?? null, socket),
   });
   try {
     if (data !== null) socket.write(data);

@@ -96,7 +96,7 @@ interface Reading<Response> {
   readonly detail: Probed['detail'];
 }
 
-export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Response>): Probed {
+export function toProbed<Response>(outcome: Outcome<Response>, read: Reading<Response>): Probed {
   const { response, failure, responseTimeMs, endpoint } = outcome;
   return {
     endpoint,
@@ -144,7 +144,7 @@ export function responseTimeEarlier(responseTimeMs: number, byMs: number): Sourc
 }
 
 /** The fields in the details of every type. */
-export function commonDetail(
+export function commonDetailFields(
   failure: Failure | null,
   { assertions, jobLog, jobAssets, evidence: { pcapDataUrl, traceroute }, timing }: DetailExtras,
 ) {

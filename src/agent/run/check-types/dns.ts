@@ -1,10 +1,10 @@
 import { type DnsProbeOptions, probeDns } from '../../probes/dns/probe.ts';
 import {
   type CheckTypeRunner,
-  commonDetail,
+  commonDetailFields,
   NOTHING_SEEN,
-  probedOf,
   responseTimeEarlier,
+  toProbed,
 } from './check-type.ts';
 
 export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
@@ -13,7 +13,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
       const outcome = await probeDns(check.request, context, options);
       const { response, failure, timingPhases } = outcome;
       const decided = check.request.assertions.some(({ source }) => source === 'RESPONSE_CODE');
-      const probed = probedOf(outcome, {
+      const probed = toProbed(outcome, {
         criterion({ responseCode }) {
           if (decided) return 'decided';
           return responseCode === 'NOERROR' ? 'met' : 'unmet';
@@ -27,7 +27,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
         timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({
           dnsCheckResult: {
-            ...commonDetail(failure, extras),
+            ...commonDetailFields(failure, extras),
             request: outcome.request,
             response,
             timings: { end: timingPhases.total },
@@ -44,7 +44,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
       failure,
       detail: (extras) => ({
         dnsCheckResult: {
-          ...commonDetail(failure, extras),
+          ...commonDetailFields(failure, extras),
           request: { query, recordType, nameServer, port, protocol },
           response: null,
           timings: { end: 0 },

@@ -13,12 +13,12 @@ import { receiversOf } from '../../probes/http/receivers.ts';
 import { shownUrl } from '../../probes/http/shown-url.ts';
 import {
   type CheckTypeRunner,
-  commonDetail,
+  commonDetailFields,
   type DetailExtras,
   type LongBody,
   NOTHING_SEEN,
-  probedOf,
   responseTimeEarlier,
+  toProbed,
 } from './check-type.ts';
 
 type HttpCheck = CheckOf<'URL'> | CheckOf<'API'>;
@@ -41,7 +41,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
         keepBody,
         room: bodyMemory,
       });
-      const probed = probedOf(outcome, {
+      const probed = toProbed(outcome, {
         criterion: ({ status }) => (status < 400 ? 'met' : 'unmet'),
         sources: (response) => sourcesOf(response, outcome, keepBody),
         timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
@@ -69,7 +69,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
       failure,
       detail: (extras) => ({
         apiCheckResult: {
-          ...commonDetail(failure, extras),
+          ...commonDetailFields(failure, extras),
           request: {
             method: check.request.method,
             url: brokenUrl(check.request.url),
@@ -118,7 +118,7 @@ function longBodyOf({ response, body }: HttpOutcome): LongBody | null {
 
 function detailOf(outcome: HttpOutcome, extras: DetailExtras): HttpDetail {
   const { request, response, failure, timings, timingPhases, tls, tcp } = outcome;
-  const common = { ...commonDetail(failure, extras), request, tcp };
+  const common = { ...commonDetailFields(failure, extras), request, tcp };
   if (response === null) return { ...common, response, timings, timingPhases, tls };
   return { ...common, response: { ...response, headers: maskHeaders(response.headers) } };
 }

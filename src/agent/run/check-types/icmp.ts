@@ -1,7 +1,7 @@
 import type { IcmpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { createIcmpProbe } from '../../probes/icmp/probe.ts';
-import { type CheckTypeRunner, commonDetail, NOTHING_SEEN, probedOf } from './check-type.ts';
+import { type CheckTypeRunner, commonDetailFields, NOTHING_SEEN, toProbed } from './check-type.ts';
 
 export interface IcmpParts {
   readonly icmp: ReturnType<typeof createIcmpProbe>;
@@ -13,14 +13,14 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
       const outcome = await icmp.probe(check.request, context);
       const { response, failure, timingPhases } = outcome;
       const { dns, total } = timingPhases;
-      const probed = probedOf(outcome, {
+      const probed = toProbed(outcome, {
         criterion: ({ packetLoss }) =>
           packetLoss < check.maxPacketLossThreshold ? 'met' : 'unmet',
         sources: sourcesOf,
         timesEarlier: (seen, byMs) => sourcesOf(earlier(seen, byMs)),
         detail: (extras) => ({
           icmpCheckResult: {
-            ...commonDetail(failure, extras),
+            ...commonDetailFields(failure, extras),
             request: outcome.request,
             response,
             timings: { lookup: dns, end: total },
@@ -40,7 +40,7 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
       failure,
       detail: (extras) => ({
         icmpCheckResult: {
-          ...commonDetail(failure, extras),
+          ...commonDetailFields(failure, extras),
           request: { hostname, pingCount, ipFamily },
           response: null,
           timings: { lookup: 0, end: 0 },

@@ -2,10 +2,10 @@ import type { Evaluator } from '../../assertions/evaluator.ts';
 import { probeTcp } from '../../probes/tcp/probe.ts';
 import {
   type CheckTypeRunner,
-  commonDetail,
+  commonDetailFields,
   NOTHING_SEEN,
-  probedOf,
   responseTimeEarlier,
+  toProbed,
 } from './check-type.ts';
 
 export interface TcpParts {
@@ -23,7 +23,7 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
         return results.every(({ error }) => error === null);
       });
       const { response, failure, timings, timingPhases, tcp } = outcome;
-      const probed = probedOf(outcome, {
+      const probed = toProbed(outcome, {
         criterion: () => 'met',
         sources: ({ data }) => ({
           RESPONSE_DATA: { kind: 'text', text: data },
@@ -32,7 +32,7 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
         timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({
           tcpCheckResult: {
-            ...commonDetail(failure, extras),
+            ...commonDetailFields(failure, extras),
             request: outcome.request,
             response,
             timings,
@@ -51,7 +51,7 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
       failure,
       detail: (extras) => ({
         tcpCheckResult: {
-          ...commonDetail(failure, extras),
+          ...commonDetailFields(failure, extras),
           request: { hostname, port, data, ipFamily },
           response: null,
           timings: { lookup: null, connect: null, response: null, end: 0 },

@@ -3,7 +3,7 @@ import type { Check } from '../../../model/check/check.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { commonVerdict, type Verdict, verdictOf } from '../../../model/result/verdict.ts';
 import type { Evaluator } from '../../assertions/evaluator.ts';
-import { numberOf } from '../../assertions/numeric.ts';
+import { parseNumber } from '../../assertions/numeric.ts';
 import { EXACT_MS } from '../../net/deadline-extension.ts';
 import type { Probed } from '../check-types/check-type.ts';
 
@@ -113,7 +113,7 @@ function mayHaveBeenClosed({ failure, sources }: Probed): boolean {
 function earlierBy(check: Check, responseTimeMs: number, starvedMs: number): readonly number[] {
   const met = assertionsOf(check)
     .filter(({ source }) => source === 'RESPONSE_TIME')
-    .map(({ target }) => responseTimeMs - (numberOf(target) ?? Number.NaN))
+    .map(({ target }) => responseTimeMs - (parseNumber(target) ?? Number.NaN))
     .filter((byMs) => byMs > 0 && byMs < starvedMs);
   return [...met, starvedMs];
 }

@@ -17,7 +17,7 @@ import { readClientCertificate } from './client-certificate-entry.ts';
 import type { SourceDocument } from './document/document.ts';
 import { readPlainJson } from './document/plain-json.ts';
 import { fingerprintOf, MAX_SET_CHARS } from './fingerprint.ts';
-import { createReporter, type ProblemReporter } from './problem-reporter.ts';
+import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
 import { readVariables } from './variable-entries.ts';
 
@@ -86,7 +86,7 @@ async function readRoot(
   file: string,
   problems: ProblemList,
 ): Promise<Content> {
-  const report = createReporter(document, problems);
+  const report = createProblemReporter(document, problems);
   const root = document.value;
   if (!isMapping(root)) {
     const what = root === null ? 'the file is empty; it' : 'the file';

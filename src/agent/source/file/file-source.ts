@@ -6,7 +6,7 @@ import { sleep } from '../../../runtime/wait.ts';
 import type { CheckListener, CheckSource } from '../check-source.ts';
 import { FileProblemsError } from '../common/file-problem.ts';
 import type { CheckFile } from './check-file.ts';
-import { fileKindOf, stampOf } from './file-stamp.ts';
+import { fileKindOf, fileStamp } from './file-stamp.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
 
@@ -101,12 +101,12 @@ class WatchedFile {
   }
 
   async #readFirst(): Promise<CheckFile> {
-    this.#readStamp = await stampOf(this.#files);
+    this.#readStamp = await fileStamp(this.#files);
     return this.#load({});
   }
 
   async #poll(listener: CheckListener): Promise<void> {
-    const stamp = await stampOf(this.#files);
+    const stamp = await fileStamp(this.#files);
     if (stamp === this.#readStamp && this.#options.clock.monotonicMs() < this.#retryAtMs) {
       this.#newStamp = null;
       this.#unsettledPolls = 0;

@@ -5,7 +5,7 @@ import { systemCodeOf } from '../../../runtime/errors.ts';
  * A text that changes whenever one of the files is written, replaced, removed, or its permissions
  * change. Follows links, so a new target of a link also counts as a change.
  */
-export async function stampOf(files: readonly string[]): Promise<string> {
+export async function fileStamp(files: readonly string[]): Promise<string> {
   const stamps = files.map(async (file) => {
     try {
       const { dev, ino, size, mtimeNs, ctimeNs } = await stat(file, { bigint: true });

@@ -11,7 +11,10 @@ export interface ProblemReporter {
   hiddenKey(path: DocumentPath, of: string, message: string): void;
 }
 
-export function createReporter(document: SourceDocument, problems: ProblemList): ProblemReporter {
+export function createProblemReporter(
+  document: SourceDocument,
+  problems: ProblemList,
+): ProblemReporter {
   return {
     value: (path, of, message) =>
       problems.add(pathText(path), of, message, () => document.locate(path)),

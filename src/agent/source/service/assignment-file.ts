@@ -11,7 +11,7 @@ import {
 } from '../../../wire/v1/assignment.ts';
 import { count, locationName } from '../../../wire/v1/fields.ts';
 import {
-  clientCertificateSchema,
+  clientCertificateMessageSchema,
   type LocationSettings,
   variableSchema,
 } from '../../../wire/v1/poll.ts';
@@ -45,7 +45,7 @@ const headSchema = z.object({
 const lineSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('certificate'),
-    value: clientCertificateSchema,
+    value: clientCertificateMessageSchema,
   }),
   z.object({ kind: z.literal('pause'), value: pauseSchema }),
   z.object({ kind: z.literal('variable'), value: variableSchema }),

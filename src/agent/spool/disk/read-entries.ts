@@ -108,7 +108,7 @@ async function readRange(handle: DiskFile, from: number, end: number): Promise<B
  *
  * @throws VedetteError of code SPOOL_UNREADABLE where the disk cannot be read for now
  */
-export async function slotsOf(
+export async function readSlots(
   entries: readonly Entry[],
   disk: Disk,
 ): Promise<ReadonlyMap<Entry, SpoolSlots | null>> {

@@ -10,9 +10,9 @@ import {
   within,
 } from './number-ranges.ts';
 import {
-  contentsOf,
   FoundRecords,
   type RecoveredEntry,
+  readContents,
   type Scan,
   scanFile,
   WholeFileReader,
@@ -134,7 +134,7 @@ async function findParts(
   };
   for (const { path, number, type } of files) {
     if (type === 'manifest') continue;
-    const contents = await contentsOf(path, folder, reader);
+    const contents = await readContents(path, folder, reader);
     const segment = await newSegment(path, contents?.length ?? 0);
     const scan = contents === null ? null : scanFile(contents, segment);
     if (scan !== null) records.take(scan);

@@ -112,7 +112,7 @@ export class WholeFileReader {
 }
 
 /** Null if the file is damaged and cannot be read; it is moved aside. */
-export async function contentsOf(
+export async function readContents(
   path: string,
   folder: SpoolFolder,
   reader: WholeFileReader,

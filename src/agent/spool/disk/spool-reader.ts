@@ -4,7 +4,7 @@ import type { SpoolBounds } from '../spool-bounds.ts';
 import type { SpoolIndex } from '../spool-index.ts';
 import type { SpoolLog } from '../spool-log.ts';
 import type { Disk } from './disk.ts';
-import { readContents, slotsOf } from './read-entries.ts';
+import { readContents, readSlots } from './read-entries.ts';
 
 export interface SpoolReaderParts {
   readonly index: SpoolIndex;
@@ -58,7 +58,7 @@ export class SpoolReader {
     const damaged = entries.filter(
       (entry) => !entry.gone && (contents.get(entry) ?? null) === null,
     );
-    const slots = await slotsOf(damaged, disk);
+    const slots = await readSlots(damaged, disk);
     return entries.flatMap((entry) =>
       this.#recordOf(entry, contents.get(entry) ?? null, slots.get(entry) ?? null),
     );

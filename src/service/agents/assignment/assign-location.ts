@@ -25,8 +25,8 @@ import {
 import { type LockedLocation, listSlugs, lockAssignments, setRevision } from './lock.sql.ts';
 import { assign } from './rendezvous.ts';
 import {
+  type AgentAssignment,
   type AgentCheck,
-  type Assignment,
   addTombstones,
   dropAssignments,
   type NewAssignment,
@@ -184,7 +184,7 @@ interface AssignableHere extends AssignableCheck {
   /** null if the check has no slots here. */
   readonly slots: RotationRule | null;
   readonly revision: number;
-  readonly before: Assignment | null;
+  readonly before: AgentAssignment | null;
 }
 
 async function assignInChunks<Check>(
@@ -245,7 +245,7 @@ function slotsOf(check: Candidate, { slugs, slug }: Pass): RotationRule | null {
   return rotationRuleOf(rule, check.runParallel, locations.slice(0, MAX_STRIDE), slug);
 }
 
-function isSame(before: Assignment | null, next: NewAssignment): boolean {
+function isSame(before: AgentAssignment | null, next: NewAssignment): boolean {
   return (
     before !== null &&
     before.agentId === next.agentId &&

@@ -2,7 +2,7 @@ import type { Frequency, IpFamily, RunnableCheckType } from '../../../model/enum
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import type { Sql } from '../../database/store.ts';
 import type { OfLocation } from '../sql.ts';
-import type { Assignment } from './sql.ts';
+import type { AgentAssignment } from './sql.ts';
 
 /** Which checks the assigner has to assign, read within a transaction of `lockAssignments`. */
 
@@ -58,17 +58,17 @@ export interface Candidate {
   readonly slugs: readonly string[];
   readonly revision: number;
   /** The stored assignment; null for a check that is new here. */
-  readonly before: Assignment | null;
+  readonly before: AgentAssignment | null;
 }
 
-type AssignmentRow = Omit<Assignment, 'slots'> &
+type AssignmentRow = Omit<AgentAssignment, 'slots'> &
   Omit<RotationRule, 'index'> & { readonly strideIndex: number };
 
 /** The columns of an assignment `a`. */
 const ASSIGNMENT = `a.agent_id, a.unassigned_reason, a.period_ms, a.phase_ms, a.stride,
   a.stride_index, a.check_revision`;
 
-function assignmentOf(row: AssignmentRow): Assignment {
+function assignmentOf(row: AssignmentRow): AgentAssignment {
   const { agentId, unassignedReason, checkRevision } = row;
   const { periodMs, phaseMs, stride, strideIndex: index } = row;
   const slots = { periodMs, phaseMs, stride, index };
@@ -137,7 +137,7 @@ export async function listAssigned(
 
 /** A check of a location whose agent is gone. */
 export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily'> {
-  readonly before: Assignment;
+  readonly before: AgentAssignment;
 }
 
 type OrphanRow = AssignmentRow & {

@@ -42,7 +42,7 @@ export type Capable =
  * over IPv4 (src/model/README.md, "What passes and what fails"), so it gets them only if no other
  * agent can.
  */
-export function capableOf(
+export function capableAgents(
   { checkType, ipFamily }: Omit<AssignableCheck, 'id'>,
   agents: readonly AssignableAgent[],
 ): Capable {

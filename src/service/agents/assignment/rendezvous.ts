@@ -2,7 +2,7 @@ import {
   type AssignableAgent,
   type AssignableCheck,
   type Capable,
-  capableOf,
+  capableAgents,
   type UnassignedReason,
 } from './capable.ts';
 
@@ -52,7 +52,7 @@ function candidatesAmong(
     const kind = `${checkType} ${ipFamily}`;
     const known = byKind.get(kind);
     if (known !== undefined) return known;
-    const capable = capableOf({ checkType, ipFamily }, agents);
+    const capable = capableAgents({ checkType, ipFamily }, agents);
     const candidates = { candidates: capable.agents.map(candidateOf), reason: capable.reason };
     byKind.set(kind, candidates);
     return candidates;

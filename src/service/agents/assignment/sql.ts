@@ -8,7 +8,7 @@ import type { OfLocation } from '../sql.ts';
  */
 
 /** Which agent runs a check, and at which slots. */
-export interface Assignment {
+export interface AgentAssignment {
   readonly agentId: string | null;
   readonly unassignedReason: string | null;
   readonly slots: RotationRule;
@@ -71,7 +71,7 @@ export async function addTombstones(
   );
 }
 
-export interface NewAssignment extends Assignment {
+export interface NewAssignment extends AgentAssignment {
   readonly checkId: string;
   readonly agentEpoch: number | null;
 }

@@ -6,7 +6,7 @@ import type { Allowance } from '../../accounts/allowance.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
-import type { Input } from '../../http/resources/given-fields.ts';
+import type { RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../../http/resources/paging.ts';
 import type { SendOutcome } from '../delivery/outcome.ts';
@@ -50,7 +50,7 @@ export interface ChannelView extends StoredChannel {
 }
 
 export interface AlertChannels {
-  create(accountId: string, input: Input): Promise<ChannelView>;
+  create(accountId: string, input: RawBody): Promise<ChannelView>;
   read(key: AccountKey<number>): Promise<ChannelView>;
   /** Oldest first, a few at a time. */
   list(accountId: string, page: Page): AsyncIterable<readonly ChannelView[]>;
@@ -58,7 +58,7 @@ export interface AlertChannels {
    * Each given field replaces the stored one as a whole, except that a webhook keeps the secrets that
    * are not given. The type never changes.
    */
-  update(key: AccountKey<number>, input: Input): Promise<ChannelView>;
+  update(key: AccountKey<number>, input: RawBody): Promise<ChannelView>;
   /** Deletes its subscriptions, its pending deliveries and its log, too. */
   remove(key: AccountKey<number>): Promise<void>;
   /** Sends a sample notice at once, without a retry. The log does not contain it. */

@@ -9,7 +9,7 @@ import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';
-import { givenFields, type Input } from '../../http/resources/given-fields.ts';
+import { givenFields, type RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem, MASK_NOT_ALLOWED, validBody } from '../../http/resources/input-problems.ts';
 import { notReadable } from '../../secrets/secret-store.ts';
 import { templateProblemOf } from '../senders/webhook.ts';
@@ -21,7 +21,7 @@ import type { ChannelFields, StoredChannel } from './sql.ts';
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 /** @throws ServiceError 400 for an invalid channel, and for a mask in place of a value */
-export function wholeChannel(fields: Input): AlertChannel {
+export function wholeChannel(fields: RawBody): AlertChannel {
   const channel = parsedChannel(fields);
   const problems = maskProblemsIn(channel);
   if (problems.length > 0) throw invalid(problems);
@@ -29,7 +29,7 @@ export function wholeChannel(fields: Input): AlertChannel {
 }
 
 /** Allows masks: an earlier release may have stored them, and updates of other fields keep them. */
-function parsedChannel(fields: Input): AlertChannel {
+function parsedChannel(fields: RawBody): AlertChannel {
   const channel = validBody(alertChannelSchema, fields);
   const problem = channel.type === 'WEBHOOK' ? templateProblemOf(channel.config) : null;
   if (problem !== null) throw invalid([bodyProblem(['config', 'template'], problem)]);
@@ -66,7 +66,7 @@ export function changedChannel(
   secrets: SecretBox | null,
   key: AccountKey<number>,
   stored: StoredChannel,
-  input: Input,
+  input: RawBody,
 ): ChangedChannel {
   const { fields: target, sealedSecrets } = stored;
   const fixed = { id: key.id, type: target.type };
@@ -107,7 +107,7 @@ function bareConfigOf(fields: ChannelFields): unknown {
   return config;
 }
 
-function isObject(given: unknown): given is Input {
+function isObject(given: unknown): given is RawBody {
   return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
@@ -121,8 +121,8 @@ function retainedWebhook(
   secrets: SecretBox | null,
   key: AccountKey<number>,
   stored: { readonly config: PublicWebhookConfig; readonly sealedSecrets: Buffer | null },
-  given: Input,
-): { readonly config: Input; readonly isUnreadable: boolean } {
+  given: RawBody,
+): { readonly config: RawBody; readonly isUnreadable: boolean } {
   const failures: ServiceError[] = [];
   const open = (box: SecretBox | null, sealedSecrets: Buffer | null): WebhookConfig => {
     const target = { type: 'WEBHOOK', config: stored.config } as const;

@@ -5,14 +5,14 @@ import type {
 } from '../../../model/alerting/alert-channel.ts';
 import { originOf } from '../../../model/credentials/origin.ts';
 import { invalid, type RequestProblem } from '../../errors.ts';
-import type { Input } from '../../http/resources/given-fields.ts';
+import type { RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 
 type ListName = (typeof LISTS)[number];
 
 export interface RetainedSecrets {
   /** The given configuration with the stored secrets that it retains. */
-  readonly config: Input;
+  readonly config: RawBody;
   /** The paths of those secrets. */
   readonly paths: readonly (readonly (string | number)[])[];
   /** Whether it retains all stored secrets in their order, and adds none. */
@@ -39,7 +39,7 @@ const LISTS = ['headers', 'queryParameters'] as const;
  *   could read the value there or on the way
  */
 export function withRetainedSecrets(
-  given: Input,
+  given: RawBody,
   stored: PublicWebhookConfig,
   decryptStored: () => WebhookConfig,
 ): RetainedSecrets {
@@ -152,10 +152,12 @@ function keyId(name: ListName, key: unknown): string {
   return name === 'headers' ? String(key).toLowerCase() : String(key);
 }
 
-function isPair(pair: unknown): pair is Input & { readonly key: string } {
-  return typeof pair === 'object' && pair !== null && typeof (pair as Input).key === 'string';
+function isPair(pair: unknown): pair is RawBody & { readonly key: string } {
+  return typeof pair === 'object' && pair !== null && typeof (pair as RawBody).key === 'string';
 }
 
-function isLocked(pair: unknown): pair is Input & { readonly key: string; readonly locked: true } {
+function isLocked(
+  pair: unknown,
+): pair is RawBody & { readonly key: string; readonly locked: true } {
   return isPair(pair) && pair.locked === true;
 }

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { listOf, network, type Parsed } from '../../../runtime/config/parsers.ts';
+import { listParser, network, type Parsed } from '../../../runtime/config/parsers.ts';
 import { readVariable, textOf } from '../../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../../runtime/config/variable.ts';
 import { VedetteError } from '../../../runtime/errors.ts';
@@ -142,7 +142,7 @@ export const DELIVERY_VARIABLES = {
     meaning: `Networks that webhooks and Slack channels may not reach. The address of the connection counts, including an IPv4 address embedded in an IPv6 one. Default: ${OWN_MACHINE_DATA.join(', ')}; and, unless the embedded database is used and HOST is a loopback address, loopback and private networks: ${INTERNAL.join(', ')}. A value replaces the default list.`,
     allowed: `a list of at most ${MAX_NETWORKS} networks or addresses, separated by commas or spaces, for example 10.0.0.0/8, 127.0.0.0/8, ::1`,
     secret: false,
-    parse: listOf(network, MAX_NETWORKS),
+    parse: listParser(network, MAX_NETWORKS),
   }),
 } as const;
 

@@ -5,7 +5,7 @@ import type { Smtp } from '../delivery/delivery-config.ts';
 import { notSent, type Send, type SendOutcome } from '../delivery/outcome.ts';
 import type { AlertNotice } from '../notice.ts';
 import { forHtml } from './escape.ts';
-import { factsOf, headlineOf, shortened } from './headline.ts';
+import { headlineOf, noticeFacts, shortened } from './headline.ts';
 
 type Email = Extract<ChannelTarget, { type: 'EMAIL' }>;
 
@@ -69,7 +69,7 @@ export function mailOf(notice: AlertNotice): {
   readonly html: string;
 } {
   const headline = headlineOf(notice);
-  const facts = factsOf(notice);
+  const facts = noticeFacts(notice);
   const rows = facts.map(
     ([label, value]) =>
       `<tr><th align="left" valign="top">${forHtml(label)}</th><td>${lines(forHtml(value))}</td></tr>`,

@@ -50,7 +50,7 @@ export function shortened(text: string, maxBytes: number, mark = '…'): string 
 }
 
 /** The rows below the headline. */
-export function factsOf(notice: AlertNotice): readonly (readonly [string, string])[] {
+export function noticeFacts(notice: AlertNotice): readonly (readonly [string, string])[] {
   const { check, runLocation, responseTime, statusCode, error, sslDaysRemaining } = notice;
   const facts: readonly (readonly [string, string | null])[] = [
     ['Check', `${onOneLine(check.name)} (${check.checkType}, ${check.id})`],

@@ -1,7 +1,7 @@
 import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import type { Send } from '../delivery/outcome.ts';
 import type { AlertNotice } from '../notice.ts';
-import { factsOf, headlineOf, shortened } from './headline.ts';
+import { headlineOf, noticeFacts, shortened } from './headline.ts';
 import type { OutgoingHttp } from './outgoing-http.ts';
 
 type Slack = Extract<ChannelTarget, { type: 'SLACK' }>;
@@ -26,7 +26,7 @@ export function createSlackSender(http: OutgoingHttp): Send<Slack> {
 /** Notifications show `text`, the channel shows the blocks. */
 export function slackMessage(notice: AlertNotice): object {
   const headline = escaped(headlineOf(notice));
-  const facts = factsOf(notice).map(([label, value]) => `*${label}:* ${escaped(value)}`);
+  const facts = noticeFacts(notice).map(([label, value]) => `*${label}:* ${escaped(value)}`);
   return {
     text: headline,
     blocks: [section(`*${headline}*`), section(facts.join('\n'))],

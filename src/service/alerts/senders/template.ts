@@ -4,9 +4,9 @@ import type { Escape } from './escape.ts';
 import { templateProblem } from './template-rules.ts';
 
 type Value = string | number | null | readonly string[];
-export type Variables = Readonly<Record<string, Value>>;
+export type TemplateVariables = Readonly<Record<string, Value>>;
 
-export type Rendered =
+export type RenderedTemplate =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly problem: string };
 
@@ -138,7 +138,11 @@ const COMPILE_OPTIONS: CompileOptions = {
  * Renders a user's template. Refuses before compilation what template-rules.ts does not allow: so
  * rendering ends soon and reads nothing but the variables.
  */
-export function renderTemplate(template: string, variables: Variables, escaper: Escape): Rendered {
+export function renderTemplate(
+  template: string,
+  variables: TemplateVariables,
+  escaper: Escape,
+): RenderedTemplate {
   const program = compiled(template);
   if (!program.ok) return program;
   const budget = new Budget();

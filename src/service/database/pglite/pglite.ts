@@ -18,7 +18,7 @@ import {
 import { encodeParam, PARSERS } from '../values.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 
-interface PgliteDeps {
+interface PgliteParts {
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -35,7 +35,7 @@ const CLOSE_TIMEOUT_MS = 5000;
  * @param folder null for memory
  * @throws VedetteError `environment` where the folder is in use or unusable
  */
-export async function openPglite(folder: string | null, deps: PgliteDeps): Promise<PgliteStore> {
+export async function openPglite(folder: string | null, deps: PgliteParts): Promise<PgliteStore> {
   if (folder === null) return new PgliteStore(await PGlite.create({ parsers: PARSERS }), deps);
   const { clock, log } = deps;
   const data = await openDataFolder(folder, log, async (path) => {
@@ -68,7 +68,7 @@ export async function openPglite(folder: string | null, deps: PgliteDeps): Promi
 export class PgliteStore implements Store {
   readonly kind = 'pglite';
   readonly #db: PGlite;
-  readonly #deps: PgliteDeps;
+  readonly #deps: PgliteParts;
   readonly #folder: DataFolder | null;
   readonly #serial = new Serial();
   readonly #closing = new AbortController();
@@ -76,7 +76,7 @@ export class PgliteStore implements Store {
   #fault: StoreError | null = null;
   #closed: Promise<void> | null = null;
 
-  constructor(db: PGlite, deps: PgliteDeps, folder: DataFolder | null = null) {
+  constructor(db: PGlite, deps: PgliteParts, folder: DataFolder | null = null) {
     this.#db = db;
     this.#deps = deps;
     this.#folder = folder;

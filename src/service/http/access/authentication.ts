@@ -6,7 +6,7 @@ import type { AgentCaller } from '../../private-locations/location-keys.ts';
 import { checkProtocol } from './agent-access.ts';
 import { type Authenticator, type Caller, covers, type KeyHolders } from './authenticator.ts';
 import { createIdentify } from './identify.ts';
-import { accessOf, requireAccess } from './route-access.ts';
+import { requireAccess, routeAccess } from './route-access.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -42,7 +42,7 @@ export function addAuthentication(app: FastifyInstance, parts: AuthenticationPar
   app.addHook('onRequest', async (request, reply) => {
     // An unknown path gets the same answer with and without a key, so it reveals nothing.
     if (request.is404) return;
-    const access = accessOf(request.routeOptions.config);
+    const access = routeAccess(request.routeOptions.config);
     if (access.kind === 'public') return;
     if (access.kind === 'agent') {
       checkProtocol(request, reply);

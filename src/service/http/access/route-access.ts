@@ -19,7 +19,7 @@ export type RouteAccess =
   | { readonly kind: 'undeclared' };
 
 /** Who may use a route, by its `config`. */
-export function accessOf(
+export function routeAccess(
   config: { role?: unknown; public?: unknown; agent?: unknown } | undefined,
 ): RouteAccess {
   const declared = [config?.role, config?.public, config?.agent].filter(
@@ -39,7 +39,7 @@ export function accessOf(
  * @throws Error naming the route: a programming error
  */
 export function requireAccess({ method, url, config }: RouteOptions): void {
-  if (accessOf(config).kind !== 'undeclared') return;
+  if (routeAccess(config).kind !== 'undeclared') return;
   throw new Error(
     `${String(method)} ${url} does not say who may use it: give it config { role } with one of ${ROLES.join(', ')}, { agent: true } or { public: true }, and one of these alone`,
   );

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { accessOf } from '../access/route-access.ts';
+import { routeAccess } from '../access/route-access.ts';
 import { errorSchema } from './error-schema.ts';
 
 const ERROR_RESPONSE = {
@@ -40,7 +40,7 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
     transform: (document) => {
       const { schema, url } = jsonSchemaTransform(document);
       if (schema?.hide === true) return { schema, url };
-      const access = accessOf(document.route.config);
+      const access = routeAccess(document.route.config);
       // The agent protocol is defined in src/wire; users need no description of these routes.
       if (access.kind === 'agent') return { schema: { ...schema, hide: true }, url };
       const needed = access.kind === 'role' ? `Needs the role \`${access.role}\`.` : '';

@@ -2,7 +2,7 @@ import { invalid } from '../../errors.ts';
 import { bodyProblem } from './input-problems.ts';
 
 /** A body before the model validates it. */
-export type Input = Readonly<Record<string, unknown>>;
+export type RawBody = Readonly<Record<string, unknown>>;
 
 /**
  * The fields that an update changes: without those that are undefined, that identify the resource, or
@@ -12,9 +12,9 @@ export type Input = Readonly<Record<string, unknown>>;
  * @throws ServiceError 400 where the body has another value for one of them
  */
 export function givenFields(
-  input: Input,
-  { fixed, responseOnly }: { readonly fixed: Input; readonly responseOnly: readonly string[] },
-): Input {
+  input: RawBody,
+  { fixed, responseOnly }: { readonly fixed: RawBody; readonly responseOnly: readonly string[] },
+): RawBody {
   const wrong = Object.entries(fixed).filter(
     ([field, value]) => value !== undefined && input[field] !== undefined && input[field] !== value,
   );

@@ -1,19 +1,19 @@
 import { z } from 'zod';
 
 /** The number in the text of a query; other values stay as they are, and the schema refuses them. */
-export function numberOf(value: unknown): unknown {
+export function queryNumber(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
 }
 
 /** `limit` and `page` of a list: src/service/README.md, "Responses". */
 export const pageQuery = {
   limit: z
-    .preprocess(numberOf, z.int().min(1).max(100))
+    .preprocess(queryNumber, z.int().min(1).max(100))
     .default(10)
     .describe('How many at most, 1 to 100. Default: 10.'),
   // With 100 items each, the offset stays an exact integer.
   page: z
-    .preprocess(numberOf, z.int().min(1).max(1_000_000_000))
+    .preprocess(queryNumber, z.int().min(1).max(1_000_000_000))
     .default(1)
     .describe('Which page, counted from 1. Default: 1.'),
 };
@@ -39,7 +39,7 @@ export function repeatable<Schema extends z.ZodType>(item: Schema, maxItems: num
 export const uuidParam = z.guid().describe('The id of the resource.');
 
 /** A sequential id. */
-export const numberParam = z.preprocess(numberOf, z.int().min(1));
+export const numberParam = z.preprocess(queryNumber, z.int().min(1));
 
 /** The body of 204. */
 export const NO_CONTENT = z.null().describe('Done; no body.');

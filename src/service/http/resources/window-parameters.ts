@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { numberOf, pageQuery } from './parameters.ts';
+import { pageQuery, queryNumber } from './parameters.ts';
 
 const DEFAULT_MS = 6 * 3_600_000;
 /** Larger numbers are milliseconds: as seconds they would be after the year 5138. */
 const MAX_SECONDS = 1e11;
 
 const unixTime = z.preprocess(
-  numberOf,
+  queryNumber,
   z
     .int()
     .min(0)
@@ -50,7 +50,7 @@ function epochMs(unix: number | undefined): number | null {
 /**
  * The window of a list (src/service/README.md, "Responses"): `from` is inclusive, `to` exclusive.
  */
-export function windowOf(
+export function queryWindow(
   { fromMs, toMs }: RequestedWindow,
   nowMs: number,
 ): { readonly fromMs: number; readonly toMs: number } {

@@ -27,7 +27,7 @@ import {
 const COPY_BYTES = 256 * 1024;
 
 /** Opens an upload unless it is open already, perhaps by another process with other part sizes. */
-export async function openUpload(
+export async function openLocalUpload(
   layout: DiskLayout,
   description: NewUpload,
   about: UploadAbout,

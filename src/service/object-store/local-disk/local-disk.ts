@@ -5,7 +5,7 @@ import {
   type AbandonedUpload,
   type ArtifactKey,
   type ArtifactStore,
-  type ArtifactStoreDeps,
+  type ArtifactStoreParts,
   DEFAULT_PART_BYTES,
   type StoredArtifact,
   type UploadKey,
@@ -27,7 +27,7 @@ import { CONTENT, DiskLayout, readArtifactAbout } from './local-disk-layout.ts';
 import {
   assemble,
   describeUpload,
-  openUpload,
+  openLocalUpload,
   removeFolder,
   writePart,
 } from './local-disk-uploads.ts';
@@ -46,7 +46,7 @@ export interface LocalDiskOptions {
  */
 export async function openLocalDisk(
   options: LocalDiskOptions,
-  { clock, log }: ArtifactStoreDeps,
+  { clock, log }: ArtifactStoreParts,
 ): Promise<ArtifactStore> {
   const { folder, partBytes = DEFAULT_PART_BYTES } = options;
   checkPartBytes(partBytes);
@@ -156,7 +156,7 @@ export async function openLocalDisk(
         }
         const { accountId, contentType } = description;
         const about = { contentType, partBytes, startedAtMs: clock.wallMs() };
-        await openUpload(layout, description, about, signal);
+        await openLocalUpload(layout, description, about, signal);
         const key = { accountId, uploadId: uploadIdOf(description) };
         return { state: 'uploading', upload: await describeUpload(layout, key) };
       }),

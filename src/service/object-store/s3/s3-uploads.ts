@@ -74,7 +74,7 @@ async function progressOf(
 }
 
 /** Opens a multipart upload, or returns the one that another process opened meanwhile. */
-export async function openUpload(
+export async function openMultipartUpload(
   s3: S3Bucket,
   layout: S3Layout,
   description: NewUpload,

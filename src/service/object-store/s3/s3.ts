@@ -3,7 +3,7 @@ import { messageOf } from '../../../runtime/errors.ts';
 import {
   type ArtifactKey,
   type ArtifactStore,
-  type ArtifactStoreDeps,
+  type ArtifactStoreParts,
   DEFAULT_PART_BYTES,
   type MissingPart,
   type PartPlan,
@@ -39,7 +39,7 @@ import {
   abandonedUploads,
   dropUpload,
   missingParts,
-  openUpload,
+  openMultipartUpload,
   readProgress,
   readState,
   type UploadProgress,
@@ -53,7 +53,7 @@ import {
  */
 export function createS3Store(
   options: S3Options,
-  { clock, log }: ArtifactStoreDeps,
+  { clock, log }: ArtifactStoreParts,
 ): ArtifactStore {
   const { bucket, direct, partBytes = DEFAULT_PART_BYTES } = options;
   checkPartBytes(partBytes);
@@ -170,7 +170,7 @@ export function createS3Store(
           return { state: 'present', artifact };
         }
         const about = { partBytes, startedAtMs: clock.wallMs() };
-        const progress = await openUpload(s3, layout, description, about, signal);
+        const progress = await openMultipartUpload(s3, layout, description, about, signal);
         const key = { accountId: description.accountId, uploadId: uploadIdOf(description) };
         return { state: 'uploading', upload: await describe(key, progress) };
       }),

@@ -15,7 +15,7 @@ import type { ResultPartitions } from '../partitions.sql.ts';
 import { dropUntilFirst, isEven, type SlotRange } from '../slot-ranges.ts';
 import { type AssignedSlots, listAssignedSlots } from './assigned-slots.sql.ts';
 import { assignedPartsOf, isAssignedSlot } from './assigned-slots.ts';
-import { attemptsGivenTo, lockSubjects, type Subject } from './subjects.sql.ts';
+import { attemptsGivenTo, lockSubjects, type ResultSubject } from './subjects.sql.ts';
 
 /** Records with their indexes in the lists that they were sent in. */
 export interface ReceivedResultRecord {
@@ -31,7 +31,7 @@ export interface ReceivedMissed {
 export type ReceivedRecord = ReceivedResultRecord | ReceivedMissed;
 
 /** The agent's caller with the slug of its location. */
-export interface Sender extends AgentCaller {
+export interface ResultSender extends AgentCaller {
   readonly slug: string;
 }
 
@@ -47,7 +47,7 @@ const MAX_AHEAD_MS = 60_000;
 /** Judges a record without the database. A missed range loses the slots that are too old. */
 export function admitRecord<T extends ReceivedRecord>(
   received: T,
-  { slug }: Pick<Sender, 'slug'>,
+  { slug }: Pick<ResultSender, 'slug'>,
   {
     partitions,
     nowMs,
@@ -110,7 +110,7 @@ export interface Admission<T> {
 
 export interface ResultAdmission extends Admission<ReceivedResultRecord> {
   /** By the ids of the checks that exist. */
-  readonly subjects: ReadonlyMap<string, Subject>;
+  readonly subjects: ReadonlyMap<string, ResultSubject>;
   /** The secrets of the account and of those checks. */
   readonly secrets: SecretsState;
 }
@@ -127,7 +127,7 @@ const FOREIGN_SLOT = 'The check was not assigned to this location at this slot.'
  */
 export async function admitResults(
   tx: Sql,
-  sender: Sender,
+  sender: ResultSender,
   records: readonly ReceivedResultRecord[],
 ): Promise<ResultAdmission> {
   const { accountId, locationId, slug } = sender;
@@ -170,7 +170,7 @@ export interface AdmittedMissed {
 /** `admitResults` for missed slots. A range loses the slots that the location was not assigned. */
 export async function admitMissed(
   tx: Sql,
-  sender: Sender,
+  sender: ResultSender,
   records: readonly ReceivedMissed[],
 ): Promise<Admission<AdmittedMissed>> {
   const { subjects, assigned } = await lockAssigned(tx, sender, records);
@@ -188,10 +188,10 @@ export async function admitMissed(
 
 async function lockAssigned(
   tx: Sql,
-  { accountId, locationId }: Sender,
+  { accountId, locationId }: ResultSender,
   records: readonly ReceivedRecord[],
 ): Promise<{
-  readonly subjects: ReadonlyMap<string, Subject>;
+  readonly subjects: ReadonlyMap<string, ResultSubject>;
   readonly assigned: ReadonlyMap<string, readonly AssignedSlots[]>;
 }> {
   const checkIds = [...new Set(records.map(({ record }) => record.checkId))];
@@ -203,7 +203,7 @@ async function lockAssigned(
   };
 }
 
-function secretsStateOf(subjects: readonly Subject[]): SecretsState {
+function secretsStateOf(subjects: readonly ResultSubject[]): SecretsState {
   const own = subjects.flatMap(({ checkId, ownSecrets }) =>
     ownSecrets === null ? [] : [[checkId, ownSecrets] as const],
   );

@@ -4,7 +4,7 @@ import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import type { Deferral } from '../../../wire/v1/results.ts';
 import { findClockAhead, raiseClockAhead } from '../../agents/shared.sql.ts';
 import type { Sql, Store } from '../../database/store.ts';
-import type { Sender } from './admission.ts';
+import type { ResultSender } from './admission.ts';
 
 /** Locations with a log line of their own. */
 const MAX_LOGGED = 1_000;
@@ -14,13 +14,13 @@ export interface AgentClocks {
   /** Records deferred since the start because they were ahead of the service's clock; each resend counts. */
   readonly deferredRecords: number;
   /** Reports that an agent's clock is fast: in its row, and in the log once a minute for each location. */
-  deferred(sender: Sender, agentId: string, deferrals: readonly Deferral[]): Promise<void>;
+  deferred(sender: ResultSender, agentId: string, deferrals: readonly Deferral[]): Promise<void>;
   /**
    * How far the agent's clock is behind, in milliseconds; 0 if it is not, or if that is not known. The
    * agent reports it: an agent that lies makes old runs of its own location count as new, but it could
    * as well report new ones.
    */
-  behindMs(sql: Sql, sender: Sender, agentId: string): Promise<number>;
+  behindMs(sql: Sql, sender: ResultSender, agentId: string): Promise<number>;
 }
 
 export function createAgentClocks({

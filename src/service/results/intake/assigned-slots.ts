@@ -1,5 +1,5 @@
 import { lastOwnSlotAt, ownSlotsOf, type RotationRule } from '../../../model/schedule/rotation.ts';
-import { clipRange, type SlotRange, stepOf } from '../slot-ranges.ts';
+import { clipRange, type SlotRange, slotSpacingMs } from '../slot-ranges.ts';
 import type { AssignedSlots } from './assigned-slots.sql.ts';
 
 /**
@@ -71,5 +71,5 @@ function isWithin({ sinceMs, untilMs }: AssignedSlots, slotMs: number): boolean 
 /** Every slot of the range is one of the rule: the first is, and they are whole periods apart. */
 function hasSlotsOf(rule: RotationRule, range: SlotRange): boolean {
   const isAtSlot = lastOwnSlotAt(rule, range.slot) === range.slot;
-  return isAtSlot && stepOf(range) % ownSlotsOf(rule).periodMs === 0;
+  return isAtSlot && slotSpacingMs(range) % ownSlotsOf(rule).periodMs === 0;
 }

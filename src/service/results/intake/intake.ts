@@ -28,13 +28,13 @@ import {
   type ReceivedMissed,
   type ReceivedRecord,
   type ReceivedResultRecord,
-  type Sender,
+  type ResultSender,
 } from './admission.ts';
 import type { AgentClocks } from './agent-clocks.ts';
 import { recentFinals } from './recent-finals.ts';
 import type { ResultStorage } from './result-storage.ts';
 import { settleFinals, storeResults } from './store-results.ts';
-import type { Subject } from './subjects.sql.ts';
+import type { ResultSubject } from './subjects.sql.ts';
 
 /** The requested, unscheduled runs. */
 export interface FinishedRuns {
@@ -90,12 +90,12 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   async function currentIn(
     tx: Sql,
     finals: readonly ReceivedResult[],
-    subjects: ReadonlyMap<string, Pick<Subject, 'frequency'>>,
+    subjects: ReadonlyMap<string, Pick<ResultSubject, 'frequency'>>,
     {
       atMs,
       sender,
       agentId,
-    }: { readonly atMs: number; readonly sender: Sender; readonly agentId: string },
+    }: { readonly atMs: number; readonly sender: ResultSender; readonly agentId: string },
   ): Promise<ReadonlySet<ReceivedResult>> {
     const frequencyOf = (checkId: string): number => subjects.get(checkId)?.frequency ?? 0;
     const current = recentFinals(finals, { atMs, frequencyOf });
@@ -105,7 +105,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   }
 
   function saveResults(
-    sender: Sender,
+    sender: ResultSender,
     records: readonly ReceivedResultRecord[],
     agentId: string,
   ): Promise<readonly Rejection[]> {
@@ -132,7 +132,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   }
 
   function saveMissed(
-    sender: Sender,
+    sender: ResultSender,
     records: readonly ReceivedMissed[],
     pauses: CompiledPauses | null,
   ): Promise<readonly Rejection[]> {
@@ -151,12 +151,12 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   }
 
   /** For the missed records of a batch; null if the account has no pauses. */
-  async function pausesFor({ accountId }: Sender): Promise<CompiledPauses | null> {
+  async function pausesFor({ accountId }: ResultSender): Promise<CompiledPauses | null> {
     const pauses = await pausesOf(store, { accountId, atMs: clock.wallMs() });
     return pauses.length === 0 ? null : compilePauses(pauses);
   }
 
-  async function senderOf(caller: AgentCaller): Promise<Sender> {
+  async function senderOf(caller: AgentCaller): Promise<ResultSender> {
     const { accountId, locationId: id } = caller;
     const location = await findPrivateLocation(store, { accountId, id });
     if (location === null) throw badToken();

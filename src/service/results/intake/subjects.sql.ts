@@ -1,7 +1,7 @@
 import type { Sql } from '../../database/store.ts';
 
 /** The check that results are about: what the intake needs of it. */
-export type Subject = {
+export type ResultSubject = {
   readonly checkId: string;
   /** Minutes; 0 if the check runs more than once a minute. */
   readonly frequency: number;
@@ -20,8 +20,8 @@ export type Subject = {
 export function lockSubjects(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
-): Promise<readonly Subject[]> {
-  return sql.query<Subject>(
+): Promise<readonly ResultSubject[]> {
+  return sql.query<ResultSubject>(
     `select c.id as check_id, c.frequency, encode(sha256(c.sealed_variables), 'hex') as own_secrets,
        coalesce((select a.secrets_revision from accounts a where a.id = $1), 0) as secrets_revision
      from checks c

@@ -5,7 +5,7 @@ import { everyHour, removePastRetention } from '../../database/retention.ts';
 import type { Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';
-import { type RequestedWindow, windowOf } from '../../http/resources/window-parameters.ts';
+import { queryWindow, type RequestedWindow } from '../../http/resources/window-parameters.ts';
 import { deleteAssignedSlotsBefore } from '../intake/assigned-slots.sql.ts';
 import { deleteMissedBefore, listMissed, type MissedRow } from './sql.ts';
 
@@ -20,7 +20,7 @@ export interface MissedSlotsParts {
 }
 
 /** The slots that were not run. */
-export interface MissedSlots {
+export interface MissedSlotsFeature {
   /**
    * Ranges that touch the window, newest first.
    *
@@ -41,7 +41,7 @@ export interface MissedSlots {
 /** Bounds the time that one statement takes. */
 const ROWS_AT_ONCE = 5_000;
 
-export function createMissedSlots(parts: MissedSlotsParts): MissedSlots {
+export function createMissedSlots(parts: MissedSlotsParts): MissedSlotsFeature {
   const { store, clock } = parts;
 
   async function removeOld(signal: AbortSignal): Promise<void> {
@@ -58,7 +58,7 @@ export function createMissedSlots(parts: MissedSlotsParts): MissedSlots {
       return listMissed(store, {
         accountId,
         checkId,
-        ...windowOf(window, clock.wallMs()),
+        ...queryWindow(window, clock.wallMs()),
         ...rangeOf({ limit, page }),
       });
     },

@@ -4,11 +4,11 @@ import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
 import {
   MAX_SPAN_MS,
-  numberOf,
   overlapWith,
   partsOf,
   type SlotRange,
-  slotsOf,
+  slotIndexAt,
+  slotInstants,
   subtractSlots,
 } from '../slot-ranges.ts';
 import { finalsBetween, type RunSlot, runsWithFinal } from '../sql.ts';
@@ -131,7 +131,7 @@ async function slotsWithFinal(
   })) {
     await yieldWhenDue();
     const row = long[range];
-    const number = row === undefined ? -1 : numberOf(row, slotMs);
+    const number = row === undefined ? -1 : slotIndexAt(row, slotMs);
     if (row === undefined || number === -1) continue;
     const { checkId, location } = row;
     if (sequenceIdOf(checkId, location, slotMs) === sequenceId) run[row.at]?.add(number);
@@ -141,7 +141,7 @@ async function slotsWithFinal(
 
 function runsOf(row: MissedRow, at: number) {
   const { checkId, location } = row;
-  return slotsOf(row).map((slotMs, number) => {
+  return slotInstants(row).map((slotMs, number) => {
     return { at, number, checkId, slotMs, sequenceId: sequenceIdOf(checkId, location, slotMs) };
   });
 }
@@ -178,7 +178,7 @@ export async function removeMissed(
   for (const row of stored) {
     const run = new Set<number>();
     for (const { checkId, sequenceId, slotMs } of ofCheck.get(row.checkId) ?? []) {
-      const number = numberOf(row, slotMs);
+      const number = slotIndexAt(row, slotMs);
       if (number !== -1 && sequenceIdOf(checkId, row.location, slotMs) === sequenceId) {
         run.add(number);
       }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { callerOf } from '../../http/access/authentication.ts';
 import { checkId, READ } from '../../http/resources/check-parameters.ts';
 import { parseWindow, windowQuery } from '../../http/resources/window-parameters.ts';
-import type { MissedRow, MissedSlots } from './missed-slots.ts';
+import type { MissedRow, MissedSlotsFeature } from './missed-slots.ts';
 
 const response = z.array(
   z.strictObject({
@@ -23,7 +23,7 @@ const response = z.array(
 export function missedSlotsRoutes({
   missedSlots,
 }: {
-  readonly missedSlots: MissedSlots;
+  readonly missedSlots: MissedSlotsFeature;
 }): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();

@@ -6,7 +6,7 @@ import type { AnalysisScrubber } from '../redaction/analysis-scrubber.ts';
 import { failedAssertions } from '../rules/causes/assertion-causes.ts';
 import { DIAGNOSTIC_HEADERS } from '../rules/response-facts.ts';
 import { analyseByRules } from '../rules/rules-provider.ts';
-import { type detailOf, type HttpTargetResponse, subjectOf } from '../rules/subject.ts';
+import { analysisSubject, type detailOf, type HttpTargetResponse } from '../rules/subject.ts';
 import { shortened } from '../rules/words.ts';
 
 /** A failure as it is sent to a model. */
@@ -57,7 +57,7 @@ const MAX_RECORD_CHARS = 1000;
 type Detail = NonNullable<ReturnType<typeof detailOf>>;
 
 /** Contains as little as an analysis needs, and no secrets. */
-export function briefOf(given: AnalysisInput, scrubber: AnalysisScrubber): Briefing {
+export function buildBrief(given: AnalysisInput, scrubber: AnalysisScrubber): Briefing {
   const input = scrubbedInput(given, scrubber);
   const { check, result } = input;
   const byRules = analyseByRules(input);
@@ -67,7 +67,7 @@ export function briefOf(given: AnalysisInput, scrubber: AnalysisScrubber): Brief
   const brief: Brief = {
     check: {
       type: result.checkType,
-      target: subjectOf(input).target,
+      target: analysisSubject(input).target,
       shouldFail: check?.shouldFail ?? null,
     },
     failedAssertions: failedAssertions(result)

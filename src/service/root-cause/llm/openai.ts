@@ -5,7 +5,7 @@ import type { RootCauseProvider } from '../provider.ts';
 import { buildAnalysisScrubber } from '../redaction/analysis-scrubber.ts';
 import { secretsOfCheck } from '../redaction/secrets-of-check.ts';
 import type { ModelConfig } from '../root-cause-config.ts';
-import { type Brief, briefOf } from './brief.ts';
+import { type Brief, buildBrief } from './brief.ts';
 import { createChatClient } from './chat-client.ts';
 import { readModelAnswer } from './read-answer.ts';
 
@@ -60,7 +60,7 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
         return { ok: false, problem };
       }
       const scrubber = await buildAnalysisScrubber([...secrets, ...secretsOfCheck(input.check)]);
-      const { brief, artifacts } = briefOf(input, scrubber);
+      const { brief, artifacts } = buildBrief(input, scrubber);
       // Two harmless texts may form a secret where they meet.
       if (scrubber.holdsKnown(JSON.stringify(brief))) {
         return { ok: false, problem: 'the model was not asked: a secret could not be taken out' };

@@ -1,7 +1,7 @@
 import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.ts';
 
 /** The position of a value in a text. */
-export interface Span {
+export interface TextRange {
   readonly from: number;
   readonly to: number;
 }
@@ -24,8 +24,8 @@ const NAME =
  * The values of fields with sensitive names, in JSON (also escaped), forms, headers and assignments
  * alike: `"token": "…"`, `password=…`, `Cookie: …`.
  */
-export function sensitiveSpans(text: string): readonly Span[] {
-  const spans: Span[] = [];
+export function sensitiveSpans(text: string): readonly TextRange[] {
+  const spans: TextRange[] = [];
   for (const match of text.matchAll(NAME)) {
     const [whole, name = '', , quote] = match;
     if (!isSensitiveName(name)) continue;

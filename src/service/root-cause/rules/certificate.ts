@@ -6,7 +6,7 @@ import { listText, shortened, spanText, timeText } from './words.ts';
 const SOON_DAYS = 14;
 
 /** The names of a certificate, without their type prefix. */
-export function namesOf({ subjectAltNames }: Certificate): readonly string[] {
+export function certificateNames({ subjectAltNames }: Certificate): readonly string[] {
   return subjectAltNames.map((name) => name.replace(/^(?:DNS|IP(?: Address)?):\s*/i, ''));
 }
 
@@ -34,7 +34,7 @@ export function certificateSentences(
   { surroundings }: AnalysisInput,
 ): readonly string[] {
   const { validFrom, validTo, daysRemaining } = certificate;
-  const names = namesOf(certificate);
+  const names = certificateNames(certificate);
   const left = isExpired(certificate, subject)
     ? `it expired ${sinceText(validTo, subject) ?? 'at a time that cannot be read'}`
     : `${countText(daysRemaining, 'day')} remained`;

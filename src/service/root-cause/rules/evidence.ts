@@ -1,6 +1,6 @@
 import { artifactIdOf } from '../../../model/ids.ts';
 import {
-  type Evidence,
+  type AnalysisEvidence,
   type EvidenceArtifact,
   MAX_EVIDENCE,
 } from '../../../model/result/root-cause-analysis.ts';
@@ -36,13 +36,13 @@ interface StoredEvidence {
 }
 
 /** The observations that an analysis is based on, with their artifacts. */
-export function evidenceOf(subject: Subject, input: AnalysisInput): readonly Evidence[] {
+export function evidenceOf(subject: Subject, input: AnalysisInput): readonly AnalysisEvidence[] {
   const { result } = input;
   const stored = storedEvidenceOf(result);
   const observed = (
     sentences: readonly string[],
     ...artifacts: readonly (readonly EvidenceArtifact[])[]
-  ): readonly Evidence[] =>
+  ): readonly AnalysisEvidence[] =>
     sentences.map((description) => ({ artifacts: artifacts.flat(), description }));
 
   const route = routeOf(result);
@@ -77,7 +77,7 @@ export function evidenceOf(subject: Subject, input: AnalysisInput): readonly Evi
 }
 
 /** The most important come first; the last one counts those that are left out. */
-function bounded(all: readonly Evidence[]): readonly Evidence[] {
+function bounded(all: readonly AnalysisEvidence[]): readonly AnalysisEvidence[] {
   if (all.length <= MAX_EVIDENCE) return all;
   const shown = all.slice(0, MAX_EVIDENCE - 1);
   const description = `${countText(all.length - shown.length, 'further observation is', 'further observations are')} left out here.`;

@@ -5,7 +5,7 @@ import { evidenceOf } from './evidence.ts';
 import { findCause } from './find-cause.ts';
 import { impactOf } from './impacts.ts';
 import { scopeSentence } from './scope.ts';
-import { subjectOf } from './subject.ts';
+import { analysisSubject } from './subject.ts';
 import { shortened } from './words.ts';
 
 /** Increases with each release that changes the rules. */
@@ -21,7 +21,7 @@ const SCOPELESS: ReadonlySet<string> = new Set([
 
 /** A pure function of the stored input. */
 export function analyseByRules(input: AnalysisInput): Analysis {
-  const subject = subjectOf(input);
+  const subject = analysisSubject(input);
   const cause = findCause(input);
   const scope = SCOPELESS.has(cause.classification) ? null : scopeSentence(subject, input);
   const rootCause = [cause.cause(subject, input), scope].filter((text) => text !== null).join(' ');

@@ -55,7 +55,7 @@ export function detailOf(result: ReceivedResult) {
   );
 }
 
-export function subjectOf({ result, check }: AnalysisInput): Subject {
+export function analysisSubject({ result, check }: AnalysisInput): Subject {
   const detail = detailOf(result);
   const base = {
     location: result.runLocation,
@@ -87,7 +87,7 @@ export function subjectOf({ result, check }: AnalysisInput): Subject {
       isTls,
       tls: http.response?.tls ?? http.tls ?? null,
       address: http.response?.ip ?? null,
-      phases: phasesOf(http.response?.timingPhases ?? http.timingPhases),
+      phases: orderedPhases(http.response?.timingPhases ?? http.timingPhases),
     };
   }
   if (tcp !== null) {
@@ -101,7 +101,7 @@ export function subjectOf({ result, check }: AnalysisInput): Subject {
       recordType: recordOf(ipFamily),
       ipFamily,
       address: tcp.response?.address ?? null,
-      phases: phasesOf(tcp.timingPhases),
+      phases: orderedPhases(tcp.timingPhases),
     };
   }
   if (dns !== null) {
@@ -120,7 +120,7 @@ export function subjectOf({ result, check }: AnalysisInput): Subject {
           : `the name server ${endpointText(server, asked?.port ?? port)}`,
       recordType,
       ipFamily: 'IPv4',
-      phases: phasesOf(dns.timingPhases),
+      phases: orderedPhases(dns.timingPhases),
     };
   }
   const icmp = result.icmpCheckResult;
@@ -133,7 +133,7 @@ export function subjectOf({ result, check }: AnalysisInput): Subject {
     recordType: recordOf(ipFamily),
     ipFamily,
     address: icmp?.response?.resolvedIp ?? null,
-    phases: phasesOf(icmp?.timingPhases),
+    phases: orderedPhases(icmp?.timingPhases),
   };
 }
 
@@ -141,7 +141,7 @@ export function subjectOf({ result, check }: AnalysisInput): Subject {
 const PHASE_ORDER = ['wait', 'dns', 'tcp', 'connection', 'tls', 'firstByte', 'data', 'download'];
 
 /** Phases longer than 0 in chronological order. */
-export function phasesOf(phases: unknown): readonly Phase[] {
+export function orderedPhases(phases: unknown): readonly Phase[] {
   if (typeof phases !== 'object' || phases === null) return [];
   const found = new Map<string, unknown>(Object.entries(phases));
   return PHASE_ORDER.flatMap((name) => {

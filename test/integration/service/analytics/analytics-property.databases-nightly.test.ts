@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AGGREGATIONS, type Aggregation, METRICS } from '../../../../src/model/result/analytics.ts';
+import {
+  AGGREGATIONS,
+  type Aggregation,
+  ANALYTICS_METRICS,
+} from '../../../../src/model/result/analytics.ts';
 import {
   insertRunMetrics,
   type RunMetrics,
@@ -82,7 +86,7 @@ describe.each(databases)('on %s', (kind) => {
     const names = ['availability', 'retries', ...measures].concat(
       measures.flatMap((of) => Object.keys(AGGREGATIONS).map((suffix) => `${of}_${suffix}`)),
     );
-    const metrics = names.flatMap((name) => METRICS.API.get(name) ?? []);
+    const metrics = names.flatMap((name) => ANALYTICS_METRICS.API.get(name) ?? []);
 
     it('have the values of their definitions', async () => {
       await fc.assert(

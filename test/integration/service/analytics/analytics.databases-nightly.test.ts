@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS } from '../../../../src/model/result/analytics.ts';
+import { ANALYTICS_METRICS } from '../../../../src/model/result/analytics.ts';
 import type { HttpTimingPhases } from '../../../../src/model/result/result.ts';
 import { createAnalytics } from '../../../../src/service/analytics/analytics.ts';
 import { databases } from '../../../support/database/databases.ts';
@@ -410,7 +410,7 @@ describe.each(databases)('on %s', (kind) => {
             aggregationMinutes: null,
             statuses: [],
             groupBy: null,
-            metrics: [...METRICS.URL.values()].slice(0, 1),
+            metrics: [...ANALYTICS_METRICS.URL.values()].slice(0, 1),
             limit: 10,
             page: 1,
           });

@@ -9,7 +9,7 @@ import { systemClock } from '../../../../src/runtime/clock.ts';
 import { StoreError } from '../../../../src/service/database/store-errors.ts';
 import { gzipResponse } from '../../../../src/service/http/json/gzip-response.ts';
 import { sendSlices } from '../../../../src/service/http/json/list-in-slices.ts';
-import { listOf } from '../../../../src/wire/v1/fields.ts';
+import { boundedList } from '../../../../src/wire/v1/fields.ts';
 import { KEYS, type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
 
 const ITEM = z.object({ id: z.number(), text: z.string() });
@@ -18,16 +18,16 @@ type Item = z.output<typeof ITEM>;
 /** A form with lists as answers have them. */
 const BATCH = z.object({
   name: z.string(),
-  items: listOf(ITEM, 40_000),
+  items: boundedList(ITEM, 40_000),
   more: z.array(z.string()),
   note: z.string().optional(),
-  late: listOf(z.int(), 40_000).default([]),
+  late: boundedList(z.int(), 40_000).default([]),
 });
 
 function listRoutes(items: readonly Item[]): FastifyPluginAsync {
   return async (app) => {
     const config = { role: 'read' } as const;
-    const few = z.object({ items: listOf(ITEM, 200) });
+    const few = z.object({ items: boundedList(ITEM, 200) });
     const batch = {
       name: 'a batch',
       secret: 'hunter2',

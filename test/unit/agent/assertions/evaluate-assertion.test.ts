@@ -5,7 +5,7 @@ import {
   shownOutcome,
   withoutResponse,
 } from '../../../../src/agent/assertions/evaluate-assertion.ts';
-import { inputOf, type SourceValue } from '../../../../src/agent/assertions/sources.ts';
+import { assertionInput, type SourceValue } from '../../../../src/agent/assertions/sources.ts';
 import type { Assertion } from '../../../../src/model/check/assertion.ts';
 
 type Given = Partial<Assertion> & Pick<Assertion, 'source'>;
@@ -17,7 +17,7 @@ function assertionOf(given: Given): Assertion {
 function outcome(given: Given, source: SourceValue) {
   const assertion = assertionOf(given);
   return shownOutcome(
-    evaluateAssertion(assertion, inputOf(assertion, source), parseJson),
+    evaluateAssertion(assertion, assertionInput(assertion, source), parseJson),
     (text) => text,
   );
 }
@@ -210,7 +210,10 @@ test('what the response said is masked, and what the check says is not', () => {
   const mask = (said: string): string => said.replaceAll('guess', '****');
   const told = (given: Given, source: SourceValue) => {
     const assertion = assertionOf(given);
-    return shownOutcome(evaluateAssertion(assertion, inputOf(assertion, source), parseJson), mask);
+    return shownOutcome(
+      evaluateAssertion(assertion, assertionInput(assertion, source), parseJson),
+      mask,
+    );
   };
   const given = { source: 'TEXT_BODY', target: 'guess' } as const;
   expect(told(given, text('a guess'))).toEqual({

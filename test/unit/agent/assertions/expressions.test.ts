@@ -3,7 +3,7 @@ import {
   compileJsonPath,
   jsonPathProblem,
   type PathReach,
-  reachOf,
+  pathReach,
 } from '../../../../src/agent/assertions/json-path.ts';
 import { expectedHeapBytes, jsonProblem } from '../../../../src/agent/assertions/json-size.ts';
 import { patternProblem } from '../../../../src/agent/assertions/pattern.ts';
@@ -59,7 +59,7 @@ test.each<[string, PathReach]>([
   ['$[?@.a]', 'open'],
 ])('%s is %s', (path, reach) => {
   const query = compileJsonPath(path);
-  expect(typeof query === 'string' ? query : reachOf(query)).toBe(reach);
+  expect(typeof query === 'string' ? query : pathReach(query)).toBe(reach);
 });
 
 describe('the size of a document', () => {

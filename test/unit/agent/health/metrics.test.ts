@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMetrics, METRICS } from '../../../../src/agent/health/metrics.ts';
+import { AGENT_METRICS, createMetrics } from '../../../../src/agent/health/metrics.ts';
 import { MISSED_REASONS } from '../../../../src/model/result/result.ts';
 import { resultFor } from '../../../support/samples/results.ts';
 
@@ -21,12 +21,12 @@ describe('the exposition', () => {
   it('contains every metric of the table with its type and meaning, and no other of ours', async () => {
     const metrics = createMetrics({ version: '1.2.3' });
     const lines = await linesOf(metrics);
-    for (const { name, type, meaning } of METRICS) {
+    for (const { name, type, meaning } of AGENT_METRICS) {
       expect(lines).toContain(`# HELP ${name} ${meaning}`);
       expect(lines).toContain(`# TYPE ${name} ${type}`);
     }
     const ours = lines.filter((line) => line.startsWith('# TYPE vedette_'));
-    expect(ours).toHaveLength(METRICS.length);
+    expect(ours).toHaveLength(AGENT_METRICS.length);
     expect(lines).toContain('vedette_build_info{version="1.2.3"} 1');
     expect(metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
   });
@@ -70,7 +70,7 @@ describe('the exposition', () => {
       return turns;
     };
     // One for each metric would be seconds where the loop is busy.
-    expect(await turnsFor(0)).toBeLessThan(METRICS.length / 2);
+    expect(await turnsFor(0)).toBeLessThan(AGENT_METRICS.length / 2);
     expect(await turnsFor(10_000)).toBeGreaterThanOrEqual(3);
   });
 });

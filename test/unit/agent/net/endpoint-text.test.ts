@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  durationText,
   endpointText,
+  millisecondsText,
   withoutBrackets,
 } from '../../../../src/agent/net/endpoint-text.ts';
 
@@ -12,7 +12,7 @@ describe('words for messages', () => {
     [10, '10 ms'],
     [1234.6, '1235 ms'],
   ])('writes %d ms', (durationMs, text) => {
-    expect(durationText(durationMs)).toBe(text);
+    expect(millisecondsText(durationMs)).toBe(text);
   });
 
   it.each([

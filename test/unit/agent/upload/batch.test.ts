@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SpooledRecord, SpoolKind } from '../../../../src/agent/spool/spool.ts';
-import { batchOf, settle } from '../../../../src/agent/upload/batch.ts';
+import { batchOf, settleBatch } from '../../../../src/agent/upload/batch.ts';
 import { BatchSize } from '../../../../src/agent/upload/batch-size.ts';
 import { FailingRecords } from '../../../../src/agent/upload/failing-records.ts';
 import { MAX_MISSED, MAX_RESULTS } from '../../../../src/wire/v1/limits.ts';
@@ -54,7 +54,7 @@ describe('settle', () => {
       record(5, 'kept', 'missed'),
     ];
     const rejection = { id: null, code: 'invalid', message: 'no' };
-    const settled = settle(records, {
+    const settled = settleBatch(records, {
       deferred: [],
       accepted: ['same', 'kept', 'unknown'],
       rejected: [

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { planOf } from '../../../../src/cli/apply/check-plan.ts';
+import { planChanges } from '../../../../src/cli/apply/check-plan.ts';
 import { knownCheckOf } from '../../../../src/cli/apply/normal-form.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 
@@ -9,7 +9,7 @@ it('leaves heartbeats alone, which no file can have', () => {
     { id: 'tcp', checkType: 'TCP', check: tcp },
     { id: 'backup', checkType: 'HEARTBEAT', check: null },
   ];
-  const { steps, others } = planOf([], known, () => 'delete');
+  const { steps, others } = planChanges([], known, () => 'delete');
   expect(steps).toEqual([{ kind: 'delete', id: 'tcp', checkType: 'TCP' }]);
   expect(others).toBe(1);
 });
@@ -21,7 +21,7 @@ const knownWithSecret = (variable: object) => {
 };
 
 it.each([{}, { value: null }])('keeps the secrets of a check that is switched off: %j', (value) => {
-  const { steps } = planOf([], [knownWithSecret(value)], () => 'deactivate');
+  const { steps } = planChanges([], [knownWithSecret(value)], () => 'deactivate');
   expect(steps).toMatchObject([{ kind: 'update', body: { activated: false } }]);
   expect(steps[0]?.kind === 'update' && Object.keys(steps[0].body)).toEqual(['activated']);
 });
@@ -30,7 +30,7 @@ it('treats no value of a file as equal to a hidden one', () => {
   const known = knownWithSecret({ value: null });
   for (const value of ['', 'null', '********', 'x']) {
     const check = checkOf('TCP', { id: 'tcp', variables: [{ key: 'A', value, secret: true }] });
-    const { steps } = planOf([check], [known], () => 'keep');
+    const { steps } = planChanges([check], [known], () => 'keep');
     expect(steps).toMatchObject([
       { kind: 'update', body: { variables: [{ key: 'A', value, secret: true }] } },
     ]);

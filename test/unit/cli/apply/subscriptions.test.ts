@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planOf } from '../../../../src/cli/apply/check-plan.ts';
+import { planChanges } from '../../../../src/cli/apply/check-plan.ts';
 import { type Check, checkBodySchema } from '../../../../src/model/check/check.ts';
 
 const SUBSCRIBED = [{ alertChannelId: 7, activated: true }];
@@ -17,7 +17,7 @@ function checkWith(alertChannelSubscriptions: Check['alertChannelSubscriptions']
 
 function stepsFor(file: Check, known: Check | null) {
   const before = [{ id: 'home', checkType: 'URL', check: known }];
-  return planOf([file], before, () => 'keep').steps;
+  return planChanges([file], before, () => 'keep').steps;
 }
 
 describe('the alert channels of a check of a file', () => {

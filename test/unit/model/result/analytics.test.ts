@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS, QUICK_RANGES, quickRangeAt } from '../../../../src/model/result/analytics.ts';
+import {
+  ANALYTICS_METRICS,
+  QUICK_RANGES,
+  quickRangeAt,
+} from '../../../../src/model/result/analytics.ts';
 
 /** As src/service/README.md, "Analytics" lists them. */
 const SUFFIXES = ['avg', 'max', 'median', 'min', 'p50', 'p90', 'p95', 'p99', 'stddev', 'sum'];
@@ -12,12 +16,12 @@ describe('metrics', () => {
   it.each(['API', 'ICMP'] as const)('of %s checks are those of the specification', (type) => {
     const suffixed = SPEC[type].flatMap((name) => SUFFIXES.map((suffix) => `${name}_${suffix}`));
     const wanted = [...SPEC[type], 'availability', 'retries', ...suffixed];
-    expect([...METRICS[type].keys()]).toEqual(wanted);
+    expect([...ANALYTICS_METRICS[type].keys()]).toEqual(wanted);
   });
 
   it('say their unit, a label and how they are aggregated', () => {
-    const shown = (type: keyof typeof METRICS, name: string) => {
-      const { unit, label, aggregation } = METRICS[type].get(name) ?? {};
+    const shown = (type: keyof typeof ANALYTICS_METRICS, name: string) => {
+      const { unit, label, aggregation } = ANALYTICS_METRICS[type].get(name) ?? {};
       return [unit, label, aggregation];
     };
     expect(shown('API', 'responseTime')).toEqual(['milliseconds', 'Response time', 'avg']);
@@ -32,7 +36,7 @@ describe('metrics', () => {
   });
 
   it('have labels that tell them apart', () => {
-    for (const metrics of Object.values(METRICS)) {
+    for (const metrics of Object.values(ANALYTICS_METRICS)) {
       const labels = [...metrics.values()].map(({ label }) => label);
       expect(new Set(labels).size).toBe(labels.length);
     }

@@ -7,7 +7,7 @@ import {
   type HeartbeatState,
   judge,
   NEVER_PINGED,
-  type Span,
+  type TimeRange,
 } from '../../../../src/service/heartbeats/heartbeat-machine.ts';
 import { caseCount } from '../../../support/nightly.ts';
 
@@ -19,7 +19,7 @@ interface Rhythm {
 interface Story {
   readonly rhythm: Rhythm;
   readonly pings: readonly number[];
-  readonly pauses: readonly Span[];
+  readonly pauses: readonly TimeRange[];
 }
 
 type Told = readonly (readonly [at: number, state: HeartbeatState])[];
@@ -100,7 +100,7 @@ const story: fc.Arbitrary<Story> = fc.record({
 });
 
 const HOUR: Rhythm = { periodMs: 60, graceMs: 5 };
-const toldOf = (pings: readonly number[], pauses: readonly Span[] = [], rhythm = HOUR): Told =>
+const toldOf = (pings: readonly number[], pauses: readonly TimeRange[] = [], rhythm = HOUR): Told =>
   byMachine({ rhythm, pings, pauses }, []);
 
 describe('a heartbeat', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  durationText,
   heartbeatCheckSchema,
+  periodText,
   rhythmOf,
 } from '../../../../src/service/heartbeats/heartbeat.ts';
 
@@ -67,6 +67,6 @@ describe('a heartbeat check', () => {
     [90_061_000, '1 day 1 hour 1 minute 1 second'],
     [31_536_000_000, '365 days'],
   ])('tells %d ms as %s', (durationMs, text) => {
-    expect(durationText(durationMs)).toBe(text);
+    expect(periodText(durationMs)).toBe(text);
   });
 });

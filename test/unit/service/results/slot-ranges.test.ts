@@ -4,11 +4,11 @@ import {
   dropUntilFirst,
   isEven,
   MAX_SPAN_MS,
-  numberOf,
   overlapWith,
   partsOf,
   type SlotRange,
-  slotsOf,
+  slotIndexAt,
+  slotInstants,
   subtractSlots,
 } from '../../../../src/service/results/slot-ranges.ts';
 
@@ -33,8 +33,10 @@ describe('a range of slots', () => {
       fc.property(RANGE, fc.array(RANGE, { maxLength: 5 }), (range, others) => {
         const shared = overlapWith(range, others);
         const left = subtractSlots(range, (number) => shared[number] === 1);
-        const taken = new Set(others.flatMap(slotsOf));
-        expect(left.flatMap(slotsOf)).toEqual(slotsOf(range).filter((slot) => !taken.has(slot)));
+        const taken = new Set(others.flatMap(slotInstants));
+        expect(left.flatMap(slotInstants)).toEqual(
+          slotInstants(range).filter((slot) => !taken.has(slot)),
+        );
         expect(left.every(isEven)).toBe(true);
       }),
     );
@@ -49,9 +51,9 @@ describe('a range of slots', () => {
           asked.push(slotMs);
           return taken.has(number);
         });
-        const slots = slotsOf(range);
+        const slots = slotInstants(range);
         expect(asked).toEqual(slots);
-        expect(left.flatMap(slotsOf)).toEqual(slots.filter((_, number) => !taken.has(number)));
+        expect(left.flatMap(slotInstants)).toEqual(slots.filter((_, number) => !taken.has(number)));
         expect(left.length).toBeLessThanOrEqual(taken.size + 1);
       }),
     );
@@ -60,9 +62,9 @@ describe('a range of slots', () => {
   it('numbers its slots, and no other instant', () => {
     fc.assert(
       fc.property(RANGE, fc.nat(200_000), (range, instantMs) => {
-        expect(numberOf(range, instantMs)).toBe(slotsOf(range).indexOf(instantMs));
-        expect(slotsOf(range).map((slot) => numberOf(range, slot))).toEqual(
-          slotsOf(range).map((_, number) => number),
+        expect(slotIndexAt(range, instantMs)).toBe(slotInstants(range).indexOf(instantMs));
+        expect(slotInstants(range).map((slot) => slotIndexAt(range, slot))).toEqual(
+          slotInstants(range).map((_, number) => number),
         );
       }),
     );
@@ -77,7 +79,7 @@ describe('a range of slots', () => {
         (slot, step, count) => {
           const range = rangeOf(slot, step, count);
           const parts = [...partsOf(range)];
-          expect(parts.flatMap(slotsOf)).toEqual(slotsOf(range));
+          expect(parts.flatMap(slotInstants)).toEqual(slotInstants(range));
           expect(parts.every((part) => part.lastSlot - part.slot <= MAX_SPAN_MS)).toBe(true);
           // No two that would fit into one.
           for (const [number, { slot: from }] of parts.slice(1).entries()) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Traceroute, TracerouteHop } from '../../../../src/model/result/traceroute.ts';
-import type { Surroundings } from '../../../../src/service/root-cause/analysis-input.ts';
+import type { FailureContext } from '../../../../src/service/root-cause/analysis-input.ts';
 import { analyseByRules } from '../../../../src/service/root-cause/rules/rules-provider.ts';
 import {
   answered,
@@ -34,7 +34,7 @@ const neighbour = (id: string, failing: boolean) => ({
   slotMs: SLOT,
 });
 
-function analyse(surroundings: Partial<Surroundings>, result = withoutAnswer('CONNECT_TIMEOUT')) {
+function analyse(surroundings: Partial<FailureContext>, result = withoutAnswer('CONNECT_TIMEOUT')) {
   const analysis = analyseByRules(
     caseOf(result, { surroundings: { lookedBackMs: 7 * 86_400_000, ...surroundings } }),
   );

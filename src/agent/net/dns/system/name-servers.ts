@@ -1,8 +1,8 @@
 import type { Failure } from '../../../../model/result/error-codes.ts';
-import { type Answered, type ExchangeOptions, exchange } from '../exchange.ts';
+import { type Answered, type DnsExchangeOptions, exchange } from '../exchange.ts';
 import {
   type ExchangeFailed,
-  failed,
+  exchangeFailed,
   questionText,
   type ServerAddress,
 } from '../exchange-failures.ts';
@@ -26,7 +26,7 @@ export interface NameServers {
 export async function askNameServers(
   question: Question,
   { servers, timeoutMs, attempts }: NameServers,
-  options: ExchangeOptions,
+  options: DnsExchangeOptions,
 ): Promise<Answered | ExchangeFailed> {
   const { clock, deadlineMs } = options;
   const startMs = clock.monotonicMs();
@@ -78,7 +78,13 @@ function mostInformative(
     const found = failures.findLast(({ failure }) => failure.code === code);
     if (found === undefined) continue;
     if (failures.length === 1) return found;
-    return failed(code, `${found.failure.message}; ${failures.length} questions in ${waitedMs} ms`);
+    return exchangeFailed(
+      code,
+      `${found.failure.message}; ${failures.length} questions in ${waitedMs} ms`,
+    );
   }
-  return failed('DNS_TIMEOUT', `There was no time left to ask for ${questionText(question)}`);
+  return exchangeFailed(
+    'DNS_TIMEOUT',
+    `There was no time left to ask for ${questionText(question)}`,
+  );
 }

@@ -1,7 +1,7 @@
 import type { AnalysisInput } from '../../analysis-input.ts';
 import type { CauseRow } from '../cause.ts';
 import { LINKS } from '../links.ts';
-import { type Phase, phasesOf, type Subject } from '../subject.ts';
+import { orderedPhases, type Phase, type Subject } from '../subject.ts';
 import { durationText } from '../words.ts';
 
 interface PhaseRow {
@@ -75,7 +75,7 @@ export function phaseChanges(
   subject: Subject,
   { surroundings }: AnalysisInput,
 ): readonly PhaseChange[] {
-  const before = surroundings.passed.map(({ phases }) => phasesOf(phases));
+  const before = surroundings.passed.map(({ phases }) => orderedPhases(phases));
   return subject.phases.map(({ name, ms }) => {
     const values = before.map((phases) => phases.find((one) => one.name === name)?.ms ?? 0);
     return { name, ms, usualMs: medianOf(values) };

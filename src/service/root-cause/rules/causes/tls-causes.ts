@@ -1,5 +1,5 @@
 import type { CauseRow, CodesOf } from '../cause.ts';
-import { certificateText, isExpired, namesOf, sinceText } from '../certificate.ts';
+import { certificateNames, certificateText, isExpired, sinceText } from '../certificate.ts';
 import { LINKS } from '../links.ts';
 import type { Certificate, Subject } from '../subject.ts';
 import { listText, shortened } from '../words.ts';
@@ -41,7 +41,7 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
     classification: 'CERTIFICATE_PROBLEM',
     cause(subject) {
       const certificate = certificateOf(subject);
-      const names = certificate === null ? [] : namesOf(certificate);
+      const names = certificate === null ? [] : certificateNames(certificate);
       const of =
         names.length > 0
           ? listText(names)

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { z } from 'zod';
-import { settle } from '../../../../../src/agent/upload/batch.ts';
+import { settleBatch } from '../../../../../src/agent/upload/batch.ts';
 import {
   artifactCompletedSchema,
   artifactUploadSchema,
@@ -71,7 +71,7 @@ function readAnswer(kind: Exclude<AnswerKind, 'error-answer'>, value: unknown): 
     const records = ['result-1', 'result-2', 'result-3'].map((id, key) => {
       return { kind: 'result' as const, id, atMs: 0, body, key };
     });
-    const { accepted, rejected, deferred, open } = settle(records, answer);
+    const { accepted, rejected, deferred, open } = settleBatch(records, answer);
     const answered = [...accepted, ...[...rejected, ...deferred].map(({ record }) => record)];
     expect(new Set([...answered, ...open])).toEqual(new Set(records));
     expect(answered.length + open.length).toBe(records.length);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { EchoEnd } from '../../../../../src/agent/probes/icmp/echo-exchange.ts';
 import {
-  factsOf,
-  failureOf,
+  echoFacts,
+  echoFailure,
+  icmpSummary,
   kernelUncertainMs,
-  summaryOf,
 } from '../../../../../src/agent/probes/icmp/response.ts';
 
 const answered = (rttMs: number): EchoEnd => ({
@@ -20,7 +20,7 @@ const FAULT: EchoEnd = { kind: 'fault', reason: 'no buffers left' };
 
 describe('the facts of a run', () => {
   it('count what was sent and answered, sequences from 1', () => {
-    expect(factsOf([answered(10), LOST, answered(20.12345), UNREACHABLE])).toEqual({
+    expect(echoFacts([answered(10), LOST, answered(20.12345), UNREACHABLE])).toEqual({
       packetsSent: 4,
       packetsReceived: 2,
       packetLoss: 50,
@@ -35,20 +35,20 @@ describe('the facts of a run', () => {
   });
 
   it('count a refused echo as lost but not as sent', () => {
-    expect(factsOf([answered(1), REFUSED])).toMatchObject({ packetsSent: 1, packetLoss: 50 });
+    expect(echoFacts([answered(1), REFUSED])).toMatchObject({ packetsSent: 1, packetLoss: 50 });
   });
 
   it("do not count a fault of ours as the target's loss", () => {
-    const facts = factsOf([answered(1), FAULT]);
+    const facts = echoFacts([answered(1), FAULT]);
     expect(facts).toMatchObject({ packetsSent: 1, packetsReceived: 1, packetLoss: 0 });
     expect(facts.pingResults).toHaveLength(2);
   });
 
   it('are summarised in one line', () => {
-    expect(summaryOf(factsOf([answered(10), LOST]))).toBe(
+    expect(icmpSummary(echoFacts([answered(10), LOST]))).toBe(
       '2 sent, 1 received, 50 % lost; round trip min 10, avg 10, max 10, stdDev 0 ms',
     );
-    expect(summaryOf(factsOf([LOST]))).toBe('1 sent, 0 received, 100 % lost');
+    expect(icmpSummary(echoFacts([LOST]))).toBe('1 sent, 0 received, 100 % lost');
   });
 });
 
@@ -61,14 +61,14 @@ describe('the failure of a run', () => {
     ['a fault of ours, whatever else came', [FAULT, answered(1)], 'INTERNAL_ERROR'],
     ['no time for any echo', [], 'ICMP_NO_REPLY'],
   ] as const)('is %s', (_what, ends, code) => {
-    expect(failureOf('db.test (10.0.0.2)', ends)?.code ?? null).toBe(code);
+    expect(echoFailure('db.test (10.0.0.2)', ends)?.code ?? null).toBe(code);
   });
 
   it('names the target and the reason', () => {
-    expect(failureOf('db.test (10.0.0.2)', [UNREACHABLE])?.message).toBe(
+    expect(echoFailure('db.test (10.0.0.2)', [UNREACHABLE])?.message).toBe(
       'db.test (10.0.0.2) cannot be reached: host unreachable, says 10.0.0.1.',
     );
-    expect(failureOf('10.0.0.2', [LOST, LOST])?.message).toBe(
+    expect(echoFailure('10.0.0.2', [LOST, LOST])?.message).toBe(
       '10.0.0.2 answered none of 2 echo requests.',
     );
   });

@@ -3,11 +3,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { escapeFor } from '../../../../../src/service/alerts/senders/escape.ts';
 import {
   renderTemplate,
-  type Variables,
+  type TemplateVariables,
 } from '../../../../../src/service/alerts/senders/template.ts';
 
 const HOSTILE = `a"b\\c\nd<e>&'f`;
-const VARIABLES: Variables = {
+const VARIABLES: TemplateVariables = {
   NAME: HOSTILE,
   TAGS: ['one', 'two "quoted"'],
   NONE: null,
