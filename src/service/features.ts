@@ -10,7 +10,7 @@ import { DEFAULT_AGENT_LIMITS } from './agents/agent-limits.ts';
 import { type Agents, createAgents } from './agents/agents.ts';
 import { createAssigner } from './agents/assignment/assigner.ts';
 import type { LocationWake } from './agents/assignment/location-wake.ts';
-import { type AlertFeatures, createAlertFeatures } from './alerts/create.ts';
+import { type AlertFeatures, createAlertFeatures } from './alerts/create-feature.ts';
 import type { DeliveryConfig } from './alerts/delivery/delivery-config.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
 import { saveRunMetrics } from './analytics/follow-finals.ts';
@@ -29,7 +29,7 @@ import type { ServiceConfig } from './config.ts';
 import { runVacuum } from './database/pglite/vacuum.ts';
 import type { Store } from './database/store.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
-import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create.ts';
+import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create-feature.ts';
 import type { FeatureCounts } from './http/metrics.ts';
 import {
   createMaintenanceWindows,
@@ -50,11 +50,14 @@ import { ResultStorage } from './results/intake/result-storage.ts';
 import { createMissedSlots, type MissedSlotsFeature } from './results/missed-slots/missed-slots.ts';
 import { createResultPartitions } from './results/shared.sql.ts';
 import { type CheckStatuses, createCheckStatuses } from './results/statuses/check-statuses.ts';
-import { createConfiguredAnalyses } from './root-cause/create.ts';
+import { createConfiguredAnalyses } from './root-cause/create-feature.ts';
 import type { RootCauseAnalyses } from './root-cause/root-cause-analyses.ts';
 import { createSecretScrubbing } from './secrets/secret-scrubbing.ts';
 import { createSnippets, type Snippets } from './snippets/snippets.ts';
-import { createStatusPageFeatures, type StatusPageFeatures } from './status-pages/create.ts';
+import {
+  createStatusPageFeatures,
+  type StatusPageFeatures,
+} from './status-pages/create-feature.ts';
 import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
 import { createVariables, type Variables } from './variables/variables.ts';
 

@@ -6,7 +6,7 @@ import { checkId, READ } from '../http/resources/check-parameters.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { EventWithStats, HeartbeatEvent, HeartbeatEvents } from './events.ts';
-import { HEARTBEAT_STATES } from './heartbeat-machine.ts';
+import { HEARTBEAT_STATES } from './heartbeat-state-machine.ts';
 
 const TAGS = ['Heartbeats'];
 const PATH = '/v1/checks/heartbeats/:checkId/events';

@@ -1,6 +1,6 @@
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
-import type { HeartbeatState } from './heartbeat-machine.ts';
+import type { HeartbeatState } from './heartbeat-state-machine.ts';
 
 export type HeartbeatEvent = {
   readonly id: string;

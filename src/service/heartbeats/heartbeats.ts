@@ -20,7 +20,7 @@ import { conflict, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type HeartbeatCheck, heartbeatCheckSchema, rhythmOf } from './heartbeat.ts';
-import type { HeartbeatState } from './heartbeat-machine.ts';
+import type { HeartbeatState } from './heartbeat-state-machine.ts';
 import type { PingThrottle } from './ping-throttle.ts';
 import { newPingToken } from './pings.ts';
 import { insertHeartbeat, replaceToken, setRhythm } from './sql.ts';

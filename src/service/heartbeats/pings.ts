@@ -5,7 +5,7 @@ import type { Sql, Store } from '../database/store.ts';
 import { storableText } from '../database/values.ts';
 import { notFound } from '../errors.ts';
 import { createDatabaseRetry } from './database-retry.ts';
-import { expectedAt, type HeartbeatState } from './heartbeat-machine.ts';
+import { expectedAt, type HeartbeatState } from './heartbeat-state-machine.ts';
 import type { PingThrottle } from './ping-throttle.ts';
 import type { ServicePresence } from './service-presence.ts';
 import { type LockedHeartbeat, lockPinged } from './sql.ts';

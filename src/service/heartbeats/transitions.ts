@@ -8,7 +8,7 @@ import {
   type HeartbeatState,
   judge,
   type TimeRange,
-} from './heartbeat-machine.ts';
+} from './heartbeat-state-machine.ts';
 import { type HeartbeatStep, type LockedHeartbeat, putSteps } from './sql.ts';
 
 /** Alerts about heartbeats that fail or recover. Their checks are locked. */

@@ -1,6 +1,6 @@
 import { afterEach, expect } from 'vitest';
 import { unlimited } from '../../../src/service/accounts/allowance.ts';
-import type { HeartbeatFeatureParts } from '../../../src/service/heartbeats/create.ts';
+import type { HeartbeatFeatureParts } from '../../../src/service/heartbeats/create-feature.ts';
 import { silentLog } from '../database/databases.ts';
 import type { RunningService, TestService } from './service-fixture.ts';
 

@@ -6,7 +6,7 @@ import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import { migrate } from '../../../src/service/database/migrate.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
 import type { Store } from '../../../src/service/database/store.ts';
-import { createHeartbeatFeatures } from '../../../src/service/heartbeats/create.ts';
+import { createHeartbeatFeatures } from '../../../src/service/heartbeats/create-feature.ts';
 import { silentLog, storeConfig } from '../../support/database/databases.ts';
 import { startPostgres, type TestPostgres } from '../../support/database/postgres.ts';
 import { settle } from '../../support/fake-clock.ts';

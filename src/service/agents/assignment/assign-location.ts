@@ -15,7 +15,7 @@ import {
   listOrphans,
   listUnassigned,
 } from './candidates.sql.ts';
-import type { AssignableCheck } from './capable.ts';
+import type { AssignableCheck } from './capable-agents.ts';
 import {
   claimLocationChanges,
   noteGoneAgent,

@@ -4,7 +4,7 @@ import {
   type Capable,
   capableAgents,
   type UnassignedReason,
-} from './capable.ts';
+} from './capable-agents.ts';
 
 export interface Assignments {
   /** Ids of agents by the ids of their checks. */

@@ -162,7 +162,7 @@ function listsIn(schema: z.ZodType): ReadonlyMap<string, List> {
 /** null if it is no list, or has a rule of its own. */
 export function listIn(schema: unknown): List | null {
   if (schema instanceof z.ZodDefault) return listIn(schema.unwrap());
-  // As `listOf` of the protocol makes it: the bound, then the items.
+  // As `boundedList` of the protocol makes it: the bound, then the items.
   if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray) {
     const list = listIn(schema.out);
     return list && { ...list, bound: schema.in };

@@ -7,7 +7,7 @@ import { failedAssertions } from '../rules/causes/assertion-causes.ts';
 import { DIAGNOSTIC_HEADERS } from '../rules/response-facts.ts';
 import { analyseByRules } from '../rules/rules-provider.ts';
 import { analysisSubject, type detailOf, type HttpTargetResponse } from '../rules/subject.ts';
-import { shortened } from '../rules/words.ts';
+import { shortened } from '../rules/texts.ts';
 
 /** A failure as it is sent to a model. */
 export interface Brief {

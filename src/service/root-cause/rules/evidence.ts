@@ -10,10 +10,10 @@ import type { AnalysisInput } from '../analysis-input.ts';
 import { assertionText, failedAssertions } from './causes/assertion-causes.ts';
 import { certificateSentences } from './certificate.ts';
 import { responseSentences } from './response-facts.ts';
-import { routeOf, routeSentences } from './route.ts';
 import { surroundingSentences } from './scope.ts';
 import { detailOf, type Subject } from './subject.ts';
-import { durationText, sentenceOf, shortened } from './words.ts';
+import { durationText, sentenceOf, shortened } from './texts.ts';
+import { routeOf, routeSentences } from './traceroute.ts';
 
 const MAX_ASSERTIONS = 10;
 const MAX_LOG_LINES = 5;

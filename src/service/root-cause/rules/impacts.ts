@@ -1,7 +1,7 @@
 import type { Classification } from '../../../model/result/root-cause-analysis.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { Subject } from './subject.ts';
-import { listText } from './words.ts';
+import { listText } from './texts.ts';
 
 type ImpactOf = (subject: Subject) => string;
 

@@ -6,7 +6,7 @@ import { findCause } from './find-cause.ts';
 import { impactOf } from './impacts.ts';
 import { scopeSentence } from './scope.ts';
 import { analysisSubject } from './subject.ts';
-import { shortened } from './words.ts';
+import { shortened } from './texts.ts';
 
 /** Increases with each release that changes the rules. */
 export const RULES_MODEL = 'rules-1';

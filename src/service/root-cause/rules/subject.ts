@@ -1,6 +1,6 @@
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
-import { endpointText } from './words.ts';
+import { endpointText } from './texts.ts';
 
 export type Tls = NonNullable<NonNullable<ReceivedResult['apiCheckResult']>['tls']>;
 export type Certificate = NonNullable<Tls['certificate']>;

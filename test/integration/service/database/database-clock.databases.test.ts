@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createDatabaseClock } from '../../../../src/service/database/database-clock.ts';
-import { createHeartbeatFeatures } from '../../../../src/service/heartbeats/create.ts';
+import { createHeartbeatFeatures } from '../../../../src/service/heartbeats/create-feature.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { FakeClock, settle } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';

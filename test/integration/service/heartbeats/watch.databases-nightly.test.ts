@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHeartbeatFeatures } from '../../../../src/service/heartbeats/create.ts';
+import { createHeartbeatFeatures } from '../../../../src/service/heartbeats/create-feature.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { settle } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
-import { createConfiguredAnalyses } from '../../../../src/service/root-cause/create.ts';
+import { createConfiguredAnalyses } from '../../../../src/service/root-cause/create-feature.ts';
 import type { ModelConfig } from '../../../../src/service/root-cause/root-cause-config.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { captureLog, type LogCapture } from '../../../support/log-capture.ts';

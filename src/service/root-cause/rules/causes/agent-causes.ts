@@ -1,6 +1,6 @@
 import type { CauseRow, CodesOf } from '../cause.ts';
 import { LINKS } from '../links.ts';
-import { routeOf } from '../route.ts';
+import { routeOf } from '../traceroute.ts';
 
 /** Why no echo reply came. */
 export const ICMP_CAUSES: Readonly<Record<CodesOf<'icmp'>, CauseRow>> = {

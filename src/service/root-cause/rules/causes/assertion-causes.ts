@@ -4,7 +4,7 @@ import type { ReceivedResult } from '../../../../wire/v1/check-result.ts';
 import type { CauseRow } from '../cause.ts';
 import { LINKS } from '../links.ts';
 import { detailOf } from '../subject.ts';
-import { quoted, sentenceOf, shortened } from '../words.ts';
+import { quoted, sentenceOf, shortened } from '../texts.ts';
 
 export type FailedAssertion = NonNullable<ReturnType<typeof detailOf>>['assertions'][number] & {
   readonly error: string;

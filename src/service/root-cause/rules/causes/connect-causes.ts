@@ -1,8 +1,8 @@
 import type { CauseRow, CodesOf } from '../cause.ts';
 import { LINKS } from '../links.ts';
-import { routeOf } from '../route.ts';
 import type { Subject } from '../subject.ts';
-import { endpointText } from '../words.ts';
+import { endpointText } from '../texts.ts';
+import { routeOf } from '../traceroute.ts';
 
 const whereTo = ({ host, port }: Subject): string => endpointText(host, port);
 

@@ -1,6 +1,6 @@
 import type { CauseRow } from '../cause.ts';
 import { LINKS } from '../links.ts';
-import { routeOf } from '../route.ts';
+import { routeOf } from '../traceroute.ts';
 
 /** Too few echo replies. */
 export const LOSS_CAUSE: CauseRow = {

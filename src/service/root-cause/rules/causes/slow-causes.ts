@@ -2,7 +2,7 @@ import type { AnalysisInput } from '../../analysis-input.ts';
 import type { CauseRow } from '../cause.ts';
 import { LINKS } from '../links.ts';
 import { orderedPhases, type Phase, type Subject } from '../subject.ts';
-import { durationText } from '../words.ts';
+import { durationText } from '../texts.ts';
 
 interface PhaseRow {
   /** Names the phase in a sentence. */

@@ -5,7 +5,7 @@ import {
   type AssignableAgent,
   type AssignableCheck,
   assignableCheckOf,
-} from '../../../../../src/service/agents/assignment/capable.ts';
+} from '../../../../../src/service/agents/assignment/capable-agents.ts';
 import { assign } from '../../../../../src/service/agents/assignment/rendezvous.ts';
 import { caseCount } from '../../../../support/nightly.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import type { Store } from '../database/store.ts';
 import { createHeartbeatEvents, type HeartbeatEvents } from './events.ts';
-import type { HeartbeatState } from './heartbeat-machine.ts';
+import type { HeartbeatState } from './heartbeat-state-machine.ts';
 import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
 import { createPausesBetween } from './pauses.ts';
 import { PingThrottle } from './ping-throttle.ts';

@@ -8,7 +8,7 @@ import {
   judge,
   NEVER_PINGED,
   type TimeRange,
-} from '../../../../src/service/heartbeats/heartbeat-machine.ts';
+} from '../../../../src/service/heartbeats/heartbeat-state-machine.ts';
 import { caseCount } from '../../../support/nightly.ts';
 
 interface Rhythm {

@@ -2,7 +2,7 @@ import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import { detailOf } from './subject.ts';
-import { durationText, shortened } from './words.ts';
+import { durationText, shortened } from './texts.ts';
 
 /** More than a fluctuation. */
 const JUMP_MS = 50;
