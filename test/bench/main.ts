@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { missingPrograms } from './needs.ts';
+import { missingPrograms } from './missing-programs.ts';
 import { inOwnNetwork } from './own-network.ts';
 import type { Part, PartContext } from './part.ts';
 import { PARTS } from './parts/index.ts';

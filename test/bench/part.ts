@@ -11,8 +11,8 @@ export interface Measured {
   readonly measure: string;
   /** One number a round. */
   readonly values: readonly number[];
-  /** What stands for the rounds; the median unless given. */
-  readonly take?: 'median' | 'worst';
+  /** The value that the table shows for all rounds; the median unless given. */
+  readonly summary?: 'median' | 'worst';
   /** For example `ms` or `checks/s`. */
   readonly unit: string;
   /** What was measured beside it, doing the same work in the same round. */

@@ -16,8 +16,8 @@ export interface Row {
   readonly met: boolean | null;
 }
 
-export function rowOf({ measure, values, take, unit, beside, target }: Measured): Row {
-  const value = take === 'worst' ? Math.max(...values) : median(values);
+export function rowOf({ measure, values, summary, unit, beside, target }: Measured): Row {
+  const value = summary === 'worst' ? Math.max(...values) : median(values);
   const ratios = beside?.values.map((besideValue, round) => (values[round] ?? NaN) / besideValue);
   const ratio = ratios === undefined ? null : median(ratios);
   const judged = target?.of === 'ratio' ? ratio : value;

@@ -52,9 +52,9 @@ export async function withResponder<Value>(
       addresses,
       async errorsMs(rttsMs) {
         child.stdin.write('\n');
-        const truth = JSON.parse(await nextLine()) as Record<string, readonly number[]>;
+        const rtts = JSON.parse(await nextLine()) as Record<string, readonly number[]>;
         return [...rttsMs].flatMap(([address, measured]) => {
-          const tookMs = truth[address] ?? [];
+          const tookMs = rtts[address] ?? [];
           if (tookMs.length === measured.length) {
             return measured.map((rttMs, n) => Math.abs(rttMs - (tookMs[n] ?? Number.NaN)));
           }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket } from 'undici';
-import { type Running, startChild } from '../rig/child.ts';
+import { type Running, startChild } from '../support/child-process.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 /** Two in a row leave nothing that the first one only found to be dead. */

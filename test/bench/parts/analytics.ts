@@ -127,7 +127,7 @@ async function reportTimes(
   ask: (key: string, report: number) => Promise<number>,
 ): Promise<readonly number[]> {
   let report = 0;
-  const take = async (count: number): Promise<number[]> => {
+  const measure = async (count: number): Promise<number[]> => {
     const key = await newKey();
     const tookMs: number[] = [];
     for (let asked = 0; asked < count; asked += 1, report += 1) {
@@ -135,9 +135,9 @@ async function reportTimes(
     }
     return tookMs;
   };
-  await take(WARM_UPS);
+  await measure(WARM_UPS);
   const medians: number[] = [];
-  for (let round = 0; round < rounds; round += 1) medians.push(median(await take(REPORTS)));
+  for (let round = 0; round < rounds; round += 1) medians.push(median(await measure(REPORTS)));
   return medians;
 }
 

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import type { Measured, Part, PartContext } from '../part.ts';
-import { agentTakes } from '../rig/agent-takes.ts';
-import { withBlackbox } from '../rig/blackbox.ts';
-import { runToEnd } from '../rig/child.ts';
-import { atMost, beside, takeInTurns } from '../rig/compare.ts';
-import { durationsOf } from '../rig/durations.ts';
-import { NAMES, type NameServer, withNameServer } from '../rig/name-server.ts';
+import { agentLoads } from '../support/agent-loads.ts';
+import { withBlackbox } from '../support/blackbox.ts';
+import { runToEnd } from '../support/child-process.ts';
+import { atMost, beside, measureInTurns } from '../support/compare.ts';
+import { durationsOf } from '../support/durations.ts';
+import { NAMES, type NameServer, withNameServer } from '../support/name-server.ts';
 
 const RUNS_A_SECOND = 15_000;
 
@@ -30,12 +30,12 @@ async function measure({ port }: NameServer, context: PartContext): Promise<read
       assertions: [{ source: 'RESPONSE_CODE', comparison: 'EQUALS', target: 'NOERROR' }],
     },
   });
-  const { saturated, agent } = agentTakes(RUNS_A_SECOND, checkOf, context);
+  const { saturated, agent } = agentLoads(RUNS_A_SECOND, checkOf, context);
   // The exporter has a module for each name.
   const asked = { query_type: 'A', transport_protocol: 'udp', preferred_ip_protocol: 'ip4' };
   const modules = { dns: { prober: 'dns', dns: { ...asked, query_name: NAMES[0] } } };
   return withBlackbox(modules, async (blackbox) => {
-    const of = await takeInTurns(
+    const of = await measureInTurns(
       {
         saturated,
         agent,

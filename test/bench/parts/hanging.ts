@@ -17,10 +17,10 @@ export const hangingPart: Part = {
       context.progress(`1,000 hanging targets, round ${round + 1} of ${context.rounds}`);
       rounds.push(await measureStarts(context, { mix: MIX, hanging: HANGING }));
     }
-    const lateness = (measured: string, take: (judged: Judged) => number) => ({
+    const lateness = (measured: string, figure: (judged: Judged) => number) => ({
       measure: `${measured} beside 1,000 hanging targets`,
       unit: 'ms',
-      values: rounds.map(take),
+      values: rounds.map(figure),
     });
     const target = { of: 'value', bound: 'at most' } as const;
     return [
@@ -37,7 +37,7 @@ export const hangingPart: Part = {
         measure: 'Slots missed beside 1,000 hanging targets, the worst round',
         unit: 'slots',
         values: rounds.map(({ missed }) => missed),
-        take: 'worst',
+        summary: 'worst',
         target: { ...target, number: 0 },
       },
     ];

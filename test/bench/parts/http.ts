@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Measured, Part, PartContext } from '../part.ts';
-import { agentTakes } from '../rig/agent-takes.ts';
-import { withBlackbox } from '../rig/blackbox.ts';
-import { runToEnd } from '../rig/child.ts';
-import { atMost, beside, takeInTurns } from '../rig/compare.ts';
-import { durationsOf } from '../rig/durations.ts';
-import { type WebServer, withWebServer } from '../rig/web-server.ts';
+import { agentLoads } from '../support/agent-loads.ts';
+import { withBlackbox } from '../support/blackbox.ts';
+import { runToEnd } from '../support/child-process.ts';
+import { atMost, beside, measureInTurns } from '../support/compare.ts';
+import { durationsOf } from '../support/durations.ts';
+import { type WebServer, withWebServer } from '../support/web-server.ts';
 
 const BARE = join(import.meta.dirname, '../drivers/bare-requests.mjs');
 const AT_ONCE = 50;
@@ -26,7 +26,7 @@ export const httpPart: Part = {
 
 async function measure(web: WebServer, context: PartContext): Promise<readonly Measured[]> {
   const { warmUpMs, peerSeconds } = durationsOf(context);
-  const { saturated, agent, at } = agentTakes(RUNS_A_SECOND, (n) => urlCheck(web, n), context);
+  const { saturated, agent, at } = agentLoads(RUNS_A_SECOND, (n) => urlCheck(web, n), context);
   const bare = async (how: string) => {
     const { stdout } = await runToEnd(process.execPath, [
       BARE,
@@ -41,7 +41,7 @@ async function measure(web: WebServer, context: PartContext): Promise<readonly M
   };
   const modules = { http: { prober: 'http', http: { preferred_ip_protocol: 'ip4' } } };
   return withBlackbox(modules, async (blackbox) => {
-    const of = await takeInTurns(
+    const of = await measureInTurns(
       {
         saturated,
         agent,

@@ -1,10 +1,10 @@
 import type { Measured, Part, PartContext } from '../part.ts';
-import { agentTakes } from '../rig/agent-takes.ts';
-import { withBlackbox } from '../rig/blackbox.ts';
-import { runToEnd } from '../rig/child.ts';
-import { atMost, beside, takeInTurns } from '../rig/compare.ts';
-import { durationsOf } from '../rig/durations.ts';
-import { type WebServer, withWebServer } from '../rig/web-server.ts';
+import { agentLoads } from '../support/agent-loads.ts';
+import { withBlackbox } from '../support/blackbox.ts';
+import { runToEnd } from '../support/child-process.ts';
+import { atMost, beside, measureInTurns } from '../support/compare.ts';
+import { durationsOf } from '../support/durations.ts';
+import { type WebServer, withWebServer } from '../support/web-server.ts';
 
 const RUNS_A_SECOND = 2_000;
 
@@ -21,11 +21,11 @@ export const httpsPart: Part = {
 async function measure(web: WebServer, context: PartContext): Promise<readonly Measured[]> {
   const { peerSeconds } = durationsOf(context);
   const env = { NODE_EXTRA_CA_CERTS: web.caFile };
-  const { saturated, agent } = agentTakes(RUNS_A_SECOND, (n) => urlCheck(web, n), context, env);
+  const { saturated, agent } = agentLoads(RUNS_A_SECOND, (n) => urlCheck(web, n), context, env);
   const tls = { ca_file: web.caFile };
   const http = { preferred_ip_protocol: 'ip4', tls_config: tls, fail_if_not_ssl: true };
   return withBlackbox({ https: { prober: 'http', http } }, async (blackbox) => {
-    const of = await takeInTurns(
+    const of = await measureInTurns(
       {
         saturated,
         agent,

@@ -1,6 +1,6 @@
 import { NetworkNamespace } from '../../support/network/network-namespace.ts';
-import { driveChecks, driveExchange, type EchoRate } from '../icmp/ours.ts';
-import { driveBlackbox, driveFping, fpingRtts, pingRtts } from '../icmp/peers.ts';
+import { driveChecks, driveExchange, type EchoRate } from '../icmp/agent-exchange.ts';
+import { driveBlackbox, driveFping, fpingRtts, pingRtts } from '../icmp/other-tools.ts';
 import { type Responder, withResponder } from '../icmp/responder.ts';
 import type { Measured, Part, PartContext, Target } from '../part.ts';
 import { quantile } from '../row.ts';
@@ -119,7 +119,7 @@ async function measureErrors(
 }
 
 function rowsOf(rounds: readonly Round[], { echoesACheck, targets }: typeof FULL): Measured[] {
-  const each = (take: (round: Round) => number): number[] => rounds.map(take);
+  const each = (figure: (round: Round) => number): number[] => rounds.map(figure);
   const error = (share: number, name: string, number: number): Measured[] => {
     const measure = `Error of the round trip to ${targets.toLocaleString('en')} delaying targets, ${name}`;
     const values = each(({ errors }) => quantile(errors.ours, share));

@@ -4,7 +4,7 @@ import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { type Memory, memoryOfAgent } from '../memory/idle-agent.ts';
 import { idleAssignments, idleChecks } from '../memory/idle-checks.ts';
 import type { Measured, Part, PartContext, Target } from '../part.ts';
-import { startChild } from '../rig/child.ts';
+import { startChild } from '../support/child-process.ts';
 
 const SERVICE = join(import.meta.dirname, '../drivers/agent-service.mjs');
 const LIMIT: Target = { of: 'value', bound: 'at most', number: 1.5 };

@@ -20,13 +20,16 @@ export const schedulePart: Part = {
     const of = (
       measured: string,
       unit: string,
-      take: (judged: Judged) => number,
+      figure: (judged: Judged) => number,
       number?: number,
-    ) => rowWith(measured, unit, rounds.map(take), number);
+    ) => rowWith(measured, unit, rounds.map(figure), number);
     return [
       of('Lateness of starts, median', 'ms', ({ lateP50Ms }) => lateP50Ms, 2),
       of('Lateness of starts, p99', 'ms', ({ lateP99Ms }) => lateP99Ms, 25),
-      { ...of('Slots missed, the worst round', 'slots', ({ missed }) => missed, 0), take: 'worst' },
+      {
+        ...of('Slots missed, the worst round', 'slots', ({ missed }) => missed, 0),
+        summary: 'worst',
+      },
       of('Lateness as the target sees it, median', 'ms', ({ arrivedP50Ms }) => arrivedP50Ms, 2),
       of('Lateness as the target sees it, p99', 'ms', ({ arrivedP99Ms }) => arrivedP99Ms, 25),
       of('Error of firstByte, median', 'ms', ({ errorsMs }) => quantile(errorsMs, 0.5), 0.5),

@@ -1,9 +1,9 @@
 import type { Part } from '../part.ts';
-import { agentTakes } from '../rig/agent-takes.ts';
-import { withBlackbox } from '../rig/blackbox.ts';
-import { atMost, beside, takeInTurns } from '../rig/compare.ts';
-import { durationsOf } from '../rig/durations.ts';
-import { withWebServer } from '../rig/web-server.ts';
+import { agentLoads } from '../support/agent-loads.ts';
+import { withBlackbox } from '../support/blackbox.ts';
+import { atMost, beside, measureInTurns } from '../support/compare.ts';
+import { durationsOf } from '../support/durations.ts';
+import { withWebServer } from '../support/web-server.ts';
 
 const RUNS_A_SECOND = 20_000;
 
@@ -19,11 +19,11 @@ export const tcpPart: Part = {
         checkType: 'TCP',
         request: places[n % places.length],
       });
-      const { saturated, agent } = agentTakes(RUNS_A_SECOND, checkOf, context);
+      const { saturated, agent } = agentLoads(RUNS_A_SECOND, checkOf, context);
       const modules = { tcp: { prober: 'tcp', tcp: { preferred_ip_protocol: 'ip4' } } };
       const targets = places.map(({ hostname, port }) => `${hostname}:${port}`);
       return withBlackbox(modules, async (blackbox) => {
-        const of = await takeInTurns(
+        const of = await measureInTurns(
           {
             saturated,
             agent,

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { type Driver, startDriver } from '../driver.ts';
 import type { PartContext } from '../part.ts';
-import { nodeArgs } from '../rig/node-args.ts';
+import { nodeArgs } from '../support/node-args.ts';
 import { hangingChecks, type Mix, plannedChecks } from './checks.ts';
 import { type Judged, judge, type Seen } from './observed.ts';
 

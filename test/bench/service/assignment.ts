@@ -1,7 +1,7 @@
 import { startDriver } from '../driver.ts';
 import type { Measured, PartContext } from '../part.ts';
 import type { BenchDatabase } from './bench-database.ts';
-import { furnish } from './furnish.ts';
+import { createResources } from './create-resources.ts';
 import { startService } from './service-process.ts';
 
 const AGENTS = 5;
@@ -22,7 +22,7 @@ export async function measureAssignment(
   { rounds, progress, signal }: PartContext,
 ): Promise<readonly Measured[]> {
   progress(`assignment of ${checks} checks on ${database.name}`);
-  const { apiKey, locationKey } = await furnish(database, checks);
+  const { apiKey, locationKey } = await createResources(database, checks);
   const service = await startService(database);
   try {
     const options = { origin: service.origin, locationKey, apiKey };

@@ -2,7 +2,7 @@ import { type Driver, startDriver } from '../driver.ts';
 import type { Measured, PartContext } from '../part.ts';
 import { median } from '../row.ts';
 import type { BenchDatabase } from './bench-database.ts';
-import { furnish } from './furnish.ts';
+import { createResources } from './create-resources.ts';
 import { startService } from './service-process.ts';
 
 interface Known {
@@ -25,7 +25,7 @@ export async function measureFanOut(
 ): Promise<readonly Measured[]> {
   progress(`poll fan-out to ${agents} agents on ${database.name}`);
   const checks = agents * 5;
-  const { apiKey, locationKey } = await furnish(database, checks);
+  const { apiKey, locationKey } = await createResources(database, checks);
   const service = await startService(database);
   try {
     const { origin } = service;

@@ -2,7 +2,7 @@ import { Agent } from 'undici';
 import { PATHS } from '../../../src/wire/v1/limits.ts';
 import type { Measured, PartContext } from '../part.ts';
 import type { BenchDatabase } from './bench-database.ts';
-import { furnish, withStore } from './furnish.ts';
+import { createResources, withStore } from './create-resources.ts';
 import { type Upload, uploadsOf } from './ingest-data.ts';
 import { startService } from './service-process.ts';
 
@@ -27,7 +27,7 @@ export async function measureIngest(
   { short, rounds, progress, signal }: PartContext,
 ): Promise<Measured> {
   progress(`ingest on ${database.name}`);
-  const { locationId, locationKey } = await furnish(database, AGENTS * CHECKS_OF_AN_AGENT);
+  const { locationId, locationKey } = await createResources(database, AGENTS * CHECKS_OF_AN_AGENT);
   await giveSlots(database, locationId);
   const warmUp = short ? WARM_UP.short : WARM_UP.full;
   const aRound = Math.ceil(results / AGENTS / BATCH);

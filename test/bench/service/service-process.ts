@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { nodeArgs } from '../rig/node-args.ts';
+import { nodeArgs } from '../support/node-args.ts';
 import type { BenchDatabase } from './bench-database.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');

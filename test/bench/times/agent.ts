@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EXACT_MS } from '../../../src/agent/net/deadline-extension.ts';
 import type { CheckResult, MissedSlots, Timing } from '../../../src/model/result/result.ts';
-import { PERIOD_MS, withLoadedAgent } from '../rig/agent.ts';
-import { manyChecks } from '../rig/many.ts';
+import { PERIOD_MS, withLoadedAgent } from '../support/agent.ts';
+import { manyChecks } from '../support/many-checks.ts';
 import type { Condition, LoadWithConditions } from './conditions.ts';
 import { type Cores, onCore } from './cores.ts';
 import type { Outcome, Pace } from './measured.ts';
+import { errorsOf, type Reading, type Times } from './packet-times.ts';
 import { NAME, type Probe, probeOf } from './probes.ts';
-import { errorsOf, type Reading, type Times } from './truth.ts';
 import type { Wire } from './wire.ts';
 
 const LOOK_MS = 50;

@@ -1,6 +1,6 @@
 import { limitCpu } from '../../support/process/cpu-limit.ts';
-import { PERIOD_MS } from '../rig/agent.ts';
-import { startChild } from '../rig/child.ts';
+import { PERIOD_MS } from '../support/agent.ts';
+import { startChild } from '../support/child-process.ts';
 import { onCore } from './cores.ts';
 
 /** Each probes once in a period. */

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { PERIOD_MS } from '../rig/agent.ts';
-import { type Blackbox, withBlackbox } from '../rig/blackbox.ts';
+import { PERIOD_MS } from '../support/agent.ts';
+import { type Blackbox, withBlackbox } from '../support/blackbox.ts';
 import type { Load, LoadWithConditions } from './conditions.ts';
 import { type Cores, onCore } from './cores.ts';
 import type { Outcome, Pace } from './measured.ts';
+import { errorsOf, type Reading, type Times } from './packet-times.ts';
 import { NAME, type Probe, probeOf } from './probes.ts';
-import { errorsOf, type Reading, type Times } from './truth.ts';
 import type { Wire } from './wire.ts';
 
 /** For each of its time to come; Node's timers have whole milliseconds. */

@@ -1,5 +1,5 @@
 import type { PartContext } from '../part.ts';
-import type { Errors } from './truth.ts';
+import type { Errors } from './packet-times.ts';
 
 /** What came of one condition in one round. */
 export interface Outcome {

@@ -1,7 +1,7 @@
 import type { Measured } from '../part.ts';
 import { quantile } from '../row.ts';
 import type { Outcome } from './measured.ts';
-import type { Errors, Time } from './truth.ts';
+import type { Errors, Time } from './packet-times.ts';
 
 /** What came of one condition, by round. */
 export interface Rounds {

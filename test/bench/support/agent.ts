@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { cpuMsOf } from '../cpu-time.ts';
-import { type Running, startChild } from './child.ts';
+import { type Running, startChild } from './child-process.ts';
 import { nodeArgs } from './node-args.ts';
 
 /**

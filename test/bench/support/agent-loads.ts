@@ -1,16 +1,16 @@
 import type { PartContext } from '../part.ts';
 import { withLoadedAgent } from './agent.ts';
-import type { Take } from './compare.ts';
+import type { Measurement } from './compare.ts';
 import { durationsOf } from './durations.ts';
-import { manyChecks } from './many.ts';
+import { manyChecks } from './many-checks.ts';
 
-export interface AgentTakes {
+export interface AgentLoads {
   /** Offered more than it can do: its rate is what it can. What it has no time for costs it, too. */
-  readonly saturated: Take;
+  readonly saturated: Measurement;
   /** Offered nearly what it could do when it was saturated last: its CPU for each is that of the work. */
-  readonly agent: Take;
+  readonly agent: Measurement;
   /** Offered so many a second. */
-  at(runsASecond: number): Take;
+  at(runsASecond: number): Measurement;
 }
 
 /** Of what it can do, so that it misses no slot. */
@@ -22,12 +22,12 @@ const NEARLY = 0.9;
  * @param mostRunsASecond more than one core can do
  * @param checkOf the type and request of the nth check
  */
-export function agentTakes(
+export function agentLoads(
   mostRunsASecond: number,
   checkOf: (n: number) => object,
   context: PartContext,
   env: Readonly<Record<string, string>> = {},
-): AgentTakes {
+): AgentLoads {
   const { warmUpMs, measureMs } = durationsOf(context);
   const at = (runsASecond: number) => async () => {
     const checks = manyChecks(runsASecond, checkOf);

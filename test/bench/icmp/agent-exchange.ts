@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { NetworkNamespace } from '../../support/network/network-namespace.ts';
-import { runToEnd } from '../rig/child.ts';
+import { runToEnd } from '../support/child-process.ts';
 
 const DRIVERS = join(import.meta.dirname, '../drivers');
 

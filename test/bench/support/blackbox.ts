@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { cpuMsOf } from '../cpu-time.ts';
-import { runToEnd, startChild } from './child.ts';
+import { runToEnd, startChild } from './child-process.ts';
 import { freePorts } from './free-ports.ts';
 
 export interface BlackboxRate {

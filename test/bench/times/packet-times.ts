@@ -42,11 +42,11 @@ export function errorsOf(readings: readonly Reading[], flows: readonly Flow[]): 
       .get(place)
       ?.find(({ startMs }) => startMs >= fromMs - ROUNDING_MS && startMs <= toMs + ROUNDING_MS);
     if (flow === undefined) throw new Error(`${place} was measured, but nothing passed the wire`);
-    const truth = trueTimes(flow);
+    const onTheWire = packetTimes(flow);
     for (const time of TIMES) {
       const measuredMs = times[time];
       if (measuredMs === undefined) continue;
-      const errorMs = Math.abs(measuredMs - truth(time));
+      const errorMs = Math.abs(measuredMs - onTheWire(time));
       if (Number.isNaN(errorMs)) throw new Error(`${place}: the wire did not see its ${time}`);
       all[time].push(errorMs);
       if (isExact) exact[time].push(errorMs);
@@ -60,7 +60,7 @@ function emptyErrors(): Record<Time, number[]> {
 }
 
 /** As the client's machine sent and got it; NaN for what did not take place. */
-function trueTimes({ startMs, answerMs, outMs, inMs }: Flow): (time: Time) => number {
+function packetTimes({ startMs, answerMs, outMs, inMs }: Flow): (time: Time) => number {
   const none = Number.NaN;
   const [firstInMs = none] = inMs;
   const answeredMs = (answerMs ?? none) - startMs;

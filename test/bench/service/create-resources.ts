@@ -10,7 +10,7 @@ import { testFeatures } from '../../support/service/service-features.ts';
 import type { BenchDatabase } from './bench-database.ts';
 
 /** An account with a private location, `here`, that runs all of its checks. */
-export interface Furnished {
+export interface Resources {
   readonly accountId: string;
   readonly locationId: string;
   /** Of agents. */
@@ -39,7 +39,7 @@ export async function withStore<Result>(
 }
 
 /** Makes the schema, and the account with API checks `check-0` to the number before `checks`. */
-export async function furnish(database: BenchDatabase, checks: number): Promise<Furnished> {
+export async function createResources(database: BenchDatabase, checks: number): Promise<Resources> {
   return await withStore(database, async (store) => {
     await migrate(store, silentLog());
     const { features, close } = await testFeatures(store, systemClock);

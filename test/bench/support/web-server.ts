@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { createAuthority } from '../../support/servers/certificates.ts';
-import { startChild } from './child.ts';
+import { startChild } from './child-process.ts';
 import { freePorts } from './free-ports.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { NetworkNamespace } from '../../support/network/network-namespace.ts';
-import { withBlackbox } from '../rig/blackbox.ts';
-import { type Finished, runToEnd } from '../rig/child.ts';
-import type { EchoRate } from './ours.ts';
+import { withBlackbox } from '../support/blackbox.ts';
+import { type Finished, runToEnd } from '../support/child-process.ts';
+import type { EchoRate } from './agent-exchange.ts';
 
 const WARM_UP_SECONDS = 1;
 const PINGS_AT_ONCE = 4;

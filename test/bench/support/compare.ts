@@ -1,7 +1,7 @@
 import type { Measured, PartContext, Target } from '../part.ts';
 
 /** One way to do the work; its figures of a round. */
-export type Take = () => Promise<Readonly<Record<string, number>>>;
+export type Measurement = () => Promise<Readonly<Record<string, number>>>;
 
 /**
  * Does each kind of work once a round, one directly after the other so that they see the same
@@ -9,23 +9,24 @@ export type Take = () => Promise<Readonly<Record<string, number>>>;
  *
  * @returns the figures of each kind, by round
  */
-export async function takeInTurns<Kind extends string>(
-  kinds: Readonly<Record<Kind, Take>>,
+export async function measureInTurns<Kind extends string>(
+  kinds: Readonly<Record<Kind, Measurement>>,
   { rounds, progress, signal }: PartContext,
 ): Promise<(kind: Kind, figure: string) => readonly number[]> {
   const names = Object.keys(kinds) as Kind[];
-  const taken = new Map<Kind, Readonly<Record<string, number>>[]>();
+  const measured = new Map<Kind, Readonly<Record<string, number>>[]>();
   for (let round = 0; round < rounds; round += 1) {
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       signal.throwIfAborted();
       progress(`round ${round + 1} of ${rounds}, ${name}`);
       const figures = await kinds[name]();
-      const before = taken.get(name) ?? [];
+      const before = measured.get(name) ?? [];
       // By round, whatever the order in it.
-      taken.set(name, [...before, figures]);
+      measured.set(name, [...before, figures]);
     }
   }
-  return (kind, figure) => (taken.get(kind) ?? []).map((figures) => figures[figure] ?? Number.NaN);
+  return (kind, figure) =>
+    (measured.get(kind) ?? []).map((figures) => figures[figure] ?? Number.NaN);
 }
 
 /** At most so many times what stands beside it. */

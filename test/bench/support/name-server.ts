@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
-import { startChild } from './child.ts';
+import { startChild } from './child-process.ts';
 import { freePorts } from './free-ports.ts';
 
 /** Each has one address. */
