@@ -51,10 +51,10 @@ const offsetSchema = commonFields.frequencyOffset.unwrap().unwrap();
  * check". If a field is null in the body and not nullable in responses, the response omits it.
  */
 const responseFields = {
-  alertSettings: commonFields.alertSettings.unwrap().describe('When a failure notifies.'),
+  alertSettings: commonFields.alertSettings.unwrap().describe('When a failure sends alerts.'),
   retryStrategy: retryStrategySchema
     .optional()
-    .describe('How a failed run is repeated; omitted if `doubleCheck` decides.'),
+    .describe('How a failed run is retried; omitted if `doubleCheck` decides.'),
   triggerIncident: commonFields.triggerIncident
     .unwrap()
     .unwrap()
@@ -63,9 +63,11 @@ const responseFields = {
   frequencyOffset: offsetSchema
     .optional()
     .describe('The offset of the slots; omitted if the id decides.'),
-  variables: variables.describe('Values for its templates; they take precedence over all others.'),
+  variables: variables.describe(
+    "Values for the check's templates; they take precedence over all other variables.",
+  ),
   id: z.string(),
-  created_at: z.iso.date().describe('The day, in UTC.'),
+  created_at: z.iso.date().describe('The day of its creation, in UTC.'),
   updated_at: z.iso.datetime().nullable().describe('null until the first update.'),
   alertChannels,
 };

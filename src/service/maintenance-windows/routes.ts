@@ -34,7 +34,7 @@ const filters = Object.fromEntries(
       instantSchema
         .optional()
         .describe(
-          `Only windows whose ${field} is ${meaning} this day (its start, UTC) or time. One filter on ${field} at most.`,
+          `Only windows whose ${field} is ${meaning} this time; a day stands for its start in UTC. At most one filter on ${field}.`,
         ),
     ]),
   ),
@@ -60,11 +60,14 @@ const changes = z.strictObject({
 const time = z.iso.datetime();
 const response = maintenanceWindowSchema.extend({
   id: z.number(),
-  startsAt: time.describe('When its first occurrence starts.'),
-  endsAt: time.describe('When its first occurrence ends.'),
-  repeatEndsAt: time.nullable().describe('No occurrence starts from then on.'),
-  created_at: z.iso.date().describe('The day, in UTC.'),
-  updated_at: z.iso.date().nullable().describe('The day, in UTC; null until it was first updated.'),
+  startsAt: time.describe('When the first occurrence starts.'),
+  endsAt: time.describe('When the first occurrence ends.'),
+  repeatEndsAt: time.nullable().describe('No occurrence starts at or after this time.'),
+  created_at: z.iso.date().describe('The day of its creation, in UTC.'),
+  updated_at: z.iso
+    .date()
+    .nullable()
+    .describe('The day of its last update, in UTC; null until the first update.'),
 });
 
 /** When checks pause and alerts are silent: src/service/README.md, "Maintenance windows". */

@@ -22,7 +22,10 @@ const changes = z.strictObject({
   ...optionalFieldsOf(shape),
   ...ignored(['created_at', 'updated_at']),
   key: z.string().optional().describe('The same as in the path.'),
-  value: shape.value.nullable().optional().describe('null, as in responses, changes nothing.'),
+  value: shape.value
+    .nullable()
+    .optional()
+    .describe('null, as in responses of secret variables, keeps the stored value.'),
 });
 
 /** The values for templates in checks: src/model/README.md, "Variables and secrets". */
