@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux counts in hundredths of a second, whatever the machine. */
 const TICK_MS = 10;
 
-/** CPU milliseconds that a process has taken, with all its threads. */
+/** CPU time of a process with all its threads, milliseconds. */
 export function cpuMsOf(pid: number): number {
   return statOf(pid)?.cpuMs ?? 0;
 }
 
-/** The same of a process and its children: a database server has one for each connection. */
+/** CPU time of a process and its children: a database server has one for each connection. */
 export function cpuMsOfFamily(pid: number): number {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

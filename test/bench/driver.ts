@@ -3,18 +3,18 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A process of plain Node that does what each line of its stdin says, and answers with a line. */
+/** A process of plain Node that reads one command a line from stdin and answers each with one line. */
 export interface Driver {
   readonly pid: number;
-  /** Its first line. */
+  /** The first line of its stdout. */
   readonly firstLine: string;
-  /** @throws Error with what it said where it ended */
+  /** @throws Error with its stderr if the process has ended */
   ask<Answer>(command: object): Promise<Answer>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts `drivers/NAME.mjs` and waits for its first line. It is ended with the signal.
+ * Starts `drivers/NAME.mjs` and waits for its first line. The signal kills it.
  *
  * @param options its one argument, as JSON
  * @param prefix goes before its command: `['chrt', '--fifo', '50']`
@@ -37,7 +37,7 @@ export async function startDriver(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (said.length < 20_000) said += text;
   });
-  // It may have ended before it is written to; the next line says so.
+  // A process that has ended is reported by the next read.
   child.stdin.on('error', () => {});
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const nextLine = async (): Promise<string> => {

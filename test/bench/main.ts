@@ -4,22 +4,22 @@ import { missingPrograms } from './missing-programs.ts';
 import { inOwnNetwork } from './own-network.ts';
 import type { Part, PartContext } from './part.ts';
 import { PARTS } from './parts/index.ts';
-import { assertPlace, writeReadme } from './readme.ts';
+import { assertSection, writeReadme } from './readme.ts';
 import { type Row, rowOf } from './row.ts';
 import { tableOf } from './table.ts';
 
 /** `npm run bench [-- PART... --short --json FILE --readme]`; dist must be compiled before. */
 
-const HELP = `Measures the agent and the service beside what one would use instead.
+const HELP = `Compares the agent and the service with other tools that do the same work.
 
 Usage: npm run bench -- [PART...] [--short] [--rounds N] [--json FILE] [--readme]
 
-  PART         one or more of: ${PARTS.map(({ name }) => name).join(', ')}; all that
-               take no more than a few minutes unless given
-  --short      one short round of each: shows that it works, its figures mean nothing
-  --rounds N   how often each measure is taken; 3 unless given
-  --json FILE  writes the rows there, too
-  --readme     writes the rows of each part and its method into test/bench/README.md
+  PART         one or more of: ${PARTS.map(({ name }) => name).join(', ')}; by default
+               all that take no more than a few minutes
+  --short      one short round of each: only shows that it works
+  --rounds N   how often each part is measured; default 3
+  --json FILE  also writes the rows to the file
+  --readme     writes the rows and the method of each part to test/bench/README.md
 
 Example: npm run bench -- http dns --json rows.json`;
 const DEFAULT_ROUNDS = 3;
@@ -63,13 +63,13 @@ function optionsOf(args: readonly string[]): Options | null {
   };
 }
 
-/** Each part by itself, so that none runs beside another. */
+/** Runs the parts one after the other. */
 async function measured(
   { parts, short, rounds, readme }: Options,
   signal: AbortSignal,
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
-  if (readme) parts.forEach(assertPlace);
+  if (readme) parts.forEach(assertSection);
   for (const part of parts) {
     const progress: PartContext['progress'] = (doing) =>
       process.stderr.write(`${part.name}: ${doing}\n`);
@@ -99,11 +99,11 @@ async function main(): Promise<void> {
   }
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    // A terminal signals both processes, so the signal comes twice.
+    // A terminal sends the signal to both processes, so it arrives twice.
     process.on(name, () => stop.abort(new Error(`interrupted by ${name}`)));
   }
   const rows = await measured(options, stop.signal).catch((error: unknown) => {
-    // What a peer says when it is ended is not what ended it.
+    // After a signal, the error of a killed tool is only a consequence.
     throw stop.signal.aborted ? stop.signal.reason : error;
   });
   process.stdout.write(`${tableOf(rows)}\n`);

@@ -1,29 +1,29 @@
-/** What a measure must reach: at most or at least a number, of the value itself or of the ratio. */
+/** The limit of a measure: at most or at least a number, for its value or for the ratio. */
 export interface Target {
   readonly of: 'value' | 'ratio';
   readonly bound: 'at most' | 'at least';
   readonly number: number;
 }
 
-/** What one kind of measuring gave, before it is judged. */
+/** The values of one measure, before they are compared with its target. */
 export interface Measured {
-  /** What was measured, in words that stand in the README's table. */
+  /** Its name in the table. */
   readonly measure: string;
-  /** One number a round. */
+  /** One value per round. */
   readonly values: readonly number[];
   /** The value that the table shows for all rounds; the median unless given. */
   readonly summary?: 'median' | 'worst';
   /** For example `ms` or `checks/s`. */
   readonly unit: string;
-  /** What was measured beside it, doing the same work in the same round. */
+  /** The values of another tool that did the same work in the same rounds. */
   readonly beside?: { readonly name: string; readonly values: readonly number[] };
   readonly target?: Target;
 }
 
 export interface PartContext {
-  /** A short run proves that the part works; its figures are worth little. */
+  /** A short run shows that the part works; its figures mean little. */
   readonly short: boolean;
-  /** How often each measure is taken; the table has the medians. */
+  /** How often each part is measured; the table has the medians. */
   readonly rounds: number;
   /** Receives a few words about the current step, since measuring takes minutes. */
   readonly progress: (doing: string) => void;
@@ -35,13 +35,13 @@ export interface Part {
   readonly name: string;
   /** How it measures, in one or two sentences for the README. */
   readonly method: string;
-  /** Where a target is not met: what keeps it, and what would meet it. */
+  /** If a target is not met: the reason, and what would meet it. */
   readonly answer?: string;
-  /** Programs on the PATH without which it cannot run. */
+  /** Programs that it needs on the PATH. */
   readonly programs: readonly string[];
-  /** Only where it needs namespaces or raw sockets. */
+  /** Set if it needs namespaces or raw sockets. */
   readonly needsRoot?: boolean;
-  /** It takes so long that it is done only where it is named, or in short. */
+  /** Takes so long that it runs only if it is named, or with --short. */
   readonly isLong?: boolean;
   run(context: PartContext): Promise<readonly Measured[]>;
 }

@@ -7,24 +7,24 @@ import { markdownOf } from './table.ts';
 
 const README = join(import.meta.dirname, 'README.md');
 
-/** Between these the README has what a part measured. */
+/** The README has a part's measurements between these. */
 export function marksOf({ name }: Pick<Part, 'name'>): readonly [string, string] {
   return [`<!-- bench ${name} -->`, `<!-- /bench ${name} -->`];
 }
 
-/** How a part measures, as the README has it. */
+/** The method of a part, as in the README. */
 export function methodOf({ name, method }: Pick<Part, 'name' | 'method'>): string {
   return `**${name}**: ${method}`;
 }
 
-/** Throws where the README has no place for a part. */
-export function assertPlace(part: Part): void {
+/** @throws Error if the README has no section for the part */
+export function assertSection(part: Part): void {
   const text = readFileSync(README, 'utf8');
   const missing = marksOf(part).find((mark) => !text.includes(mark));
   if (missing !== undefined) throw new Error(`README.md of test/bench has no ${missing}`);
 }
 
-/** Puts a part's rows, and how and on what they were taken, between its marks in the README. */
+/** Writes a part's rows, method and machine between its marks in the README. */
 export function writeReadme(part: Part, rows: readonly Row[]): void {
   const text = readFileSync(README, 'utf8');
   const [begin, end] = marksOf(part);

@@ -1,6 +1,6 @@
 import type { Measured, Target } from './part.ts';
 
-/** A line of the table, and of the JSON file. */
+/** A row of the table and of the JSON file. */
 export interface Row {
   readonly measure: string;
   /** The median of the rounds, or the largest of them. */
@@ -34,12 +34,12 @@ export function rowOf({ measure, values, summary, unit, beside, target }: Measur
   };
 }
 
-/** The middle one, or between the two in the middle. NaN of none. */
+/** NaN for an empty list. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** Between neighbours in proportion. NaN of none. */
+/** Interpolates linearly between neighbours. NaN for an empty list. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((one, other) => one - other);
   const position = (sorted.length - 1) * share;

@@ -2,7 +2,7 @@ import type { Row } from './row.ts';
 
 const HEADINGS = ['Measure', 'Value', 'Beside', 'Ratio', 'Spread', 'Target', 'Met'] as const;
 
-/** For people, in columns. */
+/** The rows for a terminal, in aligned columns. */
 export function tableOf(rows: readonly Row[]): string {
   const lines = [HEADINGS, ...rows.map(cellsOf)];
   const widths = HEADINGS.map((_, column) =>
@@ -14,7 +14,7 @@ export function tableOf(rows: readonly Row[]): string {
     .join('\n');
 }
 
-/** As Markdown, without blanks to align by: one figure must not change every line. */
+/** The rows as Markdown, without alignment: one changed figure must not change every line. */
 export function markdownOf(rows: readonly Row[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(HEADINGS), line(HEADINGS.map(() => '---')), ...rows.map(cellsOf).map(line)].join(
@@ -35,7 +35,7 @@ function cellsOf(row: Row): readonly string[] {
   ];
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 function figure(value: number): string {
   if (!Number.isFinite(value)) return '–';
   if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en');

@@ -2,13 +2,13 @@ import type { Store } from '../../../src/service/database/store.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
-/** The days of a month, and the one that it begins in. */
+/** The days of a month, and the day in which it begins. */
 const DAYS = 31;
 const LOCATIONS = ['berlin', 'oslo', 'lisbon'];
-/** Making a day of ten million results. */
+/** Time limit for creating a day of ten million results. */
 const STATEMENT_TIMEOUT_MS = 600_000;
 
-/** So many checks of each frequency make ten million results in 31 days. */
+/** These numbers of checks give ten million results in 31 days. */
 const MIX: readonly {
   readonly name: CheckKind;
   readonly checks: number;
@@ -22,13 +22,13 @@ const MIX: readonly {
   { name: 'other', checks: 650, minutes: 60 },
 ];
 
-/** `minutely` runs in its locations in turn, `parallel` every minute in each of them. */
+/** `minutely` runs in one location after the other, `parallel` every minute in all of them. */
 export type CheckKind = 'minutely' | 'parallel' | 'other';
 
 export interface MadeData {
   readonly results: number;
   readonly checks: number;
-  /** The ids of the checks that are of interest. */
+  /** The ids of the checks that the reports are about. */
   readonly ids: Readonly<Record<CheckKind, readonly string[]>>;
 }
 
@@ -79,7 +79,7 @@ export async function makeData(
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     });
   }
-  // As autovacuum would have done by now.
+  // Autovacuum would have done it by now.
   await store.query('vacuum (analyze) result_metrics');
   const [row] = await store.query<{ results: number }>(
     'select count(*) as results from result_metrics',
@@ -96,7 +96,7 @@ export async function makeData(
   };
 }
 
-/** A day from a minute on. A few slow answers, a few failures, and all phases of each. */
+/** A day from a minute on, with a few slow responses, a few failures, and all phases of each run. */
 const ONE_DAY = `
   insert into result_metrics (account_id, check_id, slot, run_key, run_location, passed,
     status_code, retries, response_time, wait, dns, tcp, first_byte, download)

@@ -1,8 +1,8 @@
 // Answers IPv4 echo requests that go into a TUN device of its own: run it inside a network
 // namespace, as root. Each target's requests are held for the time that is set for it, and a packet
-// socket beside the device tells when the kernel let each request out and each reply in: what lies
-// between is the truth that measured round trips are compared with, and it does not depend on when
-// this process got to run.
+// socket beside the device reports when the kernel sent each request and received each reply. The
+// time between is the reference for measured round trips; it does not depend on when this process
+// got to run.
 // Usage: node icmp-responder.mjs DEVICE HOLDS, where HOLDS is {address: milliseconds} as JSON.
 // Prints a line "ready", and for each line on its input one line of JSON, {address: [milliseconds]}:
 // how long each echo since the line before took, in the order of the replies. Ends with its input.
@@ -19,14 +19,14 @@ const IPV4_HEADER_BYTES = 20;
 
 const tun = openTun(device);
 const tap = new Tap(device);
-/** Replies under way by the millisecond in which they are due. */
+/** Pending replies by the millisecond in which they are due. */
 const due = new Map();
 const left = new Map();
 const took = new Map();
 writeSync(1, 'ready\n');
 serveTun({ tun, tap, due, onPacket: accept, onStamp: note, onAsked: report });
 
-/** The request itself, turned round. Its length and time to live stay, and so do their checksums. */
+/** The request, sent back. Its length and time to live do not change, nor does the header checksum. */
 function accept(request) {
   const holdMs = holds.get(addressAt(request, 16));
   if (request[9] !== 1 || request[IPV4_HEADER_BYTES] !== REQUEST || holdMs === undefined) return;
@@ -64,7 +64,7 @@ function addressAt(bytes, at) {
   return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
 }
 
-/** False if the input is at its end. */
+/** False at the end of the input. */
 function report() {
   if (readSync(STANDARD_INPUT, Buffer.alloc(64)) === 0) return false;
   const text = Buffer.from(`${JSON.stringify(Object.fromEntries(took))}\n`);

@@ -6,7 +6,7 @@
 // is the truth, and it depends neither on when this process got to run nor on the servers.
 // Its argument is {device} as JSON. Prints a line "ready"; then {"ports": […]} on stdin, which is answered
 // with {}, says where servers listen, and {"flows": true} is answered with {flows, lost}: the flows since
-// it was asked before as [place, startMs, answerMs, outMs, inMs], and how many packets the packet socket
+// it was asked before as [server, startMs, answerMs, outMs, inMs], and how many packets the packet socket
 // missed. A flow is a TCP connection (answerMs: its SYN-ACK; outMs and inMs: data of the client's and
 // of the server's), or a UDP question. Epoch milliseconds. Ends with its input.
 import { readSync, writeSync } from 'node:fs';
@@ -19,7 +19,7 @@ const IPV4_HEADER_BYTES = 20;
 const FLAG_SYN = 2;
 const SHORTEST_HOLD_MS = 5;
 const HOLDS = 16;
-/** A body of some KB; what a flow has more of is not looked at. */
+/** Enough for a body of some KB; further packets of a flow are ignored. */
 const MAX_SEGMENTS = 64;
 
 const { device } = JSON.parse(process.argv[2]);
@@ -29,21 +29,21 @@ const startNs = BigInt(Date.now()) * 1_000_000n;
 const startMs = Number(startNs / 1_000_000n);
 const command = Buffer.alloc(64 * 1024);
 const ports = new Set();
-/** Packets on their way by the millisecond in which they are due. */
+/** Held packets by the millisecond in which they are due. */
 const due = new Map();
 let flows = [];
-/** Those under way by server and client port. */
+/** Open flows by server and client port. */
 const open = new Map();
 
 class Flow {
-  #place;
+  #server;
   #startMs;
   #answerMs = null;
   #ms = { out: [], in: [] };
   #ends = { out: null, in: null };
 
-  constructor(place, ms, first) {
-    this.#place = place;
+  constructor(server, ms, first) {
+    this.#server = server;
     this.#startMs = ms;
     this.first = first;
   }
@@ -56,7 +56,7 @@ class Flow {
     this.#answerMs ??= ms;
   }
 
-  /** What was sent before says nothing. */
+  /** Packets from before the start do not count. */
   data(way, ms, end) {
     const before = this.#ends[way];
     if (before !== null && ((end - before) | 0) <= 0) return;
@@ -65,14 +65,14 @@ class Flow {
   }
 
   toJSON() {
-    return [this.#place, this.#startMs, this.#answerMs, this.#ms.out, this.#ms.in];
+    return [this.#server, this.#startMs, this.#answerMs, this.#ms.out, this.#ms.in];
   }
 }
 
 writeSync(1, 'ready\n');
 serveTun({ tun, tap, due, onPacket: turnRound, onStamp: note, onAsked: answer });
 
-/** Checksums stay: they are sums, whatever the order of the addresses. */
+/** Checksums do not change: they are sums, whatever the order of the addresses. */
 function turnRound(bytes) {
   if (!isKnown(bytes)) return;
   const server = bytes.subarray(16, 20);
@@ -95,7 +95,7 @@ function isKnown(bytes) {
   return bytes[0] === 0x45 && (bytes[9] === TCP || bytes[9] === UDP);
 }
 
-/** Each packet passes twice; here it counts as the client's side sent or got it. */
+/** Each packet passes twice; it counts when the client's side sends or receives it. */
 function note(bytes, outgoing, stampNs) {
   if (!isKnown(bytes)) return;
   const [from, to] = [IPV4_HEADER_BYTES, IPV4_HEADER_BYTES + 2].map((at) => bytes.readUInt16BE(at));
@@ -103,26 +103,26 @@ function note(bytes, outgoing, stampNs) {
   if (!ports.has(port)) return;
   const client = outgoing ? from : to;
   const at = outgoing ? 16 : 12;
-  const place = `${bytes.subarray(at, at + 4).join('.')}:${port}`;
-  const key = `${place} ${client}`;
+  const server = `${bytes.subarray(at, at + 4).join('.')}:${port}`;
+  const key = `${server} ${client}`;
   const ms = startMs + Number(stampNs - startNs) / 1e6;
-  if (bytes[9] === UDP) noteQuestion(key, place, outgoing, ms);
-  else noteSegment(key, place, outgoing, ms, bytes);
+  if (bytes[9] === UDP) noteQuestion(key, server, outgoing, ms);
+  else noteSegment(key, server, outgoing, ms, bytes);
 }
 
-function noteQuestion(key, place, outgoing, ms) {
+function noteQuestion(key, server, outgoing, ms) {
   const flow = open.get(key);
   if (!outgoing) flow?.answered(ms);
-  // One that is asked again begins nothing.
-  else if (flow === undefined || flow.isAnswered) begin(key, place, ms);
+  // A repeated query begins no new flow.
+  else if (flow === undefined || flow.isAnswered) begin(key, server, ms);
 }
 
-function noteSegment(key, place, outgoing, ms, bytes) {
+function noteSegment(key, server, outgoing, ms, bytes) {
   const isSyn = (bytes[IPV4_HEADER_BYTES + 13] & FLAG_SYN) !== 0;
   const sequence = bytes.readUInt32BE(IPV4_HEADER_BYTES + 4);
   if (isSyn && outgoing) {
-    // One that is sent again begins nothing.
-    if (open.get(key)?.first !== sequence) begin(key, place, ms, sequence);
+    // A repeated SYN begins no new flow.
+    if (open.get(key)?.first !== sequence) begin(key, server, ms, sequence);
     return;
   }
   const flow = open.get(key);
@@ -136,13 +136,13 @@ function noteSegment(key, place, outgoing, ms, bytes) {
   if (length > 0) flow.data(outgoing ? 'out' : 'in', ms, (sequence + length) >>> 0);
 }
 
-function begin(key, place, ms, first = null) {
-  const flow = new Flow(place, ms, first);
+function begin(key, server, ms, first = null) {
+  const flow = new Flow(server, ms, first);
   open.set(key, flow);
   flows.push(flow);
 }
 
-/** False if the input is at its end. */
+/** False at the end of the input. */
 function answer() {
   const bytes = readSync(STANDARD_INPUT, command);
   if (bytes === 0) return false;

@@ -8,7 +8,7 @@ export interface ExchangeOptions {
   readonly addresses: readonly string[];
   readonly warmUpEchoes: number;
   readonly echoes: number;
-  /** So many are on their way at once. */
+  /** Echoes in flight at once. */
   readonly inFlight: number;
 }
 
@@ -17,7 +17,7 @@ export interface EchoRate {
   readonly cpuUsEach: number;
 }
 
-/** Echoes through the agent's own exchange as fast as it goes. Throws where one is not answered. */
+/** Sends echoes through the agent's exchange as fast as possible. @throws Error if one gets no reply */
 export async function driveExchange(
   namespace: NetworkNamespace,
   options: ExchangeOptions,
@@ -38,19 +38,19 @@ export interface CheckOptions {
   /** One check each. */
   readonly addresses: readonly string[];
   readonly pingCount: number;
-  /** Their starts are spread over this time. */
+  /** The checks start spread over this time. */
   readonly startWithinMs: number;
-  /** Checks of one echo before the measured ones: a fresh process compiles what it runs. */
+  /** Warm-up checks of one echo: a new process first compiles its code. */
   readonly warmUpChecks: number;
 }
 
 export interface CheckReport {
   readonly cpuMsEach: number;
-  /** Of each address, in the order of its echoes. */
+  /** By address, in the order of its echoes. */
   readonly rttsMs: ReadonlyMap<string, readonly number[]>;
 }
 
-/** Whole ICMP probes, all at once. Throws where one echo is not answered. */
+/** Runs whole ICMP probes, all at once. @throws Error if an echo gets no reply */
 export async function driveChecks(
   namespace: NetworkNamespace,
   options: CheckOptions,

@@ -31,7 +31,7 @@ export async function driveFping(
   return { perSecond: echoes / seconds, cpuUsEach: (cpuMs * 1000) / echoes };
 }
 
-/** Round trips as fping prints them, with three digits; its sends are spread as the agent's are. */
+/** Round trips as fping prints them, with three digits; it spaces its requests like the agent. */
 export async function fpingRtts(
   namespace: NetworkNamespace,
   addresses: readonly string[],
@@ -50,7 +50,7 @@ export async function fpingRtts(
   return rttsMs;
 }
 
-/** Round trips by ping, a process an echo: its summary has the three decimals that its lines lack. */
+/** Round trips by ping, one process for each echo: only its summary has three decimals. */
 export async function pingRtts(
   namespace: NetworkNamespace,
   addresses: readonly string[],
@@ -67,7 +67,7 @@ export async function pingRtts(
   return rttsMs;
 }
 
-/** CPU milliseconds of a probe of the blackbox exporter, which is one echo. */
+/** CPU milliseconds of a probe of the blackbox exporter, which sends one echo. */
 export function driveBlackbox(
   namespace: NetworkNamespace,
   addresses: readonly string[],

@@ -17,7 +17,7 @@ export interface Responder {
    * How far the round trips are from what the kernel saw at the device: from a request's leaving to
    * its reply's coming in, of all echoes since it was asked last. Milliseconds, never negative.
    *
-   * @throws Error where there were other echoes than these
+   * @throws Error if there were other echoes than these
    */
   errorsMs(rttsMs: RttsMs): Promise<readonly number[]>;
 }

@@ -4,20 +4,20 @@ import { WebSocket } from 'undici';
 import { type Running, startChild } from '../support/child-process.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
-/** Two in a row leave nothing that the first one only found to be dead. */
+/** The second collection frees what the first one only found unreachable. */
 const COLLECTIONS = 3;
 
 export interface Memory {
   /** Reachable objects, buffers outside the heap included. */
   readonly keptBytes: number;
-  /** What the process has of the machine's memory. */
+  /** The resident memory of the process. */
   readonly residentBytes: number;
 }
 
 /**
- * Starts the agent, has it collect all its garbage once it is at rest, and ends it.
+ * Starts the agent, lets it collect all garbage when it is idle, and stops it.
  *
- * @param readyOn what its log says when it has taken its checks
+ * @param readyOn the log line that shows that it has its checks
  * @param restMs for what the start left to be done, and freed
  */
 export async function memoryOfAgent(

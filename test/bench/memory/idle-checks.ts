@@ -3,12 +3,12 @@ import { slotRuleOf } from '../../../src/model/schedule/frequency.ts';
 const DAILY = 1440;
 const HALF_A_DAY_HOURS = 12;
 
-/** As they are usual: of four two are API checks, one is a URL and one a TCP check. */
+/** A usual mix: of four checks two are API checks, one is a URL and one a TCP check. */
 export function idleChecks(count: number, nowMs: number): readonly object[] {
   return Array.from({ length: count }, (_, n) => ({ id: `check-${n}`, ...bodyOf(n, nowMs) }));
 }
 
-/** The same as a service gives them to an agent. */
+/** The same checks, as a service assigns them to an agent. */
 export function idleAssignments(count: number, nowMs: number): readonly object[] {
   return Array.from({ length: count }, (_, n) => {
     const checkId = `check-${n}`;
@@ -33,7 +33,7 @@ function bodyOf(n: number, nowMs: number): object {
   return { ...common, checkType: 'API', request: { ...request, headers } };
 }
 
-/** Hours after midnight UTC at which they are due: not while they are looked at. */
+/** Hours after midnight UTC at which they are due: not during the measurement. */
 function offsetFrom(nowMs: number): number {
   return (new Date(nowMs).getUTCHours() + HALF_A_DAY_HOURS) % 24 || 24;
 }

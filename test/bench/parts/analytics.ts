@@ -15,9 +15,9 @@ import { openPostgres } from '../service/bench-database.ts';
 
 const TEN_MILLION = 10_000_000;
 const SHORT = 200_000;
-/** Of one kind in a round; each is of another check than the one before. */
+/** Reports of one kind in a round, each for a different check. */
 const REPORTS = 7;
-/** The first reports of a connection make it read the catalogue. */
+/** The first reports on a connection read the catalogue of the database. */
 const WARM_UPS = 3;
 const TIMEOUT_MS = 600_000;
 const METRICS =
@@ -45,7 +45,7 @@ const ASKED = [
   },
 ] as const;
 
-/** How quickly the service answers for a month. */
+/** How quickly the service reports on a month. */
 export const analyticsPart: Part = {
   name: 'analytics',
   method:
@@ -92,7 +92,7 @@ async function measure(
         const measured: Measured[] = [];
         for (const { what, kind, query, limitMs } of ASKED) {
           progress(what);
-          // One key may ask thirty times a minute.
+          // A key may send thirty requests a minute.
           const newKey = async (): Promise<string> =>
             (await features.apiKeys.create(accountId, { name: kind, role: 'read' })).key;
           const ask = async (key: string, report: number): Promise<number> => {
@@ -141,7 +141,7 @@ async function reportTimes(
   return medians;
 }
 
-/** A body as the API makes it. */
+/** A body as the API returns it. */
 async function checkBody(features: Features, accountId: string): Promise<object> {
   const request = { url: 'https://orders.test/health' };
   const body = { checkType: 'API', name: 'Orders', request, locations: ['eu-west-1'] };

@@ -5,7 +5,7 @@ import type { Judged } from '../schedule/observed.ts';
 const HANGING = 1000;
 const MIX = { minutely: 0, tenSecondly: 200, held: 0 };
 
-/** Whether targets that hang hold up the checks of others. */
+/** Whether targets that hang delay the checks of other targets. */
 export const hangingPart: Part = {
   name: 'hanging',
   method:

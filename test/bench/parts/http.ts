@@ -9,9 +9,9 @@ import { type WebServer, withWebServer } from '../support/web-server.ts';
 
 const BARE = join(import.meta.dirname, '../drivers/bare-requests.mjs');
 const AT_ONCE = 50;
-/** More than one core can do. */
+/** More than one core can run. */
 const RUNS_A_SECOND = 8_000;
-/** As an agent in use may have it: each run finds the processor's caches cold. */
+/** A usual load: each run finds the processor's caches cold. */
 const CALM_RUNS_A_SECOND = 200;
 
 export const httpPart: Part = {

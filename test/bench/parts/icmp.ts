@@ -5,7 +5,7 @@ import { type Responder, withResponder } from '../icmp/responder.ts';
 import type { Measured, Part, PartContext, Target } from '../part.ts';
 import { quantile } from '../row.ts';
 
-/** How much is done in a round. */
+/** The amount of work in a round. */
 const FULL = {
   targets: 1_000,
   echoes: 300_000,
@@ -38,14 +38,14 @@ interface Round {
   readonly errors: Errors;
 }
 
-/** Milliseconds, of each who measured. */
+/** Milliseconds, for each tool. */
 interface Errors {
   readonly ours: readonly number[];
   readonly fping: readonly number[];
   readonly ping: readonly number[];
 }
 
-/** How many echoes the agent can send, what they cost, and how true their times are. */
+/** How many echoes the agent can send, their CPU time, and the accuracy of their round trips. */
 export const icmpPart: Part = {
   name: 'icmp',
   method:
@@ -78,7 +78,7 @@ async function measure(
   const addresses = loopback(size.targets);
   const warmUpEchoes = echoes / 10;
   const options = { addresses, warmUpEchoes, echoes, inFlight: IN_FLIGHT };
-  // The order changes from round to round, so that neither is always the one that goes first.
+  // The order changes from round to round, so that neither is always first.
   const [ours, fping] = await inTurn(round, signal, [
     () => driveExchange(namespace, options),
     () => driveFping(namespace, addresses, { echoesEach, runs }),

@@ -14,7 +14,7 @@ import { tcpPart } from './tcp.ts';
 import { timesPart } from './times.ts';
 import { uploadPart } from './upload.ts';
 
-/** In the order in which they are measured and shown. */
+/** In the order of the measurements and of the table. */
 export const PARTS: readonly Part[] = [
   httpPart,
   httpsPart,

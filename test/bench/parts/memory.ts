@@ -13,7 +13,7 @@ const KIB = 1024;
 type TempFolder = ReturnType<typeof makeTempFolder>;
 type Source = 'from a file' | 'from a service';
 
-/** What checks cost that only wait to be due. */
+/** The memory of checks that only wait for their slots. */
 export const memoryPart: Part = {
   name: 'memory',
   method:

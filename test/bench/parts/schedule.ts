@@ -5,7 +5,7 @@ import type { Judged } from '../schedule/observed.ts';
 
 const MIX = { minutely: 10_000, tenSecondly: 2_000, held: 200 };
 
-/** Whether checks start when they are due, and what a busy agent says of its targets. */
+/** Whether checks start when they are due, and what a busy agent reports about its targets. */
 export const schedulePart: Part = {
   name: 'schedule',
   method:

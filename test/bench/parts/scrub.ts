@@ -8,7 +8,7 @@ const PLAIN = 'JSON with escapes';
 
 interface Held {
   readonly tookMs: number;
-  /** The longest that nothing else got a turn, by the CPU time that went. */
+  /** The longest time without a yield to the event loop, in CPU time. */
   readonly heldMs: number;
 }
 
@@ -17,7 +17,7 @@ interface Text extends Held {
   readonly isRight: boolean;
 }
 
-/** How long it takes to look for secrets in a long text, and how long the event loop is held by it. */
+/** How long a search for secrets in a long text takes, and how long it blocks the event loop. */
 export const scrubPart: Part = {
   name: 'scrub',
   method:

@@ -22,7 +22,7 @@ export const servicePart: Part = {
     try {
       return [
         await measureIngest(await server.open(), short ? 2_000 : 40_000, INGEST, context),
-        // Making one takes longer than a short run should.
+        // Creating one takes longer than a short run should.
         ...(short ? [] : [await ingestOnPglite(context)]),
         ...(await measureFanOut(await server.open(), agents, context)),
         ...(await measureAssignment(await server.open(), checks, context)),

@@ -9,12 +9,12 @@ import type { Part, PartContext, Target } from '../part.ts';
 import { plannedChecks } from '../schedule/checks.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
-/** Slots lie 5 ms apart on the average, so that one is due as soon as the agent is ready. */
+/** Slots are 5 ms apart on average, so that one is due as soon as the agent is ready. */
 const MIX = { minutely: 9_000, tenSecondly: 1_000, held: 0 };
 const MIN_ROUNDS = 5;
 const LIMIT: Target = { of: 'value', bound: 'at most', number: 500 };
 
-/** How soon a process that is started has begun its first run. */
+/** How soon a started process begins its first run. */
 export const startPart: Part = {
   name: 'start',
   method:

@@ -13,15 +13,15 @@ export const tcpPart: Part = {
     'TCP checks that connect and close, beside the tcp module of the blackbox exporter; measured like http.',
   programs: ['nginx', 'wrk', 'prometheus-blackbox-exporter'],
   run: (context) =>
-    withWebServer(async ({ places }) => {
+    withWebServer(async ({ addresses }) => {
       const { peerSeconds } = durationsOf(context);
       const checkOf = (n: number) => ({
         checkType: 'TCP',
-        request: places[n % places.length],
+        request: addresses[n % addresses.length],
       });
       const { saturated, agent } = agentLoads(RUNS_A_SECOND, checkOf, context);
       const modules = { tcp: { prober: 'tcp', tcp: { preferred_ip_protocol: 'ip4' } } };
-      const targets = places.map(({ hostname, port }) => `${hostname}:${port}`);
+      const targets = addresses.map(({ hostname, port }) => `${hostname}:${port}`);
       return withBlackbox(modules, async (blackbox) => {
         const of = await measureInTurns(
           {

@@ -10,7 +10,7 @@ import { type Wire, withWire } from '../times/wire.ts';
 
 type Outcomes = ReadonlyMap<string, Outcome>;
 
-/** How true the times of results are, whatever keeps the agent from its work. */
+/** The accuracy of the times in results, also while the agent lacks CPU. */
 export const timesPart: Part = {
   name: 'times',
   method:
@@ -51,7 +51,7 @@ interface RoundOptions {
   readonly context: PartContext;
 }
 
-/** Both under one load directly after each other, in the opposite order every second round. */
+/** Measures both under one load directly after each other, in the opposite order every second round. */
 async function measureRound(wire: Wire, { cores, round, context }: RoundOptions) {
   const { signal, progress } = context;
   const fixture = { cores, pace: paceOf(context), signal };

@@ -10,10 +10,10 @@ import { makeResults } from '../upload/waiting-results.ts';
 
 const MEGABYTE = 1_000_000;
 const ARTIFACT_BYTES = 150 * 1024 * 1024;
-/** As the service has it. */
+/** The part size of the service. */
 const PART_BYTES = 8 * 1024 * 1024;
 const SPOOLED_RESULTS = 30_000;
-/** So many polls an agent has made when it has been at work for an hour. */
+/** An agent makes this many polls in an hour. */
 const CALLS = 500;
 const RATE = { of: 'ratio', bound: 'at least', number: 0.8 } as const;
 const GROWTH = { of: 'value', bound: 'at most', number: 32 } as const;
@@ -24,17 +24,17 @@ interface Seen {
   readonly digests: readonly string[];
 }
 
-/** One kind of upload: how it is made ready, and sent by either side. */
+/** One kind of upload: how it is prepared, and sent by the agent and by curl. */
 interface Kind {
   readonly name: string;
-  /** Megabytes of what is sent. */
+  /** Megabytes sent. */
   readonly megabytes: number;
   readonly records: number;
-  /** What the agent puts into its folder. */
+  /** The command that fills the agent's folder. */
   readonly fill: { readonly fill: string } | { readonly keep: string };
   /** Milliseconds. */
   byCurl(): Promise<number>;
-  /** @throws Error where the sink has not seen all of it */
+  /** @throws Error if the sink has not received everything */
   check(seen: Seen): void;
 }
 
@@ -44,7 +44,7 @@ interface Rounds {
   readonly growth: number[];
 }
 
-/** How quickly what waits in an agent's folder gets to a service, and with how much memory. */
+/** How quickly an agent uploads its stored results and artifacts, and with how much memory. */
 export const uploadPart: Part = {
   name: 'upload',
   method:

@@ -38,7 +38,7 @@ export async function withStore<Result>(
   }
 }
 
-/** Makes the schema, and the account with API checks `check-0` to the number before `checks`. */
+/** Creates the schema, and the account with `checks` API checks: `check-0`, `check-1` and so on. */
 export async function createResources(database: BenchDatabase, checks: number): Promise<Resources> {
   return await withStore(database, async (store) => {
     await migrate(store, silentLog());

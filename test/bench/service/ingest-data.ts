@@ -2,15 +2,15 @@ import { gzipSync } from 'node:zlib';
 import { resultIdOf, sequenceIdOf } from '../../../src/model/ids.ts';
 import type { CheckResult, HttpDetail } from '../../../src/model/result/result.ts';
 
-/** One upload of an agent, as it goes over the wire. */
+/** One upload of an agent, as sent. */
 export interface Upload {
   readonly body: Buffer;
   readonly results: number;
-  /** Of the JSON. */
+  /** Size of the JSON. */
   readonly bytes: number;
 }
 
-/** Results of the checks' slots one after the other, as an agent that has them all uploads them. */
+/** Results of the checks' slots in order, as one agent that runs all the checks uploads them. */
 export function* uploadsOf(options: {
   readonly agentId: string;
   readonly location: string;
@@ -34,7 +34,7 @@ export function* uploadsOf(options: {
   }
 }
 
-/** What an API check over TLS with two assertions and half a kilobyte of JSON gives. */
+/** The result of an API check over TLS with two assertions and half a kilobyte of JSON. */
 export function apiResult(run: {
   readonly checkId: string;
   readonly location: string;
@@ -75,7 +75,7 @@ export function apiResult(run: {
   };
 }
 
-/** @param random differs in each, so that nothing is packed better than real answers are */
+/** @param random differs in each result, so that they compress no better than real ones */
 function detail(random: string, totalMs: number, slotMs: number): HttpDetail {
   const url = `https://orders.test/health?run=${random}`;
   const [connect, secureConnect, response] = [3.5, totalMs * 0.4, totalMs * 0.9];

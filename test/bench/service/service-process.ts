@@ -7,7 +7,7 @@ import type { BenchDatabase } from './bench-database.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 
-/** The built service, in a process of its own, as it is run. */
+/** The built service in a process of its own, as users run it. */
 export interface ServiceProcess {
   readonly pid: number;
   readonly origin: string;

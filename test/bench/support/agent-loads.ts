@@ -5,15 +5,15 @@ import { durationsOf } from './durations.ts';
 import { manyChecks } from './many-checks.ts';
 
 export interface AgentLoads {
-  /** Offered more than it can do: its rate is what it can. What it has no time for costs it, too. */
+  /** More checks than the agent can run: its rate is its limit. Missed slots cost CPU time, too. */
   readonly saturated: Measurement;
-  /** Offered nearly what it could do when it was saturated last: its CPU for each is that of the work. */
+  /** Nearly the rate that it reached when last saturated: its CPU time is that of the runs alone. */
   readonly agent: Measurement;
-  /** Offered so many a second. */
+  /** This many checks a second. */
   at(runsASecond: number): Measurement;
 }
 
-/** Of what it can do, so that it misses no slot. */
+/** The share of its limit at which it misses no slot. */
 const NEARLY = 0.9;
 
 /**

@@ -16,18 +16,18 @@ import { nodeArgs } from './node-args.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 const SERVICE = join(import.meta.dirname, '../drivers/agent-service.mjs');
-/** The least that the protocol has. */
+/** The minimum of the protocol. */
 export const PERIOD_MS = 1_000;
 
 export interface Load {
-  /** The API's bodies; each is due `perSecond / checks.length` times a second, never more than once. */
+  /** Bodies of the API; each check is due once in PERIOD_MS. */
   readonly checks: readonly object[];
   readonly env?: Readonly<Record<string, string>>;
   /** Goes before its command: `['taskset', '--cpu-list', '0']`. */
   readonly prefix?: readonly string[];
-  /** When in each period the nth check is due, milliseconds; spread unless given. */
+  /** The offset of the nth check in its period, milliseconds; by default they are spread evenly. */
   readonly phaseMsOf?: (n: number) => number;
-  /** Gets each line that it prints: its results, and slots that it missed. */
+  /** Receives each line of its stdout: results and missed slots. */
   readonly onPrinted?: (line: string) => void;
 }
 
@@ -39,11 +39,11 @@ export interface Throughput {
 
 export interface LoadedAgent {
   readonly pid: number;
-  /** Passed runs of the time between, and what they took of CPU. Throws where a run failed. */
+  /** Passed runs in the measured time, and their CPU time. @throws Error if a run failed */
   measure(warmUpMs: number, durationMs: number, signal: AbortSignal): Promise<Throughput>;
 }
 
-/** Starts it, works with it, and ends it, however the work ends. */
+/** Starts the agent, does the work, and stops the agent, also if the work fails. */
 export async function withLoadedAgent<Value>(
   { checks, env = {}, prefix = [], phaseMsOf = spreadPhaseMs, onPrinted }: Load,
   work: (agent: LoadedAgent) => Promise<Value>,
@@ -123,11 +123,11 @@ function assignmentOf(check: object, n: number, phaseMs: number): object {
 
 interface Runs {
   readonly passed: number;
-  /** By what they ended in. */
+  /** By outcome. */
   readonly others: Readonly<Record<string, number>>;
 }
 
-/** Runs that ended, by the agent's own count. */
+/** Finished runs, from the agent's metrics. */
 async function runsOf(metrics: string): Promise<Runs> {
   const metricsText = await scraped(metrics).catch(() => scraped(metrics));
   let passed = 0;
@@ -141,7 +141,7 @@ async function runsOf(metrics: string): Promise<Runs> {
   return { passed, others };
 }
 
-/** On a connection of its own, for a kept one may be closed by now. A busy agent may cut it short. */
+/** Uses a new connection: the agent may have closed a kept one. A busy agent may cut it short. */
 async function scraped(url: string): Promise<string> {
   const [answer] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
   return text(answer);

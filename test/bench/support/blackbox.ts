@@ -12,11 +12,11 @@ export interface BlackboxRate {
 
 export interface Blackbox {
   readonly pid: number;
-  /** One probe: its metrics. Throws where it fails. */
+  /** Makes one probe and returns its metrics. @throws Error if it fails */
   probe(module: string, target: string): Promise<string>;
-  /** As many probes as it can do for some seconds, wrk asking. Throws where one fails. */
+  /** Makes as many probes as possible for some seconds, through wrk. @throws Error if one fails */
   drive(module: string, targets: readonly string[], seconds: number): Promise<BlackboxRate>;
-  /** So many probes a second. Throws where one fails. */
+  /** Makes this many probes a second. @throws Error if one fails */
   ask(
     module: string,
     targets: readonly string[],
@@ -28,8 +28,8 @@ export interface Blackbox {
 const AT_ONCE = 32;
 
 /**
- * Asks for each target in turn, and looks at every answer.
- * In wrk each thread has a script of its own; `done` sees them all.
+ * Requests a probe of each target in turn, and checks every response.
+ * In wrk each thread has its own script instance; `done` sees all of them.
  */
 const WRK_SCRIPT = `
   local targets = {}
@@ -50,7 +50,7 @@ const WRK_SCRIPT = `
 `;
 
 /**
- * The blackbox exporter with the modules given, as a YAML or JSON text of its own form.
+ * Runs the blackbox exporter with these modules, in its own configuration format.
  *
  * @param prefix goes before its command and wrk's: `['ip', 'netns', 'exec', 'bench']`
  */

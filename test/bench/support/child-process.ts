@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
-/** Of what was called, in messages: it may name hundreds of targets. */
+/** The length of a command in messages: it may name hundreds of targets. */
 const MAX_CALL_CHARS = 200;
 
 /** Linux counts in hundredths of a second, whatever the machine. */
@@ -17,10 +17,10 @@ export interface Running {
   readonly pid: number;
   /** The first line of its stdout. */
   readonly firstLine: string;
-  /** What it wrote to stderr, the beginning of it. */
+  /** The beginning of its stderr. */
   readonly stderr: () => string;
   readonly hasEnded: () => boolean;
-  /** Ends it, and waits until it has ended. */
+  /** Terminates it and waits for its end. */
   stop(): Promise<void>;
 }
 
@@ -28,11 +28,11 @@ export interface Start {
   readonly env?: Readonly<Record<string, string>>;
   /** Written to its stdin, which is then closed. */
   readonly input?: string;
-  /** Whether the first line of stdout, or of stderr, says that it is ready; at once where neither. */
+  /** The output that shows that it is ready; without it, the process is ready at once. */
   readonly readyOn?: { readonly stream: 'stdout' | 'stderr'; readonly pattern: RegExp };
 }
 
-/** Starts a program that goes on until it is stopped. */
+/** Starts a program that runs until it is stopped. */
 export async function startChild(
   program: string,
   args: readonly string[],
@@ -80,14 +80,14 @@ export async function startChild(
 export interface Finished {
   readonly stdout: string;
   readonly stderr: string;
-  /** Milliseconds of CPU, its own children's included; exact only where no other child ends meanwhile. */
+  /** CPU milliseconds, including its children; exact only if no other child ends meanwhile. */
   readonly cpuMs: number;
 }
 
 /**
  * Runs a program to its end.
  *
- * @throws Error where it ends with another code than 0
+ * @throws Error if its exit code is not 0
  */
 export async function runToEnd(
   program: string,

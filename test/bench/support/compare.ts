@@ -1,10 +1,10 @@
 import type { Measured, PartContext, Target } from '../part.ts';
 
-/** One way to do the work; its figures of a round. */
+/** Does the work in one way once, and returns the figures. */
 export type Measurement = () => Promise<Readonly<Record<string, number>>>;
 
 /**
- * Does each kind of work once a round, one directly after the other so that they see the same
+ * Measures each kind once a round, one directly after the other so that they see the same
  * machine, in the opposite order every second round.
  *
  * @returns the figures of each kind, by round
@@ -21,7 +21,7 @@ export async function measureInTurns<Kind extends string>(
       progress(`round ${round + 1} of ${rounds}, ${name}`);
       const figures = await kinds[name]();
       const before = measured.get(name) ?? [];
-      // By round, whatever the order in it.
+      // Indexed by round, whatever the order within a round.
       measured.set(name, [...before, figures]);
     }
   }
@@ -29,10 +29,10 @@ export async function measureInTurns<Kind extends string>(
     (measured.get(kind) ?? []).map((figures) => figures[figure] ?? Number.NaN);
 }
 
-/** At most so many times what stands beside it. */
+/** The target that a ratio is at most this number. */
 export const atMost = (number: number): Target => ({ of: 'ratio', bound: 'at most', number });
 
-/** A measure beside another that is of the same figure. */
+/** A measure, compared with the same figure of another tool. */
 export function beside(
   measure: string,
   unit: string,

@@ -1,7 +1,7 @@
 import type { PartContext } from '../part.ts';
 
 export interface Durations {
-  /** Until the code is compiled and what comes is steady. */
+  /** Until the code is compiled and the rate is steady. */
   readonly warmUpMs: number;
   readonly measureMs: number;
   readonly peerSeconds: number;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 
-/** Ports of 127.0.0.1 that nobody has. All are held until the last is found, so that none is given twice. */
+/** Free ports of 127.0.0.1. All are held until the last is found, so that none is given twice. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers: Server[] = [];
   try {

@@ -1,6 +1,6 @@
 /**
- * Checks of one kind, so many that they are due faster than the agent can run them: what it does
- * then is all that it can. No answer comes too late: on a busy machine some do, and are answers.
+ * Checks of one kind, each due once a second: with more than the agent can run, its rate is its
+ * limit. They have no thresholds, because on a busy machine some responses are late.
  */
 export function manyChecks(perSecond: number, requestOf: (n: number) => object): object[] {
   return Array.from({ length: perSecond }, (_, n) => ({

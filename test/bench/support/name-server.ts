@@ -5,14 +5,14 @@ import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { startChild } from './child-process.ts';
 import { freePorts } from './free-ports.ts';
 
-/** Each has one address. */
+/** Each name has one address. */
 export const NAMES: readonly string[] = Array.from({ length: 64 }, (_, n) => `host${n}.bench.test`);
 
 export interface NameServer {
   readonly port: number;
 }
 
-/** nsd with a small zone of its own, on the loopback. */
+/** Starts nsd with a small zone on the loopback. */
 export async function withNameServer<Value>(
   work: (server: NameServer) => Promise<Value>,
 ): Promise<Value> {

@@ -7,8 +7,8 @@ import { startChild } from './child-process.ts';
 import { freePorts } from './free-ports.ts';
 
 /**
- * Fresh connections to one address and port use up the ephemeral ports, and those of the minute
- * before slow down the next ones; so there are many of both.
+ * New connections to one address and port exhaust the ephemeral ports, and those of the previous
+ * minute slow down the next ones. Therefore there are many addresses and ports.
  */
 const PORTS = 32;
 const ADDRESSES = Array.from({ length: 16 }, (_, n) => `127.0.0.${n + 1}`);
@@ -17,7 +17,7 @@ const BODY = JSON.stringify({
   items: Array.from({ length: 40 }, (_, n) => `item ${n}`),
 });
 
-interface Place {
+interface Address {
   readonly hostname: string;
   readonly port: number;
 }
@@ -25,15 +25,15 @@ interface Place {
 export interface WebServer {
   /** `http://127.0.0.…:…`, each of an address and a port of its own. */
   readonly plain: readonly string[];
-  /** The same as `127.0.0.…` and port. */
-  readonly places: readonly Place[];
+  /** The same servers, as `127.0.0.…` and port. */
+  readonly addresses: readonly Address[];
   /** `https://localhost:…`: a leaf below an intermediate below the authority in `caFile`. */
   readonly secure: readonly string[];
   readonly securePorts: readonly number[];
   readonly caFile: string;
 }
 
-/** nginx, which answers at once and closes. */
+/** Starts nginx, which answers at once and closes the connection. */
 export async function withWebServer<Value>(
   work: (server: WebServer) => Promise<Value>,
 ): Promise<Value> {
@@ -46,9 +46,9 @@ export async function withWebServer<Value>(
   writeFileSync(folder.file('key.pem'), identity.key);
   const ports = await freePorts(2 * PORTS);
   const [plainPorts, securePorts] = [ports.slice(0, PORTS), ports.slice(PORTS)];
-  const listen = (on: readonly Place[], rest: string): string =>
+  const listen = (on: readonly Address[], rest: string): string =>
     on.map(({ hostname, port }) => `listen ${hostname}:${port} backlog=4096${rest};`).join('\n');
-  const places = ADDRESSES.flatMap((hostname) => plainPorts.map((port) => ({ hostname, port })));
+  const addresses = ADDRESSES.flatMap((hostname) => plainPorts.map((port) => ({ hostname, port })));
   const securePlaces = securePorts.map((port) => ({ hostname: '127.0.0.1', port }));
   const answer = `keepalive_timeout 0; default_type application/json; location / { return 200 '${BODY}'; }`;
   const config = folder.file('nginx.conf');
@@ -62,7 +62,7 @@ export async function withWebServer<Value>(
       fastcgi_temp_path ${folder.file('f')}; uwsgi_temp_path ${folder.file('u')}; scgi_temp_path ${folder.file('s')};
       ssl_certificate ${folder.file('cert.pem')}; ssl_certificate_key ${folder.file('key.pem')};
       ssl_protocols TLSv1.2 TLSv1.3; ssl_session_cache off; ssl_session_tickets off;
-      server { ${listen(places, '')} ${answer} }
+      server { ${listen(addresses, '')} ${answer} }
       server { ${listen(securePlaces, ' ssl')} ${answer} }
     }`,
   );
@@ -72,8 +72,8 @@ export async function withWebServer<Value>(
     await Promise.all([untilListening(first), untilListening(last)]);
     if (server.hasEnded()) throw new Error(`nginx did not start: ${server.stderr()}`);
     return await work({
-      plain: places.map(({ hostname, port }) => `http://${hostname}:${port}`),
-      places,
+      plain: addresses.map(({ hostname, port }) => `http://${hostname}:${port}`),
+      addresses,
       secure: securePorts.map((port) => `https://localhost:${port}`),
       securePorts,
       caFile,

@@ -12,7 +12,7 @@ import type { Wire } from './wire.ts';
 
 const LOOK_MS = 50;
 
-/** Puts one agent under the load, and under each of its conditions in turn. */
+/** Measures one agent under each condition in turn. */
 export function measureAgent(
   wire: Wire,
   { load, conditions }: LoadWithConditions,
@@ -79,7 +79,7 @@ function dueBetween(
   );
 }
 
-function checkOf({ kind, hostname, port, place }: Probe): object {
+function checkOf({ kind, hostname, port, server }: Probe): object {
   switch (kind) {
     case 'tcp':
       return { checkType: 'TCP', request: { hostname, port } };
@@ -89,19 +89,19 @@ function checkOf({ kind, hostname, port, place }: Probe): object {
         request: { recordType: 'A', query: NAME, nameServer: hostname, port },
       };
     default:
-      return { checkType: 'URL', request: { url: `${kind}://${place}/`, ipFamily: 'IPv4' } };
+      return { checkType: 'URL', request: { url: `${kind}://${server}/`, ipFamily: 'IPv4' } };
   }
 }
 
-/** @throws Error where the check failed */
+/** @throws Error if the check failed */
 function readingOf(result: CheckResult, probes: readonly Probe[]): Reading {
   const { checkId, hasFailures, hasErrors, startedAt, stoppedAt } = result;
-  const { place } = probes[Number(checkId.replace('check-', ''))] ?? { place: '' };
+  const { server } = probes[Number(checkId.replace('check-', ''))] ?? { server: '' };
   const detail = result.apiCheckResult ?? result.tcpCheckResult ?? result.dnsCheckResult;
-  if (hasFailures || hasErrors) throw new Error(`${place} failed: ${detail?.requestError}`);
+  if (hasFailures || hasErrors) throw new Error(`${server} failed: ${detail?.requestError}`);
   const { uncertaintyMs } = detail?.timing ?? ({ uncertaintyMs: Number.NaN } as Timing);
   return {
-    place,
+    server,
     fromMs: Date.parse(startedAt),
     toMs: Date.parse(stoppedAt),
     times: timesOf(result),

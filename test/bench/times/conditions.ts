@@ -3,20 +3,20 @@ import { PERIOD_MS } from '../support/agent.ts';
 import { startChild } from '../support/child-process.ts';
 import { onCore } from './cores.ts';
 
-/** Each probes once in a period. */
+/** Each probe runs once in a period. */
 export interface Load {
   readonly checks: number;
-  /** When in the period, milliseconds. */
+  /** The offset in the period, milliseconds. */
   phaseMsOf(n: number): number;
-  /** A shorter window may have none of its slots. */
+  /** A shorter window may contain no slot. */
   readonly leastWindowMs: number;
 }
 
-/** Around what is measured. */
+/** The load beside the measured process. */
 export interface Condition {
-  /** In the words of the table. */
+  /** Its name in the table. */
   readonly name: string;
-  /** Begins it for the process, which is alone on its core; the function returned ends it. */
+  /** Starts it for the process, which has a core of its own; the returned function ends it. */
   begin(pid: number, core: number): Promise<() => Promise<void>>;
 }
 

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** What is measured has a core to itself; all else shares another, where the machine has one. */
+/** The measured process has a core of its own; everything else shares another one, if there is one. */
 export interface Cores {
   readonly measured: number;
   readonly others: number;
 }
 
-/** @throws Error where the kernel does not say which there are */
+/** @throws Error if the kernel does not list the cores */
 export function coresOf(): Cores {
   const allowed = allowedList()
     .split(',')
@@ -20,12 +20,12 @@ export function coresOf(): Cores {
   return { measured, others };
 }
 
-/** Goes before the command of what is to run on this core alone. */
+/** The prefix of a command that runs only on this core. */
 export function onCore(core: number): readonly string[] {
   return ['taskset', '--cpu-list', String(core)];
 }
 
-/** Puts this very process on the core, and with it what it starts; the function returned takes it back. */
+/** Moves this process, and what it starts, to the core; the returned function moves it back. */
 export function moveTo(core: number): () => void {
   const before = allowedList();
   const move = (list: string): unknown =>

@@ -8,10 +8,10 @@ import { errorsOf, type Reading, type Times } from './packet-times.ts';
 import { NAME, type Probe, probeOf } from './probes.ts';
 import type { Wire } from './wire.ts';
 
-/** For each of its time to come; Node's timers have whole milliseconds. */
+/** A request is sent when its time has come; Node's timers have whole milliseconds. */
 const TICK_MS = 1;
 
-/** The same as of the agent, of the blackbox exporter, which is asked for each probe when it is due. */
+/** Measures the blackbox exporter like the agent: it is asked for each probe when that is due. */
 export function measureExporter(
   wire: Wire,
   { load, conditions }: LoadWithConditions,
@@ -44,7 +44,7 @@ function modulesOf({ caFile }: Wire): object {
   const secure = { ...http, tls_config: { ca_file: caFile } };
   const dns = { query_name: NAME, query_type: 'A', transport_protocol: 'udp' };
   return {
-    // For a connection alone it tells no more than the time of all of the probe.
+    // For a connection alone it reports only the duration of the whole probe.
     tcp: { prober: 'http', http },
     http: { prober: 'http', http },
     https: { prober: 'http', http: secure },
@@ -54,7 +54,7 @@ function modulesOf({ caFile }: Wire): object {
 
 interface Asked {
   readonly readings: readonly Reading[];
-  /** Among them those that were left out: the one before was still going. */
+  /** Includes those that were skipped because the previous one was still running. */
   readonly due: number;
 }
 
@@ -82,7 +82,7 @@ async function ask(
       readings.push(reading);
       going.delete(probe);
     });
-    // It is waited for below.
+    // Awaited below.
     asked.catch(() => {});
     going.set(probe, asked);
   }
@@ -90,11 +90,11 @@ async function ask(
   return { readings, due: slots.length };
 }
 
-async function read(blackbox: Blackbox, { kind, place }: Probe): Promise<Reading> {
-  const target = kind === 'http' || kind === 'https' ? `${kind}://${place}/` : place;
+async function read(blackbox: Blackbox, { kind, server }: Probe): Promise<Reading> {
+  const target = kind === 'http' || kind === 'https' ? `${kind}://${server}/` : server;
   const fromMs = Date.now();
   const metrics = await blackbox.probe(kind, target);
-  return { place, fromMs, toMs: Date.now(), times: timesOf(kind, metrics), isExact: true };
+  return { server, fromMs, toMs: Date.now(), times: timesOf(kind, metrics), isExact: true };
 }
 
 function timesOf(kind: Probe['kind'], metrics: string): Times {

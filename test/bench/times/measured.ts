@@ -1,25 +1,25 @@
 import type { PartContext } from '../part.ts';
 import type { Errors } from './packet-times.ts';
 
-/** What came of one condition in one round. */
+/** The measurements of one condition in one round. */
 export interface Outcome {
   readonly errors: Errors;
-  /** Slots of the window. */
+  /** Slots in the window. */
   readonly due: number;
-  /** Of these, without a result. */
+  /** Slots in the window without a result. */
   readonly missed: number;
-  /** Results that say themselves that their times are not exact. */
+  /** Results whose `timing` says that their times are not exact. */
   readonly uncertain: number;
 }
 
 /** Milliseconds. */
 export interface Pace {
-  /** Of a process that has just started. */
+  /** Warm-up of a process that has just started. */
   readonly warmUpMs: number;
-  /** From the beginning of a condition until it counts. */
+  /** From the start of a condition to the start of its window. */
   readonly settleMs: number;
   readonly windowMs: number;
-  /** So long at most for the results of the window's last slots. */
+  /** The longest wait for the results of the window's last slots. */
   readonly resultsMs: number;
 }
 

@@ -6,15 +6,15 @@ export type Time = (typeof TIMES)[number];
 /** Milliseconds. */
 export type Times = Readonly<Partial<Record<Time, number>>>;
 
-/** What somebody measured of one flow. */
+/** The times of one flow, as a program measured them. */
 export interface Reading {
   /** `address:port`. */
-  readonly place: string;
-  /** Epoch milliseconds: the flow began in between. */
+  readonly server: string;
+  /** Epoch milliseconds: the flow began between them. */
   readonly fromMs: number;
   readonly toMs: number;
   readonly times: Times;
-  /** Who measured says that its times are exact. */
+  /** Whether the program says that its times are exact. */
   readonly isExact: boolean;
 }
 
@@ -28,26 +28,26 @@ export interface Errors {
 const ROUNDING_MS = 1;
 
 /**
- * How far the readings are from what passed the wire.
+ * The errors of the readings, compared with the packets on the wire.
  *
- * @throws Error where a reading has no flow
+ * @throws Error if a reading has no flow
  */
 export function errorsOf(readings: readonly Reading[], flows: readonly Flow[]): Errors {
   const exact = emptyErrors();
   const all = emptyErrors();
-  const byPlace = groupBy(flows, ({ place }) => place);
-  for (const { place, fromMs, toMs, times, isExact } of readings) {
-    // Before it there may be flows of attempts that were made again.
-    const flow = byPlace
-      .get(place)
+  const byServer = groupBy(flows, ({ server }) => server);
+  for (const { server, fromMs, toMs, times, isExact } of readings) {
+    // Earlier flows may belong to attempts that were repeated.
+    const flow = byServer
+      .get(server)
       ?.find(({ startMs }) => startMs >= fromMs - ROUNDING_MS && startMs <= toMs + ROUNDING_MS);
-    if (flow === undefined) throw new Error(`${place} was measured, but nothing passed the wire`);
+    if (flow === undefined) throw new Error(`${server} was measured, but nothing passed the wire`);
     const onTheWire = packetTimes(flow);
     for (const time of TIMES) {
       const measuredMs = times[time];
       if (measuredMs === undefined) continue;
       const errorMs = Math.abs(measuredMs - onTheWire(time));
-      if (Number.isNaN(errorMs)) throw new Error(`${place}: the wire did not see its ${time}`);
+      if (Number.isNaN(errorMs)) throw new Error(`${server}: the wire did not see its ${time}`);
       all[time].push(errorMs);
       if (isExact) exact[time].push(errorMs);
     }
@@ -59,7 +59,7 @@ function emptyErrors(): Record<Time, number[]> {
   return { tcp: [], tls: [], firstByte: [], download: [], dns: [] };
 }
 
-/** As the client's machine sent and got it; NaN for what did not take place. */
+/** As the client's machine sent and received the packets; NaN for what did not happen. */
 function packetTimes({ startMs, answerMs, outMs, inMs }: Flow): (time: Time) => number {
   const none = Number.NaN;
   const [firstInMs = none] = inMs;

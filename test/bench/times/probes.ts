@@ -1,6 +1,6 @@
 import type { Wire } from './wire.ts';
 
-/** A TCP connection alone, a question over UDP, a request, and one after a handshake. */
+/** A TCP connection alone, a DNS query over UDP, a request, and a request over TLS. */
 export const KINDS = ['tcp', 'dns', 'http', 'https'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -12,16 +12,16 @@ export interface Probe {
   readonly hostname: string;
   readonly port: number;
   /** `address:port`. */
-  readonly place: string;
+  readonly server: string;
 }
 
 export function probeOf(wire: Wire, n: number): Probe {
   const kind = KINDS[n % KINDS.length] ?? 'tcp';
   const { hostname, port } = placeOf(wire, kind, n);
-  return { kind, hostname, port, place: `${hostname}:${port}` };
+  return { kind, hostname, port, server: `${hostname}:${port}` };
 }
 
 function placeOf(wire: Wire, kind: Kind, n: number) {
-  if (kind === 'https') return wire.securePlace(Math.floor(n / KINDS.length));
-  return kind === 'dns' ? wire.namePlace(n) : wire.plainPlace(n);
+  if (kind === 'https') return wire.secureServer(Math.floor(n / KINDS.length));
+  return kind === 'dns' ? wire.nameServer(n) : wire.plainServer(n);
 }

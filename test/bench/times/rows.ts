@@ -3,7 +3,7 @@ import { quantile } from '../row.ts';
 import type { Outcome } from './measured.ts';
 import type { Errors, Time } from './packet-times.ts';
 
-/** What came of one condition, by round. */
+/** The measurements of one condition, by round. */
 export interface Rounds {
   readonly condition: string;
   readonly agent: readonly Outcome[];
@@ -41,7 +41,7 @@ export function rowsOf(rounds: Rounds): readonly Measured[] {
   return [...FIGURES.flatMap((figure) => figureRows(rounds, figure)), ...countRows(rounds)];
 }
 
-/** Of the exact results, then of all: those that are uncertain are among them. */
+/** Rows for the exact results, then for all results, the uncertain ones included. */
 function figureRows(
   { condition, agent, exporter }: Rounds,
   { time, name, targetMs }: Figure,
@@ -57,7 +57,7 @@ function figureRows(
   const target = number === null ? {} : { target: { ...AT_MOST, number } };
   const exact = { measure, values: of('exact', agent), unit: 'ms', ...beside, ...target };
   const all = { measure: `${measure}, uncertain ones too`, values: of('all', agent), unit: 'ms' };
-  // Where the agent is short of CPU, a round may have no result that is exact.
+  // An agent that is short of CPU may have no exact result in a round.
   return [exact, ...(name === 'median' ? [] : [{ ...all, ...beside }])].filter(
     ({ values }) => !values.some(Number.isNaN),
   );

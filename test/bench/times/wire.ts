@@ -9,15 +9,15 @@ const DEVICE = 'times0';
 const OWN_ADDRESS = '10.77.0.1';
 const SECURE_ADDRESS = '10.77.0.2';
 
-/** A TCP connection, or a question over UDP, as it passed the wire. Epoch milliseconds. */
+/** When the packets of a TCP connection, or of a UDP query, were on the wire. Epoch milliseconds. */
 export interface Flow {
   /** `address:port` of its server. */
-  readonly place: string;
-  /** The SYN, or the question. */
+  readonly server: string;
+  /** The SYN, or the query. */
   readonly startMs: number;
-  /** The SYN-ACK, or the answer; null if none came. */
+  /** The SYN-ACK, or the response; null if there was none. */
   readonly answerMs: number | null;
-  /** Data that went to the server, and data that came. */
+  /** Data sent to the server, and data received. */
   readonly outMs: readonly number[];
   readonly inMs: readonly number[];
 }
@@ -28,22 +28,22 @@ interface Ports {
   readonly dns: number;
 }
 
-export interface Place {
+export interface ServerAddress {
   readonly hostname: string;
   readonly port: number;
 }
 
-/** Servers behind a wire that says when what passed. Each number has its own address and port. */
+/** Servers behind a wire that reports when each packet passed. Each number has its own address and port. */
 export interface Wire {
-  /** For the certificates of the secure places. */
+  /** For the certificates of the secure servers. */
   readonly caFile: string;
-  plainPlace(n: number): Place;
-  securePlace(n: number): Place;
-  namePlace(n: number): Place;
+  plainServer(n: number): ServerAddress;
+  secureServer(n: number): ServerAddress;
+  nameServer(n: number): ServerAddress;
   /**
-   * What passed since it was asked before.
+   * The flows since the previous call.
    *
-   * @throws Error where the wire missed a packet
+   * @throws Error if the wire missed a packet
    */
   flows(): Promise<readonly Flow[]>;
 }
@@ -85,9 +85,9 @@ export async function withWire<Value>(
     const addressOf = (n: number): string => `10.77.${1 + (n >> 8)}.${n & 255}`;
     return await work({
       caFile,
-      plainPlace: (n) => ({ hostname: addressOf(n), port: ports.plain }),
-      namePlace: (n) => ({ hostname: addressOf(n), port: ports.dns }),
-      securePlace: (n) => ({ hostname: SECURE_ADDRESS, port: ports.secure[n] ?? Number.NaN }),
+      plainServer: (n) => ({ hostname: addressOf(n), port: ports.plain }),
+      nameServer: (n) => ({ hostname: addressOf(n), port: ports.dns }),
+      secureServer: (n) => ({ hostname: SECURE_ADDRESS, port: ports.secure[n] ?? Number.NaN }),
       flows: () => flowsOf(wire),
     });
   } finally {
@@ -102,7 +102,7 @@ async function flowsOf(wire: Driver): Promise<readonly Flow[]> {
   const command = { flows: true };
   const { flows, lost } = await wire.ask<{ flows: readonly FlowRow[]; lost: number }>(command);
   if (lost > 0) throw new Error(`the wire missed ${lost} packets`);
-  return flows.map(([place, startMs, answerMs, outMs, inMs]) => ({
-    ...{ place, startMs, answerMs, outMs, inMs },
+  return flows.map(([server, startMs, answerMs, outMs, inMs]) => ({
+    ...{ server, startMs, answerMs, outMs, inMs },
   }));
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Files and where each goes. */
+/** Files and their URLs. */
 export interface Sent {
   readonly file: string;
   readonly url: string;
@@ -12,7 +12,7 @@ export interface Sent {
 /**
  * Sends files one after the other over one connection.
  *
- * @returns how long the transfers took together, milliseconds, without the start of the process
+ * @returns the total duration of the transfers in milliseconds, without the start of the process
  */
 export async function curlUpload(
   sent: readonly Sent[],

@@ -10,9 +10,9 @@ import { apiResult } from '../service/ingest-data.ts';
 export interface WaitingResults {
   /** A file with one result a line. */
   readonly lines: string;
-  /** Files with the body of a request each. */
+  /** Files, each with the body of one request. */
   readonly batches: readonly string[];
-  /** Of the results' JSON. */
+  /** Size of the results' JSON. */
   readonly bytes: number;
 }
 
