@@ -97,6 +97,6 @@ it.each<[string, readonly (readonly [number, number])[], readonly number[]]>([
     ],
     [1, 4],
   ],
-])('gives notices of a certificate: %s', (_name, observations, notified) => {
+])('notifies of an expiring certificate: %s', (_name, observations, notified) => {
   expect(notifiedDaysOf(...observations)).toEqual(notified);
 });

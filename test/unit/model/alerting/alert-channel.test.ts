@@ -20,14 +20,14 @@ function wanted(wishes: Partial<typeof NOTHING>, sslDaysRemaining: number | null
   return ALERT_TYPES.filter((alertType) => wantsNotice(channel, { alertType, sslDaysRemaining }));
 }
 
-describe('a channel', () => {
+describe('an alert channel', () => {
   it.each([
     [{}, []],
     [{ sendFailure: true }, ['ALERT_FAILURE', 'ALERT_FAILURE_REMAIN', 'ALERT_DEGRADED_FAILURE']],
     [{ sendRecovery: true }, ['ALERT_RECOVERY', 'ALERT_DEGRADED_RECOVERY']],
     [{ sendDegraded: true }, ['ALERT_FAILURE_DEGRADED', 'ALERT_DEGRADED', 'ALERT_DEGRADED_REMAIN']],
     [{ sslExpiry: true }, ['ALERT_SSL']],
-  ])('with %j wants %j', (wishes, types) => {
+  ])('with the settings %j receives the events %j', (wishes, types) => {
     expect(wanted(wishes, 3)).toEqual(types);
   });
 
@@ -37,16 +37,16 @@ describe('a channel', () => {
     [0, true],
     [-3, true],
     [null, false],
-  ])('with a threshold of 14 hears of a certificate with %s days: %s', (days, hears) => {
+  ])('with a threshold of 14 days is notified of a certificate with %s days: %s', (days, hears) => {
     expect(wanted({ sslExpiry: true }, days).length > 0).toBe(hears);
   });
 
-  it('never hears of NO_ALERT', () => {
+  it('is never notified of NO_ALERT', () => {
     const all = { sendFailure: true, sendRecovery: true, sendDegraded: true, sslExpiry: true };
     expect(wanted(all, 1)).toEqual(ALERT_TYPES.filter((type) => type !== 'NO_ALERT'));
   });
 
-  it('knows a certificate again by its end, and another one by its own', () => {
+  it('recognizes a certificate by its expiry date', () => {
     const day = 86_400_000;
     const end = certificateEndMs(0, 14);
     for (const days of [0, 1, 5, 13]) {
@@ -71,7 +71,7 @@ describe('a channel', () => {
     ['@example.com', false],
     ['ops@', false],
     ['ops@-example.com', false],
-  ])('takes the address %j: %s', (address, taken) => {
+  ])('accepts the address %j: %s', (address, taken) => {
     const parsed = alertChannelSchema.safeParse({ type: 'EMAIL', config: { address } });
     expect(parsed.success).toBe(taken);
   });

@@ -94,7 +94,7 @@ function naive(history: readonly Slot[], { escalation }: AlertRules): readonly A
   }
 }
 
-it('one location: every history gives what the table says', () => {
+it('one location: every history of runs gives the alerts of the table', () => {
   fc.assert(
     fc.property(slots, rules, (history, own) => {
       let state = NEVER_RUN;
@@ -110,7 +110,7 @@ it('one location: every history gives what the table says', () => {
   );
 });
 
-it('one location: in whatever order runs come, none that is late changes a thing', () => {
+it('one location: a late run changes no alert, in whatever order runs arrive', () => {
   fc.assert(
     fc.property(slots, rules, fc.infiniteStream(fc.nat()), (history, own, numbers) => {
       const shuffled = history
@@ -140,7 +140,7 @@ it('one location: in whatever order runs come, none that is late changes a thing
   );
 });
 
-it('several locations: as one check whose slots are as bad as enough of its locations', () => {
+it('several locations: alerts are those of one check whose slots fail when enough locations fail', () => {
   const LOCATIONS = ['a', 'b', 'c', 'd'];
   const rounds = fc.array(fc.tuple(...LOCATIONS.map(() => fc.constantFrom(...CONDITIONS))), {
     maxLength: 12,
@@ -184,7 +184,7 @@ it('several locations: as one check whose slots are as bad as enough of its loca
   );
 });
 
-it('time: a notice, then reminders at their interval and no more than were asked for', () => {
+it('time alone: an alert, then reminders at their interval, up to the configured number', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(5, 10, 15, 30),

@@ -13,7 +13,7 @@ function failedRuns(failedRunThreshold: number): AlertSettings {
   return { escalationType: 'RUN_BASED', runBasedEscalation: { failedRunThreshold } };
 }
 
-describe('whose settings hold', () => {
+describe('the alert settings that apply', () => {
   const own = failedRuns(2);
   const group = failedRuns(3);
   const account = failedRuns(4);
@@ -39,8 +39,8 @@ describe('whose settings hold', () => {
   });
 });
 
-describe('rules', () => {
-  it('are one failed run and no reminder, where nobody says anything', () => {
+describe('alert rules', () => {
+  it('are by default one failed run and no reminder', () => {
     const rules = {
       escalation: { by: 'runs', runs: 1 },
       reminders: { amount: 0, everyMs: 5 * MINUTE_MS },
@@ -50,7 +50,7 @@ describe('rules', () => {
     expect(alertRulesOf(wholeAlertSettings(null))).toEqual(rules);
   });
 
-  it('are what the settings say', () => {
+  it('follow the settings', () => {
     const settings = alertSettingsSchema.parse({
       escalationType: 'TIME_BASED',
       runBasedEscalation: { failedRunThreshold: 5 },

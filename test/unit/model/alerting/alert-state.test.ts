@@ -80,7 +80,7 @@ class Sentry {
 
 const QUIET = 'NO_ALERT';
 
-describe('the table of alerts, where one run is enough', () => {
+describe('the alert table with a threshold of one run', () => {
   it.each<[readonly Condition[], AlertType]>([
     [['passing', 'passing'], QUIET],
     [['passing', 'degraded'], 'ALERT_DEGRADED'],
@@ -95,17 +95,17 @@ describe('the table of alerts, where one run is enough', () => {
     [['degraded', 'failing', 'passing'], 'ALERT_RECOVERY'],
     [['failing', 'degraded', 'failing'], 'ALERT_DEGRADED_FAILURE'],
     [['failing', 'passing', 'failing'], 'ALERT_FAILURE'],
-  ])('%j gives %s at last', (conditions, alert) => {
+  ])('gives for %j at last %s', (conditions, alert) => {
     expect(new Sentry().all(...conditions).at(-1)).toBe(alert);
   });
 
-  it('gives the first run of all its alert', () => {
+  it('gives an alert for the very first run', () => {
     expect(new Sentry().run('failing')).toBe('ALERT_FAILURE');
     expect(new Sentry().run('degraded')).toBe('ALERT_DEGRADED');
   });
 });
 
-describe('the threshold in runs', () => {
+describe('an alert threshold in runs', () => {
   it.each([2, 3, 4, 5])('of %i is reached by as many runs in a row', (threshold) => {
     for (const condition of ['failing', 'degraded'] as const) {
       const sentry = new Sentry(runs(threshold));
@@ -121,7 +121,7 @@ describe('the threshold in runs', () => {
     }
   });
 
-  it('counts from the beginning after a run that passed, of which nobody hears', () => {
+  it('counts from zero after a passed run, which sends no alert', () => {
     const sentry = new Sentry(runs(3));
     expect(sentry.all('failing', 'failing', 'passing', 'failing', 'failing', 'failing')).toEqual([
       QUIET,
@@ -134,7 +134,7 @@ describe('the threshold in runs', () => {
     expect(new Sentry(runs(2)).all('degraded', 'passing')).toEqual([QUIET, QUIET]);
   });
 
-  it('is not waited for between degraded and failing', () => {
+  it('does not apply again between degraded and failing', () => {
     expect(new Sentry(runs(5)).all('degraded', 'failing', 'passing')).toEqual([
       QUIET,
       'ALERT_DEGRADED_FAILURE',
@@ -149,7 +149,7 @@ describe('the threshold in runs', () => {
   });
 });
 
-describe('the threshold in minutes', () => {
+describe('an alert threshold in minutes', () => {
   it.each([5, 10, 15, 30] as const)('of %i is reached by a run', (threshold) => {
     const sentry = new Sentry(minutes(threshold));
     expect(sentry.run('failing', false, 1)).toBe(QUIET);
@@ -160,7 +160,7 @@ describe('the threshold in minutes', () => {
     expect(sentry.run('passing')).toBe('ALERT_RECOVERY');
   });
 
-  it('is reached between two runs', () => {
+  it('can be reached between two runs', () => {
     for (const condition of ['failing', 'degraded'] as const) {
       const sentry = new Sentry(minutes(10));
       sentry.run(condition, false, 1);
@@ -174,7 +174,7 @@ describe('the threshold in minutes', () => {
     }
   });
 
-  it('is nothing that the passing of time brings where runs are counted', () => {
+  it('is not reached by time alone if runs are counted', () => {
     const sentry = new Sentry(runs(2));
     sentry.run('failing');
     expect(sentry.dueMinute).toBeNull();
@@ -182,10 +182,10 @@ describe('the threshold in minutes', () => {
   });
 });
 
-describe('reminders', () => {
+describe('alert reminders', () => {
   const reminding = (amount: 0 | 2 | 100_000): Given => ({ reminders: { amount, interval: 10 } });
 
-  it('come at their interval while the problem lasts, as many as were asked for', () => {
+  it('are sent at their interval while the problem lasts, up to the configured number', () => {
     const sentry = new Sentry(reminding(2));
     expect(sentry.run('failing', false, 1)).toBe('ALERT_FAILURE');
     expect(sentry.dueMinute).toBe(11);
@@ -199,7 +199,7 @@ describe('reminders', () => {
     expect(sentry.run('passing', false, 32)).toBe('ALERT_RECOVERY');
   });
 
-  it('come for ever where 100000 are asked for, and one for a time when nobody looked', () => {
+  it('are sent without end if 100000 are configured, and once for a time without any evaluation', () => {
     const sentry = new Sentry(reminding(100_000));
     sentry.run('degraded', false, 1);
     expect(sentry.wait(11)).toBe('ALERT_DEGRADED_REMAIN 1');
@@ -207,7 +207,7 @@ describe('reminders', () => {
     expect(sentry.dueMinute).toBe(510);
   });
 
-  it('begin anew with a new notice, and end with the recovery', () => {
+  it('start again with a new alert, and end with the recovery', () => {
     const sentry = new Sentry(reminding(2));
     sentry.run('degraded', false, 1);
     sentry.wait(11);
@@ -219,7 +219,7 @@ describe('reminders', () => {
     expect(sentry.wait(42)).toBe(QUIET);
   });
 
-  it('wait for the notice', () => {
+  it('are sent only after the alert', () => {
     const sentry = new Sentry({ ...runs(2), ...reminding(2) });
     sentry.run('failing', false, 1);
     expect(sentry.dueMinute).toBeNull();
@@ -228,7 +228,7 @@ describe('reminders', () => {
     expect(sentry.wait(31)).toBe('ALERT_FAILURE_REMAIN 1');
   });
 
-  it('are left out in silence, and go on after it', () => {
+  it('are skipped while alerts are silenced, and continue afterwards', () => {
     const sentry = new Sentry(reminding(2));
     sentry.run('failing', false, 1);
     expect(sentry.wait(11, true)).toBe(QUIET);
@@ -237,8 +237,8 @@ describe('reminders', () => {
   });
 });
 
-describe('silence', () => {
-  it('keeps what begins in it quiet to its end', () => {
+describe('silenced alerts', () => {
+  it('send nothing until the end of a problem that began while they were silenced', () => {
     const sentry = new Sentry({ reminders: { amount: 5, interval: 1 } });
     expect(sentry.run('failing', true)).toBe(QUIET);
     expect(sentry.dueMinute).toBeNull();
@@ -249,7 +249,7 @@ describe('silence', () => {
     expect(sentry.run('failing')).toBe('ALERT_FAILURE');
   });
 
-  it('does not keep quiet what gets worse after it', () => {
+  it('are sent if the problem gets worse afterwards', () => {
     const sentry = new Sentry();
     sentry.run('degraded', true);
     expect(sentry.all('degraded', 'failing', 'passing')).toEqual([
@@ -259,14 +259,14 @@ describe('silence', () => {
     ]);
   });
 
-  it('swallows a recovery for good', () => {
+  it('include a recovery, which is not sent later either', () => {
     const sentry = new Sentry();
     sentry.run('failing');
     expect(sentry.run('passing', true)).toBe(QUIET);
     expect(sentry.run('passing')).toBe(QUIET);
   });
 
-  it('puts a threshold that is reached in it off to the next run after it', () => {
+  it('postpone a threshold that is reached meanwhile to the next run afterwards', () => {
     const counted = new Sentry(runs(2));
     counted.run('failing');
     expect(counted.run('failing', true)).toBe(QUIET);
@@ -281,7 +281,7 @@ describe('silence', () => {
     expect(timed.run('failing', false, 8)).toBe('ALERT_FAILURE_REMAIN');
   });
 
-  it('ends what subscribers heard of as they heard it', () => {
+  it('end a problem with a recovery of the kind that subscribers were notified of', () => {
     const sentry = new Sentry();
     sentry.run('degraded');
     expect(sentry.run('failing', true)).toBe(QUIET);
@@ -290,7 +290,7 @@ describe('silence', () => {
   });
 });
 
-describe('late runs', () => {
+describe('late runs, for alerts,', () => {
   it('change nothing', () => {
     const sentry = new Sentry();
     sentry.run('passing', false, 5);
@@ -300,7 +300,7 @@ describe('late runs', () => {
     expect(sentry.state).toMatchObject({ condition: 'failing', runs: 1 });
   });
 
-  it('of the same slot count once, as the worst of them', () => {
+  it('count once for the same slot, with the worst of them', () => {
     const sentry = new Sentry(runs(2));
     expect(sentry.run('passing', false, 1)).toBe(QUIET);
     expect(sentry.run('failing', false, 1)).toBe(QUIET);
@@ -310,7 +310,7 @@ describe('late runs', () => {
   });
 });
 
-it('every type but that of certificates comes of the table', () => {
+it('every alert type except that of certificates comes from the alert table', () => {
   const seen = new Set<string>();
   for (const settings of [runs(1), runs(2)]) {
     for (const one of CONDITIONS) {

@@ -45,8 +45,8 @@ class Sentries {
   }
 }
 
-describe('locations that run every slot', () => {
-  it('fail with any of them, and recover with the last', () => {
+describe('a check whose locations all run every slot', () => {
+  it('fails with any location, and recovers with the last', () => {
     const sentries = new Sentries('ab');
     expect(sentries.run('a', 1, 'passing')).toBe(QUIET);
     expect(sentries.run('b', 1, 'failing')).toBe('ALERT_FAILURE');
@@ -56,7 +56,7 @@ describe('locations that run every slot', () => {
     expect(sentries.run('b', 3, 'passing')).toBe('ALERT_RECOVERY');
   });
 
-  it('count a slot once, in however many it fails', () => {
+  it('counts a slot once, however many locations fail', () => {
     const sentries = new Sentries('abc', { runs: 2 });
     expect(sentries.run('a', 1, 'failing')).toBe(QUIET);
     expect(sentries.run('b', 1, 'failing')).toBe(QUIET);
@@ -65,7 +65,7 @@ describe('locations that run every slot', () => {
     expect(sentries.run('b', 2, 'failing')).toBe('ALERT_FAILURE_REMAIN');
   });
 
-  it('wait for one that retries while the others are ahead', () => {
+  it('waits for a location that retries while the others are ahead', () => {
     const sentries = new Sentries('ab', { runs: 2 });
     for (const minute of [1, 2, 3]) sentries.run('a', minute, 'passing');
     expect(sentries.run('b', 1, 'failing')).toBe(QUIET);
@@ -73,7 +73,7 @@ describe('locations that run every slot', () => {
     expect(sentries.run('b', 4, 'failing')).toBe('ALERT_FAILURE_REMAIN');
   });
 
-  it('take nothing from one that is older than its own last run, or than any run may take', () => {
+  it('ignores a run that is older than the last one of its location, or older than any run can be', () => {
     const sentries = new Sentries('ab');
     sentries.run('b', 5, 'passing');
     expect(sentries.run('b', 4, 'failing')).toBe('late');
@@ -82,18 +82,18 @@ describe('locations that run every slot', () => {
     expect(sentries.run('b', 95, 'failing')).toBe('ALERT_FAILURE');
   });
 
-  it('recover although one that failed has stopped reporting', () => {
+  it('recovers although a location that failed has stopped reporting', () => {
     const sentries = new Sentries('ab');
     sentries.run('b', 1, 'failing');
     expect(sentries.run('a', 12, 'passing')).toBe(QUIET);
     expect(sentries.run('a', 13, 'passing')).toBe('ALERT_RECOVERY');
   });
 
-  it('ignore a run of another location', () => {
+  it('ignores a run of another location', () => {
     expect(new Sentries('ab').run('x', 1, 'failing')).toBe('late');
   });
 
-  it('fail where so many percent do', () => {
+  it('fails if the percentage of its locations fails', () => {
     const sentries = new Sentries('abcd', { percent: 50 });
     expect(sentries.run('a', 1, 'failing')).toBe(QUIET);
     expect(sentries.run('b', 1, 'passing')).toBe(QUIET);
@@ -103,7 +103,7 @@ describe('locations that run every slot', () => {
     expect(sentries.run('c', 2, 'passing')).toBe('ALERT_DEGRADED_RECOVERY');
   });
 
-  it('count a slot only where so many percent fail anew', () => {
+  it('counts a slot only if the percentage of its locations fails again', () => {
     const sentries = new Sentries('abcd', { percent: 50, runs: 2 });
     expect(sentries.run('a', 1, 'failing')).toBe(QUIET);
     expect(sentries.run('b', 1, 'failing')).toBe(QUIET);
@@ -113,7 +113,7 @@ describe('locations that run every slot', () => {
   });
 });
 
-describe('locations that rotate', () => {
+describe('a check whose locations rotate', () => {
   const rotating = (runs = 1) => {
     let state: AlertState = NEVER_RUN;
     const rules: AlertRules = {
@@ -140,7 +140,7 @@ describe('locations that rotate', () => {
     };
   };
 
-  it('are all heard, also one that retries while the others go on', () => {
+  it('includes every location, also one that retries while the others continue', () => {
     const { run } = rotating();
     expect(run('a', 2, 'passing')).toBe(QUIET);
     expect(run('b', 1, 'failing')).toBe('ALERT_FAILURE');
@@ -148,7 +148,7 @@ describe('locations that rotate', () => {
     expect(run('b', 3, 'failing')).toBe('ALERT_FAILURE');
   });
 
-  it('do not end a problem by a run that is older than the one that reported it', () => {
+  it('does not end a problem by a run that is older than the one that reported it', () => {
     const { run, stateNow } = rotating();
     expect(run('a', 4, 'failing')).toBe('ALERT_FAILURE');
     expect(run('b', 3, 'passing')).toBe(QUIET);
@@ -157,7 +157,7 @@ describe('locations that rotate', () => {
     expect(run('b', 6, 'passing')).toBe('ALERT_RECOVERY');
   });
 
-  it('take nothing from a run that is older than its own last, or than any may be', () => {
+  it('ignores a run that is older than the last one of its location, or older than any run can be', () => {
     const { run } = rotating();
     run('b', 3, 'passing');
     expect(run('b', 1, 'failing')).toBe('late');
@@ -166,7 +166,7 @@ describe('locations that rotate', () => {
     expect(run('b', 11, 'failing')).toBe('ALERT_FAILURE');
   });
 
-  it('begin no minutes and no row of runs that a newer run has already ended', () => {
+  it('starts no duration and no series of failures that a newer run has already ended', () => {
     const byTime: AlertRules = {
       escalation: { by: 'time', forMs: 5 * MINUTE_MS },
       reminders: { amount: 0, everyMs: MINUTE_MS },
@@ -185,7 +185,7 @@ describe('locations that rotate', () => {
     expect(run('b', 5, 'failing')).toBe('ALERT_FAILURE_REMAIN');
   });
 
-  it('retain only verdicts that still count', () => {
+  it('retains only verdicts that still count', () => {
     const { run, stateNow } = rotating();
     for (let minute = 1; minute <= 100; minute += 1) run(`location ${minute}`, minute, 'failing');
     expect(stateNow().verdicts).toHaveLength(12);

@@ -36,7 +36,7 @@ describe('defaults of every check', () => {
     expect(checkOf(type)).toMatchObject({ degradedResponseTime: degraded, maxResponseTime: max });
   });
 
-  it('of requests', () => {
+  it('of requests are those of the specification', () => {
     expect(checkOf('URL').request).toMatchObject({
       method: 'GET',
       followRedirects: true,
@@ -52,7 +52,7 @@ describe('defaults of every check', () => {
   });
 });
 
-describe('limits', () => {
+describe('limits of check fields', () => {
   it.each<[RunnableCheckType, string, CheckFields, CheckFields]>([
     ['URL', 'maxResponseTime', { maxResponseTime: 30_000 }, { maxResponseTime: 30_001 }],
     ['TCP', 'maxResponseTime', { maxResponseTime: 5000 }, { maxResponseTime: 5001 }],
@@ -94,7 +94,7 @@ describe('limits', () => {
       { retryStrategy: { type: 'FIXED', maxDurationSeconds: 600 } },
       { retryStrategy: { type: 'FIXED', maxDurationSeconds: 601 } },
     ],
-  ])('%s %s: %j is taken, %j is not', (type, path, good, bad) => {
+  ])('%s %s: %j is accepted, %j is not', (type, path, good, bad) => {
     expect(problemsOf(type, good)).toEqual([]);
     expect(problemsOf(type, bad)).toEqual([path]);
   });
@@ -121,8 +121,8 @@ describe('limits', () => {
   );
 });
 
-describe('rules between fields', () => {
-  it('degraded is not over max', () => {
+describe('rules between the fields of a check', () => {
+  it('degradedResponseTime is at most maxResponseTime', () => {
     const limits = { degradedResponseTime: 201, maxResponseTime: 200 };
     expect(problemsOf('URL', limits)).toEqual(['degradedResponseTime']);
     expect(problemsOf('URL', { ...limits, maxResponseTime: null })).toEqual([]);
@@ -131,7 +131,7 @@ describe('rules between fields', () => {
     ).toEqual(['degradedPacketLossThreshold']);
   });
 
-  it('a low maximum lowers a degraded threshold that is left out, and no other', () => {
+  it('a low maxResponseTime lowers only an omitted degradedResponseTime', () => {
     expect(checkOf('URL', { maxResponseTime: 200 }).degradedResponseTime).toBe(200);
     expect(checkOf('ICMP', { maxPacketLossThreshold: 5 }).degradedPacketLossThreshold).toBe(5);
     expect(checkOf('URL', { maxResponseTime: 4000 }).degradedResponseTime).toBe(3000);
@@ -144,7 +144,7 @@ describe('rules between fields', () => {
     expect(problemsOf(type, { frequency: 0, frequencyOffset: 10 })).toEqual(['frequency']);
   });
 
-  it('onlyOn is for checks that have a status code', () => {
+  it('onlyOn is allowed only for checks with a status code', () => {
     const retryStrategy = { type: 'FIXED', onlyOn: ['NETWORK_ERROR'] };
     expect(problemsOf('API', { retryStrategy })).toEqual([]);
     expect(problemsOf('TCP', { retryStrategy })).toEqual(['retryStrategy.onlyOn']);
@@ -177,7 +177,7 @@ describe('rules between fields', () => {
 });
 
 describe('the variables of a check', () => {
-  it('have each key once', () => {
+  it('have no key twice', () => {
     const twice = ['A', 'B', 'A'].map((key) => ({ key, value: 'x', secret: false }));
     expect(problemsOf('TCP', { variables: twice })).toEqual(['variables.2.key']);
     expect(problemsOf('TCP', { variables: twice.slice(0, 2) })).toEqual([]);

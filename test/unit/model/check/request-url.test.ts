@@ -20,7 +20,7 @@ describe('a url with templates', () => {
     'https://{{USER}}:{{PASSWORD}}@a.example/',
     'https://a.example/{{A}}/{{{B}}}?{{C}}={{D}}#{{E}}',
     `https://a.example/${'{{A}}'.repeat(4)}`,
-  ])('is taken: %s', (url) => {
+  ])('is accepted: %s', (url) => {
     expect(urlSchema.parse(url)).toBe(url);
   });
 
@@ -48,7 +48,7 @@ describe('a url with templates', () => {
     ]);
   });
 
-  it('is judged as it stands where it holds no template', () => {
+  it('is validated as it is if it has no template', () => {
     for (const url of ['{{}}', '{{1}}', '{BASE}/path', 'ftp://{{}}/']) {
       expect(urlSchema.safeParse(url).error?.issues[0]?.message).toMatch(/URL, for example/);
     }
@@ -56,7 +56,7 @@ describe('a url with templates', () => {
   });
 });
 
-it('a url that is too long is refused for that alone: nothing else is looked for', () => {
+it('a url that is too long is refused only for its length, without further validation', () => {
   // Neither half is a URL, which a look at the whole would tell, too.
   const { error } = urlSchema.safeParse('{{A}}:'.repeat(500) + 'ftp://'.repeat(500));
   expect(error?.issues.map(({ code }) => code)).toEqual(['too_big']);

@@ -51,14 +51,14 @@ describe('retryStrategy', () => {
     expect(nextRetryDelayMs(retryPlanOf(strategy, true), 0, 0, true)).toBeNull();
   });
 
-  it('left out, gives one retry at once where doubleCheck is on', () => {
+  it('gives one immediate retry if it is omitted and doubleCheck is on', () => {
     const plan = retryPlanOf(undefined, true);
     expect(nextRetryDelayMs(plan, 0, 30_000, false)).toBe(0);
     expect(nextRetryDelayMs(plan, 1, 30_000, false)).toBeNull();
     expect(nextRetryDelayMs(retryPlanOf(undefined, false), 0, 0, false)).toBeNull();
   });
 
-  it('with onlyOn retries network errors alone', () => {
+  it('with onlyOn retries only network errors', () => {
     const plan = planOf({ type: 'FIXED', onlyOn: ['NETWORK_ERROR'] });
     expect(nextRetryDelayMs(plan, 0, 0, true)).toBe(60_000);
     expect(nextRetryDelayMs(plan, 0, 0, false)).toBeNull();
@@ -85,7 +85,7 @@ describe('the next retry', () => {
     );
   });
 
-  it('is made when it can start exactly at maxDuration', () => {
+  it('happens if it can start exactly at maxDuration', () => {
     const plan = planOf({ type: 'FIXED', baseBackoffSeconds: 10, maxDurationSeconds: 30 });
     expect(nextRetryDelayMs(plan, 0, 20_000, true)).toBe(10_000);
     expect(nextRetryDelayMs(plan, 0, 20_001, true)).toBeNull();

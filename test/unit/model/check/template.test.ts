@@ -32,7 +32,7 @@ describe('a template', () => {
     ['{{{{A}}}}', ['{', { name: 'A', isRaw: true }, '}']],
     ['{{ {{A}}', ['{{ ', { name: 'A', isRaw: false }]],
     [`{{${LONGEST}}}`, [{ name: LONGEST, isRaw: false }]],
-  ])('%s is one', (text, parts) => {
+  ])('is recognized in %s', (text, parts) => {
     expect(compileTemplate(text)).toEqual(parts);
   });
 
@@ -54,7 +54,7 @@ describe('a template', () => {
     '{{A\n}}',
     '{{\u00a0A}}',
     `{{${LONGEST}N}}`,
-  ])('%j is none', (text) => {
+  ])('is not recognized in %j', (text) => {
     expect(compileTemplate(text)).toBeNull();
     expect(namesIn(text)).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('a template', () => {
     expect(namesIn('{{B}}/{{{A}}}/{{B}}')).toEqual(['B', 'A']);
   });
 
-  it('keeps every character that is not of a placeholder, whatever the text', () => {
+  it('keeps every character outside of placeholders, whatever the text', () => {
     const words = ['{', '}', '{{', '}}', '{{{', '}}}', 'A', '9', '{{A}}', '{{{B1}}}', 'ä', '\n'];
     const written = (part: string | Placeholder): string => {
       if (typeof part === 'string') return part;
@@ -77,7 +77,7 @@ describe('a template', () => {
     );
   });
 
-  it('takes no time that grows faster than the text', () => {
+  it('is parsed in linear time', () => {
     const many = 200_000;
     const hostile = [
       '{'.repeat(many),
@@ -92,13 +92,13 @@ describe('a template', () => {
   });
 });
 
-describe('filling in', () => {
-  it('takes no value for a template again', () => {
+describe('filling in a template', () => {
+  it('does not treat a value as a template', () => {
     expect(filledWith('{{A}}{{B}}', { A: '{{B}}', B: '{{{A}}}' })).toBe('{{B}}{{{A}}}');
     expect(filledWith('{{A}}{B}}', { A: '{', B: 'x' })).toBe('{{B}}');
   });
 
-  it('stops where the text becomes too long, before it is made', () => {
+  it('stops before the text becomes too long', () => {
     const template = compileTemplate('{{A}}'.repeat(100_000)) ?? [];
     let asked = 0;
     const filled = fillTemplate(
@@ -113,7 +113,7 @@ describe('filling in', () => {
     expect(asked).toBe(11);
   });
 
-  it('encodes what stands in two braces in a url, so that it comes back as one part of it', () => {
+  it('encodes a value in two braces in a url, so that it stays one part of it', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
         const template = compileTemplate('https://a.example/b/{{V}}/c?d={{V}}#{{V}}') ?? [];
@@ -130,7 +130,7 @@ describe('filling in', () => {
     );
   });
 
-  it('encodes nothing that the url begins with, and nothing in three braces', () => {
+  it('encodes no value at the start of a url, and none in three braces', () => {
     const fill = (text: string): string | null =>
       fillUrl(compileTemplate(text) ?? [], () => 'https://a/?b=c');
     expect(fill('{{BASE}}&d=1')).toBe('https://a/?b=c&d=1');

@@ -12,14 +12,14 @@ const SPEC: Readonly<Record<'API' | 'ICMP', readonly string[]>> = {
   ICMP: ['packetLoss', 'latencyMin', 'latencyMax', 'latencyAvg', 'latencyStdDev'],
 };
 
-describe('metrics', () => {
+describe('analytics metrics', () => {
   it.each(['API', 'ICMP'] as const)('of %s checks are those of the specification', (type) => {
     const suffixed = SPEC[type].flatMap((name) => SUFFIXES.map((suffix) => `${name}_${suffix}`));
     const wanted = [...SPEC[type], 'availability', 'retries', ...suffixed];
     expect([...ANALYTICS_METRICS[type].keys()]).toEqual(wanted);
   });
 
-  it('say their unit, a label and how they are aggregated', () => {
+  it('have a unit, a label and an aggregation', () => {
     const shown = (type: keyof typeof ANALYTICS_METRICS, name: string) => {
       const { unit, label, aggregation } = ANALYTICS_METRICS[type].get(name) ?? {};
       return [unit, label, aggregation];
@@ -43,7 +43,7 @@ describe('metrics', () => {
   });
 });
 
-describe('a quick range', () => {
+describe('a quick range of analytics', () => {
   const windowsAt = (iso: string) =>
     Object.fromEntries(
       QUICK_RANGES.map((range) => {
@@ -65,7 +65,7 @@ describe('a quick range', () => {
     });
   });
 
-  it('begins anew with its week, month and year', () => {
+  it('starts again with each week, month and year', () => {
     expect(windowsAt('2024-01-01T00:00:00.000Z')).toMatchObject({
       thisWeek: ['2024-01-01T00:00', '2024-01-01T00:00'],
       thisMonth: ['2024-01-01T00:00', '2024-01-01T00:00'],

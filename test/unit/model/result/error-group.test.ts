@@ -26,7 +26,7 @@ function groupOf(accountId: string, result: CheckResult): string | null {
 }
 
 describe('the error group of a result', () => {
-  it('is that of its check and its cleaned message', () => {
+  it('depends on its check and its cleaned message', () => {
     const id = groupOf('mine', failing('a.test:443 refused after 3 ms'));
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8/);
     expect(groupOf('mine', failing('a.test:443 refused after 81.5 ms'))).toBe(id);
@@ -38,7 +38,7 @@ describe('the error group of a result', () => {
     expect(new Set([id, ...others]).size).toBe(4);
   });
 
-  it('is none where it did not fail by its target', () => {
+  it('is null if the target did not cause the failure', () => {
     for (const fields of [
       { hasFailures: false },
       { isCancelled: true },
@@ -48,7 +48,7 @@ describe('the error group of a result', () => {
     }
   });
 
-  it('has the message as it came, cut, and is a group also where nothing is said', () => {
+  it('has the original message, truncated, and exists also without a message', () => {
     const long = errorFactsOf(failing('x'.repeat(20_000)));
     expect(long?.rawErrorMessage).toHaveLength(MAX_ERROR_MESSAGE_CHARS);
     const silent = errorFactsOf(resultFor({ hasFailures: true }));
@@ -60,13 +60,13 @@ describe('the error group of a result', () => {
     expect(errorFactsOf(resultFor())).toBeNull();
   });
 
-  it('is another one for each project of test sessions', () => {
+  it('is different for each project of test sessions', () => {
     const ids = [null, 'shop', 'blog'].map((project) => testSessionErrorGroupId('a', project, 'h'));
     expect(new Set([...ids, testSessionErrorGroupId('b', 'shop', 'h')]).size).toBe(4);
   });
 });
 
-describe('archiving', () => {
+describe('archiving an error group', () => {
   const FOREVER = { archiveForEver: true };
   const NOT_FOREVER = { archiveForEver: false };
   const UNTIL = { archivedUntilNextEvent: true };

@@ -122,7 +122,7 @@ const OTHERS: readonly (readonly [string, string])[] = [
   ],
 ];
 
-describe('the cleaned message', () => {
+describe('the cleaned error message', () => {
   it.each(CLEANED)('of %j is %j', (raw, cleaned) => {
     expect(cleanErrorMessage(raw)).toBe(cleaned);
   });
@@ -134,19 +134,19 @@ describe('the cleaned message', () => {
     expect(cleanErrorMessage('a refused')).not.toBe(cleanErrorMessage('a reset'));
   });
 
-  it.each(SAME)('of %j is that of %j', (one, other) => {
+  it.each(SAME)('of %j is the same as that of %j', (one, other) => {
     expect(cleanErrorMessage(one)).toBe(cleanErrorMessage(other));
   });
 
-  it.each(OTHERS)('of %j is not that of %j', (one, other) => {
+  it.each(OTHERS)('of %j differs from that of %j', (one, other) => {
     expect(cleanErrorMessage(one)).not.toBe(cleanErrorMessage(other));
   });
 
-  it('is cleaned no further', () => {
+  it('does not change when it is cleaned again', () => {
     for (const [, cleaned] of CLEANED) expect(cleanErrorMessage(cleaned)).toBe(cleaned);
   });
 
-  it('is one line of a bounded length, whatever comes', () => {
+  it('is one line of bounded length for any input', () => {
     const parts = fc.constantFrom(
       ...CLEANED.map(([raw]) => raw),
       ...['1.', '::', '"', "'", '\\', '1s', 'a@', 'http://', ' ', '0', 'f', '\ud83d\ude00'],
@@ -169,7 +169,7 @@ describe('the cleaned message', () => {
     expect(cut).not.toMatch(/[\ud800-\udbff]$/);
   });
 
-  it('comes soon, whatever the text is made of', () => {
+  it('takes little time for any text', () => {
     const units = [
       ...['a', '0', '.', ':', '-', ' ', '"', "'", '`', '\\', '\\"', '\u201c', '@', '/', '(', '?)'],
       ...['a@', 'a.', '1.', '1,', '1:', '1-', '::', 'f:', '0s', '1 s ', "'a ", '"\\', 'a://', 'a+'],
@@ -210,7 +210,7 @@ describe('the cleaned message', () => {
     }
   });
 
-  it('has a hash that anybody can compute', () => {
+  it('has the documented hash', () => {
     const cleaned = cleanErrorMessage('Zürich 17 did not answer');
     expect(cleaned).toBe('Zürich <number> did not answer');
     expect(errorHashOf(cleaned)).toBe(createHash('sha256').update(cleaned, 'utf8').digest('hex'));

@@ -117,11 +117,11 @@ describe('the root message of a result', () => {
     ],
     ['loss', icmp(30), '30 % of the echo requests were lost'],
     ['no loss', icmp(0), 'Every echo request was answered, where the check expects loss'],
-  ])('tells of %s', (_, result, message) => {
+  ])('names %s', (_, result, message) => {
     expect(rootMessageOf(result)).toBe(message);
   });
 
-  it('is the error of the request before those of assertions, and the first of these', () => {
+  it('is the error of the request, otherwise the first failed assertion', () => {
     const assertions = [
       PASSED,
       { ...ASSERTION, error: 'first' },
@@ -136,7 +136,7 @@ describe('the root message of a result', () => {
     ).toBe('first');
   });
 
-  it('is null where nothing failed, or nothing is said', () => {
+  it('is null if nothing failed, or if there is no message', () => {
     expect(rootMessageOf(http(503, { hasFailures: false }))).toBeNull();
     expect(rootMessageOf(http(503, { hasErrors: true }))).toBeNull();
     expect(rootMessageOf(http(503, { isCancelled: true }))).toBeNull();

@@ -27,37 +27,37 @@ function failure(code: ErrorCode): Pick<Observation, 'failure' | 'criterion'> {
 
 const url = (fields: CheckFields = {}) => checkOf('URL', fields);
 
-describe('the default criterion', () => {
+describe('the verdict by the default criterion', () => {
   it.each([
     ['a good answer', GOOD, PASSED, FAILED],
     ['a bad status', BAD_STATUS, FAILED, PASSED],
     ['no answer', NO_ANSWER, FAILED, PASSED],
     ['a decided code', { ...GOOD, criterion: 'decided' as const }, PASSED, PASSED],
-  ])('judges %s, and the other way round where the check should fail', (_name, seen, as, not) => {
+  ])('is as expected for %s, also if the check should fail', (_name, seen, as, not) => {
     expect(verdictOf(url(), seen)).toEqual(as);
     expect(verdictOf(url({ shouldFail: true }), seen)).toEqual(not);
   });
 
-  it('fails on a broken body, whatever its status', () => {
+  it('is failed for a broken body, whatever the status', () => {
     const seen = { ...GOOD, ...failure('BODY_TRUNCATED'), criterion: 'met' as const };
     expect(verdictOf(url(), seen)).toEqual(FAILED);
   });
 
-  it('never passes what the operator forbade, even where the check should fail', () => {
+  it('is never passed for a forbidden target, even if the check should fail', () => {
     const seen = { ...NO_ANSWER, ...failure('ADDRESS_DENIED') };
     expect(verdictOf(url({ shouldFail: true }), seen)).toEqual(FAILED);
   });
 });
 
-describe('assertions', () => {
-  it('keep their sense where the check should fail', () => {
+describe('the verdict of assertions', () => {
+  it('is not inverted if the check should fail', () => {
     const seen = { ...BAD_STATUS, assertionsFailed: true };
     expect(verdictOf(url({ shouldFail: true }), seen)).toEqual(FAILED);
     expect(verdictOf(url(), { ...GOOD, assertionsFailed: true })).toEqual(FAILED);
   });
 });
 
-describe('thresholds', () => {
+describe('response time thresholds', () => {
   const limits = { degradedResponseTime: 1000, maxResponseTime: 2000 };
   const OVER_MAX = { ...FAILED, overMaxResponseTime: true };
   const DEGRADED = { ...PASSED, isDegraded: true };
@@ -67,23 +67,23 @@ describe('thresholds', () => {
     [1000.001, DEGRADED],
     [2000, DEGRADED],
     [2000.001, OVER_MAX],
-  ])('at %f ms: strictly over counts', (responseTimeMs, verdict) => {
+  ])('apply only to times above them: %f ms', (responseTimeMs, verdict) => {
     expect(verdictOf(url(limits), { ...GOOD, responseTimeMs })).toEqual(verdict);
   });
 
-  it('are off where they are null', () => {
+  it('do not apply if they are null', () => {
     const off = { degradedResponseTime: null, maxResponseTime: null };
     expect(verdictOf(url(off), { ...GOOD, responseTimeMs: 29_000 })).toEqual(PASSED);
   });
 
-  it('do not fail a check that should fail and got no answer for long', () => {
+  it('do not fail a check that should fail and got no response for a long time', () => {
     const seen = { ...NO_ANSWER, responseTimeMs: 30_000 };
     expect(verdictOf(url({ shouldFail: true, ...limits }), seen)).toEqual(PASSED);
     expect(verdictOf(url(limits), seen)).toEqual(OVER_MAX);
   });
 });
 
-describe('packet loss', () => {
+describe('a packet loss threshold', () => {
   it.each([
     [0, 'met', PASSED],
     [10, 'met', { ...PASSED, isDegraded: true }],
@@ -98,9 +98,12 @@ describe('packet loss', () => {
   });
 });
 
-describe('faults of our own', () => {
-  it.each(['ICMP_NOT_PERMITTED', 'INTERNAL_ERROR'] as const)('%s is no failure', (code) => {
-    const seen = { ...NO_ANSWER, ...failure(code), assertionsFailed: true };
-    expect(verdictOf(url(), seen)).toEqual({ ...PASSED, hasErrors: true });
-  });
+describe('a fault of the agent', () => {
+  it.each(['ICMP_NOT_PERMITTED', 'INTERNAL_ERROR'] as const)(
+    '%s is no failure of the target',
+    (code) => {
+      const seen = { ...NO_ANSWER, ...failure(code), assertionsFailed: true };
+      expect(verdictOf(url(), seen)).toEqual({ ...PASSED, hasErrors: true });
+    },
+  );
 });

@@ -30,18 +30,18 @@ describe('slot rules', () => {
     );
   });
 
-  it('take the step from the frequency: 6 s up to an hour, 60 min above', () => {
+  it('spread checks in steps of 6 s up to a frequency of an hour, and of 60 min above', () => {
     expect(slotRuleOf('a', 10, 3)).toEqual({ periodMs: 600_000, phaseMs: 18_000 });
     expect(slotRuleOf('a', 60, 599)).toEqual({ periodMs: 3_600_000, phaseMs: 3_594_000 });
     expect(slotRuleOf('a', 720, 2)).toEqual({ periodMs: 43_200_000, phaseMs: 7_200_000 });
   });
 
-  it('take an offset of a whole period as none', () => {
+  it('treat an offset of a whole period like none', () => {
     expect(slotRuleOf('a', 1, 10).phaseMs).toBe(0);
     expect(slotRuleOf('a', 1440, 24).phaseMs).toBe(0);
   });
 
-  it('take the offset as the period in seconds where frequency is 0', () => {
+  it('use the offset as the period in seconds if the frequency is 0', () => {
     expect(slotRuleOf('a', 0, 20).periodMs).toBe(20_000);
   });
 
@@ -86,7 +86,7 @@ describe('slots', () => {
     expect(slotRuleOf('homepage', 5, null)).toEqual({ periodMs: 300_000, phaseMs: 89_541 });
   });
 
-  it('are taken in turns by locations', () => {
+  it('are run by the locations in rotation', () => {
     fc.assert(
       fc.property(RULE, INSTANT, fc.integer({ min: 1, max: 22 }), ({ rule }, instantMs, n) => {
         const slot = nextSlotAfter(rule, instantMs);
@@ -106,7 +106,7 @@ describe('frequencyOffset', () => {
     [60, 600],
     [120, 2],
     [1440, 24],
-  ])('of frequency %i is at most %i', (frequency, max) => {
+  ])('for frequency %i is at most %i', (frequency, max) => {
     expect(maxFrequencyOffset(frequency)).toBe(max);
   });
 });

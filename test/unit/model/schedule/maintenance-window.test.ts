@@ -31,7 +31,7 @@ function windowOf(fields: object = {}): MaintenanceWindow {
 }
 
 describe('a maintenance window', () => {
-  it('silences the checks that have one of its tags, and without any nobody', () => {
+  it('silences the checks that have one of its tags, and none if it has no tags', () => {
     const tagged = [windowOf(), windowOf({ silenceAlertsTags: ['db', 'web'], tags: ['other'] })];
     expect(silencedAt(tagged, ['web'], T0)).toBe(true);
     expect(silencedAt(tagged, ['other'], T0)).toBe(false);
@@ -39,20 +39,20 @@ describe('a maintenance window', () => {
     expect(silencedAt([], ['web'], T0)).toBe(false);
   });
 
-  it('silences all checks, whatever its tags, where it says so', () => {
+  it('silences all checks, whatever its tags, if it is set to', () => {
     const all = [windowOf({ silenceAllAlerts: true, silenceAlertsTags: ['db'] })];
     expect(silencedAt(all, [], T0)).toBe(true);
     expect(silencedAt(all, ['web'], T0)).toBe(true);
   });
 
-  it('silences while an occurrence goes on, and no longer', () => {
+  it('silences only during an occurrence', () => {
     const nightly = [windowOf({ silenceAllAlerts: true, repeatInterval: 2 })];
     const hours = [-1, 0, 1.99, 2, 24, 48, 49, 50];
     const silenced = hours.filter((hour) => silencedAt(nightly, [], T0 + hour * 3_600_000));
     expect(silenced).toEqual([0, 1.99, 48, 49]);
   });
 
-  it('pauses by its tags, or all checks, or none', () => {
+  it('pauses the checks with its tags, or all, or none', () => {
     const told = {
       startsAtMs: T0,
       endsAtMs: T0 + 7_200_000,
@@ -68,7 +68,7 @@ describe('a maintenance window', () => {
     expect(pauseOf(windowOf({ silenceAllAlerts: true, silenceAlertsTags: ['db'] }))).toBeNull();
   });
 
-  it('has full timestamps in UTC, in which it reads the same again', () => {
+  it('has timestamps in UTC that are read back unchanged', () => {
     const window = windowOf({ repeatEndsAt: '2026-03-01T00:00:00.5+01:00' });
     const fields = fieldsOfWindow(window);
     expect(fields).toMatchObject({

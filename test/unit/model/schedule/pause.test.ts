@@ -47,7 +47,7 @@ describe('pauses', () => {
     expect(pausedAt([], ['web'], T0)).toBe(false);
   });
 
-  it('say the same when they are compiled, in any order of instants', () => {
+  it('give the same answers when they are compiled, for instants in any order', () => {
     fc.assert(
       fc.property(pauses, fc.array(fc.tuple(tags, instant)), (all, asked) => {
         const compiled = compilePauses(all);
@@ -61,7 +61,7 @@ describe('pauses', () => {
     );
   });
 
-  it('are listed as spans that hold just the instants of a stretch that are paused', () => {
+  it('are listed as time spans that contain exactly the paused instants of a period', () => {
     fc.assert(
       fc.property(pauses, tags, instant, fc.nat(40 * DAY_MS), (all, ofCheck, fromMs, lengthMs) => {
         const times = compilePauses(all).timesFor(ofCheck);
@@ -91,7 +91,7 @@ describe('pauses', () => {
     );
   });
 
-  it('are listed up to a bound, however long the stretch is', () => {
+  it('are listed up to a bound, however long the period is', () => {
     const times = compilePauses([daily()]).timesFor([]);
     const spans = times.pausedBetween(T0, T0 + 50 * 365 * DAY_MS);
     expect(spans).toHaveLength(100);
@@ -102,7 +102,7 @@ describe('pauses', () => {
     ]);
   });
 
-  it('are compiled once for checks that are paused alike', () => {
+  it('are compiled once for checks with the same pauses', () => {
     const compiled = compilePauses([daily({ tags: ['db'] }), daily({ tags: ['web'] })]);
     expect(compiled.timesFor(['db', 'x'])).toBe(compiled.timesFor(['y', 'db']));
     expect(compiled.timesFor(['db'])).not.toBe(compiled.timesFor(['web']));
@@ -110,7 +110,7 @@ describe('pauses', () => {
     expect(NEVER_PAUSED.pausedBetween(0, T0)).toEqual([]);
   });
 
-  it('are told apart whatever the tags are', () => {
+  it('are distinguished whatever the tags are', () => {
     const odd = ['["a","b"]', 'a', 'b', 'one a'];
     const all = odd.map((tag, n) => daily({ startsAtMs: T0 + n * HOUR_MS, tags: [tag] }));
     const compiled = compilePauses(all);

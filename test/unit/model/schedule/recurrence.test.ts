@@ -32,7 +32,7 @@ function beginnings(recurrence: Recurrence, days: number): readonly string[] {
 }
 
 describe('a recurrence', () => {
-  it('in months comes on the last day of a month without its day, and on its own day after', () => {
+  it('in months falls on the last day of a month that lacks its day, and on its own day afterwards', () => {
     expect(beginnings(recurrenceOf({ repeatUnit: 'MONTH' }), 160)).toEqual([
       '2026-01-31T22:00',
       '2026-02-28T22:00',
@@ -42,7 +42,7 @@ describe('a recurrence', () => {
     ]);
   });
 
-  it('in months comes on 29 February of leap years, and on the 28th of the others', () => {
+  it('in months falls on 29 February in leap years, and on the 28th in other years', () => {
     const yearly = recurrenceOf({
       startsAtMs: at('2024-02-29'),
       repeatUnit: 'MONTH',
@@ -56,7 +56,7 @@ describe('a recurrence', () => {
     expect(isOn('2100-02-28')).toBe(true);
   });
 
-  it('is as long each time, also over the end of a month', () => {
+  it('has the same length each time, also across the end of a month', () => {
     const monthly = recurrenceOf({ repeatUnit: 'MONTH' });
     expect(isWithin(monthly, at('2026-03-01T01:59Z'))).toBe(true);
     expect(isWithin(monthly, at('2026-03-01T02:00Z'))).toBe(false);
@@ -83,7 +83,7 @@ describe('a recurrence', () => {
     expect(overAt(once)).toBe(to);
   });
 
-  it('does not begin at the instant at which it ends to repeat, but goes on over it', () => {
+  it('does not start at the instant at which it stops repeating, but an occurrence continues beyond it', () => {
     const until = (text: string) => recurrenceOf({ repeatEndsAtMs: at(text) });
     expect(beginnings(until('2026-02-02T22:00Z'), 60)).toHaveLength(2);
     expect(beginnings(until('2026-02-02T22:01Z'), 60)).toHaveLength(3);
@@ -92,7 +92,7 @@ describe('a recurrence', () => {
     expect(overAt(recurrenceOf({}))).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('of which no occurrence begins never is', () => {
+  it('without any occurrence is never active', () => {
     const none = recurrenceOf({ repeatEndsAtMs: at('2026-01-31T22:00Z') });
     expect(beginnings(none, 60)).toEqual([]);
     expect(isWithin(none, none.startsAtMs)).toBe(false);
@@ -105,7 +105,7 @@ describe('a recurrence', () => {
     expect(steps.toMs).toBe(at('+010000-01-01T00:00Z'));
   });
 
-  it.each(REPEAT_UNITS)('is what a walk over all days finds, in units of %s', (repeatUnit) => {
+  it.each(REPEAT_UNITS)('equals a walk over all days, in units of %s', (repeatUnit) => {
     fc.assert(
       fc.property(recurrences, fc.nat(), (drawn, offset) => {
         const recurrence = { ...drawn, repeatUnit };

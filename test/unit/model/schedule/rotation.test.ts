@@ -38,8 +38,8 @@ function rulesOf(
   });
 }
 
-describe('the turns of locations', () => {
-  it('give every slot to exactly one location, the one that rotationIndexOf names', () => {
+describe('the rotation of locations', () => {
+  it('gives every slot to exactly one location, the one of rotationIndexOf', () => {
     fc.assert(
       fc.property(SLOTS, LOCATIONS, INSTANT, (slots, locations, instantMs) => {
         const rules = rulesOf(slots, false, locations);
@@ -56,7 +56,7 @@ describe('the turns of locations', () => {
     );
   });
 
-  it('give every slot to every location where they run in parallel', () => {
+  it('gives every slot to every location if they run in parallel', () => {
     fc.assert(
       fc.property(SLOTS, LOCATIONS, INSTANT, (slots, locations, instantMs) => {
         for (const rule of rulesOf(slots, true, locations)) {
@@ -67,7 +67,7 @@ describe('the turns of locations', () => {
     );
   });
 
-  it('come one stride apart: the next strictly after, the last at or before', () => {
+  it('has slots one stride apart: the next strictly after an instant, the last at or before it', () => {
     fc.assert(
       fc.property(SLOTS, LOCATIONS, INSTANT, (slots, locations, instantMs) => {
         for (const rule of rulesOf(slots, false, locations)) {
@@ -84,7 +84,7 @@ describe('the turns of locations', () => {
     );
   });
 
-  it('are a slot rule like any other, with its phase inside the period', () => {
+  it('is a slot rule with its phase inside the period', () => {
     fc.assert(
       fc.property(SLOTS, LOCATIONS, (slots, locations) => {
         for (const rule of rulesOf(slots, false, locations)) {
@@ -102,15 +102,15 @@ describe('the turns of locations', () => {
   });
 });
 
-describe('a location', () => {
+describe('a location in a rotation', () => {
   const SLOT_RULE = { periodMs: 60_000, phaseMs: 0 };
 
-  it('has no turn in a check of others', () => {
+  it('has no slots of a check of other locations', () => {
     expect(rotationRuleOf(SLOT_RULE, false, ['berlin', 'paris'], 'rome')).toBeNull();
     expect(rotationRuleOf(SLOT_RULE, true, [], 'rome')).toBeNull();
   });
 
-  it('that is alone runs every slot', () => {
+  it('runs every slot if it is the only one', () => {
     expect(rotationRuleOf(SLOT_RULE, false, ['rome'], 'rome')).toEqual({
       ...SLOT_RULE,
       stride: 1,
@@ -118,7 +118,7 @@ describe('a location', () => {
     });
   });
 
-  it('that is named twice has one turn', () => {
+  it('counts once if it is named twice', () => {
     expect(rotationRuleOf(SLOT_RULE, false, ['rome', 'paris', 'rome'], 'paris')).toEqual({
       ...SLOT_RULE,
       stride: 2,

@@ -4,13 +4,13 @@ import { problemsOf } from '../../../../support/samples/check-file-problems.ts';
 
 // Apart from the other tests of check files, since these texts are megabytes long.
 describe('the text of a check file', () => {
-  it('with a text longer than any field takes is refused where that starts', async () => {
+  it('is refused at the start of a string that is longer than any field may be', async () => {
     expect(await problemsOf(`checks: "${'x'.repeat(4 * 1024 * 1024)}"`)).toEqual([
       '1:9: not valid YAML: a text or a comment that starts here is longer than any field takes',
     ]);
   });
 
-  it('with very many keys in one mapping is read without comparing each with each', async () => {
+  it('is read quickly although one mapping has very many keys', async () => {
     const keys = Array.from({ length: 20_000 }, (_, n) => `k${n}: 1`).join(', ');
     const problems = await problemsOf(`{ ${keys} }`);
     expect(problems).toHaveLength(MAX_PROBLEMS + 1);
@@ -18,8 +18,8 @@ describe('the text of a check file', () => {
   });
 });
 
-describe('the checks of a file', () => {
-  it('that defaults or aliases make too long to hold in memory are refused', async () => {
+describe('the checks of a check file', () => {
+  it('are refused if defaults or aliases make them too large for memory', async () => {
     const body = 'x'.repeat(1_000_000);
     const request = `{ url: "http://h", bodyType: RAW, body: ${body} }`;
     const checks = Array.from({ length: 300 }, (_, n) => `{ id: c${n}, checkType: API }`);

@@ -61,7 +61,7 @@ describe('client certificates of a check file', () => {
     expect(pemFiles).toEqual(['one.pem', 'one.key', 'ca.pem'].map((name) => join(folder, name)));
   });
 
-  it('are taken as text, and keys with their passphrase', async () => {
+  it('are accepted as text, and keys with their passphrase', async () => {
     const { clientCertificates, pemFiles } = await load(
       { host: 'a.test', cert: one.cert, key: one.key },
       { host: 'b.test', cert: one.cert, key: 'locked.key', passphrase: 'correct horse', ca: null },
@@ -77,7 +77,7 @@ describe('client certificates of a check file', () => {
     expect(pemFiles).toEqual([join(folder, 'locked.key')]);
   });
 
-  it('are refused where they could not be used', async () => {
+  it('are refused if they cannot be used', async () => {
     const valid = { host: 'a.test', cert: 'one.pem', key: 'one.key' };
     expect(await problemOf({ ...valid, key: other.key })).toContain(
       'clientCertificates[0].key is not the private key of the certificate in cert',

@@ -77,7 +77,7 @@ async function watching(path = file) {
 }
 
 describe('a check file that is watched', () => {
-  it('is handed over at the start and after each change, once', async () => {
+  it('is passed on once at the start and once after each change', async () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     expect(watch.sets.map(ids)).toEqual([['a']]);
@@ -91,7 +91,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('is handed over with its variables, and again where only these change', async () => {
+  it('is passed on with its variables, and again if only these change', async () => {
     const variables = (value: string): string =>
       `variables: [{ key: TOKEN, value: "${value}", secret: true }]\n`;
     writeFileSync(file, variables('one') + text('a'));
@@ -121,7 +121,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('is taken in the end also where it never stands still', async () => {
+  it('is read in the end even if it keeps changing', async () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     for (let n = 1; n <= 12; n += 1) {
@@ -143,7 +143,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('leaves the checks in use when it becomes invalid, and logs each problem once', async () => {
+  it('does not replace the checks in use when it becomes invalid, and each problem is logged once', async () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     writeFileSync(file, 'checks:\n  - { id: x }\n  - { id: y }\n');
@@ -172,7 +172,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('leaves the checks in use while it is missing, and is read when it is back', async () => {
+  it('does not replace the checks in use while it is missing, and is read when it is back', async () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     rmSync(file);
@@ -186,7 +186,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('logs once that it can be used again, even if it comes back unchanged', async () => {
+  it('is logged once as usable again, even if it comes back unchanged', async () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     expect(watch.source.checkFileUsable).toBe(true);
@@ -204,7 +204,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('may become a pipe or a folder without anything waiting for it', async () => {
+  it('may become a pipe or a folder without blocking the agent', async () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     rmSync(file);
@@ -265,7 +265,7 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
-  it('notices a missing PEM file that appears later', async () => {
+  it('is read again when a missing PEM file appears later', async () => {
     const { cert, key } = await (await createAuthority()).issue();
     writeFileSync(file, text('a'));
     const watch = await watching();
@@ -292,13 +292,13 @@ describe('a check file that is watched', () => {
   });
 });
 
-describe('the first load', () => {
-  it('throws where the file is invalid', async () => {
+describe('the first load of a check file', () => {
+  it('throws if the file is invalid', async () => {
     writeFileSync(file, 'checks: 1');
     await expect(watching()).rejects.toMatchObject({ kind: 'input', code: 'CHECK_FILE_INVALID' });
   });
 
-  it('throws where there is no file', async () => {
+  it('throws if there is no file', async () => {
     await expect(watching()).rejects.toMatchObject({
       kind: 'input',
       message: `${file}: there is no such file`,

@@ -163,7 +163,7 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
   };
 }
 
-it('says who and how busy it is, and tells the set that it is given (trust model SC12)', async () => {
+it('sends its identity and load with a poll, and passes on the checks of the answer (trust model SC12)', async () => {
   const { nextPoll, sets, source } = await startAgent();
   const first = await nextPoll();
   expect(first.asked).toMatchObject({
@@ -195,7 +195,7 @@ it('says who and how busy it is, and tells the set that it is given (trust model
   expect(sets[0]?.checks[0]).toEqual(checkOf('TCP', { id: 'a' }));
 });
 
-it('tells an empty set, too, and nothing where nothing changed (trust model SC8)', async () => {
+it('passes on an empty set of checks, and nothing if nothing changed (trust model SC8)', async () => {
   const { answered, sets } = await startAgent();
   const next = await answered({ full: true });
   expect(sets.map(ids)).toEqual([[]]);
@@ -204,7 +204,7 @@ it('tells an empty set, too, and nothing where nothing changed (trust model SC8)
   expect(sets).toHaveLength(1);
 });
 
-it('puts changes into the set', async () => {
+it('applies changes to the set of checks', async () => {
   const { answered, nextPoll, sets } = await startAgent();
   const second = await answered({ full: true, upsert: [assignment('a'), assignment('b')] });
   const changed = assignment('a', { name: 'changed' });
@@ -222,7 +222,7 @@ it('puts changes into the set', async () => {
   expect(ids(sets[0])).toEqual(['a', 'b']);
 });
 
-it('says since when nobody answers for a check, while it is new here', async () => {
+it('passes on since when no agent has been responsible for a check that is new to it', async () => {
   const { nextPoll, sets } = await startAgent();
   const told = async (parts: Partial<PollResponse>): Promise<Map<string, number>> => {
     (await nextPoll()).answer(parts);
@@ -243,7 +243,7 @@ it('says since when nobody answers for a check, while it is new here', async () 
   );
 });
 
-it('does not ask again for what it ran before it was restarted', async () => {
+it('does not treat its checks as new after a restart', async () => {
   const dataDir = folder();
   const given = { ...assignment('mine'), answeredUntil: 1_000 };
   const before = await startAgent(dataDir);
@@ -254,7 +254,7 @@ it('does not ask again for what it ran before it was restarted', async () => {
   expect(sets.map(({ unanswered }) => unanswered.size)).toEqual([0, 0]);
 });
 
-it('goes by the certificates and pauses that it was told last, also after a restart', async () => {
+it('uses the certificates and pauses that it received last, also after a restart', async () => {
   const dataDir = folder();
   const settings = {
     clientCertificates: [{ host: 'a.example', cert: 'C', key: 'K', ca: null, passphrase: null }],
@@ -288,7 +288,7 @@ it('goes by the certificates and pauses that it was told last, also after a rest
   expect(after.sets.at(-1)).toMatchObject(none);
 });
 
-it('tells pages as one set, when the last of them is in', async () => {
+it('passes on the pages of an answer as one set, after the last page', async () => {
   const { answered, nextPoll, clock, sets, runs, source } = await startAgent();
   const second = await answered({
     revision: 5,
@@ -307,7 +307,7 @@ it('tells pages as one set, when the last of them is in', async () => {
   expect(runs.map(({ runId }) => runId)).toEqual(['run-1']);
 });
 
-it('asks for a page again that did not come, and for all where the answer is lost', async () => {
+it('requests a lost page again, and all pages if that fails', async () => {
   const { answered, nextPoll, pause, clock, sets } = await startAgent();
   const page = await answered({ full: true, upsert: [assignment('a')], nextPage: 'page-2' });
   page.cut();
@@ -323,7 +323,7 @@ it('asks for a page again that did not come, and for all where the answer is los
   expect(sets.map(ids)).toEqual([['b']]);
 });
 
-it('refuses checks that it cannot run, says so once, and runs the others (trust model SN10)', async () => {
+it('refuses checks that it cannot run, logs them once, and runs the others (trust model SN10)', async () => {
   const { answered, nextPoll, sets, logged } = await startAgent();
   const bad = assignment('bad');
   const newer = { ...bad, check: { ...bad.check, checkType: 'GOPHER' } };
@@ -341,7 +341,7 @@ it('refuses checks that it cannot run, says so once, and runs the others (trust 
   expect(ids(sets.at(-1))).toEqual(['bad', 'good']);
 });
 
-it('takes no answer with slots less than a second apart, and goes on with its checks (trust model SN10)', async () => {
+it('rejects an answer with slots less than a second apart, and continues with its checks (trust model SN10)', async () => {
   const { answered, nextPoll, pause, clock, sets, logged } = await startAgent();
   const next = await answered({ full: true, upsert: [assignment('a')] });
   const often = { ...assignment('b'), slots: { ...SLOTS, periodMs: 999, phaseMs: 0 } };
@@ -354,7 +354,7 @@ it('takes no answer with slots less than a second apart, and goes on with its ch
   ]);
 });
 
-it('logs 20 of the checks that it cannot run one by one, and how many there are besides', async () => {
+it('logs 20 of the checks that it cannot run one by one, and the number of the others', async () => {
   const { answered, logged } = await startAgent();
   const upsert = Array.from({ length: 23 }, (_, n) => {
     const bad = assignment(`bad-${n}`);
@@ -372,7 +372,7 @@ it('logs 20 of the checks that it cannot run one by one, and how many there are 
   expect(next.asked.refused).toHaveLength(23);
 });
 
-it('leaves out fields that it does not know, and says once which', async () => {
+it('ignores unknown fields, and logs them once', async () => {
   const { answered, nextPoll, sets, logged } = await startAgent();
   const plain = assignment('a');
   const newer = { ...plain, check: { ...plain.check, newField: 1 } };
@@ -383,7 +383,7 @@ it('leaves out fields that it does not know, and says once which', async () => {
   expect(logged('warn')).toEqual([expect.objectContaining({ fields: ['newField'] })]);
 });
 
-it('passes a run on once, and tells the service when it is done', async () => {
+it('passes on a one-off run once, and tells the service when it is done', async () => {
   const { answered, nextPoll, clock, runs, source } = await startAgent();
   const named = { runs: [oneOff('run-1', clock)] };
   const second = await answered(named);
@@ -400,7 +400,7 @@ it('passes a run on once, and tells the service when it is done', async () => {
   expect(runs).toHaveLength(1);
 });
 
-it('tells again that a run is done where the poll was lost', async () => {
+it('reports again that a run is done if the poll was lost', async () => {
   const { answered, nextPoll, pause, clock, source } = await startAgent();
   const second = await answered({ runs: [oneOff('run-1', clock)] });
   source.done('run-1');
@@ -410,7 +410,7 @@ it('tells again that a run is done where the poll was lost', async () => {
   expect((await nextPoll()).asked.done).toEqual(['run-1']);
 });
 
-it('refuses a run that it cannot read, and is done with it', async () => {
+it('refuses a run that it cannot read, and reports it as done', async () => {
   const { answered, clock, runs } = await startAgent();
   const run = oneOff('run-1', clock);
   const next = await answered({ runs: [{ ...run, check: { ...run.check, checkType: 'GOPHER' } }] });
@@ -418,7 +418,7 @@ it('refuses a run that it cannot read, and is done with it', async () => {
   expect(next.asked).toMatchObject({ done: ['run-1'], refused: [{ checkId: 'asked-for' }] });
 });
 
-it('goes on after a restart while the service is away, as the same agent', async () => {
+it('continues after a restart while the service is away, as the same agent', async () => {
   const dataDir = folder();
   const first = await startAgent(dataDir);
   const next = await first.answered({ full: true, upsert: [assignment('a'), assignment('b')] });
@@ -439,7 +439,7 @@ it('goes on after a restart while the service is away, as the same agent', async
   ]);
 });
 
-it('asks for all after a restart, as another process', async () => {
+it('requests all checks after a restart, as a new process', async () => {
   const dataDir = folder();
   const first = await startAgent(dataDir);
   const before = await first.answered({
@@ -459,7 +459,7 @@ it('asks for all after a restart, as another process', async () => {
   expect(again.sets.map(ids)).toEqual([['a'], ['b']]);
 });
 
-it('keeps a change within a second, while it runs', async () => {
+it('saves a change to disk within a second', async () => {
   const dataDir = folder();
   const { answered, clock } = await startAgent(dataDir);
   await answered({ full: true, upsert: [assignment('a')] });
@@ -471,14 +471,14 @@ it('keeps a change within a second, while it runs', async () => {
 
 const given = (id: string) => ({ ...assignment(id), answeredUntil: 1_000 });
 
-it('has checks on disk that are new to it before it asks again', async () => {
+it('saves new checks to disk before it polls again', async () => {
   const dataDir = folder();
   const { answered } = await startAgent(dataDir);
   await answered({ full: true, upsert: [given('a')] });
   expect((await kept(dataDir)).assignments.map(({ check }) => check.id)).toEqual(['a']);
 });
 
-it('writes new checks once a second at most, and asks again after that', async () => {
+it('saves new checks at most once a second, and polls again after that', async () => {
   const dataDir = folder();
   const { answered, clock, nextPoll } = await startAgent(dataDir);
   const second = await answered({ full: true, upsert: [given('a')] });
@@ -492,7 +492,7 @@ it('writes new checks once a second at most, and asks again after that', async (
   expect((await kept(dataDir)).assignments.map(({ check }) => check.id)).toEqual(['a', 'b']);
 });
 
-it('asks again after a third of the lease where the disk hangs', async () => {
+it('polls again after a third of the lease if the disk hangs', async () => {
   const dataDir = folder();
   const { answered, clock, nextPoll, logged } = await startAgent(dataDir);
   const second = await answered({ full: true, upsert: [given('a')] });
@@ -510,7 +510,7 @@ it('asks again after a third of the lease where the disk hangs', async () => {
   );
 });
 
-it('asks again where the disk refuses new checks', async () => {
+it('polls again if the disk refuses new checks', async () => {
   const dataDir = folder();
   mkdirSync(join(dataDir, 'assignments.json', 'in the way'), { recursive: true });
   const { answered, sets, logged } = await startAgent(dataDir);
@@ -548,7 +548,7 @@ it.each<[string, (lines: readonly string[]) => string]>([
   ],
   ['is not sealed', () => '{"format":1,"location":"office","assignments":[]}'],
   ['is of a newer release', (lines) => bytesOf(['{"format":3}', ...lines.slice(1)])],
-])('puts the last assignments aside where their file %s', async (_how, change) => {
+])('sets the saved assignments aside if their file %s', async (_how, change) => {
   const dataDir = folder();
   const file = await leave(dataDir);
   writeFileSync(file, change(readFileSync(file, 'utf8').trimEnd().split('\n')));
@@ -609,7 +609,7 @@ it.each<[string, string, (file: string) => Promise<void>]>([
 it.each([
   ['is of a type that it does not know', '"TCP"', '"GOPHER"'],
   ['has no slots', '"slots"', '"times"'],
-])('leaves out a kept check that %s, and says so', async (_how, from, to) => {
+])('leaves out a saved check that %s, and logs it', async (_how, from, to) => {
   const dataDir = folder();
   const file = await leave(dataDir);
   await rewriteLine(file, 2, from, to);
@@ -620,7 +620,7 @@ it.each([
   ]);
 });
 
-it('leaves nothing on the disk that could be read without the key', async () => {
+it('saves nothing to disk that could be read without the key', async () => {
   const dataDir = folder();
   const planted = 'planted-7f3a';
   const check = checkOf('API', {
@@ -672,7 +672,7 @@ it('leaves nothing on the disk that could be read without the key', async () => 
   });
 });
 
-it('takes nothing that another key sealed, says so, and leaves it until there is something new', async () => {
+it('ignores assignments that were encrypted with another key, logs it, and keeps the file until there are new ones', async () => {
   const dataDir = folder();
   const file = await leave(dataDir);
   const sealed = readFileSync(file);
@@ -689,7 +689,7 @@ it('takes nothing that another key sealed, says so, and leaves it until there is
   expect((await kept(dataDir, OTHER_KEY)).assignments).toHaveLength(1);
 });
 
-it('seals anew what it keeps when the key changes', async () => {
+it('encrypts the saved assignments again when the key changes', async () => {
   const dataDir = folder();
   let key = KEY;
   const { answered, clock, source } = await startAgent(dataDir, undefined, () => key);
@@ -707,7 +707,7 @@ it('seals anew what it keeps when the key changes', async () => {
   await expect(kept(dataDir, KEY)).rejects.toMatchObject({ code: 'ASSIGNMENTS_OF_OTHER_KEY' });
 });
 
-it('keeps many checks of any size, as they are', async () => {
+it('saves many checks of any size unchanged', async () => {
   const dataDir = folder();
   const body = 'é\n"'.repeat(100_000);
   const upsert = Array.from({ length: 500 }, (_, n) =>
@@ -722,7 +722,7 @@ it('keeps many checks of any size, as they are', async () => {
   expect(assignments.map(assignmentMessageOf)).toEqual(upsert);
 });
 
-it('makes itself a new id where the file of the old one holds none', async () => {
+it('creates a new agent id if the file of the old one has none', async () => {
   const dataDir = folder();
   writeFileSync(`${dataDir}/agent-id`, 'two words\n');
   const { source, logged } = await startAgent(dataDir);
@@ -731,7 +731,7 @@ it('makes itself a new id where the file of the old one holds none', async () =>
   expect(logged('warn')).toHaveLength(1);
 });
 
-it('works where DATA_DIR takes no files', async () => {
+it('works if DATA_DIR is not writable', async () => {
   const file = `${folder()}/file`;
   writeFileSync(file, '');
   const { answered, stop, sets, logged } = await startAgent(file);
@@ -743,7 +743,7 @@ it('works where DATA_DIR takes no files', async () => {
   );
 });
 
-it('waits longer from failure to failure, up to half a minute, and says once what is wrong', async () => {
+it('waits longer after each failure, up to half a minute, and logs once what is wrong', async () => {
   const { nextPoll, pause, clock, logged } = await startAgent();
   const pauses: number[] = [];
   for (let failure = 0; failure < 8; failure += 1) {
@@ -763,7 +763,7 @@ it('waits longer from failure to failure, up to half a minute, and says once wha
   ]);
 });
 
-it('starts again with a short wait once the service has answered', async () => {
+it('waits only shortly again once the service has answered', async () => {
   const { nextPoll, answered, pause, clock } = await startAgent();
   for (let failure = 0; failure < 5; failure += 1) {
     (await nextPoll()).fail(500);
@@ -773,7 +773,7 @@ it('starts again with a short wait once the service has answered', async () => {
   expect(await pause()).toBeLessThanOrEqual(1000);
 });
 
-it('comes no sooner than a busy service asks for', async () => {
+it('polls no sooner than a busy service asks for', async () => {
   const { nextPoll, pause } = await startAgent();
   (await nextPoll()).fail(429, {}, { 'retry-after': '17' });
   const pauseMs = await pause();
@@ -781,7 +781,7 @@ it('comes no sooner than a busy service asks for', async () => {
   expect(pauseMs).toBeLessThanOrEqual(18_000);
 });
 
-it('comes after five minutes all the same, and half a second at most (trust model SC10)', async () => {
+it('polls after five minutes and at most half a second, whatever the service asks for (trust model SC10)', async () => {
   const { nextPoll, pause } = await startAgent();
   (await nextPoll()).fail(503, {}, { 'retry-after': '999999999' });
   const pauseMs = await pause();
@@ -789,7 +789,7 @@ it('comes after five minutes all the same, and half a second at most (trust mode
   expect(pauseMs).toBeLessThanOrEqual(300_500);
 });
 
-it('asks about once a minute where its key is refused, and goes on where it is good again', async () => {
+it('polls about once a minute while its key is refused, and continues when it is accepted again', async () => {
   const { nextPoll, answered, pause, clock, sets, logged } = await startAgent();
   for (const status of [401, 403]) {
     (await nextPoll()).fail(status);
@@ -808,7 +808,7 @@ it('asks about once a minute where its key is refused, and goes on where it is g
 it.each([
   ['99', 'agent'],
   ['1', 'service'],
-])('says what to upgrade where the protocol differs', async (supported, upgrade) => {
+])('logs what to upgrade if the protocol differs', async (supported, upgrade) => {
   const { nextPoll, pause, logged } = await startAgent();
   const mismatch = protocolMismatchOf(supported === '1' ? '2' : 'none');
   (await nextPoll()).fail(426, mismatch?.attributes);
@@ -818,14 +818,14 @@ it.each([
   expect(logged('error')).toEqual([expect.objectContaining({ kind: 'mismatch', upgrade })]);
 });
 
-it('asks for all where the service refuses what it asks', async () => {
+it('requests all checks if the service refuses its request', async () => {
   const { answered, nextPoll, pause, clock } = await startAgent();
   (await answered({ revision: 7, full: true })).fail(400);
   await clock.advance(await pause());
   expect((await nextPoll()).asked.revision).toBe(0);
 });
 
-it('ends where another process has taken its place', async () => {
+it('ends if another process has taken over its id', async () => {
   const { answered, watching, source } = await startAgent();
   (await answered({})).fail(409, { reason: 'replaced' });
   await expect(watching).rejects.toMatchObject({
@@ -835,7 +835,7 @@ it('ends where another process has taken its place', async () => {
   });
 });
 
-it('runs nothing once an operator ended it, says so once, and comes back when it is allowed (trust model SC8)', async () => {
+it('runs nothing after an operator ended it, logs it once, and continues when it is allowed again (trust model SC8)', async () => {
   const { answered, nextPoll, pause, sets, clock, logged, source } = await startAgent();
   const first = { epoch: 3, revision: 5, full: true, upsert: [assignment('a')] };
   (await answered(first)).fail(409, { reason: 'ended' });
@@ -861,7 +861,7 @@ it('runs nothing once an operator ended it, says so once, and comes back when it
   expect(sets.map(ids)).toEqual([['a'], [], ['a']]);
 });
 
-it('takes the end of its checks from the last answer under its lease', async () => {
+it('accepts an empty set of checks from the last answer under its lease', async () => {
   const { answered, sets, source, logged } = await startAgent();
   const next = await answered({ epoch: 3, revision: 5, full: true, upsert: [assignment('a')] });
   next.answer({ epoch: 0, revision: 0, full: true, upsert: [] });
@@ -874,7 +874,7 @@ it('takes the end of its checks from the last answer under its lease', async () 
   expect(source.epoch).toBe(1);
 });
 
-it('does not run its last checks on where it was ended while it was away', async () => {
+it('does not continue its last checks if it was ended while it was away', async () => {
   const dataDir = folder();
   const before = await startAgent(dataDir);
   await before.answered({ full: true, upsert: [assignment('a')] });
@@ -889,7 +889,7 @@ it('does not run its last checks on where it was ended while it was away', async
   expect((await kept(dataDir))?.assignments).toEqual([]);
 });
 
-it('runs on and asks again where the location has no place for it', async () => {
+it('continues and polls again if the location accepts no more agents', async () => {
   const { answered, pause, sets } = await startAgent();
   const poll = await answered({ full: true, upsert: [assignment('a')] });
   poll.fail(409, { reason: 'too_many_agents', limit: 100 });
@@ -897,7 +897,7 @@ it('runs on and asks again where the location has no place for it', async () => 
   expect(sets.map(ids)).toEqual([['a']]);
 });
 
-it('gives a poll up in time to keep its lease', async () => {
+it('cancels a poll in time to keep its lease', async () => {
   const { answered, nextPoll, pause, clock } = await startAgent();
   const held = await answered({ leaseMs: 6000 });
   expect(clock.nextTimerInMs).toBe(4000);
@@ -907,13 +907,13 @@ it('gives a poll up in time to keep its lease', async () => {
   await nextPoll();
 });
 
-it('does not pester a service that holds no polls', async () => {
+it('does not poll at once again if the service answers polls at once', async () => {
   const { nextPoll, pause } = await startAgent();
   (await nextPoll()).answer({});
   expect(await pause()).toBeGreaterThan(0);
 });
 
-it('says once an hour that the clocks differ, and keeps to its own (trust model SN21)', async () => {
+it('logs once an hour that the clocks differ, and uses its own (trust model SN21)', async () => {
   const { answered, nextPoll, clock, runs, logged } = await startAgent();
   const aheadMs = 60_000;
   const serverTime = (): number => clock.wallMs() + aheadMs;
@@ -934,7 +934,7 @@ it('says once an hour that the clocks differ, and keeps to its own (trust model 
   expect(logged('warn')).toHaveLength(1);
 });
 
-it('says that its clock is ahead, and shifts the end of a run to be made at once', async () => {
+it('logs that its clock is ahead, and shifts the deadline of a one-off run', async () => {
   const { answered, clock, runs, logged } = await startAgent();
   const behindMs = 90_000;
   const serverTime = clock.wallMs() - behindMs;
@@ -955,7 +955,7 @@ it('says that its clock is ahead, and shifts the end of a run to be made at once
   ]);
 });
 
-it('says that it holds its lease anew where the one before had run out', async () => {
+it('logs that it has a lease again if the previous one had expired', async () => {
   const { answered, nextPoll, source, logged } = await startAgent();
   const anew = { msg: 'the lease had expired; the agent has a new one' };
   const second = await answered({ epoch: 4 });
@@ -968,7 +968,7 @@ it('says that it holds its lease anew where the one before had run out', async (
   expect(logged('info')).toContainEqual(expect.objectContaining({ epoch: 5, ...anew }));
 });
 
-it('does not take a poll that was held for a clock that is off', async () => {
+it('does not take a held poll for a wrong clock', async () => {
   const { answered, nextPoll, clock, logged } = await startAgent();
   const held = await answered({ leaseMs: 60_000 });
   const serverTime = clock.wallMs();
@@ -978,7 +978,7 @@ it('does not take a poll that was held for a clock that is off', async () => {
   expect(logged('warn')).toEqual([]);
 });
 
-it('hands its lease back when no poll is under way any more', async () => {
+it('returns its lease when no poll is in flight any more', async () => {
   const { answered, stop, source, stub, clock } = await startAgent();
   const named = { epoch: 6, runs: [oneOff('run-1', clock)] };
   const held = await answered(named);
@@ -994,7 +994,7 @@ it('hands its lease back when no poll is under way any more', async () => {
   expect(source.epoch).toBe(0);
 });
 
-it('says so where the service had taken its lease back before', async () => {
+it('logs it if the service had already taken its lease back', async () => {
   const { answered, stop, source, stub, logged } = await startAgent();
   await answered({ epoch: 6 });
   await stop();
@@ -1008,7 +1008,7 @@ it('says so where the service had taken its lease back before', async () => {
   expect(source.epoch).toBe(0);
 });
 
-it('has nothing to hand back where it never held a lease', async () => {
+it('returns nothing if it never had a lease', async () => {
   const { nextPoll, stop, source, stub } = await startAgent();
   await nextPoll();
   await stop();
@@ -1016,7 +1016,7 @@ it('has nothing to hand back where it never held a lease', async () => {
   expect(stub.releases).toEqual([]);
 });
 
-it('lets the lease run out where it cannot be handed back', async () => {
+it('lets the lease expire if it cannot be returned', async () => {
   const { answered, stop, source, stub, logged } = await startAgent();
   await answered({});
   await stop();
@@ -1027,7 +1027,7 @@ it('lets the lease run out where it cannot be handed back', async () => {
   expect(logged('warn')).toEqual([expect.objectContaining({ kind: 'offline' })]);
 });
 
-it('does not wait for a disk that does not answer before it hands its lease back', async () => {
+it('stops returning its lease at the time limit while the disk does not answer', async () => {
   const dataDir = folder();
   // Whoever opens it to write waits for a reader.
   const pipe = join(dataDir, 'assignments.json.new');
@@ -1048,7 +1048,7 @@ it('does not wait for a disk that does not answer before it hands its lease back
   await reader.close();
 });
 
-describe('an agent that stood still', () => {
+describe('an agent that was suspended', () => {
   const ANSWERED_MS = 1_000_000;
   const held = (id: string, answeredUntil: number | null) => ({ ...assignment(id), answeredUntil });
 
@@ -1060,7 +1060,7 @@ describe('an agent that stood still', () => {
     return { ...agent, open };
   }
 
-  it('asks anew where its lease ended meanwhile, and knows then whose its checks are', async () => {
+  it('polls again if its lease expired meanwhile, and then knows which checks it has', async () => {
     const { clock, source, nextPoll, sets, open } = await running();
     await clock.advance(1_000);
     const since = momentOf(clock);
@@ -1091,7 +1091,7 @@ describe('an agent that stood still', () => {
     expect(source.pollForAssignments(since)).toBeInstanceOf(Promise);
   });
 
-  it('waits for all pages of the answer, asks again where there is none, and no longer where it is refused', async () => {
+  it('waits for all pages of the answer, polls again if there is none, and stops waiting if it is refused', async () => {
     const { clock, source, nextPoll, pause } = await running();
     const since = momentOf(clock);
     clock.suspend(LEASE_MS + 1);
@@ -1115,7 +1115,7 @@ describe('an agent that stood still', () => {
     expect(known).toEqual(['whole', 'refused']);
   });
 
-  it('begins anew with the pages where it stood still between two of them', async () => {
+  it('requests all pages again if it was suspended between two of them', async () => {
     const { clock, source, nextPoll, open, sets } = await running();
     open.answer({ full: true, upsert: [held('a', null)], nextPage: 'two' });
     const second = await nextPoll();
@@ -1131,7 +1131,7 @@ describe('an agent that stood still', () => {
     expect(sets.slice(1).map(ids)).toEqual([['b']]);
   });
 
-  it('asks anew while it still reads the answer after the end of its lease, and not later', async () => {
+  it('polls again if its lease expires while it reads the answer, and not later', async () => {
     const { clock, source, nextPoll, pause, open } = await running();
     const since = momentOf(clock);
     clock.spend(LEASE_MS + 1);
@@ -1155,7 +1155,7 @@ describe('an agent that stood still', () => {
     expect(later.isGivenUp).toBe(false);
   });
 
-  it('asks nothing while its lease goes on, nor where the service was away already', async () => {
+  it('does not poll again while its lease is valid, nor if the service was already away', async () => {
     const { clock, source, open, pause } = await running();
     const since = momentOf(clock);
     clock.spend(LEASE_MS - 1_000);
@@ -1170,7 +1170,7 @@ describe('an agent that stood still', () => {
     expect(source.pollForAssignments(since)).not.toBeNull();
   });
 
-  it('asks no more where it is stopped', async () => {
+  it('does not poll any more once it is stopped', async () => {
     const { clock, source, stop, nextPoll } = await running();
     const since = momentOf(clock);
     clock.spend(LEASE_MS + 1);

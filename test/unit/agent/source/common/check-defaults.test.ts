@@ -20,8 +20,8 @@ const TCP = '{ id: tcp, checkType: TCP, request: { hostname: localhost, port: 80
 const URL_CHECK = '{ id: url, checkType: URL, request: { url: "http://localhost" } }';
 const ICMP = '{ id: icmp, checkType: ICMP, request: { hostname: localhost } }';
 
-describe('defaults', () => {
-  it('stand under each check, and a check overrules them', async () => {
+describe('the defaults of a check file', () => {
+  it('apply to each check, and a field of the check overrides them', async () => {
     const checks = await checksOf(
       '  { frequency: 5, tags: [x] }',
       TCP,
@@ -31,7 +31,7 @@ describe('defaults', () => {
     expect(checks[1]).toMatchObject({ frequency: 1, tags: [] });
   });
 
-  it('count only where the type has the field', async () => {
+  it('apply only to check types that have the field', async () => {
     const [tcp, url, icmp] = await checksOf(
       '  { maxResponseTime: 4000, maxPacketLossThreshold: 50, request: { skipSSL: true, pingCount: 3 } }',
       TCP,
@@ -72,14 +72,14 @@ describe('defaults', () => {
     expect(url?.request.assertions).toEqual([]);
   });
 
-  it('that are wrong are reported once, where they stand', async () => {
+  it('are reported once, at their position, if they are wrong', async () => {
     const problems = await problemsOf('  frequency: 3', TCP, URL_CHECK, ICMP);
     expect(problems).toMatch(
       /^f\.yaml:2:14: defaults\.frequency of check "tcp" must be one of .*, not 3$/,
     );
   });
 
-  it('that no check type has are refused with the nearest name', async () => {
+  it('are refused with the nearest name if no check type has the field', async () => {
     const problems = await problemsOf(
       '  { frequencey: 1, id: x, retryStrategy: { typ: FIXED, type: FIXED }, request: { hostnme: a } }',
       TCP,

@@ -49,8 +49,8 @@ function nested(depth: number): unknown[] {
   return list;
 }
 
-describe('checks that are alike', () => {
-  it('are read as each of them alone is', () => {
+describe('similar checks', () => {
+  it('are read as if each were alone', () => {
     fc.assert(
       fc.property(fc.array(body, { maxLength: 60 }), (bodies) => {
         const alike = new SimilarCheckParser();
@@ -96,7 +96,7 @@ describe('checks that are alike', () => {
       url('http://a/'),
       { request: { ...url('http://b/'), assertions: nested(100_000) } },
     ],
-  ])('are refused as they would be alone: %s', (_what, checkType, request, wrong) => {
+  ])('are refused as if each were alone: %s', (_what, checkType, request, wrong) => {
     const alike = new SimilarCheckParser();
     const sound = { checkType, name: 'A', request };
     const given = { ...sound, ...wrong };
@@ -111,7 +111,7 @@ describe('checks that are alike', () => {
     expect(next).toEqual({ ...checkBodySchema.parse(sound), id: 'next', name: 'B' });
   });
 
-  it('share what they have in common, which is kept once', () => {
+  it('share their common parts in memory', () => {
     const alike = new SimilarCheckParser();
     const read = (id: string, address: string) =>
       alike.parse(

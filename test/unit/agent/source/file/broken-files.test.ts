@@ -95,8 +95,8 @@ function mutated(text: string, change: Mutation): string {
   }
 }
 
-describe('a check file broken anywhere in any way', () => {
-  it('is taken, or refused with lines that say where and what', async () => {
+describe('a randomly broken check file', () => {
+  it('is accepted, or rejected with messages that name the line and the problem', async () => {
     const changes = fc.array(mutation, { minLength: 1, maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...VALID), changes, async (valid, list) => {

@@ -60,7 +60,7 @@ describe('a valid check file', () => {
   });
 });
 
-describe('the text', () => {
+describe('the text of a check file', () => {
   it.each([
     ['', '1:1: the file is empty; it must be a mapping with a list of checks under the key checks'],
     ['- a', '1:1: the file must be a mapping with a list of checks under the key checks'],
@@ -107,7 +107,7 @@ describe('the text', () => {
       ['4:3: not valid YAML: a { is not closed by a }, or what it holds is not indented enough'],
     ],
     ['a: @b', ['1:4: not valid YAML: text that starts with @ must be in quotes']],
-  ])('%j is told of each slip once, in plain words', async (text, problems) => {
+  ])('%j has each mistake reported once, in plain words', async (text, problems) => {
     expect(await problemsOf(text)).toEqual(problems);
   });
 
@@ -146,7 +146,7 @@ describe('the text', () => {
   });
 });
 
-describe('the checks', () => {
+describe('the checks of a check file', () => {
   it('each report a key that is given twice', async () => {
     const problems = await problemsOf(`checks:\n  - { a: 1, a: 2 }\n  - { a: 1, a: 2 }`);
     expect(problems.filter((problem) => problem.endsWith('twice'))).toEqual([
@@ -342,7 +342,7 @@ describe('the checks', () => {
   it.each([
     ['{ id: a, checktype: API, request: { url: "http://h" } }', '2:14: checks[0].checktype'],
     ['{ id: a, type: API, request: { url: "http://h" } }', '2:14: checks[0].type'],
-  ])('with checkType under another key are told of that key alone: %s', async (check, place) => {
+  ])('with checkType under another key have only that key reported: %s', async (check, place) => {
     expect(await problemsOfCheck(check)).toEqual([
       `${place} of check "a" is not a known key; did you mean checkType?`,
     ]);
@@ -352,7 +352,7 @@ describe('the checks', () => {
     ['{ id: a, checkType: API, request: { url: "http://h", method: FETCH } }'],
     ['{ id: a, checkType: DNS, request: { query: h, recordType: ANY } }'],
     ['{ id: a, checkType: SMTP }'],
-  ])('are told of no value that is not truly near: %s', async (check) => {
+  ])('get no suggestion that is not similar: %s', async (check) => {
     const problems = await problemsOfCheck(check);
     expect(problems).toEqual([expect.stringContaining(' must be one of ')]);
     expect(problems[0]).not.toContain('did you mean');
@@ -374,7 +374,7 @@ describe('the checks', () => {
     expect((await problemsOfCheck(check)).join()).toMatch(/must not be over maxResponseTime.*tags/);
   });
 
-  it('have all their problems reported at once, whichever step of the reading finds each', async () => {
+  it('have all their problems reported at once, whichever step finds them', async () => {
     const text = `checks:
   - id: a
     checkType: HTTP
@@ -439,17 +439,20 @@ variables: [{ key: A, value: 1 }, { key: A, value: x }]
       'url: "http://h", basicAuth: { username: me, password: "********" }',
       'request.basicAuth.password',
     ],
-  ])('of type %s with the mask of API answers are refused: %s', async (type, request, field) => {
-    const file = (second: string) =>
-      `checks:\n  - { id: a, checkType: ${type}, request: { url: "http://h" } }\n  - ${second}`;
-    const [problem, ...others] = await problemsOf(
-      file(`{ id: b, checkType: ${type}, request: { ${request} } }`),
-    );
-    expect(others).toEqual([]);
-    expect(problem).toContain(
-      `${field} of check "b" must not hold ********: API answers show it in place of a hidden value`,
-    );
-  });
+  ])(
+    'of type %s with a masked value from an API response are refused: %s',
+    async (type, request, field) => {
+      const file = (second: string) =>
+        `checks:\n  - { id: a, checkType: ${type}, request: { url: "http://h" } }\n  - ${second}`;
+      const [problem, ...others] = await problemsOf(
+        file(`{ id: b, checkType: ${type}, request: { ${request} } }`),
+      );
+      expect(others).toEqual([]);
+      expect(problem).toContain(
+        `${field} of check "b" must not hold ********: API answers show it in place of a hidden value`,
+      );
+    },
+  );
 
   it('with the same id are refused, naming the first', async () => {
     expect(await problemsOf(`checks:\n  - ${TCP}\n  - ${TCP}`)).toEqual([
@@ -498,7 +501,7 @@ variables: [{ key: A, value: 1 }, { key: A, value: x }]
     expect(problem).toMatch(/not text of 5000 characters$/);
   });
 
-  it('with a wrong pattern in an assertion are refused at its place', async () => {
+  it('with an invalid pattern in an assertion are refused at its position', async () => {
     const api = (assertion: string) =>
       problemsOfCheck(
         `{ id: a, checkType: API, request: { url: "http://h", assertions: [{ comparison: EQUALS, ${assertion} }] } }`,

@@ -33,13 +33,13 @@ describe('the variables of a check file', () => {
     expect(checks[0]?.variables).toEqual([{ key: 'A', value: '1', secret: false }]);
   });
 
-  it('are none where there are none', async () => {
+  it('are an empty list if the file has none', async () => {
     for (const text of [fileWith(''), fileWith('variables:'), fileWith('variables: []')]) {
       expect((await parseCheckFile(text, 'f.yaml')).variables).toEqual([]);
     }
   });
 
-  it('may be shared by checks in the defaults, which one of its own replaces', async () => {
+  it('may be shared by checks through the defaults, and a variable of the check replaces a shared one', async () => {
     const text = [
       'defaults: { variables: [{ key: A, value: x }] }',
       'checks:',
@@ -50,7 +50,7 @@ describe('the variables of a check file', () => {
     expect(checks.map(({ variables }) => variables.map(({ key }) => key))).toEqual([['A'], ['B']]);
   });
 
-  it('are part of the fingerprint, each field of them', async () => {
+  it('are part of the fingerprint with each of their fields', async () => {
     const one = '- { key: A, value: x }';
     const texts = [one, '- { key: B, value: x }', '- { key: A, value: y }'];
     const all = [...texts, '- { key: A, value: x, secret: true }', ''];
@@ -89,7 +89,7 @@ const STRANGE =
   'has a key that is not known, nor shown here, as it may be a part of a value that holds a comma and needs quotes; known here: key, value, secret';
 const HIDDEN = '(the value is not shown here)';
 
-describe('what is wrong with variables', () => {
+describe('a mistake in the variables of a check file', () => {
   const slips: readonly (readonly [list: string, column: number, path: string, what: string])[] = [
     ['{ A: s3cret }', 0, '', 'must be a list of {key, value, secret}, not a mapping'],
     ['s3cret', 0, '', `must be a list of {key, value, secret} ${HIDDEN}`],
@@ -134,19 +134,27 @@ describe('what is wrong with variables', () => {
     ['[{ key: A, value: a,b: s3cret }]', 20, '[0]', STRANGE],
   ];
 
-  it.each(slips)('of a file: %s', async (list, column, path, what) => {
-    const problems = await problemsOf(fileWith(`variables: ${list}`));
-    expect(problems).toEqual([`2:${12 + column}: variables${path} ${what}`]);
-    expect(problems.join()).not.toMatch(/s3cret|31337/);
-  });
+  it.each(slips)(
+    'is reported in the variables of the file: %s',
+    async (list, column, path, what) => {
+      const problems = await problemsOf(fileWith(`variables: ${list}`));
+      expect(problems).toEqual([`2:${12 + column}: variables${path} ${what}`]);
+      expect(problems.join()).not.toMatch(/s3cret|31337/);
+    },
+  );
 
-  it.each(slips)('of a check: %s', async (list, column, path, what) => {
-    const problems = await problemsOf(checkWith(list));
-    expect(problems).toEqual([`2:${18 + column}: checks[0].variables${path} of check "a" ${what}`]);
-    expect(problems.join()).not.toMatch(/s3cret|31337/);
-  });
+  it.each(slips)(
+    'is reported in the variables of a check: %s',
+    async (list, column, path, what) => {
+      const problems = await problemsOf(checkWith(list));
+      expect(problems).toEqual([
+        `2:${18 + column}: checks[0].variables${path} of check "a" ${what}`,
+      ]);
+      expect(problems.join()).not.toMatch(/s3cret|31337/);
+    },
+  );
 
-  it('is told of all of them, and of the rest of the file', async () => {
+  it('is reported for every variable, together with the mistakes in the rest of the file', async () => {
     const text = `variables:\n  - { key: A, value: 1 }\n  - { key: 2, value: x }\nchecks: []`;
     expect(await problemsOf(text)).toEqual([
       `2:22: variables[0].value must be text; put it in quotes ${HIDDEN}`,

@@ -19,7 +19,7 @@ const RUN = oneOffMessageOf({
 });
 const run = (n: number): OneOffMessage => ({ ...RUN, runId: `run-${n}` });
 
-it('accepts no run while ten thousand are not done', () => {
+it('accepts no one-off run while ten thousand are not done', () => {
   const oneOffs = new KnownOneOffs();
   oneOffs.take(Array.from({ length: MAX_KNOWN }, (_, n) => run(n)));
   expect(oneOffs.take([run(MAX_KNOWN)]).runs).toEqual([]);
@@ -39,7 +39,7 @@ it('stores 64 MiB of runs that are not done, and accepts others when there is ca
   expect(oneOffs.take(messages).runs.map(({ runId }) => runId)).toEqual(['run-67']);
 });
 
-it('forgets the run that was done first once it knows ten thousand, and passes it on where it is named again', () => {
+it('forgets the run that finished first once it knows ten thousand, and starts it again if it is sent again', () => {
   const oneOffs = new KnownOneOffs();
   const passedOn = (...numbers: readonly number[]) =>
     oneOffs.take(numbers.map(run)).runs.map(({ runId }) => runId);

@@ -247,7 +247,7 @@ it('requests all checks again after 256 MiB of changes, and ignores further ones
   await stop();
 });
 
-it('waits longer from answer without end to answer without end (trust model SN17)', async () => {
+it('waits longer after each answer that does not end (trust model SN17)', async () => {
   const fixture = await startSource(() => ({ answer: { nextPage: 'page' } }));
   const { clock, polled, stop } = fixture;
   const waits: number[] = [];

@@ -5,14 +5,14 @@ import { plainWords } from '../../../../../../src/agent/source/file/document/yam
 const codesIn = (text: string): readonly string[] =>
   parseYaml(text).problems.map(({ code }) => code);
 
-describe('a text with a problem at every character', () => {
+describe('parsing YAML with a problem at every character', () => {
   it.each([
     ['closing brackets', '}'.repeat(20_000)],
     ['commas', `[${','.repeat(20_000)}`],
     ['escapes', `a: "${'\\q'.repeat(20_000)}"`],
     ['anchors', `a: ${'&b '.repeat(20_000)}`],
     ['ends of documents', '...\n---\n'.repeat(20_000)],
-  ])('is parsed no further than a thousand %s', (_name, text) => {
+  ])('stops after a thousand %s', (_name, text) => {
     const { contents, problems } = parseYaml(text);
     expect(problems.length).toBeGreaterThan(0);
     expect(problems.length).toBeLessThanOrEqual(1_000);
@@ -20,13 +20,13 @@ describe('a text with a problem at every character', () => {
     if (problems.length === 1_000) expect(contents).toBeNull();
   });
 
-  it('is told of each of them up to there', () => {
+  it('reports each problem up to there', () => {
     expect(codesIn('a: "\\q\\w"\nb: "\\y"')).toEqual(Array(3).fill('BAD_DQ_ESCAPE'));
     expect(codesIn('[1,,,]')).toEqual(Array(2).fill('UNEXPECTED_TOKEN'));
   });
 });
 
-describe('a text that is longer than any field takes', () => {
+describe('a YAML string that is longer than any field may be', () => {
   it.each([
     ['in quotes', (text: string) => `a: "${text}"`, 3],
     ['plain', (text: string) => `a: ${text}`, 3],
@@ -40,7 +40,7 @@ describe('a text that is longer than any field takes', () => {
   });
 });
 
-describe('what the library quotes of a text', () => {
+describe('text that the YAML library quotes in a message', () => {
   it.each([
     ['an escape that is none', 'value: "ab\\upassw0rd"'],
     ['an escape of another language', 'value: "ab\\U{passw0rd}"'],

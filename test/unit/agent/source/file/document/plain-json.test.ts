@@ -28,7 +28,7 @@ describe('plain JSON', () => {
     ['YAML in braces', '{a: 1}'],
     ['a list', '[1]'],
     ['nothing', ''],
-  ])('has not %s', (_, text) => {
+  ])('is not a text with %s', (_, text) => {
     expect(readPlainJson(text)).toBeNull();
   });
 
