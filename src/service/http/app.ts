@@ -23,6 +23,7 @@ import { addErrors, frameworkErrorResponse } from './plugins/errors.ts';
 import { addBodyEncodings } from './plugins/gzip-body.ts';
 import { addJsonBodies } from './plugins/json-body.ts';
 import { addObservation, requestIdOf } from './plugins/observe.ts';
+import { addQueryNames } from './plugins/query-names.ts';
 import { addSchemas } from './plugins/schemas.ts';
 
 export { agentOf } from './access/agent-access.ts';
@@ -146,6 +147,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addAuthentication(app, { authenticator, locationKeys, clock });
   addBodyEncodings(app);
   addJsonBodies(app);
+  addQueryNames(app);
   addSchemas(app, { clock, log });
   await addOpenApi(app, VERSION);
 

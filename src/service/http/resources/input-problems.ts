@@ -1,16 +1,14 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { invalid, MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.ts';
-import { problemsOf, type Validation, validate } from './problems.ts';
+import { problemAt, type Validation, validate } from './problems.ts';
 
 /** For a value in which a mask would be stored literally. */
 export const MASK_NOT_ALLOWED = `must not hold ${MASK}: this stands for a hidden value, so give the value itself`;
 
 /** `path` starts inside the body. */
 export function bodyProblem(path: readonly PropertyKey[], message: string): RequestProblem {
-  const error = new z.ZodError([{ code: 'custom', path: [...path], message, input: undefined }]);
-  const [problem] = problemsOf(error, 'body');
-  return problem ?? { path: 'body', message };
+  return problemAt('body', path, message);
 }
 
 /** Validates a body. Returns the problems, so that callers can report theirs with them. */

@@ -55,6 +55,15 @@ export function problemsOf(
   return found.slice(0, MAX_FOUND_PROBLEMS);
 }
 
+/** @param path starts inside the part */
+export function problemAt(
+  part: RequestPart,
+  path: readonly PropertyKey[],
+  message: string,
+): RequestProblem {
+  return { path: pathText(part, path), message };
+}
+
 function problemsIn(
   issue: z.core.$ZodIssue,
   part: RequestPart,

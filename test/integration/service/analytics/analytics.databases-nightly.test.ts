@@ -363,7 +363,10 @@ describe.each(databases)('on %s', (kind) => {
         ['metrics=dns&limit=101', 'query.limit'],
         ['metrics=dns&page=0', 'query.page'],
         ['metrics=dns&from=yesterday', 'query.from'],
-        ['metrics=dns&interval=5', 'query.interval is not a known field'],
+        [
+          'metrics=dns&interval=5',
+          'query.interval is not a known parameter; did you mean aggregationInterval?',
+        ],
       ];
       for (const [query, problem] of wrong) {
         expect([query, (await refused(query)).join('\n')]).toEqual([

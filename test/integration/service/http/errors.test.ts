@@ -144,9 +144,19 @@ describe('validation', () => {
     ]);
     const empty = await service.ask('/v1/things', { method: 'POST' });
     expect(empty.json.message).toBe('body is missing; it must be an object');
-    expect((await service.ask('/v1/things?limit=5&colour=red')).json.message).toBe(
-      'query.colour is not a known field',
+  });
+
+  it('names query parameters that the endpoint does not have, and the nearest that it has', async () => {
+    const { json } = await service.ask('/v1/things?limit=5&colour=red&Limt=3');
+    expect(json.message).toBe(
+      'query.colour is not a known parameter; this endpoint has limit (and 1 more, see attributes.problems)',
     );
+    expect(json.attributes.problems[1]).toEqual({
+      path: 'query.Limt',
+      message: 'is not a known parameter; did you mean limit?',
+    });
+    const none = await service.ask('/v1/things/missing?deep=true');
+    expect(none.json.message).toBe('query.deep is not a known parameter; this endpoint has none');
   });
 
   it('repeats no text of a body, which may be a secret', async () => {
