@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { alertSettingsSchema, wholeAlertSettings } from '../../model/alerting/alert-settings.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { READ } from '../http/resources/check-parameters.ts';
+import { preconditionOf } from '../http/resources/etag.ts';
 import { optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 import type { AccountAlertSettings } from './settings.ts';
 
@@ -44,7 +45,7 @@ export function alertSettingsRoutes({
     app.route({
       method: ['PUT', 'PATCH'],
       url: PATH,
-      config: ADMIN,
+      config: { ...ADMIN, conditional: true },
       schema: {
         tags: TAGS,
         summary: 'Change the alert settings of the account',
@@ -57,7 +58,10 @@ export function alertSettingsRoutes({
       handler: async (request) => {
         const { accountId } = callerOf(request);
         const { params: asked, body } = request;
-        return wholeAlertSettings(await alertSettings.update(accountId, asked.accountId, body));
+        const precondition = preconditionOf(request, wholeAlertSettings);
+        return wholeAlertSettings(
+          await alertSettings.update(accountId, asked.accountId, body, precondition),
+        );
       },
     });
   };

@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { findAlertSettings, putAlertSettings } from './settings.sql.ts';
 
@@ -19,6 +20,7 @@ export interface AccountAlertSettings {
     callerAccountId: string,
     accountId: string,
     input: Readonly<Record<string, unknown>>,
+    precondition?: Precondition<AlertSettings>,
   ): Promise<AlertSettings>;
 }
 
@@ -39,12 +41,13 @@ export function createAccountAlertSettings({
       return stored(store, accountId);
     },
 
-    async update(callerAccountId, accountId, input) {
+    async update(callerAccountId, accountId, input, precondition) {
       if (accountId !== callerAccountId) throw notFound('account');
       const given = Object.entries(input).filter(([, value]) => value !== undefined);
       return store.transaction(async (tx) => {
         await lockAccount(tx, accountId);
         const before = await stored(tx, accountId);
+        precondition?.(before);
         const settings = validBody(alertSettingsSchema, {
           ...before,
           ...Object.fromEntries(given),

@@ -45,7 +45,8 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
       },
       async (request, reply) => {
         const { key, apiKey } = await apiKeys.create(callerOf(request).accountId, request.body);
-        return reply.code(201).send({ ...presentApiKey(apiKey), key });
+        const shown = { ...presentApiKey(apiKey), key };
+        return reply.code(201).header('location', `${PATH}/${apiKey.id}`).send(shown);
       },
     );
 

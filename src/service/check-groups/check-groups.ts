@@ -4,6 +4,7 @@ import { type Allowance, unlimited } from '../accounts/allowance.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { invalid, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -34,9 +35,13 @@ export interface CheckGroups {
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredGroup[]>;
   /** Replaces the given fields, each as a whole. */
-  update(key: AccountKey<number>, input: RawBody): Promise<StoredGroup>;
+  update(
+    key: AccountKey<number>,
+    input: RawBody,
+    precondition?: Precondition<StoredGroup>,
+  ): Promise<StoredGroup>;
   /** The group's checks stay, without a group. */
-  remove(key: AccountKey<number>): Promise<void>;
+  remove(key: AccountKey<number>, precondition?: Precondition<StoredGroup>): Promise<void>;
 }
 
 /** Ignored in an update. */
@@ -68,10 +73,11 @@ export function createCheckGroups({
       return listGroups(store, { accountId, ...rangeOf(page) });
     },
 
-    update({ accountId, id }, input) {
+    update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
         const stored = await lockGroup(tx, { accountId, id });
         if (stored === null) throw notFound('check group');
+        precondition?.(stored);
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const fields = validBody(checkGroupSchema, { ...stored.fields, ...given });
         allowance.admitLocations(accountId, fields, stored.fields);
@@ -91,11 +97,12 @@ export function createCheckGroups({
       });
     },
 
-    async remove({ accountId, id }) {
+    async remove({ accountId, id }, precondition) {
       await store.transaction(async (tx) => {
         await lockChecksOfGroup(tx, { accountId, id });
         const stored = await lockGroup(tx, { accountId, id });
         if (stored === null) throw notFound('check group');
+        precondition?.(stored);
         const affected = await locationsOf(tx, accountId, stored);
         await change(tx, { accountId, named: [], affected });
         await deleteGroup(tx, { accountId, id, deletedAtMs: clock.wallMs() });

@@ -73,7 +73,7 @@ export function checkRunsRoutes({
       async (request, reply) => {
         const { accountId } = callerOf(request);
         const run = await checkRuns.request(accountId, request.params.id, request.body);
-        return reply.code(201).send(presentRun(run));
+        return reply.code(201).header('location', `/v1/check-runs/${run.id}`).send(presentRun(run));
       },
     );
 

@@ -8,13 +8,14 @@ import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
   CHECK_TAGS,
+  CONDITIONAL,
   checkId,
   listFields,
   MAX_FILTERS,
   putQuery,
   READ,
-  WRITE,
 } from '../http/resources/check-parameters.ts';
+import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT, repeatable } from '../http/resources/parameters.ts';
 import { anyCheckBody, anyCheckResponse } from './check-schemas.ts';
 import type { Checks, CheckView } from './checks.ts';
@@ -36,6 +37,8 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
     stored.check.checkType === 'HEARTBEAT'
       ? presentHeartbeat(stored, publicUrl ?? pingOrigin(request), viewerOf(request))
       : presentCheck(stored, viewerOf(request));
+  const requiredBy = (request: FastifyRequest) =>
+    preconditionOf<CheckView>(request, (stored) => presentAny(stored, request));
   const params = z.object({ id: anyCheckId });
   const response = anyCheckResponse;
   const listQuery = z.strictObject({
@@ -51,7 +54,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
     app.post(
       '/v1/checks',
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
           summary: 'Create a check of any type',
@@ -63,7 +66,8 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
       async (request, reply) => {
         const { accountId } = callerOf(request);
         const created = await checks.create(accountId, request.body, request.query);
-        return reply.code(201).send(presentCheck(created, viewerOf(request)));
+        const shown = presentCheck(created, viewerOf(request));
+        return reply.code(201).header('location', `/v1/checks/${shown.id}`).send(shown);
       },
     );
 
@@ -103,7 +107,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
     app.put(
       '/v1/checks/:id',
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
           summary: 'Update a check, or create it under a given id',
@@ -117,7 +121,10 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
       },
       async (request) => {
         const { body, query } = request;
-        const stored = await checks.put(keyOf(request), body, query);
+        const stored = await checks.put(keyOf(request), body, {
+          ...query,
+          precondition: requiredBy(request),
+        });
         return presentCheck(stored, viewerOf(request));
       },
     );
@@ -125,7 +132,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
     app.patch(
       '/v1/checks/:id',
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
           summary: 'Update a check',
@@ -135,7 +142,9 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
         },
       },
       async (request) => {
-        const updated = await checks.update(keyOf(request), request.body);
+        const updated = await checks.update(keyOf(request), request.body, {
+          precondition: requiredBy(request),
+        });
         return presentCheck(updated, viewerOf(request));
       },
     );
@@ -143,7 +152,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
     app.delete(
       '/v1/checks/:id',
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
           summary: 'Delete a check',
@@ -152,7 +161,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
         },
       },
       async (request, reply) => {
-        await checks.remove(keyOf(request));
+        await checks.remove(keyOf(request), { precondition: requiredBy(request) });
         return reply.code(204).send(null);
       },
     );

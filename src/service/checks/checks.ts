@@ -24,6 +24,7 @@ import {
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { bodyProblem, unstorableTexts, validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
@@ -75,10 +76,21 @@ export interface Checks {
   /** Oldest first, a few at a time: a page of the largest checks has hundreds of megabytes. */
   list(accountId: string, query: CheckQuery): AsyncIterable<readonly CheckView[]>;
   /** Replaces the given fields, each as a whole, and validates the result. */
-  update(key: AccountKey, input: CheckInput, type?: RunnableCheckType): Promise<CheckView>;
+  update(key: AccountKey, input: CheckInput, options?: ChangeOptions): Promise<CheckView>;
   /** Like `update`, but creates a check that does not exist under the given id. */
   put(key: AccountKey, input: CheckInput, options: PutOptions): Promise<CheckView>;
-  remove(key: AccountKey, type?: StoredCheckType): Promise<void>;
+  remove(
+    key: AccountKey,
+    options?: { readonly type?: StoredCheckType; readonly precondition?: CheckPrecondition },
+  ): Promise<void>;
+}
+
+/** On what GET shows of the check; without views where there is none. */
+export type CheckPrecondition = Precondition<CheckView> | undefined;
+
+export interface ChangeOptions {
+  readonly type?: RunnableCheckType | undefined;
+  readonly precondition?: CheckPrecondition;
 }
 
 export interface CreateOptions {
@@ -89,9 +101,7 @@ export interface CreateOptions {
   readonly autoAssignAlerts: boolean;
 }
 
-export interface PutOptions extends CreateOptions {
-  readonly type?: RunnableCheckType | undefined;
-}
+export interface PutOptions extends CreateOptions, ChangeOptions {}
 
 /** Ignored in an update. */
 const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
@@ -203,20 +213,22 @@ export function createChecks(parts: ChecksParts): Checks {
       );
     },
 
-    update({ accountId, id }, input, type) {
+    update({ accountId, id }, input, { type, precondition } = {}) {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (!isOfType(stored, type)) throw notFound('check');
+        precondition?.(await viewOf(tx, accountId, stored));
         return change(tx, accountId, stored, input);
       });
     },
 
-    put({ accountId, id }, input, { type, ...options }) {
+    put({ accountId, id }, input, { type, precondition, ...options }) {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
           // A new check needs it, so the caller meant an existing check.
           if (input.request === undefined) throw notFound('check');
+          precondition?.();
           const checkType = type ?? input.checkType;
           const given = changesIn(input, { id, checkType: type });
           const check = wholeCheck({ name: id, ...given, checkType }, id);
@@ -230,14 +242,16 @@ export function createChecks(parts: ChecksParts): Checks {
         if (type !== undefined && checkType !== type) {
           throw conflict(`There is a check with this id, of the type ${checkType}`, { checkType });
         }
+        precondition?.(await viewOf(tx, accountId, present));
         return change(tx, accountId, present, input);
       });
     },
 
-    async remove({ accountId, id }, type) {
+    async remove({ accountId, id }, { type, precondition } = {}) {
       await store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (!isOfType(stored, type)) throw notFound('check');
+        precondition?.(await viewOf(tx, accountId, stored));
         await lockReferences(tx, { accountId, before: stored.check, after: null });
         await deleteCheck(tx, { accountId, id });
       });

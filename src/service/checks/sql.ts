@@ -127,7 +127,8 @@ export async function updateCheck(
   const rows = await sql.query<CheckRow>(
     `update checks set name = $4, activated = $5::boolean, muted = $6::boolean, tags = $7::jsonb,
        group_id = $8::bigint, frequency = $9::int, body = $10::jsonb,
-       updated_at = $11::timestamptz, revision = revision + 1,
+       -- Two writes never leave the same time: ETags are made of what is shown.
+       updated_at = greatest($11::timestamptz, updated_at + interval '1 millisecond'), revision = revision + 1,
        sealed_variables = case when $12::boolean then $13::bytea else sealed_variables end
      where account_id = $1 and id = $2 and check_type = $3
      returning ${COLUMNS}`,

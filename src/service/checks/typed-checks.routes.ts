@@ -1,4 +1,4 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { RunnableCheckType } from '../../model/enums.ts';
@@ -7,15 +7,16 @@ import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
   CHECK_TAGS,
+  CONDITIONAL,
   checkId,
   listFields,
   putQuery,
   READ,
-  WRITE,
 } from '../http/resources/check-parameters.ts';
+import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { TYPE_SCHEMAS } from './check-schemas.ts';
-import type { Checks } from './checks.ts';
+import type { Checks, CheckView } from './checks.ts';
 import { presentCheck } from './present-check.ts';
 
 /** The routes of one check type: src/service/README.md, "Every endpoint". */
@@ -27,13 +28,16 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
   const noun = `${type} check`;
   const aNoun = `${/^[AI]/.test(type) ? 'an' : 'a'} ${noun}`;
 
+  const requiredBy = (request: FastifyRequest) =>
+    preconditionOf<CheckView>(request, (stored) => presentCheck(stored, viewerOf(request)));
+
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
 
     app.post(
       path,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
           summary: `Create ${aNoun}`,
@@ -46,7 +50,8 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         const { accountId } = callerOf(request);
         const input = { ...request.body, checkType: type };
         const created = await checks.create(accountId, input, request.query);
-        return reply.code(201).send(presentCheck(created, viewerOf(request)));
+        const shown = presentCheck(created, viewerOf(request));
+        return reply.code(201).header('location', `${path}/${shown.id}`).send(shown);
       },
     );
 
@@ -95,7 +100,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
     app.put(
       `${path}/:id`,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
           summary: `Update ${aNoun}, or create it under a given id`,
@@ -109,7 +114,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
       },
       async (request) => {
         const { autoAssignAlerts } = request.query;
-        const options = { type, autoAssignAlerts };
+        const options = { type, autoAssignAlerts, precondition: requiredBy(request) };
         const stored = await checks.put(keyOf(request), request.body, options);
         return presentCheck(stored, viewerOf(request));
       },
@@ -118,7 +123,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
     app.patch(
       `${path}/:id`,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
           summary: `Update ${aNoun}`,
@@ -130,7 +135,10 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         },
       },
       async (request) => {
-        const updated = await checks.update(keyOf(request), request.body, type);
+        const updated = await checks.update(keyOf(request), request.body, {
+          type,
+          precondition: requiredBy(request),
+        });
         return presentCheck(updated, viewerOf(request));
       },
     );
@@ -138,7 +146,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
     app.delete(
       `${path}/:id`,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
           summary: `Delete ${aNoun}`,
@@ -147,7 +155,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         },
       },
       async (request, reply) => {
-        await checks.remove(keyOf(request), type);
+        await checks.remove(keyOf(request), { type, precondition: requiredBy(request) });
         return reply.code(204).send(null);
       },
     );

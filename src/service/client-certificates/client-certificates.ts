@@ -14,6 +14,7 @@ import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -50,8 +51,12 @@ export interface ClientCertificates {
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredCertificate[]>;
   /** Replaces the given fields. Without a new private key the stored one is kept. */
-  update(key: AccountKey, input: RawBody): Promise<StoredCertificate>;
-  remove(key: AccountKey): Promise<void>;
+  update(
+    key: AccountKey,
+    input: RawBody,
+    precondition?: Precondition<StoredCertificate>,
+  ): Promise<StoredCertificate>;
+  remove(key: AccountKey, precondition?: Precondition<StoredCertificate>): Promise<void>;
   /** The account's certificates with their private keys, except those that cannot be decrypted. */
   forAgents(sql: Sql, accountId: string): Promise<ClientCertificate[]>;
 }
@@ -112,12 +117,13 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
       return listCertificates(store, { accountId, ...rangeOf(page) });
     },
 
-    update({ accountId, id }, input) {
+    update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
         // Before the certificate, in the same order as `create`.
         await lockAccount(tx, accountId);
         const stored = await lockCertificate(tx, { accountId, id });
         if (stored === null) throw notFound('client certificate');
+        precondition?.(stored);
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const { host, cert, ca } = stored;
         // The passphrase belongs to the key: a new key does not keep the old one's. The old key is not
@@ -141,10 +147,13 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
       });
     },
 
-    async remove(key) {
-      if (!(await deleteCertificate(store, key))) {
-        throw notFound('client certificate');
-      }
+    async remove(key, precondition) {
+      await store.transaction(async (tx) => {
+        const stored = await lockCertificate(tx, key);
+        if (stored === null) throw notFound('client certificate');
+        precondition?.(stored);
+        await deleteCertificate(tx, key);
+      });
     },
 
     async forAgents(sql, accountId) {

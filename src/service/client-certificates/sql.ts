@@ -54,7 +54,7 @@ export async function updateCertificate(
 ): Promise<StoredCertificate> {
   const rows = await sql.query<StoredCertificate>(
     `update client_certificates
-     set host = $3, cert = $4, ca = $5, sealed_key = $6::bytea, updated_at = $7::timestamptz
+     set host = $3, cert = $4, ca = $5, sealed_key = $6::bytea, updated_at = greatest($7::timestamptz, updated_at + interval '1 millisecond')
      where account_id = $1 and id = $2 returning ${COLUMNS}`,
     valuesOf(fields),
   );
@@ -101,12 +101,11 @@ export function listCertificates(
 }
 
 /** @returns whether there was one */
-export async function deleteCertificate(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
-  const rows = await sql.query(
-    'delete from client_certificates where account_id = $1 and id = $2 returning id',
-    [accountId, id],
-  );
-  return rows.length > 0;
+export async function deleteCertificate(sql: Sql, { accountId, id }: AccountKey): Promise<void> {
+  await sql.query('delete from client_certificates where account_id = $1 and id = $2', [
+    accountId,
+    id,
+  ]);
 }
 
 /** The size of an account's certificates as JSON, with their keys. */

@@ -6,7 +6,7 @@ import {
 } from '../alerts/channels/check-subscriptions.ts';
 import { type CheckView, viewOf, withoutSubscriptions } from '../alerts/channels/check-views.ts';
 import { lockReferences } from '../checks/check-references.ts';
-import type { CheckInput, CreateOptions } from '../checks/checks.ts';
+import type { CheckInput, CheckPrecondition, CreateOptions } from '../checks/checks.ts';
 import {
   findCheck,
   insertCheck,
@@ -39,9 +39,13 @@ export interface Heartbeats {
   /** With a new UUID and a new token. */
   create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
   /** Replaces each given field as a whole. The token does not change. */
-  update(key: AccountKey, input: CheckInput): Promise<CheckView>;
+  update(key: AccountKey, input: CheckInput, precondition?: CheckPrecondition): Promise<CheckView>;
   /** Like `update`; creates the heartbeat if none has the id. */
-  put(key: AccountKey, input: CheckInput, options: CreateOptions): Promise<CheckView>;
+  put(
+    key: AccountKey,
+    input: CheckInput,
+    options: CreateOptions & { readonly precondition?: CheckPrecondition },
+  ): Promise<CheckView>;
   /** Replaces the ping token; the old one stops working. */
   renewToken(key: AccountKey): Promise<CheckView>;
 }
@@ -110,20 +114,22 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
       });
     },
 
-    update({ accountId, id }, input) {
+    update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
         const before = heartbeatIn(await lockCheck(tx, { accountId, id }));
         if (before === null) throw notFound('heartbeat check');
+        precondition?.(await shown(tx, accountId, id));
         return change(tx, accountId, before, input);
       });
     },
 
-    put({ accountId, id }, input, options) {
+    put({ accountId, id }, input, { precondition, ...options }) {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
           // A heartbeat requires it, so the caller meant an existing one.
           if (input.heartbeat === undefined) throw notFound('heartbeat check');
+          precondition?.();
           const check = wholeHeartbeat({ name: id, ...changesIn(input, id) }, id);
           const created = await insert(tx, accountId, check, options);
           if (created !== null) return created;
@@ -132,7 +138,10 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
         const present = stored ?? (await lockCheck(tx, { accountId, id }));
         if (present === null) throw notFound('heartbeat check');
         const before = heartbeatIn(present);
-        if (before !== null) return change(tx, accountId, before, input);
+        if (before !== null) {
+          precondition?.(await shown(tx, accountId, id));
+          return change(tx, accountId, before, input);
+        }
         const { checkType } = present.check;
         throw conflict(`There is a check with this id, of the type ${checkType}`, { checkType });
       });

@@ -6,7 +6,15 @@ import type { Checks, CheckView } from '../checks/checks.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
-import { checkId, listFields, putQuery, READ, WRITE } from '../http/resources/check-parameters.ts';
+import {
+  CONDITIONAL,
+  checkId,
+  listFields,
+  putQuery,
+  READ,
+  WRITE,
+} from '../http/resources/check-parameters.ts';
+import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 import { heartbeatFields, rhythmFields } from './heartbeat.ts';
@@ -45,13 +53,16 @@ export function heartbeatsRoutes({
   const present = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
     presentHeartbeat(stored, publicUrl ?? pingOrigin(request), viewerOf(request));
 
+  const requiredBy = (request: FastifyRequest) =>
+    preconditionOf<CheckView>(request, (stored) => present(stored, request));
+
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
 
     app.post(
       PATH,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: TAGS,
           summary: 'Create a heartbeat check',
@@ -64,7 +75,8 @@ export function heartbeatsRoutes({
       async (request, reply) => {
         const { accountId } = callerOf(request);
         const made = await heartbeats.create(accountId, request.body, request.query);
-        return reply.code(201).send(present(made, request));
+        const shown = present(made, request);
+        return reply.code(201).header('location', `${PATH}/${shown.id}`).send(shown);
       },
     );
 
@@ -111,7 +123,7 @@ export function heartbeatsRoutes({
     app.put(
       `${PATH}/:id`,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: TAGS,
           summary: 'Update a heartbeat check, or create it under a given id',
@@ -125,14 +137,20 @@ export function heartbeatsRoutes({
       },
       async (request) => {
         const { body, query } = request;
-        return present(await heartbeats.put(keyOf(request), body, query), request);
+        return present(
+          await heartbeats.put(keyOf(request), body, {
+            ...query,
+            precondition: requiredBy(request),
+          }),
+          request,
+        );
       },
     );
 
     app.patch(
       `${PATH}/:id`,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: TAGS,
           summary: 'Update a heartbeat check',
@@ -144,7 +162,7 @@ export function heartbeatsRoutes({
         },
       },
       async (request) => {
-        const updated = await heartbeats.update(keyOf(request), request.body);
+        const updated = await heartbeats.update(keyOf(request), request.body, requiredBy(request));
         return present(updated, request);
       },
     );
@@ -152,7 +170,7 @@ export function heartbeatsRoutes({
     app.delete(
       `${PATH}/:id`,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags: TAGS,
           summary: 'Delete a heartbeat check',
@@ -161,7 +179,7 @@ export function heartbeatsRoutes({
         },
       },
       async (request, reply) => {
-        await checks.remove(keyOf(request), TYPE);
+        await checks.remove(keyOf(request), { type: TYPE, precondition: requiredBy(request) });
         return reply.code(204).send(null);
       },
     );

@@ -20,6 +20,7 @@ import { addOpenApi } from './openapi/plugin.ts';
 import { ApiDocuments, openApiRoutes } from './openapi/routes.ts';
 import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
 import { addErrors, frameworkErrorResponse } from './plugins/errors.ts';
+import { addEtags } from './plugins/etags.ts';
 import { addBodyEncodings } from './plugins/gzip-body.ts';
 import { addJsonBodies } from './plugins/json-body.ts';
 import { addObservation, requestIdOf } from './plugins/observe.ts';
@@ -148,6 +149,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addBodyEncodings(app);
   addJsonBodies(app);
   addQueryNames(app);
+  addEtags(app);
   addSchemas(app, { clock, log });
   await addOpenApi(app, VERSION);
 

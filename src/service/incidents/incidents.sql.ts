@@ -149,10 +149,9 @@ export async function deleteIncident(
   sql: Sql,
   tables: IncidentTables,
   { accountId, id }: AccountKey,
-): Promise<boolean> {
-  const rows = await sql.query(
-    `delete from ${tables.incidents} where account_id = $1 and id = $2 returning id`,
-    [accountId, id],
-  );
-  return rows.length > 0;
+): Promise<void> {
+  await sql.query(`delete from ${tables.incidents} where account_id = $1 and id = $2`, [
+    accountId,
+    id,
+  ]);
 }

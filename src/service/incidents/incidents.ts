@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -69,8 +70,12 @@ export interface Incidents<Fields> {
   /** Oldest first, each with its first update. */
   list(accountId: string, page: Page): Promise<readonly StoredIncident<Fields>[]>;
   /** Each given field replaces the stored one as a whole. `updates` changes its updates. */
-  update(key: AccountKey, input: RawBody): Promise<StoredIncident<Fields>>;
-  remove(key: AccountKey): Promise<void>;
+  update(
+    key: AccountKey,
+    input: RawBody,
+    precondition?: Precondition<StoredIncident<Fields>>,
+  ): Promise<StoredIncident<Fields>>;
+  remove(key: AccountKey, precondition?: Precondition<StoredIncident<Fields>>): Promise<void>;
 }
 
 export function createIncidents<Fields, Body extends object>(
@@ -122,13 +127,14 @@ export function createIncidents<Fields, Body extends object>(
       return listIncidents(store, tables, { accountId, ...rangeOf(page) });
     },
 
-    update({ accountId, id }, input) {
+    update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
         const key = { accountId, id };
         if (!(await lockIncident(tx, tables, key))) throw notFound('incident');
         const { responseOnly } = kind;
         const given = givenFields(input, { fixed: { id }, responseOnly });
         const stored = await find(tx, key, 'first');
+        precondition?.(stored, await find(tx, key, 'all'));
         const fields = validBody(schemas.changes, { ...kind.bodyOf(stored), ...given });
         if (given.services !== undefined) await kind.saveServices?.(tx, key, fields);
         const columns = kind.columnsOf(fields);
@@ -137,8 +143,12 @@ export function createIncidents<Fields, Body extends object>(
       });
     },
 
-    async remove(key) {
-      if (!(await deleteIncident(store, tables, key))) throw notFound('incident');
+    async remove(key, precondition) {
+      await store.transaction(async (tx) => {
+        if (!(await lockIncident(tx, tables, key))) throw notFound('incident');
+        precondition?.(await find(tx, key, 'first'), await find(tx, key, 'all'));
+        await deleteIncident(tx, tables, key);
+      });
     },
   };
 }

@@ -103,7 +103,7 @@ export function statusPageIncidentsRoutes({
 }
 
 /** The routes of the incidents of one kind and of their updates. */
-function routesOf<Fields, Shown, ShownUpdate>({
+function routesOf<Fields, Shown extends object, ShownUpdate>({
   path,
   tag,
   kind: { schemas, responseOnly },

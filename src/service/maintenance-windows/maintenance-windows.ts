@@ -12,6 +12,7 @@ import { lockAccount } from '../accounts/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -57,8 +58,12 @@ export interface MaintenanceWindows {
   /** Oldest first. */
   list(accountId: string, query: WindowQuery): Promise<readonly StoredWindow[]>;
   /** Each given field replaces the stored one as a whole. */
-  update(key: AccountKey<number>, input: RawBody): Promise<StoredWindow>;
-  remove(key: AccountKey<number>): Promise<void>;
+  update(
+    key: AccountKey<number>,
+    input: RawBody,
+    precondition?: Precondition<StoredWindow>,
+  ): Promise<StoredWindow>;
+  remove(key: AccountKey<number>, precondition?: Precondition<StoredWindow>): Promise<void>;
   /** The pauses that the agents of the account get. */
   pausesForAgents(sql: Sql, accountId: string): Promise<readonly Pause[]>;
 }
@@ -115,11 +120,12 @@ export function createMaintenanceWindows({
       return listWindows(store, { accountId, ...query, ...rangeOf(query) });
     },
 
-    update({ accountId, id }, input) {
+    update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
         await lockAccount(tx, accountId);
         const stored = await findWindow(tx, { accountId, id });
         if (stored === null) throw notFound('maintenance window');
+        precondition?.(stored);
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const window = wholeWindow({ ...fieldsOfWindow(stored.window), ...given });
         const atMs = clock.wallMs();
@@ -131,9 +137,15 @@ export function createMaintenanceWindows({
       });
     },
 
-    async remove(key) {
-      const found = await deleteWindow(store, key);
-      if (!found) throw notFound('maintenance window');
+    async remove(key, precondition) {
+      await store.transaction(async (tx) => {
+        // Locks out updates, as they lock the account.
+        await lockAccount(tx, key.accountId);
+        const stored = await findWindow(tx, key);
+        if (stored === null) throw notFound('maintenance window');
+        precondition?.(stored);
+        await deleteWindow(tx, key);
+      });
     },
 
     pausesForAgents(sql, accountId) {

@@ -118,15 +118,11 @@ export async function findWindow(
 }
 
 /** @returns false if there was none */
-export async function deleteWindow(
-  sql: Sql,
-  { accountId, id }: AccountKey<number>,
-): Promise<boolean> {
-  const rows = await sql.query(
-    'delete from maintenance_windows where account_id = $1 and id = $2::bigint returning id',
-    [accountId, id],
-  );
-  return rows.length > 0;
+export async function deleteWindow(sql: Sql, { accountId, id }: AccountKey<number>): Promise<void> {
+  await sql.query('delete from maintenance_windows where account_id = $1 and id = $2::bigint', [
+    accountId,
+    id,
+  ]);
 }
 
 const OPERATORS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;

@@ -8,6 +8,7 @@ import { checksNamingLocation } from '../checks/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -43,13 +44,17 @@ export interface PrivateLocations {
    * Replaces the given fields. The slug does not change; a mask in `proxyUrl` stands for the stored
    * password.
    */
-  update(key: AccountKey, input: RawBody): Promise<PrivateLocation>;
+  update(
+    key: AccountKey,
+    input: RawBody,
+    precondition?: Precondition<PrivateLocation>,
+  ): Promise<PrivateLocation>;
   /**
    * Deletes the location and its keys.
    *
    * @throws ServiceError 409 where a check or a group names the location
    */
-  remove(key: AccountKey): Promise<void>;
+  remove(key: AccountKey, precondition?: Precondition<PrivateLocation>): Promise<void>;
 }
 
 /** Ignored in an update. */
@@ -100,10 +105,11 @@ export function createPrivateLocations({
       return listPrivateLocations(store, { accountId, ...rangeOf(page) });
     },
 
-    update({ accountId, id }, input) {
+    update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
         const stored = await lockPrivateLocation(tx, { accountId, id });
         if (stored === null) throw notFound('private location');
+        precondition?.(stored);
         const { slug, name, icon, proxyUrl } = stored;
         const given = givenFields(input, { fixed: { id, slug }, responseOnly: RESPONSE_ONLY });
         const kept = given.proxyUrl === undefined ? proxyUrl : keptProxy(given.proxyUrl, proxyUrl);
@@ -117,17 +123,19 @@ export function createPrivateLocations({
         const proxy = proxyPasswords.seal({ accountId, id }, whole.proxyUrl, stored);
         const fields = { ...whole, ...proxy };
         const updatedAtMs = clock.wallMs();
-        await updatePrivateLocation(tx, { ...fields, accountId, id, updatedAtMs });
+        const changed = { ...fields, accountId, id, updatedAtMs };
+        const updatedAt = await updatePrivateLocation(tx, changed);
         // The agents get the proxy with their checks.
         await bumpLocations(tx, { accountId, slugs: [slug] });
-        return { ...stored, ...fields, updatedAt: new Date(updatedAtMs) };
+        return { ...stored, ...fields, updatedAt };
       });
     },
 
-    async remove({ accountId, id }) {
+    async remove({ accountId, id }, precondition) {
       await store.transaction(async (tx) => {
         const stored = await lockPrivateLocation(tx, { accountId, id });
         if (stored === null) throw notFound('private location');
+        precondition?.(stored);
         const naming = { accountId, slug: stored.slug, limit: MAX_NAMED };
         const checks = await checksNamingLocation(tx, naming);
         const groups = await groupsNamingLocation(tx, naming);

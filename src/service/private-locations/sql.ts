@@ -101,11 +101,11 @@ export async function updatePrivateLocation(
     readonly sealedProxyPassword: Buffer | null;
     readonly updatedAtMs: number;
   },
-): Promise<void> {
-  await sql.query(
-    `update private_locations set name = $3, icon = $4, proxy_url = $5, updated_at = $6::timestamptz,
+): Promise<Date> {
+  const [row] = await sql.query<{ updatedAt: Date }>(
+    `update private_locations set name = $3, icon = $4, proxy_url = $5, updated_at = greatest($6::timestamptz, updated_at + interval '1 millisecond'),
        sealed_proxy_password = $7::bytea
-     where account_id = $1 and id = $2`,
+     where account_id = $1 and id = $2 returning updated_at`,
     [
       location.accountId,
       location.id,
@@ -116,6 +116,7 @@ export async function updatePrivateLocation(
       location.sealedProxyPassword,
     ],
   );
+  return row?.updatedAt ?? new Date(location.updatedAtMs);
 }
 
 /** Deletes the location and its keys. */

@@ -5,6 +5,7 @@ import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
@@ -33,8 +34,12 @@ export interface Snippets {
   /** Oldest first, a few at a time. */
   list(accountId: string, page: Page): AsyncIterable<readonly StoredSnippet[]>;
   /** Replaces the given fields. */
-  update(key: AccountKey<number>, input: RawBody): Promise<StoredSnippet>;
-  remove(key: AccountKey<number>): Promise<void>;
+  update(
+    key: AccountKey<number>,
+    input: RawBody,
+    precondition?: Precondition<StoredSnippet>,
+  ): Promise<StoredSnippet>;
+  remove(key: AccountKey<number>, precondition?: Precondition<StoredSnippet>): Promise<void>;
 }
 
 const CAPACITY = { resource: 'snippets', limit: 1_000, name: 'snippets' } as const;
@@ -64,10 +69,11 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       yield* inSlices(entries, (ids) => findSnippets(store, { accountId, ids }));
     },
 
-    update({ accountId, id }, input) {
+    update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
         const stored = await lockSnippet(tx, { accountId, id });
         if (stored === null) throw notFound('snippet');
+        precondition?.(stored);
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const fields = validBody(snippetSchema, { ...stored.fields, ...given });
         const changed = { accountId, id, fields, atMs: clock.wallMs() };
@@ -80,8 +86,13 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       });
     },
 
-    async remove(key) {
-      if (!(await deleteSnippet(store, key))) throw notFound('snippet');
+    async remove(key, precondition) {
+      await store.transaction(async (tx) => {
+        const stored = await lockSnippet(tx, key);
+        if (stored === null) throw notFound('snippet');
+        precondition?.(stored);
+        await deleteSnippet(tx, key);
+      });
     },
   };
 }

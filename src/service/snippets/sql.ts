@@ -113,10 +113,9 @@ export async function findSnippets(
 export async function deleteSnippet(
   sql: Sql,
   { accountId, id }: AccountKey<number>,
-): Promise<boolean> {
-  const rows = await sql.query(
-    'delete from snippets where account_id = $1 and id = $2::bigint returning id',
-    [accountId, id],
-  );
-  return rows.length > 0;
+): Promise<void> {
+  await sql.query('delete from snippets where account_id = $1 and id = $2::bigint', [
+    accountId,
+    id,
+  ]);
 }

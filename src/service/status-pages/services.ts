@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -32,13 +33,17 @@ export interface StatusPageServices {
   read(key: AccountKey): Promise<StoredService>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly StoredService[]>;
-  update(key: AccountKey, input: RawBody): Promise<StoredService>;
+  update(
+    key: AccountKey,
+    input: RawBody,
+    precondition?: Precondition<StoredService>,
+  ): Promise<StoredService>;
   /**
    * Removes the service from cards and resolved incidents, too.
    *
    * @throws ServiceError 409 while an open incident names it: readers would never see it resolved
    */
-  remove(key: AccountKey): Promise<void>;
+  remove(key: AccountKey, precondition?: Precondition<StoredService>): Promise<void>;
 }
 
 const NOUN = 'service of status pages';
@@ -70,10 +75,11 @@ export function createStatusPageServices({
       return listServices(store, { accountId, ...rangeOf(page) });
     },
 
-    update({ accountId, id }, input) {
+    update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
         const stored = await lockService(tx, { accountId, id });
         if (stored === null) throw notFound(NOUN);
+        precondition?.(stored);
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const { name } = validBody(statusPageServiceSchema, { name: stored.name, ...given });
         const updatedAtMs = clock.wallMs();
@@ -82,10 +88,11 @@ export function createStatusPageServices({
       });
     },
 
-    async remove({ accountId, id }) {
+    async remove({ accountId, id }, precondition) {
       await store.transaction(async (tx) => {
         const stored = await lockService(tx, { accountId, id });
         if (stored === null) throw notFound(NOUN);
+        precondition?.(stored);
         const naming = { accountId, serviceId: id, limit: MAX_NAMED };
         const incidents = await openIncidentsNaming(tx, naming);
         if (incidents.length > 0) {

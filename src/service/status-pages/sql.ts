@@ -182,12 +182,8 @@ export async function listPages(
 }
 
 /** @returns whether there was one */
-export async function deletePage(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
-  const rows = await sql.query(
-    'delete from status_pages where account_id = $1 and id = $2 returning id',
-    [accountId, id],
-  );
-  return rows.length > 0;
+export async function deletePage(sql: Sql, { accountId, id }: AccountKey): Promise<void> {
+  await sql.query('delete from status_pages where account_id = $1 and id = $2', [accountId, id]);
 }
 
 export interface CardToStore {

@@ -5,6 +5,7 @@ import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -45,9 +46,13 @@ export interface StatusPages {
    *
    * @throws ServiceError 409 where another page of the service has the url or the domain
    */
-  update(key: AccountKey, input: RawBody): Promise<StoredPage>;
+  update(
+    key: AccountKey,
+    input: RawBody,
+    precondition?: Precondition<StoredPage>,
+  ): Promise<StoredPage>;
   /** Removes its cards, too, but no services. */
-  remove(key: AccountKey): Promise<void>;
+  remove(key: AccountKey, precondition?: Precondition<StoredPage>): Promise<void>;
 }
 
 const NOUN = 'status page';
@@ -100,12 +105,13 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
       return listPages(store, { accountId, ...rangeOf(page) });
     },
 
-    async update({ accountId, id }, input) {
+    async update({ accountId, id }, input, precondition) {
       const given = givenFields(input, { fixed: { id }, responseOnly: [] });
       return withoutTaken(given, () =>
         store.transaction(async (tx) => {
           if (!(await lockPage(tx, { accountId, id }))) throw notFound(NOUN);
           const stored = whole(await findPage(tx, { accountId, id }));
+          precondition?.(stored);
           const { cards, ...fields } = validBody(changedStatusPageSchema, {
             ...stored.fields,
             ...given,
@@ -119,8 +125,12 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
       );
     },
 
-    async remove(key) {
-      if (!(await deletePage(store, key))) throw notFound(NOUN);
+    async remove(key, precondition) {
+      await store.transaction(async (tx) => {
+        if (!(await lockPage(tx, key))) throw notFound(NOUN);
+        precondition?.(whole(await findPage(tx, key)));
+        await deletePage(tx, key);
+      });
     },
   };
 }

@@ -103,7 +103,8 @@ export function testSessionsRoutes({
         const { id = null, results, missed, ...facts } = request.body;
         const report = { id, facts, results, missed };
         const { session, isNew } = await testSessions.add(callerOf(request).accountId, report);
-        return reply.code(isNew ? 201 : 200).send(present(session));
+        if (isNew) reply.code(201).header('location', `${PATH}/${session.id}`);
+        return reply.send(present(session));
       },
     );
 

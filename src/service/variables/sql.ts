@@ -59,7 +59,7 @@ export async function insertVariable(
 export async function updateVariable(sql: Sql, fields: VariableFields): Promise<StoredVariable> {
   const [variable] = await sql.query<StoredVariable>(
     `update variables set value = $3, sealed_value = $4::bytea, locked = $5::boolean,
-       secret = $6::boolean, bytes = $7::int, updated_at = $8::timestamptz
+       secret = $6::boolean, bytes = $7::int, updated_at = greatest($8::timestamptz, updated_at + interval '1 millisecond')
      where account_id = $1 and key = $2 returning ${COLUMNS}`,
     valuesOf(fields),
   );
@@ -101,12 +101,8 @@ export function listVariables(
 }
 
 /** @returns whether there was one */
-export async function deleteVariable(sql: Sql, { accountId, key }: VariableKey): Promise<boolean> {
-  const rows = await sql.query(
-    'delete from variables where account_id = $1 and key = $2 returning key',
-    [accountId, key],
-  );
-  return rows.length > 0;
+export async function deleteVariable(sql: Sql, { accountId, key }: VariableKey): Promise<void> {
+  await sql.query('delete from variables where account_id = $1 and key = $2', [accountId, key]);
 }
 
 /** The size of all values of an account as JSON in UTF-8. */

@@ -13,6 +13,7 @@ import { lockAccount } from '../accounts/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { bodyProblem, MASK_NOT_ALLOWED, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -52,8 +53,12 @@ export interface Variables {
   /** By their keys. */
   list(accountId: string, page: Page): Promise<readonly StoredVariable[]>;
   /** Replaces the given fields. The key does not change. */
-  update(key: AccountKey, input: RawBody): Promise<StoredVariable>;
-  remove(key: AccountKey): Promise<void>;
+  update(
+    key: AccountKey,
+    input: RawBody,
+    precondition?: Precondition<StoredVariable>,
+  ): Promise<StoredVariable>;
+  remove(key: AccountKey, precondition?: Precondition<StoredVariable>): Promise<void>;
   /**
    * The values to mask.
    *
@@ -129,12 +134,13 @@ export function createVariables(parts: VariablesParts): Variables {
       return listVariables(store, { accountId, ...rangeOf(page) });
     },
 
-    update({ accountId, id: key }, input) {
+    update({ accountId, id: key }, input, precondition) {
       return store.transaction(async (tx) => {
         // Before the variable, in the same order as `create`.
         await lockAccount(tx, accountId);
         const stored = await lockVariable(tx, { accountId, key });
         if (stored === null) throw notFound('variable');
+        precondition?.(stored);
         const { value, ...given } = givenFields(input, {
           fixed: { key },
           responseOnly: RESPONSE_ONLY,
@@ -158,10 +164,13 @@ export function createVariables(parts: VariablesParts): Variables {
       });
     },
 
-    remove({ accountId, id: key }) {
+    remove({ accountId, id: key }, precondition) {
       return store.transaction(async (tx) => {
         await lockAccount(tx, accountId);
-        if (!(await deleteVariable(tx, { accountId, key }))) throw notFound('variable');
+        const stored = await lockVariable(tx, { accountId, key });
+        if (stored === null) throw notFound('variable');
+        precondition?.(stored);
+        await deleteVariable(tx, { accountId, key });
       });
     },
 

@@ -20,6 +20,13 @@ export interface Client {
   readonly put: Send;
   readonly patch: Send;
   readonly delete: Send;
+  /** With headers. */
+  ask(
+    method: string,
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Reply>;
 }
 
 /** The real app over a real database, with two separate accounts. */
@@ -128,6 +135,8 @@ function clientOf(app: ServiceApp, accountId: string, key: string): Client {
     put: send('PUT'),
     patch: send('PATCH'),
     delete: send('DELETE'),
+    ask: (method, path, body, headers) =>
+      app.ask(path, { key, method, headers, ...(body === undefined ? {} : { body }) }),
   };
 }
 

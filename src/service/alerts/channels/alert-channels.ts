@@ -6,6 +6,7 @@ import type { Allowance } from '../../accounts/allowance.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
+import type { Precondition } from '../../http/resources/etag.ts';
 import type { RawBody } from '../../http/resources/given-fields.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../../http/resources/paging.ts';
@@ -58,9 +59,13 @@ export interface AlertChannels {
    * Each given field replaces the stored one as a whole, except that a webhook keeps the secrets that
    * are not given. The type never changes.
    */
-  update(key: AccountKey<number>, input: RawBody): Promise<ChannelView>;
+  update(
+    key: AccountKey<number>,
+    input: RawBody,
+    precondition?: Precondition<ChannelView>,
+  ): Promise<ChannelView>;
   /** Deletes its subscriptions, its pending deliveries and its log, too. */
-  remove(key: AccountKey<number>): Promise<void>;
+  remove(key: AccountKey<number>, precondition?: Precondition<ChannelView>): Promise<void>;
   /** Sends a sample notice at once, without a retry. The log does not contain it. */
   test(key: AccountKey<number>, signal: AbortSignal): Promise<SendOutcome>;
 }
@@ -124,7 +129,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       );
     },
 
-    update({ accountId, id }, input) {
+    update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
         const known = await findChannel(tx, { accountId, id });
         if (known === null) throw notFound('alert channel');
@@ -138,6 +143,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
         if (isSubscribing) await requireChecks(tx, accountId, named, before);
         const stored = await lockChannel(tx, { accountId, id });
         if (stored === null) throw notFound('alert channel');
+        precondition?.(await viewOf(tx, accountId, stored));
         const { subscriptions, content } = changedChannel(secrets, key, stored, input);
         if (isSubscribing) {
           await deleteSubscriptionsOfChannel(tx, { accountId, channelId: id });
@@ -153,8 +159,13 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       });
     },
 
-    async remove(key) {
-      if (!(await deleteChannel(store, key))) throw notFound('alert channel');
+    async remove(key, precondition) {
+      await store.transaction(async (tx) => {
+        const stored = await lockChannel(tx, key);
+        if (stored === null) throw notFound('alert channel');
+        precondition?.(await viewOf(tx, key.accountId, stored));
+        await deleteChannel(tx, key);
+      });
     },
 
     async test({ accountId, id }, signal) {

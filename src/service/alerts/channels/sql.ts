@@ -97,7 +97,7 @@ export async function updateChannel(
   const [row] = await sql.query<ChannelRow>(
     `update alert_channels set config = $1::jsonb, send_failure = $2::boolean,
        send_recovery = $3::boolean, send_degraded = $4::boolean, ssl_expiry = $5::boolean,
-       ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, updated_at = $10::timestamptz
+       ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, updated_at = greatest($10::timestamptz, updated_at + interval '1 millisecond')
      where account_id = $8 and id = $9::bigint
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, new Date(updatedAtMs)],
@@ -198,10 +198,9 @@ export async function lockChannelsShared(
 export async function deleteChannel(
   sql: Sql,
   { accountId, id }: AccountKey<number>,
-): Promise<boolean> {
-  const rows = await sql.query(
-    'delete from alert_channels where account_id = $1 and id = $2::bigint returning 1',
-    [accountId, id],
-  );
-  return rows.length > 0;
+): Promise<void> {
+  await sql.query('delete from alert_channels where account_id = $1 and id = $2::bigint', [
+    accountId,
+    id,
+  ]);
 }

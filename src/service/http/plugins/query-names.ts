@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { nearestName } from '../../../runtime/text/nearest-name.ts';
 import { invalid, MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.ts';
-import { accessOf } from '../access/route-access.ts';
+import { routeAccess } from '../access/route-access.ts';
 import { problemAt } from '../resources/problems.ts';
 
 /**
@@ -11,7 +11,7 @@ import { problemAt } from '../resources/problems.ts';
  */
 export function addQueryNames(app: FastifyInstance): void {
   app.addHook('preValidation', async ({ routeOptions, query }) => {
-    if (accessOf(routeOptions.config).kind !== 'role') return;
+    if (routeAccess(routeOptions.config).kind !== 'role') return;
     const known = namesIn(routeOptions.schema?.querystring);
     const unknown = Object.keys(Object(query)).filter((name) => !known.includes(name));
     if (unknown.length === 0) return;

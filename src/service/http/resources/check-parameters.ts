@@ -5,6 +5,8 @@ import { booleanQuery, pageQuery, repeatable } from './parameters.ts';
 export const CHECK_TAGS = ['Checks'];
 export const READ = { role: 'read' } as const;
 export const WRITE = { role: 'write' } as const;
+/** Takes If-Match and If-None-Match. */
+export const CONDITIONAL = { ...WRITE, conditional: true } as const;
 export const MAX_FILTERS = 100;
 
 /** The same as in a check file. */

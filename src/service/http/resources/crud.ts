@@ -4,6 +4,7 @@ import type { AccountKey } from '../../database/account-key.ts';
 import { callerOf } from '../access/authentication.ts';
 import { type Viewer, viewerOf } from '../access/viewer.ts';
 import { sendSlices } from '../json/list-in-slices.ts';
+import { type Precondition, preconditionOf } from './etag.ts';
 import { NO_CONTENT } from './parameters.ts';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -23,11 +24,11 @@ interface CrudFeature<Id extends string | number, Stored, Query, ReadQuery> {
     query: Query,
   ): Promise<readonly Stored[]> | AsyncIterable<readonly Stored[]>;
   read(key: AccountKey<Id>, query: ReadQuery): Promise<Stored>;
-  update(key: AccountKey<Id>, input: Input): Promise<Stored>;
-  remove(key: AccountKey<Id>): Promise<void>;
+  update(key: AccountKey<Id>, input: Input, precondition?: Precondition<Stored>): Promise<Stored>;
+  remove(key: AccountKey<Id>, precondition?: Precondition<Stored>): Promise<void>;
 }
 
-export interface Crud<Id extends string | number, Stored, Query, Shown, ReadQuery> {
+export interface Crud<Id extends string | number, Stored, Query, Shown extends object, ReadQuery> {
   /** The path of the list; a resource is one segment below. */
   readonly path: string;
   readonly tag: string;
@@ -51,7 +52,13 @@ const READ = { role: 'read' } as const;
 /**
  * The five standard routes of a resource (src/service/README.md, "The API").
  */
-export function crudRoutes<Id extends string | number, Stored, Query, Shown, ReadQuery = unknown>({
+export function crudRoutes<
+  Id extends string | number,
+  Stored,
+  Query,
+  Shown extends object,
+  ReadQuery = unknown,
+>({
   path,
   tag,
   changing,
@@ -68,6 +75,7 @@ export function crudRoutes<Id extends string | number, Stored, Query, Shown, Rea
   const tags = [tag];
   const one = `${path}/:${name}`;
   const params = z.object({ [name]: id });
+  const writing = { ...changing, conditional: true } as const;
   interface OfOne {
     readonly Params: Readonly<Record<string, Id>>;
     readonly Body: Input;
@@ -77,14 +85,18 @@ export function crudRoutes<Id extends string | number, Stored, Query, Shown, Rea
     accountId: callerOf(request).accountId,
     id: request.params[name] as Id,
   });
+  const requiredBy = (request: FastifyRequest<OfOne>) =>
+    preconditionOf<Stored>(request, (stored) => present(stored, viewerOf(request)));
 
   return async (app) => {
     app.post<{ readonly Body: Input }>(
       path,
-      { config: changing, schema: { tags, ...texts.create, body, response: { 201: response } } },
+      { config: writing, schema: { tags, ...texts.create, body, response: { 201: response } } },
       async (request, reply) => {
         const created = await feature.create(callerOf(request).accountId, request.body);
-        return reply.code(201).send(present(created, viewerOf(request)));
+        const shown = present(created, viewerOf(request));
+        const createdId = String(Reflect.get(shown, name in shown ? name : 'id'));
+        return reply.code(201).header('location', `${path}/${createdId}`).send(shown);
       },
     );
 
@@ -125,10 +137,10 @@ export function crudRoutes<Id extends string | number, Stored, Query, Shown, Rea
     app.route<OfOne>({
       method: ['PUT', 'PATCH'],
       url: one,
-      config: changing,
+      config: writing,
       schema: { tags, ...texts.update, params, body: changes, response: { 200: response } },
       handler: async (request) => {
-        const updated = await feature.update(keyOf(request), request.body);
+        const updated = await feature.update(keyOf(request), request.body, requiredBy(request));
         return present(updated, viewerOf(request));
       },
     });
@@ -136,11 +148,11 @@ export function crudRoutes<Id extends string | number, Stored, Query, Shown, Rea
     app.delete<OfOne>(
       one,
       {
-        config: changing,
+        config: writing,
         schema: { tags, ...texts.remove, params, response: { 204: NO_CONTENT } },
       },
       async (request, reply) => {
-        await feature.remove(keyOf(request));
+        await feature.remove(keyOf(request), requiredBy(request));
         return reply.code(204).send(null);
       },
     );

@@ -1,0 +1,63 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
+import { routeAccess } from '../access/route-access.ts';
+import { isStreamed } from '../json/json-response.ts';
+import { ListInSlices } from '../json/list-in-slices.ts';
+import { etagOf, isListed } from '../resources/etag.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route checks If-Match and If-None-Match with `preconditionOf`. */
+    conditional?: true;
+  }
+}
+
+const READS = ['GET', 'HEAD'];
+
+/**
+ * Gives responses that show one resource their ETag, and answers a read of what the client already has
+ * with 304 (RFC 9110 13.1.2). Refuses preconditions where a route would ignore them.
+ */
+export function addEtags(app: FastifyInstance): void {
+  app.addHook('preValidation', async ({ method, headers, routeOptions: { config } }) => {
+    const isChecked = READS.includes(method) || config.conditional === true;
+    if (isChecked || routeAccess(config).kind !== 'role') return;
+    const [given] = ['If-Match', 'If-None-Match'].filter(
+      (name) => headers[name.toLowerCase()] !== undefined,
+    );
+    if (given === undefined) return;
+    throw new ServiceError(400, `${given} has no meaning for this request: send it without`, {
+      attributes: { header: given },
+    });
+  });
+  app.addHook('preSerialization', async (request, reply, payload) => {
+    if (showsOneResource(request, reply, payload)) reply.header('etag', etagOf(payload));
+    return payload;
+  });
+  app.addHook('onSend', async (request, reply, payload) => {
+    const etag = reply.getHeader('etag');
+    const known = request.headers['if-none-match'];
+    const isRead = READS.includes(request.method) && reply.statusCode === 200;
+    if (!isRead || known === undefined || typeof etag !== 'string' || !isListed(known, etag)) {
+      return payload;
+    }
+    if (payload instanceof Readable) payload.destroy();
+    reply.code(304).removeHeader('content-type').removeHeader('content-length');
+    return null;
+  });
+}
+
+function showsOneResource(
+  { method, routeOptions: { config, schema } }: FastifyRequest,
+  { statusCode }: FastifyReply,
+  payload: unknown,
+): boolean {
+  if (routeAccess(config).kind !== 'role' || statusCode < 200 || statusCode > 299) return false;
+  if (Array.isArray(payload) || payload instanceof ListInSlices) return false;
+  const declared: unknown = Object(schema?.response)[statusCode];
+  // A report, not a resource: hashing it would block other requests.
+  if (!(declared instanceof z.ZodType) || isStreamed(declared, payload)) return false;
+  return (READS.includes(method) && statusCode === 200) || config.conditional === true;
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { databases } from '../../../support/database/databases.ts';
+import type { Reply } from '../../../support/service/service-app.ts';
+import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
+
+const PLACES = ['eu-west-1'];
+const PAGE = { name: 'Shop', url: 'shop-status' };
+const WINDOW = {
+  name: 'Night',
+  startsAt: '2026-01-01T00:00:00Z',
+  endsAt: '2026-01-01T01:00:00Z',
+  repeatUnit: 'DAY',
+  pauseAllChecks: true,
+};
+const DASHBOARD_INCIDENT = {
+  name: 'Down',
+  impact: 'MAJOR',
+  dashboardId: 1,
+  startedAt: '2026-01-01 00:00:00',
+  incidentUpdates: [{ status: 'INVESTIGATING', description: 'Looking.' }],
+};
+
+/** Every kind of resource that can be created and changed: where, its body, and a change. */
+const RESOURCES: readonly (readonly [path: string, body: () => object, change: object])[] = [
+  [
+    '/v1/checks/url',
+    () => ({ name: 'a', request: { url: 'https://shop.test/' }, locations: PLACES }),
+    { name: 'b' },
+  ],
+  [
+    '/v1/checks/heartbeats',
+    () => ({
+      name: 'a',
+      heartbeat: { period: 1, periodUnit: 'HOURS', grace: 1, graceUnit: 'HOURS' },
+    }),
+    { name: 'b' },
+  ],
+  [
+    '/v1/alert-channels',
+    () => ({ type: 'EMAIL', config: { address: 'ops@shop.test' } }),
+    { config: { address: 'on-call@shop.test' } },
+  ],
+  ['/v1/check-groups', () => ({ name: 'a' }), { name: 'b' }],
+  ['/v1/maintenance-windows', () => WINDOW, { name: 'Day' }],
+  ['/v1/private-locations', () => ({ slug: `s-${randomUUID()}`, name: 'a' }), { name: 'b' }],
+  ['/v1/variables', () => ({ key: `K_${randomUUID().slice(0, 8)}`, value: '1' }), { value: '2' }],
+  ['/v1/snippets', () => ({ name: randomUUID(), script: '1' }), { script: '2' }],
+  ['/v1/status-pages', () => ({ ...PAGE, url: `p-${randomUUID()}` }), { name: 'Store' }],
+  ['/v1/status-pages/services', () => ({ name: 'Shop' }), { name: 'Store' }],
+  ['/v1/incidents', () => DASHBOARD_INCIDENT, { name: 'Slow' }],
+];
+
+const etagIn = ({ headers }: Reply): string => String(headers.etag);
+
+describe.each(databases)('on %s', (kind) => {
+  describe('preconditions', () => {
+    const service = useAccounts(useRunningService(kind));
+
+    it.each(RESOURCES)('protect a resource of %s from lost updates', async (path, body, change) => {
+      const { mine } = service();
+      const created = await mine.post(path, body());
+      expect(created.status, created.text).toBe(201);
+      const at = String(created.headers.location);
+      const read = await mine.get(at);
+      expect(read.json).toEqual(created.json);
+      const first = etagIn(read);
+      expect(first).toMatch(/^"[\w-]{22}"$/);
+      expect(etagIn(created)).toBe(first);
+
+      const known = await mine.ask('GET', at, undefined, { 'if-none-match': first });
+      expect(known).toMatchObject({ status: 304, text: '' });
+      expect(etagIn(known)).toBe(first);
+
+      const changed = await mine.ask('PATCH', at, change, { 'if-match': `"other", ${first}` });
+      expect(changed.status, changed.text).toBe(200);
+      const second = etagIn(changed);
+      expect(second).not.toBe(first);
+      expect(etagIn(await mine.get(at))).toBe(second);
+      expect((await mine.ask('GET', at, undefined, { 'if-none-match': first })).status).toBe(200);
+
+      const late = await mine.ask('PATCH', at, change, { 'if-match': first });
+      expect(late).toMatchObject({ status: 412, json: { attributes: { etag: second } } });
+      expect(etagIn(late)).toBe(second);
+      const lateDeletion = await mine.ask('DELETE', at, undefined, { 'if-match': first });
+      expect(lateDeletion.status).toBe(412);
+      expect(etagIn(await mine.get(at))).toBe(second);
+      const deletion = await mine.ask('DELETE', at, undefined, { 'if-match': second });
+      expect(deletion.status, deletion.text).toBe(204);
+    });
+
+    it('let one of two concurrent updates of the same version through', async () => {
+      const { mine } = service();
+      const body = { name: 'a', request: { url: 'https://shop.test/' }, locations: PLACES };
+      const created = await mine.post('/v1/checks/url', body);
+      const at = String(created.headers.location);
+      const names = ['b', 'c', 'd', 'e'];
+      const replies = await Promise.all(
+        names.map((name) => mine.ask('PATCH', at, { name }, { 'if-match': etagIn(created) })),
+      );
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);
+      const winner = replies.find(({ status }) => status === 200);
+      expect((await mine.get(at)).json.name).toBe(winner?.json.name);
+    });
+
+    it('see a change that responses hide, even within the same millisecond', async () => {
+      const { mine } = service();
+      const key = 'HIDDEN';
+      await mine.post('/v1/variables', { key, value: 'one', secret: true });
+      const at = `/v1/variables/${key}`;
+      const first = await mine.patch(at, { value: 'two' });
+      const second = await mine.patch(at, { value: 'three' });
+      expect(etagIn(second)).not.toBe(etagIn(first));
+    });
+
+    it('let a check be created only if its id is free, or changed only if it exists', async () => {
+      const { mine } = service();
+      const at = '/v1/checks/url/only-once';
+      const body = { name: 'a', request: { url: 'https://shop.test/' }, locations: PLACES };
+      const absent = await mine.ask('PUT', at, body, { 'if-match': '*' });
+      expect(absent).toMatchObject({ status: 412, json: { attributes: { etag: null } } });
+      const created = await mine.ask('PUT', at, body, { 'if-none-match': '*' });
+      expect(created.status, created.text).toBe(200);
+      expect((await mine.ask('PUT', at, body, { 'if-none-match': '*' })).status).toBe(412);
+      expect((await mine.ask('PUT', at, body, { 'if-match': '*' })).status).toBe(200);
+    });
+
+    it('protect the alert settings of the account', async () => {
+      const { mine } = service();
+      const at = `/v1/accounts/${mine.accountId}/alert-settings`;
+      const known = { 'if-match': etagIn(await mine.get(at)) };
+      const change = { reminders: { amount: 3, interval: 10 } };
+      expect((await mine.ask('PUT', at, change, known)).status).toBe(200);
+      expect((await mine.ask('PUT', at, change, known)).status).toBe(412);
+    });
+
+    it('are refused where they would be ignored', async () => {
+      const { mine } = service();
+      const reply = await mine.ask(
+        'POST',
+        '/v1/api-keys',
+        { name: 'a', role: 'read' },
+        {
+          'if-match': '*',
+        },
+      );
+      expect(reply).toMatchObject({ status: 400, json: { attributes: { header: 'If-Match' } } });
+    });
+  });
+});
