@@ -43,6 +43,7 @@ import {
   type PrivateLocations,
 } from './private-locations/private-locations.ts';
 import { createProxyPasswords } from './private-locations/proxy-passwords.ts';
+import { createLocationSilence, type LocationSilence } from './private-locations/silence.ts';
 import { type CheckResults, createCheckResults } from './results/check-results.ts';
 import { createAgentClocks } from './results/intake/agent-clocks.ts';
 import { createResultIntake, type ResultIntake } from './results/intake/intake.ts';
@@ -77,6 +78,7 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly clientCertificates: ClientCertificates;
   readonly errorGroups: ErrorGroups;
   readonly locationKeys: LocationKeys;
+  readonly locationSilence: LocationSilence;
   readonly maintenanceWindows: MaintenanceWindows;
   readonly missedSlots: MissedSlotsFeature;
   readonly plans: Plans;
@@ -167,12 +169,14 @@ export function createFeatures(given: FeatureParts): Features {
     alerts: alertEngine,
     retentionDays,
   });
+  const locationSilence = createLocationSilence({ ...parts, leaseMs, retentionDays });
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
     partitions.maintain,
     checkRuns.maintain,
     artifacts.maintain,
     missedSlots.maintain,
+    locationSilence.maintain,
     errorGroups.maintain,
     rootCauseAnalyses.maintain,
     testSessions.maintain,
@@ -216,6 +220,7 @@ export function createFeatures(given: FeatureParts): Features {
     clientCertificates,
     errorGroups,
     locationKeys: createLocationKeys(parts),
+    locationSilence,
     maintenanceWindows,
     missedSlots,
     plans: parts.plans,
@@ -241,6 +246,7 @@ export function createFeatures(given: FeatureParts): Features {
       deferredRecords: agentClocks.deferredRecords,
       artifacts: artifacts.counts(),
       agentRefusals: agents.refusals,
+      silence: locationSilence.counts(),
     }),
     async work(signal) {
       // Each maintenance task adds listeners, which is no leak.

@@ -27,12 +27,18 @@ export interface FeatureCounts {
   };
   /** By reason. */
   readonly agentRefusals: Readonly<Record<string, number>>;
+  readonly silence: {
+    /** Now. */
+    readonly silentLocations: number;
+    readonly silentSlotsMissed: number;
+  };
 }
 
 export const NO_COUNTS: FeatureCounts = {
   deferredRecords: 0,
   artifacts: { refused: {}, unclaimed: 0 },
   agentRefusals: {},
+  silence: { silentLocations: 0, silentSlotsMissed: 0 },
 };
 
 export interface FinishedRequest {
@@ -143,6 +149,23 @@ export function createServiceMetrics(options: {
       for (const [reason, count] of Object.entries(options.counts().agentRefusals)) {
         this.inc({ reason }, count);
       }
+    },
+  });
+  new Gauge({
+    name: 'vedette_service_locations_silent',
+    help: 'Private locations whose checks do not run because no agent polls; the same in each replica.',
+    registers,
+    collect() {
+      this.set(options.counts().silence.silentLocations);
+    },
+  });
+  new Counter({
+    name: 'vedette_service_silent_slots_missed_total',
+    help: 'Slots of silent locations that this replica recorded as missed.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(options.counts().silence.silentSlotsMissed);
     },
   });
   new Gauge({

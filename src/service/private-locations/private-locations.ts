@@ -58,7 +58,7 @@ export interface PrivateLocations {
 }
 
 /** Ignored in an update. */
-const RESPONSE_ONLY = ['created_at', 'updated_at'];
+const RESPONSE_ONLY = ['silentSince', 'created_at', 'updated_at'];
 /** Checks and groups that the refusal of a deletion names, of each. */
 const MAX_NAMED = 10;
 
@@ -92,6 +92,7 @@ export function createPrivateLocations({
         createdAt: new Date(createdAtMs),
         updatedAt: null,
         revision: 0,
+        silentSince: null,
       };
     },
 

@@ -19,10 +19,19 @@ const PATH = '/v1/private-locations';
 const params = z.object({ id: uuidParam });
 const changes = z.strictObject({
   ...optionalFieldsOf(privateLocationSchema.shape),
-  ...ignored(['created_at', 'updated_at']),
+  ...ignored(['silentSince', 'created_at', 'updated_at']),
   id: z.string().optional().describe('The same as in the path.'),
 });
-const response = privateLocationSchema.extend({ id: z.string(), ...TIMES });
+const response = privateLocationSchema.extend({
+  id: z.string(),
+  silentSince: z.iso
+    .datetime()
+    .nullable()
+    .describe(
+      'When an agent last polled, if checks are assigned to the location and none of them runs because no agent polls. null while agents poll, and for a location that never had an agent.',
+    ),
+  ...TIMES,
+});
 const keyResponse = z.strictObject({
   id: z.string(),
   prefix: z.string().describe('The first characters of the key.'),
@@ -133,13 +142,14 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
 }
 
 function presentLocation(location: PrivateLocation): z.output<typeof response> {
-  const { id, slug, name, icon, proxyUrl, createdAt, updatedAt } = location;
+  const { id, slug, name, icon, proxyUrl, silentSince, createdAt, updatedAt } = location;
   return {
     id,
     slug,
     name,
     icon,
     proxyUrl: proxyUrl === null ? null : maskProxyUrl(proxyUrl),
+    silentSince: silentSince?.toISOString() ?? null,
     created_at: createdAt.toISOString(),
     updated_at: updatedAt?.toISOString() ?? null,
   };

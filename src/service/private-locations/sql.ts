@@ -16,10 +16,13 @@ export type PrivateLocation = {
   readonly updatedAt: Date | null;
   /** Counts the changes to what the location runs. */
   readonly revision: number;
+  /** The last poll of its agents; null where the location is not silent. */
+  readonly silentSince: Date | null;
 };
 
 const COLUMNS = `id, account_id, slug, name, icon, proxy_url, sealed_proxy_password, created_at,
-  updated_at, revision`;
+  updated_at, revision,
+  (select s.since from silent_locations s where s.location_id = private_locations.id) as silent_since`;
 
 /** @returns false if the account has a location with that slug already */
 export async function insertPrivateLocation(

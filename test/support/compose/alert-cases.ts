@@ -99,6 +99,10 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
   },
   {
+    alert: 'VedetteLocationSilent',
+    series: { [`vedette_service_locations_silent{${SERVICE}}`]: '1x15' },
+  },
+  {
     alert: 'VedetteArtifactsRefused',
     series: { [`vedette_service_artifacts_refused_total{${SERVICE}, limit="location"}`]: ONCE },
   },

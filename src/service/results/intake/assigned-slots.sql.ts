@@ -42,6 +42,77 @@ export async function listAssignedSlots(
   });
 }
 
+/** The slots of a check that a location had by one rule. */
+export interface AssignedRule {
+  readonly checkId: string;
+  readonly rule: RotationRule;
+  /** Epoch milliseconds, by the database's clock. */
+  readonly sinceMs: number;
+  /** When the location lost the check, or got it by another rule; null while the rule applies. */
+  readonly endMs: number | null;
+}
+
+/** `s` is a rule that had not ended at $3, of a check that has slots in the location. */
+const IS_RULE_AFTER = `s.period_ms is not null
+  and coalesce(least(s.until, s.replaced_at) > $3::timestamptz, true)
+  and not exists (select from assignments a where a.location_id = s.location_id
+    and a.check_id = s.check_id and a.unassigned_reason = 'too_many_locations')`;
+
+/**
+ * The rules of the next checks of a location, in the order of their ids, that had not ended at an
+ * instant. Omits checks that have no slots in the location.
+ *
+ * @returns `lastOfPage` is the id of the last check; null where there are no more
+ */
+export async function listAssignedRules(
+  sql: Sql,
+  {
+    locationId,
+    afterCheckId,
+    endedAfterMs,
+    checks,
+  }: {
+    readonly locationId: string;
+    readonly afterCheckId: string;
+    readonly endedAfterMs: number;
+    readonly checks: number;
+  },
+): Promise<{ readonly rules: readonly AssignedRule[]; readonly lastOfPage: string | null }> {
+  const rows = await sql.query<{
+    checkId: string;
+    periodMs: number;
+    phaseMs: number;
+    stride: number;
+    strideIndex: number;
+    since: Date;
+    endedAt: Date | null;
+  }>(
+    // The page alone reads the index as far as it has to.
+    `with page as materialized (
+       select distinct s.check_id from assigned_slots s
+       where s.location_id = $1 and s.check_id > $2 and ${IS_RULE_AFTER}
+       order by s.check_id limit $4::int + 1
+     )
+     select s.check_id, s.period_ms, s.phase_ms, s.stride, s.stride_index, s.since,
+       least(s.until, s.replaced_at) as ended_at
+     from page join assigned_slots s on s.location_id = $1 and s.check_id = page.check_id
+     where ${IS_RULE_AFTER}
+     order by s.check_id, s.since`,
+    [locationId, afterCheckId, new Date(endedAfterMs), checks],
+  );
+  const ids = [...new Set(rows.map(({ checkId }) => checkId))];
+  const page = new Set(ids.slice(0, checks));
+  return {
+    rules: rows.flatMap((row) => {
+      const { checkId, periodMs, phaseMs, stride, strideIndex: index, since, endedAt } = row;
+      if (!page.has(checkId)) return [];
+      const rule = { periodMs, phaseMs, stride, index };
+      return [{ checkId, rule, sinceMs: since.getTime(), endMs: endedAt?.getTime() ?? null }];
+    }),
+    lastOfPage: ids.length > checks ? (ids[checks - 1] ?? null) : null,
+  };
+}
+
 /**
  * Deletes up to `limit` rows that ended, or were replaced by another rule, before the instant.
  *

@@ -12,7 +12,13 @@ import {
   subtractSlots,
 } from '../slot-ranges.ts';
 import { finalsBetween, type RunSlot, runsWithFinal } from '../sql.ts';
-import { deleteMissed, insertMissed, type MissedRow, missedBetween } from './sql.ts';
+import {
+  deleteMissed,
+  insertMissed,
+  type MissedRow,
+  missedBetween,
+  type NewMissed,
+} from './sql.ts';
 
 /**
  * No slot of a check in a location is in two stored ranges, and no slot with a FINAL is in any. Callers
@@ -20,16 +26,18 @@ import { deleteMissed, insertMissed, type MissedRow, missedBetween } from './sql
  */
 
 /** A range as the agent reports it, of any length. */
-export type MissedRange = SlotRange & Pick<MissedRow, 'checkId' | 'reason'>;
+export type MissedRange = SlotRange & Pick<NewMissed, 'checkId' | 'reason' | 'stepMs'>;
 
 /** A range may leave a row for every second of its slots. */
 const ROWS_AT_ONCE = 2_000;
 
 /**
  * Stores the slots of the ranges that have neither a FINAL nor a stored range. A slot that two ranges
- * have in common belongs to the first one stored, with its reason.
+ * have in common belongs to the first one stored, with its reason. A range with `stepMs` extends the
+ * stored range that it continues.
  *
  * @param yieldWhenDue called after each day of a range: a sender can make each take some milliseconds
+ * @returns how many slots it stored
  */
 export async function recordMissed(
   tx: Sql,
@@ -43,8 +51,8 @@ export async function recordMissed(
     readonly ranges: readonly MissedRange[];
   },
   yieldWhenDue: YieldWhenDue,
-): Promise<void> {
-  if (ranges.length === 0) return;
+): Promise<number> {
+  if (ranges.length === 0) return 0;
   const stored = await missedBetween(tx, {
     accountId,
     location,
@@ -55,19 +63,20 @@ export async function recordMissed(
   });
   const byCheck = groupBy(stored, ({ checkId }) => checkId);
   const known = new Map([...byCheck].map(([checkId, rows]) => [checkId, [...rows]]));
-  let fresh: MissedRow[] = [];
+  let fresh: NewMissed[] = [];
+  let slots = 0;
   for (const range of ranges) {
-    const { checkId, reason } = range;
+    const { checkId, reason, stepMs } = range;
     const others = known.get(checkId) ?? [];
     const own: MissedRow[] = [];
     for (const part of partsOf(range)) {
       const shared = overlapWith(part, others);
       for (const left of subtractSlots(part, (number) => shared[number] === 1)) {
-        const row = { ...left, checkId, location, reason };
+        const row = { ...left, checkId, location, reason, stepMs };
         own.push(row);
         fresh.push(row);
         if (fresh.length < ROWS_AT_ONCE) continue;
-        await insertNotRun(tx, accountId, fresh, yieldWhenDue);
+        slots += await insertNotRun(tx, accountId, fresh, yieldWhenDue);
         fresh = [];
       }
       await yieldWhenDue();
@@ -75,18 +84,22 @@ export async function recordMissed(
     for (const row of own) others.push(row);
     known.set(checkId, others);
   }
-  await insertNotRun(tx, accountId, fresh, yieldWhenDue);
+  return slots + (await insertNotRun(tx, accountId, fresh, yieldWhenDue));
 }
 
-/** Stores the slots without a FINAL. */
+/**
+ * Stores the slots without a FINAL.
+ *
+ * @returns how many
+ */
 async function insertNotRun(
   tx: Sql,
   accountId: string,
-  rows: readonly MissedRow[],
+  rows: readonly NewMissed[],
   yieldWhenDue: YieldWhenDue,
-): Promise<void> {
+): Promise<number> {
   const run = await slotsWithFinal(tx, accountId, rows, yieldWhenDue);
-  const missed: MissedRow[] = [];
+  const missed: NewMissed[] = [];
   for (const [at, row] of rows.entries()) {
     for (const left of subtractSlots(row, (number) => run[at]?.has(number) ?? false)) {
       missed.push({ ...row, ...left });
@@ -94,16 +107,18 @@ async function insertNotRun(
     await yieldWhenDue();
   }
   await insertAll(tx, accountId, missed, yieldWhenDue);
+  return missed.reduce((slots, { count }) => slots + count, 0);
 }
 
 async function insertAll(
   tx: Sql,
   accountId: string,
-  rows: readonly MissedRow[],
+  rows: readonly NewMissed[],
   yieldWhenDue: YieldWhenDue,
 ): Promise<void> {
   for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
-    await insertMissed(tx, { accountId, rows: rows.slice(from, from + ROWS_AT_ONCE) });
+    const batch = rows.slice(from, from + ROWS_AT_ONCE);
+    await insertMissed(tx, { accountId, rows: batch, maxSpanMs: MAX_SPAN_MS });
     await yieldWhenDue();
   }
 }

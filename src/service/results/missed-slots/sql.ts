@@ -57,23 +57,60 @@ interface RowsOf {
   readonly rows: readonly MissedRow[];
 }
 
-export async function insertMissed(sql: Sql, { accountId, rows }: RowsOf): Promise<void> {
+/** A range to store. */
+export interface NewMissed extends MissedRow {
+  /** Milliseconds between its slots. Given, it extends a stored range that it continues. */
+  readonly stepMs?: number | undefined;
+}
+
+/**
+ * Stores ranges. One with `stepMs` is added to the range of the same reason that ends a step before it,
+ * unless the two span more than `maxSpanMs`.
+ */
+export async function insertMissed(
+  sql: Sql,
+  {
+    accountId,
+    rows,
+    maxSpanMs,
+  }: {
+    readonly accountId: string;
+    readonly rows: readonly NewMissed[];
+    /** No stored range is longer. */
+    readonly maxSpanMs: number;
+  },
+): Promise<void> {
   if (rows.length === 0) return;
   await sql.query(
-    `insert into missed_slots (account_id, check_id, location, slot, last_slot, count, reason)
-     select $1, check_id, location, to_timestamp(slot::float8 / 1000),
-       to_timestamp(last_slot::float8 / 1000), count, reason
-     from jsonb_to_recordset($2::jsonb) as given (check_id text, location text, slot bigint,
-       last_slot bigint, count integer, reason text)`,
+    `with given as materialized (
+       select check_id, location, to_timestamp(slot::float8 / 1000) as slot,
+         to_timestamp(last_slot::float8 / 1000) as last_slot, count, reason,
+         step_ms * interval '1 millisecond' as step
+       from jsonb_to_recordset($2::jsonb) as given (check_id text, location text, slot bigint,
+         last_slot bigint, count integer, reason text, step_ms float8)
+     ), extended as (
+       update missed_slots m set last_slot = given.last_slot, count = m.count + given.count
+       from given
+       where m.account_id = $1 and m.check_id = given.check_id and m.location = given.location
+         and m.slot >= given.last_slot - $3::float8 * interval '1 millisecond'
+         and m.slot < given.slot and m.last_slot = given.slot - given.step
+         and m.last_slot - m.slot = (m.count - 1) * given.step and m.reason = given.reason
+       returning given.check_id, given.location, given.slot
+     )
+     insert into missed_slots (account_id, check_id, location, slot, last_slot, count, reason)
+     select $1, check_id, location, slot, last_slot, count, reason from given
+     where (check_id, location, slot) not in (select check_id, location, slot from extended)`,
     [
       accountId,
       jsonText(
-        rows.map(({ checkId, lastSlot, ...row }) => ({
+        rows.map(({ checkId, lastSlot, stepMs, ...row }) => ({
           ...row,
           check_id: checkId,
           last_slot: lastSlot,
+          step_ms: stepMs,
         })),
       ),
+      maxSpanMs,
     ],
   );
 }

@@ -27,6 +27,7 @@ describe.each(databases)('on %s', (kind) => {
         id: expect.stringMatching(/^[0-9a-f-]{36}$/),
         icon: null,
         proxyUrl: null,
+        silentSince: null,
         created_at: new Date(clock.wallMs()).toISOString(),
         updated_at: null,
       });

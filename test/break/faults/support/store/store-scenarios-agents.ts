@@ -277,3 +277,47 @@ export const runsScenario: Scenario = {
     };
   },
 };
+
+/** As if none of its agents had polled for minutes. */
+async function killAgents(fixture: CaseFixture): Promise<void> {
+  await fixture.rows(
+    `update agents set lease_until = null, last_seen_at = now() - interval '3 minutes'
+     where account_id = $1`,
+  );
+}
+
+export const silenceScenario: Scenario = {
+  name: 'a location becomes silent, its slots are missed, and an agent returns',
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
+    await shopIn(fixture, { privateLocations: ['berlin'], frequency: 1 });
+    const agent = new FaultAgent(fixture, berlin, 'one');
+    const path = `/v1/private-locations/${berlin.id}`;
+    const isSilent = async () => (await fixture.rows(SILENT)).length > 0;
+    return async () => {
+      await agent.pollUntil('it has the check', () => agent.checks.has('shop'));
+      await killAgents(fixture);
+      await fixture.passUntil('the location is silent', isSilent);
+      await fixture.passUntil('slots are missed', async () => {
+        const missed = 'select from missed_slots where account_id = $1';
+        return (await fixture.rows(missed)).length > 0;
+      });
+      const silent = await fixture.done(200, 'GET', path);
+      await agent.poll();
+      // The clock of the service is ahead of the database's, which sets the lease.
+      await fixture.rows(
+        `update agents set lease_until = now() + interval '1 day' where account_id = $1`,
+      );
+      await fixture.passUntil('it is no longer silent', async () => !(await isSilent()));
+      const { silentSince } = await fixture.done(200, 'GET', path);
+      return {
+        seen: [`${silent.silentSince !== null}`, `${silentSince}`],
+        slotsVary: true,
+        // How many slots are missed depends on when the location was found to be silent.
+        mayDiffer: (row) => row.includes('missed_slots'),
+      };
+    };
+  },
+};
+
+const SILENT = 'select from silent_locations where account_id = $1';

@@ -38,6 +38,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   private_locations: ['slug', 'name'],
   result_metrics: ['check_id', '# slot', 'run_location', 'passed'],
   root_cause_analyses: ['check_id', 'origin', 'state', '# slot'],
+  silent_locations: [LOCATION],
   snippets: ['name', 'script'],
   status_page_cards: ['name', 'position'],
   status_page_incident_updates: ['status'],

@@ -1,0 +1,44 @@
+import type { Clock } from '../../runtime/clock.ts';
+
+/** Scans are about ten seconds apart, and at most 20 s while they fail. */
+const MAX_GAP_MS = 45_000;
+/** The clocks of replicas differ by less. */
+const MAX_STEP_MS = 2_000;
+
+/**
+ * For how long agents could poll this replica without an interruption. An interruption is a start of
+ * the service, a failure of its database, a suspended process, a machine that slept, and a step of the
+ * clock, after which leases seem to have expired.
+ */
+export class Availability {
+  readonly #clock: Clock;
+  /** Monotonic. */
+  #sinceMs = 0;
+  /** The last call; null after an interruption. */
+  #last: { readonly wallMs: number; readonly monotonicMs: number } | null = null;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Milliseconds since the last interruption. Call it before each scan. */
+  observe(): number {
+    const now = { wallMs: this.#clock.wallMs(), monotonicMs: this.#clock.monotonicMs() };
+    if (this.#last === null || isInterruption(this.#last, now)) this.#sinceMs = now.monotonicMs;
+    this.#last = now;
+    return now.monotonicMs - this.#sinceMs;
+  }
+
+  /** A scan failed. */
+  interrupt(): void {
+    this.#last = null;
+  }
+}
+
+type Reading = { readonly wallMs: number; readonly monotonicMs: number };
+
+function isInterruption(last: Reading, now: Reading): boolean {
+  const passedMs = now.monotonicMs - last.monotonicMs;
+  const stepMs = now.wallMs - last.wallMs - passedMs;
+  return passedMs > MAX_GAP_MS || Math.abs(stepMs) > MAX_STEP_MS;
+}

@@ -1,0 +1,161 @@
+import type { Sql } from '../database/store.ts';
+
+/** Locations without a polling agent: what the service writes while they are silent. */
+
+/** A location that became silent, or is no longer. */
+export type SilentLocation = {
+  readonly accountId: string;
+  readonly locationId: string;
+  readonly slug: string;
+  readonly name: string;
+  /** The last poll of an agent. */
+  readonly since: Date;
+  /** How many checks are assigned to it. */
+  readonly checks: number;
+};
+
+/** The assignments of location `l` with slots. */
+const ASSIGNED = `from assignments a
+  where a.location_id = l.id and a.unassigned_reason is distinct from 'too_many_locations'`;
+
+/**
+ * Stores the locations that have become silent: none of their agents has a lease or has polled since
+ * `quietSinceMs`, and checks are assigned to them. This must hold by the database's own clock, too,
+ * which sets leases. Locations that never had an agent are not among them. Of two replicas one stores
+ * a location.
+ *
+ * @param oldestMs earlier slots are not recorded as missed
+ * @returns those that it stored, at most `limit`
+ */
+export function insertSilentLocations(
+  sql: Sql,
+  {
+    atMs,
+    quietSinceMs,
+    oldestMs,
+    limit,
+  }: {
+    readonly atMs: number;
+    readonly quietSinceMs: number;
+    readonly oldestMs: number;
+    readonly limit: number;
+  },
+): Promise<readonly SilentLocation[]> {
+  return sql.query<SilentLocation>(
+    `with added as (
+       insert into silent_locations (location_id, account_id, since, covered_until)
+       select l.id, l.account_id, g.since, greatest(g.since, $3::timestamptz)
+       from (select location_id, max(last_seen_at) as since from agents group by location_id
+             having max(last_seen_at) <= least($2::timestamptz, now() - ($1::timestamptz - $2::timestamptz))
+               and coalesce(max(lease_until) <= least($1::timestamptz, now()), true)) g
+         join private_locations l on l.id = g.location_id
+       where exists (select ${ASSIGNED})
+         and not exists (select from silent_locations s where s.location_id = l.id)
+       order by l.id limit $4::int
+       on conflict (location_id) do nothing
+       returning location_id, account_id, since
+     )
+     select added.account_id, added.location_id, l.slug, l.name, added.since,
+       (select count(*) ${ASSIGNED}) as checks
+     from added join private_locations l on l.id = added.location_id
+     order by added.location_id`,
+    [new Date(atMs), new Date(quietSinceMs), new Date(oldestMs), limit],
+  );
+}
+
+/**
+ * Deletes the locations that are no longer silent: an agent has a lease again, or no check is assigned
+ * to them any more. Skips those that another transaction has locked.
+ *
+ * @returns those that it deleted, at most `limit`
+ */
+export function deleteEndedSilences(
+  sql: Sql,
+  { atMs, limit }: { readonly atMs: number; readonly limit: number },
+): Promise<readonly SilentLocation[]> {
+  return sql.query<SilentLocation>(
+    `with ended as materialized (
+       select s.location_id from silent_locations s join private_locations l on l.id = s.location_id
+       where exists (select from agents g
+               where g.location_id = l.id and g.lease_until > $1::timestamptz)
+         or not exists (select ${ASSIGNED})
+       order by s.location_id limit $2::int
+       for update of s skip locked
+     ), gone as (
+       delete from silent_locations s using ended where s.location_id = ended.location_id
+       returning s.location_id, s.account_id, s.since
+     )
+     select gone.account_id, gone.location_id, l.slug, l.name, gone.since,
+       (select count(*) ${ASSIGNED}) as checks
+     from gone join private_locations l on l.id = gone.location_id
+     order by gone.location_id`,
+    [new Date(atMs), limit],
+  );
+}
+
+/** How many locations are silent, of all accounts. */
+export async function countSilentLocations(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ locations: number }>(
+    'select count(*) as locations from silent_locations',
+  );
+  return row?.locations ?? 0;
+}
+
+/** How far the slots of a silent location are recorded as missed. Epoch milliseconds. */
+export type SilenceProgress = {
+  readonly accountId: string;
+  readonly locationId: string;
+  readonly slug: string;
+  readonly coveredUntilMs: number;
+  /** The end of the window that is being recorded; null between two windows. */
+  readonly windowUntilMs: number | null;
+  /** The last check whose slots of the window are recorded. */
+  readonly afterCheckId: string;
+};
+
+/**
+ * Locks a location whose slots up to `dueMs` are not recorded until the transaction ends: the one that
+ * waited longest. Skips those that another transaction has locked.
+ */
+export async function lockDueSilence(
+  sql: Sql,
+  { dueMs, except }: { readonly dueMs: number; readonly except: readonly string[] },
+): Promise<SilenceProgress | null> {
+  const [row] = await sql.query<SilenceProgress>(
+    `select s.account_id, s.location_id, l.slug,
+       (extract(epoch from s.covered_until) * 1000)::bigint as covered_until_ms,
+       (extract(epoch from s.window_until) * 1000)::bigint as window_until_ms,
+       s.after_check as after_check_id
+     from silent_locations s join private_locations l on l.id = s.location_id
+     where (s.window_until is not null or s.covered_until <= $1::timestamptz)
+       and s.location_id <> all($2::text[])
+     order by s.handled_at limit 1
+     for update of s skip locked`,
+    [new Date(dueMs), except],
+  );
+  return row ?? null;
+}
+
+/** Stores the progress of a location that `lockDueSilence` has locked. */
+export async function putSilenceProgress(
+  sql: Sql,
+  {
+    locationId,
+    coveredUntilMs,
+    windowUntilMs,
+    afterCheckId,
+  }: Omit<SilenceProgress, 'accountId' | 'slug'>,
+): Promise<void> {
+  await sql.query(
+    `update silent_locations
+     set covered_until = $2::timestamptz, window_until = $3::timestamptz, after_check = $4,
+       handled_at = clock_timestamp()
+     where location_id = $1`,
+    [
+      locationId,
+      new Date(coveredUntilMs),
+      windowUntilMs === null ? null : new Date(windowUntilMs),
+      afterCheckId,
+    ],
+  );
+}

@@ -1,0 +1,182 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { runEvery } from '../../runtime/run-every.ts';
+import { countText } from '../../runtime/text/count-text.ts';
+import type { Store } from '../database/store.ts';
+import { StoreError, storeErrorKind } from '../database/store-errors.ts';
+import { Availability } from './availability.ts';
+import {
+  countSilentLocations,
+  deleteEndedSilences,
+  insertSilentLocations,
+  lockDueSilence,
+  type SilentLocation,
+} from './silence.sql.ts';
+import { recordSilentSlots } from './silent-slots.ts';
+
+export interface LocationSilenceParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** How long an agent may be silent before its checks are given to others. */
+  readonly leaseMs: number;
+  /** Whole days, as for results. */
+  readonly retentionDays: number;
+}
+
+/**
+ * Finds the private locations whose checks do not run because no agent polls, and records their slots
+ * as missed: src/service/README.md, "Silent locations". Replicas share the work.
+ */
+export interface LocationSilence {
+  /**
+   * Ends and begins silences, and records missed slots for some seconds at most.
+   *
+   * @returns whether there are more slots to record
+   */
+  scan(signal?: AbortSignal): Promise<boolean>;
+  /** Scans about every ten seconds until the signal aborts. Logs failures. */
+  maintain(signal: AbortSignal): Promise<void>;
+  /** As of the last scan, and since the start of this replica. */
+  counts(): SilenceCounts;
+}
+
+export interface SilenceCounts {
+  readonly silentLocations: number;
+  readonly silentSlotsMissed: number;
+}
+
+const SCAN_EVERY_MS = 10_000;
+const MAX_BACK_OFF_MS = 20_000;
+/** After the end of the lease: an agent that is restarted is back by then. With short leases sooner. */
+const MAX_GRACE_MS = 30_000;
+/** Agents wait up to 30 s between two attempts to reach the service, and a poll may take some more. */
+const AGENTS_RETURN_MS = 45_000;
+const DAY_MS = 86_400_000;
+/** As far back as agents report slots that nobody ran (src/service/README.md, "Leases and assignment"). */
+const MAX_DAYS_BACK = 7;
+const LOCATIONS_AT_ONCE = 20;
+/** For the slots of one scan: ends of silences do not wait for a long backlog. */
+const SLOTS_BUDGET_MS = 3_000;
+
+export function createLocationSilence({
+  store,
+  clock,
+  log,
+  leaseMs,
+  retentionDays,
+}: LocationSilenceParts): LocationSilence {
+  const quietMs = leaseMs + Math.min(MAX_GRACE_MS, 2 * leaseMs);
+  const settledMs = Math.max(quietMs, AGENTS_RETURN_MS);
+  const oldestMs = Math.min(retentionDays, MAX_DAYS_BACK) * DAY_MS;
+  const availability = new Availability(clock);
+  let silentLocations = 0;
+  let silentSlotsMissed = 0;
+  /** From the last scan, so that each is logged once. */
+  let knownFaults: ReadonlySet<string> = new Set();
+
+  async function end(atMs: number): Promise<void> {
+    for (;;) {
+      const limit = LOCATIONS_AT_ONCE;
+      const ended = await store.transaction((tx) => deleteEndedSilences(tx, { atMs, limit }));
+      for (const location of ended) {
+        const facts = factsOf(location);
+        if (location.checks === 0) log.info(facts, 'a silent location has no checks any more');
+        else log.info(facts, 'agents of a silent location poll again: its checks run');
+      }
+      if (ended.length < limit) return;
+    }
+  }
+
+  async function begin(atMs: number): Promise<void> {
+    for (;;) {
+      const limit = LOCATIONS_AT_ONCE;
+      const found = await store.transaction((tx) =>
+        insertSilentLocations(tx, {
+          atMs,
+          quietSinceMs: atMs - quietMs,
+          oldestMs: atMs - oldestMs,
+          limit,
+        }),
+      );
+      for (const location of found) {
+        log.warn(
+          factsOf(location),
+          `no agent of a private location polls any more, so ${countText(location.checks, 'check')} of it cannot run and their slots are recorded as missed: start an agent there, or look at the log of its agents, their network and their location key`,
+        );
+      }
+      if (found.length < limit) return;
+    }
+  }
+
+  /** Skips a location whose slots cannot be recorded, so that it does not hold up the others. */
+  async function recordSlots(atMs: number, signal: AbortSignal | undefined): Promise<boolean> {
+    const endMs = clock.monotonicMs() + SLOTS_BUDGET_MS;
+    const dueMs = atMs - SCAN_EVERY_MS / 2;
+    const faults = new Set<string>();
+    let isMore = true;
+    while (isMore && signal?.aborted !== true && clock.monotonicMs() < endMs) {
+      let locked: string | null = null;
+      try {
+        const recorded = await store.transaction(async (tx) => {
+          const progress = await lockDueSilence(tx, { dueMs, except: [...faults] });
+          if (progress === null) return null;
+          locked = progress.locationId;
+          return recordSilentSlots(tx, clock, progress, atMs);
+        });
+        isMore = recorded !== null;
+        silentSlotsMissed += recorded ?? 0;
+      } catch (error) {
+        const isAway = error instanceof StoreError && error.kind === 'unavailable';
+        if (isAway || locked === null) throw error;
+        faults.add(locked);
+        if (!knownFaults.has(locked)) {
+          const facts = { err: error, locationId: locked };
+          log.error(
+            facts,
+            `the missed slots of a silent location cannot be recorded: ${messageOf(error)}`,
+          );
+        }
+      }
+    }
+    knownFaults = faults;
+    return isMore;
+  }
+
+  async function scan(signal?: AbortSignal): Promise<boolean> {
+    const isSettled = availability.observe() >= settledMs;
+    const atMs = clock.wallMs();
+    try {
+      await end(atMs);
+      // Before that, agents may not have had the time to poll again.
+      if (isSettled) await begin(atMs);
+      silentLocations = await countSilentLocations(store);
+    } catch (error) {
+      availability.interrupt();
+      throw error;
+    }
+    return isSettled && silentLocations > 0 && (await recordSlots(atMs, signal));
+  }
+
+  return {
+    scan,
+
+    maintain(signal) {
+      const options = {
+        everyMs: SCAN_EVERY_MS,
+        maxMs: MAX_BACK_OFF_MS,
+        failure: 'silent locations could not be looked for',
+        kindOf: storeErrorKind,
+        log,
+      };
+      return runEvery(clock, options, () => scan(signal), signal);
+    },
+
+    counts: () => ({ silentLocations, silentSlotsMissed }),
+  };
+}
+
+function factsOf({ accountId, locationId, slug: location, since, checks }: SilentLocation) {
+  return { accountId, locationId, location, checks, silentSince: since.toISOString() };
+}

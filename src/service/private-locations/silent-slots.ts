@@ -1,0 +1,77 @@
+import { compilePauses } from '../../model/schedule/pause.ts';
+import { lastOwnSlotAt, nextOwnSlotAfter, ownSlotsOf } from '../../model/schedule/rotation.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { createYielder } from '../../runtime/event-loop.ts';
+import type { Sql } from '../database/store.ts';
+import { pausesOf } from '../maintenance-windows/shared.sql.ts';
+import { withoutPaused } from '../results/missed-slots/paused-slots.ts';
+import { type MissedRange, recordMissed } from '../results/missed-slots/record-missed.ts';
+import { type AssignedRule, listAssignedRules, lockSubjects } from '../results/shared.sql.ts';
+import { putSilenceProgress, type SilenceProgress } from './silence.sql.ts';
+
+/** Checks of a transaction: bounds how long it locks them. */
+const CHECKS_AT_ONCE = 250;
+/** The time whose slots a transaction records, at most 360 of each check. */
+const WINDOW_MS = 3_600_000;
+
+/** src/model/README.md, "When checks run". */
+const REASON = 'location_silent';
+
+/**
+ * Records slots of some checks of a silent location as missed: a page of the checks, over a window of
+ * time. Slots with a FINAL or a stored range stay as they are, and a result that arrives later replaces
+ * the missed slot.
+ *
+ * @param progress of a location that the transaction has locked
+ * @returns how many slots it recorded
+ */
+export async function recordSilentSlots(
+  tx: Sql,
+  clock: Clock,
+  progress: SilenceProgress,
+  atMs: number,
+): Promise<number> {
+  const { accountId, locationId, slug: location, coveredUntilMs: fromMs } = progress;
+  const toMs = progress.windowUntilMs ?? Math.min(atMs, fromMs + WINDOW_MS);
+  const { rules, lastOfPage } = await listAssignedRules(tx, {
+    locationId,
+    afterCheckId: progress.afterCheckId,
+    endedAfterMs: fromMs,
+    checks: CHECKS_AT_ONCE,
+  });
+  const checkIds = [...new Set(rules.map(({ checkId }) => checkId))];
+  const subjects = await lockSubjects(tx, { accountId, checkIds });
+  const existing = new Set(subjects.map(({ checkId }) => checkId));
+  const due = rules
+    .filter(({ checkId }) => existing.has(checkId))
+    .flatMap((rule) => rangeOf(rule, fromMs, toMs) ?? []);
+  const pauses = due.length === 0 ? [] : await pausesOf(tx, { accountId, atMs: fromMs });
+  const yieldWhenDue = createYielder(clock);
+  const ranges = await withoutPaused(
+    tx,
+    { accountId, ranges: due, pauses: pauses.length === 0 ? null : compilePauses(pauses) },
+    yieldWhenDue,
+  );
+  const recorded = await recordMissed(tx, { accountId, location, ranges }, yieldWhenDue);
+  await putSilenceProgress(
+    tx,
+    lastOfPage === null
+      ? { locationId, coveredUntilMs: toMs, windowUntilMs: null, afterCheckId: '' }
+      : { locationId, coveredUntilMs: fromMs, windowUntilMs: toMs, afterCheckId: lastOfPage },
+  );
+  return recorded;
+}
+
+/** The slots with `fromMs` < slot <= `toMs` while the location had the check by this rule. */
+function rangeOf(
+  { checkId, rule, sinceMs, endMs }: AssignedRule,
+  fromMs: number,
+  toMs: number,
+): MissedRange | null {
+  const slot = nextOwnSlotAfter(rule, Math.max(fromMs, sinceMs));
+  const lastSlot = lastOwnSlotAt(rule, endMs === null ? toMs : Math.min(toMs, endMs));
+  if (slot > lastSlot) return null;
+  const { periodMs: stepMs } = ownSlotsOf(rule);
+  const count = (lastSlot - slot) / stepMs + 1;
+  return { checkId, slot, lastSlot, count, reason: REASON, stepMs };
+}
