@@ -10,6 +10,7 @@ import { alertChannelsRoutes } from './alerts/channels/routes.ts';
 import { alertDeliveriesRoutes } from './alerts/delivery/routes.ts';
 import { checkAlertsRoutes } from './alerts/routes.ts';
 import { alertSettingsRoutes } from './alerts/settings.routes.ts';
+import { availabilityRoutes } from './analytics/rollups/routes.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
 import { apiKeysRoutes } from './api-keys/routes.ts';
 import { artifactsRoutes } from './artifacts/routes.ts';
@@ -63,6 +64,7 @@ export function apiRoutes(
     testSessionsRoutes(features),
     testSessionErrorGroupsRoutes(features),
     analyticsRoutes(features),
+    availabilityRoutes(features),
     artifactsRoutes(features),
     checkGroupsRoutes(features),
     maintenanceWindowsRoutes(features),

@@ -50,6 +50,8 @@ export interface ServiceConfig {
   readonly agentLimits: AgentLimits;
   /** Whole days for which results and artifacts are stored, in addition to today. */
   readonly retentionDays: number;
+  /** Whole days for which roll-ups of results are stored. */
+  readonly rollUpRetentionDays: number;
   /** The admin key of the first account, which is created where there is none; null for none. */
   readonly firstApiKey: string | null;
   readonly artifacts: ArtifactsConfig;
@@ -77,6 +79,7 @@ const MAX_RATE = 1_000_000;
 const MIN_LEASE_SECONDS = 3;
 const MAX_LEASE_SECONDS = 3600;
 const MAX_RETENTION_DAYS = 3650;
+export const DEFAULT_ROLLUP_DAYS = 400;
 const { perLocation: DEFAULT_AGENTS, concurrency: DEFAULT_CONCURRENCY } = DEFAULT_AGENT_LIMITS;
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
@@ -203,6 +206,16 @@ export const SERVICE_VARIABLES = {
     secret: false,
     parse: wholeNumber(1, MAX_RETENTION_DAYS),
   }),
+  rollUpRetentionDays: variable<number>({
+    name: 'ROLLUP_RETENTION_DAYS',
+    default: String(DEFAULT_ROLLUP_DAYS),
+    whenUnset: DEFAULT_ROLLUP_DAYS,
+    meaning:
+      'How long analytics keep results rolled up by hour and day; at least as long as RETENTION_DAYS.',
+    allowed: `a whole number of days from 1 to ${MAX_RETENTION_DAYS}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_RETENTION_DAYS),
+  }),
   firstApiKey: variable<string | null>({
     name: 'FIRST_API_KEY',
     default: null,
@@ -289,6 +302,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
       concurrency: readVariable(env, variables.maxAgentConcurrency),
     },
     retentionDays: readVariable(env, variables.retentionDays),
+    rollUpRetentionDays: readVariable(env, variables.rollUpRetentionDays),
     firstApiKey: readVariable(env, variables.firstApiKey),
     encryptionKeys: readVariable(env, variables.encryptionKeys),
     publicUrl: readVariable(env, variables.publicUrl),

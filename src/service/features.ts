@@ -14,6 +14,8 @@ import { type AlertFeatures, createAlertFeatures } from './alerts/create-feature
 import type { DeliveryConfig } from './alerts/delivery/delivery-config.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
 import { saveRunMetrics } from './analytics/follow-finals.ts';
+import { type Availability, createAvailability } from './analytics/rollups/availability.ts';
+import { createRollUps, type RollUps } from './analytics/rollups/roll-up.ts';
 import { type ApiKeys, createApiKeys } from './api-keys/api-keys.ts';
 import { type Artifacts, createArtifacts } from './artifacts/artifacts.ts';
 import { type CheckGroups, createCheckGroups } from './check-groups/check-groups.ts';
@@ -25,7 +27,7 @@ import {
   type ClientCertificates,
   createClientCertificates,
 } from './client-certificates/client-certificates.ts';
-import type { ServiceConfig } from './config.ts';
+import { DEFAULT_ROLLUP_DAYS, type ServiceConfig } from './config.ts';
 import { runVacuum } from './database/pglite/vacuum.ts';
 import type { Store } from './database/store.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
@@ -70,6 +72,7 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly analytics: Analytics;
   readonly apiKeys: ApiKeys;
   readonly artifacts: Artifacts;
+  readonly availability: Availability;
   readonly checkGroups: CheckGroups;
   readonly checkResults: CheckResults;
   readonly checkRuns: CheckRuns;
@@ -88,6 +91,7 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly resultIntake: ResultIntake;
   readonly resultStorage: Pick<ResultStorage, 'takes'>;
   readonly rootCauseAnalyses: RootCauseAnalyses;
+  readonly rollUps: Pick<RollUps, 'rollUp'>;
   readonly snippets: Snippets;
   readonly staticIpv6s: readonly string[];
   readonly testSessions: TestSessions;
@@ -115,6 +119,8 @@ export interface FeatureParts {
   readonly config: Pick<ServiceConfig, 'leaseMs' | 'retentionDays' | 'staticIpv6s'> & {
     readonly agentLimits?: ServiceConfig['agentLimits'];
     readonly publicUrl?: string | null;
+    /** Default: 400. */
+    readonly rollUpRetentionDays?: number;
     readonly artifacts?: { readonly limits: ArtifactLimits };
     /** Default: only webhooks and Slack channels. */
     readonly delivery?: DeliveryConfig;
@@ -164,6 +170,8 @@ export function createFeatures(given: FeatureParts): Features {
   const { analysesOf } = rootCauseAnalyses;
   const errorGroups = createErrorGroups({ ...parts, retentionDays, analysesOf });
   const testSessions = createTestSessions({ ...parts, errorGroups, retentionDays, scrubbing });
+  const { rollUpRetentionDays = DEFAULT_ROLLUP_DAYS } = parts.config;
+  const rollUps = createRollUps({ ...parts, retentionDays, rollUpRetentionDays });
   const heartbeatFeatures = createHeartbeatFeatures({
     ...parts,
     alerts: alertEngine,
@@ -173,6 +181,7 @@ export function createFeatures(given: FeatureParts): Features {
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
     partitions.maintain,
+    rollUps.maintain,
     checkRuns.maintain,
     artifacts.maintain,
     missedSlots.maintain,
@@ -212,6 +221,7 @@ export function createFeatures(given: FeatureParts): Features {
     analytics: createAnalytics(parts),
     apiKeys: createApiKeys(parts),
     artifacts,
+    availability: createAvailability({ ...parts, retentionDays }),
     checkGroups: createCheckGroups(parts),
     checkResults: createCheckResults(parts),
     checkRuns,
@@ -237,6 +247,7 @@ export function createFeatures(given: FeatureParts): Features {
       followers: [rootCauseAnalyses.follow, errorGroups.follow, saveRunMetrics, alertEngine.follow],
     }),
     resultStorage,
+    rollUps,
     rootCauseAnalyses,
     snippets: createSnippets(parts),
     staticIpv6s: parts.config.staticIpv6s,

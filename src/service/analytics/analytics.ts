@@ -16,13 +16,7 @@ import { StoreError } from '../database/store-errors.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { ReportQueue } from './report-queue.ts';
-import {
-  hasMoreRuns,
-  type PointSpan,
-  readSeries,
-  type SeriesPoint,
-  type SeriesQuery,
-} from './sql.ts';
+import { type PointSpan, readSeries, type SeriesPoint, type SeriesQuery } from './sql.ts';
 
 export interface AnalyticsParts {
   readonly store: Store;
@@ -97,14 +91,17 @@ export function createAnalytics({
    * PostgreSQL ends a statement at its time limit. The embedded database cannot: it counts the runs
    * first.
    *
+   * @returns null where there are too many points
    * @throws ServiceError 400 where the window has too many runs
    */
   async function read(query: SeriesQuery): Promise<readonly SeriesPoint[] | null> {
-    if (isEmbedded && (await hasMoreRuns(store, query, maxRunsEmbedded))) {
-      throw tooLong(`the window has more than ${maxRunsEmbedded} runs`);
-    }
     try {
-      return await readSeries(store, query);
+      const maxRuns = isEmbedded ? maxRunsEmbedded : null;
+      const found = await readSeries(store, query, { nowMs: clock.wallMs(), maxRuns });
+      if (found === 'too-many-runs') {
+        throw tooLong(`the window has more than ${maxRunsEmbedded} runs`);
+      }
+      return found === 'too-many-points' ? null : found;
     } catch (error) {
       if (!(error instanceof StoreError) || error.code !== 'STORE_STATEMENT_TIMEOUT') throw error;
       throw tooLong('the window has more runs than can be read in time');

@@ -19,6 +19,7 @@ function metricsOf(final: ReceivedResult): RunMetrics {
     sequenceId: final.sequenceId,
     runLocation: final.runLocation,
     passed: !final.hasFailures,
+    degraded: final.isDegraded && !final.hasFailures,
     statusCode: final.apiCheckResult?.response?.status ?? null,
     retries: final.attempts,
     measures: measuresOf(final),

@@ -11,6 +11,7 @@ export interface RunMetrics {
   readonly runLocation: string;
   /** Degraded counts as passed. */
   readonly passed: boolean;
+  readonly degraded: boolean;
   readonly statusCode: number | null;
   readonly retries: number;
   /** Milliseconds; packetLoss in percent. Missing measures are omitted or null. */
@@ -35,8 +36,8 @@ export const MEASURE_COLUMNS: Readonly<Record<Measure, string>> = {
 };
 
 const VALUES = [...new Set(Object.values(MEASURE_COLUMNS))];
-const COLUMNS = `check_id, slot, run_key, run_location, passed, status_code, retries, ${VALUES}`;
-const TYPES = `check_id text, slot timestamptz, run_key bigint, run_location text, passed boolean,
+const COLUMNS = `check_id, slot, run_key, run_location, passed, degraded, status_code, retries, ${VALUES}`;
+const TYPES = `check_id text, slot timestamptz, run_key bigint, run_location text, passed boolean, degraded boolean,
   status_code smallint, retries smallint, ${VALUES.map((name) => `${name} float8`)}`;
 
 /** Does not change the metrics of runs that have some already. */
@@ -59,6 +60,7 @@ function rowOf(run: RunMetrics): Readonly<Record<string, unknown>> {
     run_key: runKeyOf(run.sequenceId),
     run_location: run.runLocation,
     passed: run.passed,
+    degraded: run.degraded,
     status_code: run.statusCode,
     retries: run.retries,
   };

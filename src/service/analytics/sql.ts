@@ -6,6 +6,14 @@ import {
 } from '../../model/result/analytics.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { MEASURE_COLUMNS } from './metrics.sql.ts';
+import { planCover } from './rollups/cover.ts';
+import {
+  type AddParam,
+  hasMoreSingleRuns,
+  readRollUpState,
+  readSnapshot,
+  rolledRunsSql,
+} from './rollups/rolled-runs.sql.ts';
 
 /** What a point covers: one run, the whole window, or an interval of minutes. */
 export type PointSpan = 'run' | 'window' | { readonly minutes: number };
@@ -81,16 +89,121 @@ function ofManyRuns({ of, aggregation }: Metric): string {
   return AGGREGATES[aggregation](MEASURE_COLUMNS[of]);
 }
 
+/** The aggregates that roll-ups hold: sums and extremes of roll-ups are those of their runs. */
+const ROLLED: Readonly<Partial<Record<Aggregation, (column: string) => string>>> = {
+  avg: (column) => `(sum(${column}_sum)::float8 / nullif(sum(${column}_count), 0))`,
+  max: (column) => `max(${column}_max)`,
+  min: (column) => `min(${column}_min)`,
+  sum: (column) => `sum(${column}_sum)::float8`,
+};
+
+function ofRollUps({ of, aggregation }: Metric): string {
+  if (of === 'availability') {
+    return '100 * coalesce(sum(runs) filter (where passed), 0) / sum(runs)::float8';
+  }
+  return of === 'retries' ? 'sum(retries)' : (ROLLED[aggregation]?.(MEASURE_COLUMNS[of]) ?? 'null');
+}
+
+/** The shortest roll-up. */
+const QUARTER_MINUTES = 15;
+
+/** Whether the answer follows from roll-ups. The same query is always answered in the same way. */
+function isOfRollUps({ point, metrics }: SeriesQuery): boolean {
+  const hasWholeRollUps =
+    point === 'window' || (point !== 'run' && point.minutes % QUARTER_MINUTES === 0);
+  const isRolled = ({ of, aggregation }: Metric): boolean =>
+    of === 'availability' || of === 'retries' || ROLLED[aggregation] !== undefined;
+  return hasWholeRollUps && metrics.every(isRolled);
+}
+
+/** The most runs to read, if there is such a limit. */
+export interface ReadLimits {
+  readonly nowMs: number;
+  /** Runs outside of roll-ups; null for any number. */
+  readonly maxRuns: number | null;
+}
+
 /**
  * Points by the name of the series (null last), then by time. Intervals start at multiples of their
  * minutes since the first Monday of 1970; an interval without a run has no point.
  *
- * @returns null if there are more than `maxPoints`
+ * @returns which limit was exceeded, if one was
  */
 export async function readSeries(
   store: Store,
   query: SeriesQuery,
-): Promise<readonly SeriesPoint[] | null> {
+  limits: ReadLimits,
+): Promise<readonly SeriesPoint[] | 'too-many-points' | 'too-many-runs'> {
+  const rows = isOfRollUps(query)
+    ? await readRolled(store, query, limits)
+    : await readRuns(store, query, limits);
+  if (rows === null) return 'too-many-runs';
+  if (rows.length > query.maxPoints) return 'too-many-points';
+  return rows.map((row) => ({
+    group: row.series,
+    time: row.time,
+    values: query.metrics.map((_, index) => row[`m${index}`] ?? null),
+  }));
+}
+
+/** @returns null where there are more runs than allowed */
+async function readRuns(
+  store: Store,
+  query: SeriesQuery,
+  { maxRuns }: ReadLimits,
+): Promise<readonly PointRow[] | null> {
+  // The count is much faster than the report.
+  if (maxRuns !== null && (await hasMoreRuns(store, query, maxRuns))) return null;
+  const ofMany = { ofManyRuns, source: () => RUNS };
+  const { text, params } = seriesSql(query, ofMany);
+  return store.transaction(async (tx) => {
+    await tx.query(`set local work_mem = '${SORT_MEMORY}'`);
+    return tx.query<PointRow>(text, params);
+  });
+}
+
+const RUNS = '(select * from result_metrics where account_id = $1)';
+
+/** As `readRuns`, from roll-ups where they show all runs. */
+async function readRolled(
+  store: Store,
+  query: SeriesQuery,
+  { nowMs, maxRuns }: ReadLimits,
+): Promise<readonly PointRow[] | null> {
+  const { accountId, checkId, point, metrics } = query;
+  const pointMinutes = typeof point === 'object' ? point.minutes : null;
+  return readSnapshot(store, async (sql) => {
+    const state = await readRollUpState(sql, { ...query, checkIds: [checkId] });
+    const segments = planCover({ ...query, pointMinutes, nowMs }, state);
+    if (maxRuns !== null && (await hasMoreSingleRuns(sql, { accountId, segments }, maxRuns))) {
+      return null;
+    }
+    const { text, params } = seriesSql(query, {
+      ofManyRuns: ofRollUps,
+      source: (param) => `(${rolledRunsSql(segments, measureColumnsOf(metrics), param)})`,
+    });
+    return sql.query<PointRow>(text, params);
+  });
+}
+
+function measureColumnsOf(metrics: readonly Metric[]): readonly string[] {
+  const columns = metrics.flatMap(({ of }) =>
+    of === 'availability' || of === 'retries' ? [] : MEASURE_COLUMNS[of],
+  );
+  return [...new Set(columns)];
+}
+
+/** The account, the check and the window are $1 to $4. */
+function seriesSql(
+  query: SeriesQuery,
+  {
+    source,
+    ofManyRuns,
+  }: {
+    readonly source: (param: AddParam) => string;
+    readonly ofManyRuns: (metric: Metric) => string;
+  },
+): { readonly text: string; readonly params: readonly unknown[] } {
   const { metrics, groupBy } = query;
   const params: unknown[] = [
     query.accountId,
@@ -101,35 +214,26 @@ export async function readSeries(
     query.limit,
     query.maxPoints + 1,
   ];
-  const placeholder = (value: unknown): string => `$${params.push(value)}`;
+  const param = (value: unknown): string => `$${params.push(value)}`;
   const series = groupBy === null ? null : GROUP_COLUMNS[groupBy];
-  const { time, columnOf, grouped } = spanSql(query.point, series, placeholder);
-  const status = query.passed === null ? '' : `and passed = ${placeholder(query.passed)}::boolean`;
+  const { time, isGrouped, grouped } = spanSql(query.point, series, param);
+  const columnOf = isGrouped ? ofManyRuns : ofOneRun;
+  const status = query.passed === null ? '' : `and passed = ${param(query.passed)}::boolean`;
   const text = `select * from (
        select ${series ?? 'null'} as series, ${time} as time,
          ${series === null ? '1' : `dense_rank() over (order by ${series} nulls last)`} as position
          ${metrics.map((metric, index) => `, ${columnOf(metric)} as m${index}`).join('')}
-       from result_metrics
-       where account_id = $1 and check_id = $2
-         and slot >= $3::timestamptz and slot < $4::timestamptz ${status}
+       from ${source(param)} as runs
+       where check_id = $2 and slot >= $3::timestamptz and slot < $4::timestamptz ${status}
        ${grouped}
      ) as points
      where position > $5::bigint and position <= $5::bigint + $6::bigint
      order by position, time limit $7::bigint`;
-  const rows = await store.transaction(async (tx) => {
-    await tx.query(`set local work_mem = '${SORT_MEMORY}'`);
-    return tx.query<PointRow>(text, params);
-  });
-  if (rows.length > query.maxPoints) return null;
-  return rows.map((row) => ({
-    group: row.series,
-    time: row.time,
-    values: metrics.map((_, index) => row[`m${index}`] ?? null),
-  }));
+  return { text, params };
 }
 
-/** Whether a report would read more than `runs`. Much faster than the report. */
-export async function hasMoreRuns(
+/** Whether the window has more runs. */
+async function hasMoreRuns(
   sql: Sql,
   {
     accountId,
@@ -156,21 +260,22 @@ function spanSql(
   placeholder: (value: unknown) => string,
 ): {
   readonly time: string;
-  readonly columnOf: (metric: Metric) => string;
+  /** Whether a point has several runs. */
+  readonly isGrouped: boolean;
   readonly grouped: string;
 } {
-  if (point === 'run') return { time: 'slot', columnOf: ofOneRun, grouped: '' };
+  if (point === 'run') return { time: 'slot', isGrouped: false, grouped: '' };
   const bySeries = series === null ? '' : `group by ${series}`;
   if (point === 'window') {
     // Otherwise a window without runs would give a row.
     const grouped = `${bySeries} having count(*) > 0`;
-    return { time: '$3::timestamptz', columnOf: ofManyRuns, grouped };
+    return { time: '$3::timestamptz', isGrouped: true, grouped };
   }
   const minutes = placeholder(point.minutes);
   const first = placeholder(new Date(FIRST_MONDAY_MS));
   return {
     time: `date_bin(make_interval(mins => ${minutes}::int), slot, ${first}::timestamptz)`,
-    columnOf: ofManyRuns,
+    isGrouped: true,
     grouped: series === null ? 'group by time' : `${bySeries}, time`,
   };
 }

@@ -2,8 +2,10 @@ import type { Store } from '../../../src/service/database/store.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
+const DAY_MS = DAY_MINUTES * MINUTE_MS;
 /** The days of a month, and the day in which it begins. */
 const DAYS = 31;
+const EARLIER_MONTHS = 2;
 const LOCATIONS = ['berlin', 'oslo', 'lisbon'];
 /** Time limit for creating a day of ten million results. */
 const STATEMENT_TIMEOUT_MS = 600_000;
@@ -46,11 +48,14 @@ export async function makeData(
     check,
     nowMs,
     share,
+    rollUp,
   }: {
     readonly accountId: string;
     readonly check: object;
     readonly nowMs: number;
     readonly share: number;
+    /** Computes the roll-ups of what is stored. */
+    readonly rollUp: () => Promise<void>;
   },
 ): Promise<MadeData> {
   await store.query(
@@ -70,17 +75,28 @@ export async function makeData(
   );
   const lastMinute = Math.floor(nowMs / MINUTE_MS);
   const firstMinute = lastMinute - DAYS * DAY_MINUTES;
-  await store.query('select make_result_partitions($1::timestamptz::date, $2::timestamptz::date)', [
-    new Date(firstMinute * MINUTE_MS),
-    new Date(nowMs),
-  ]);
+  const partitions = `select make_result_partitions($1::timestamptz::date, $2::timestamptz::date),
+    make_rollup_partitions($1::timestamptz::date - ${DAYS * (EARLIER_MONTHS + 1)},
+      $2::timestamptz::date, $2::timestamptz::date)::text`;
+  await store.query(partitions, [new Date(firstMinute * MINUTE_MS), new Date(nowMs)]);
+  await store.query('alter table result_metrics disable trigger runs_added');
   for (let minute = firstMinute; minute < lastMinute; minute += DAY_MINUTES) {
     await store.transaction((tx) => tx.query(ONE_DAY, [accountId, LOCATIONS, minute]), {
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     });
   }
+  await store.query('alter table result_metrics enable trigger runs_added');
   // Autovacuum would have done it by now.
   await store.query('vacuum (analyze) result_metrics');
+  // All at once, as after an upgrade.
+  await store.query(
+    `insert into rollup_backfill
+     select generate_series(date_trunc('day', $1::timestamptz, 'UTC'), $2, '24 hours')`,
+    [new Date(firstMinute * MINUTE_MS), new Date(nowMs)],
+  );
+  await rollUp();
+  await addEarlierRollUps(store);
+  await store.query('vacuum (analyze) result_rollups');
   const [row] = await store.query<{ results: number }>(
     'select count(*) as results from result_metrics',
   );
@@ -94,6 +110,23 @@ export async function makeData(
     checks: made.length,
     ids: { minutely: idsOf('minutely'), parallel: idsOf('parallel'), other: idsOf('other') },
   };
+}
+
+/** Roll-ups of earlier months, whose results are gone: those of this month again. */
+async function addEarlierRollUps(store: Store): Promise<void> {
+  const columns = await store.query<{ name: string }>(
+    `select attname::text as name from pg_attribute
+     where attrelid = 'result_rollups'::regclass and attnum > 0 order by attnum`,
+  );
+  const names = columns.map(({ name }) => name).join(', ');
+  for (let months = 1; months <= EARLIER_MONTHS; months += 1) {
+    const earlier = names.replace(' start,', ` start - interval '${months * DAYS * 24} hours',`);
+    const copy = `insert into result_rollups (${names}) select ${earlier} from result_rollups
+      where span in (60, 1440) and start >= $1::timestamptz`;
+    await store.transaction((tx) => tx.query(copy, [new Date(Date.now() - DAYS * DAY_MS)]), {
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    });
+  }
 }
 
 /** A day from a minute on, with a few slow responses, a few failures, and all phases of each run. */

@@ -10,13 +10,19 @@ import { startServiceApp } from '../../support/service/service-app.ts';
 import { testFeatures } from '../../support/service/service-features.ts';
 import { makeData } from '../analytics/data.ts';
 import type { Measured, Part, PartContext } from '../part.ts';
-import { median } from '../row.ts';
+import { median, quantile } from '../row.ts';
 import { openPostgres } from '../service/bench-database.ts';
 
 const TEN_MILLION = 10_000_000;
 const SHORT = 200_000;
+/** Another number of results, for example 50000000. */
+const { BENCH_RESULTS } = process.env;
 /** Reports of one kind in a round, each for a different check. */
 const REPORTS = 7;
+/** A round is the 95th percentile of these. */
+const READS = 20;
+/** A page of a list of checks. */
+const CHECKS_OF_PAGE = 100;
 /** The first reports on a connection read the catalogue of the database. */
 const WARM_UPS = 3;
 const TIMEOUT_MS = 600_000;
@@ -45,11 +51,30 @@ const ASKED = [
   },
 ] as const;
 
+/** Answered from roll-ups. */
+const ROLLED_UP = [
+  {
+    what: 'last 30 days of a check that runs every minute, hourly, without percentiles',
+    pathOf: (id: string) =>
+      `/v1/analytics/api-checks/${id}?quickRange=last30Days&aggregationInterval=60&metrics=availability,responseTime_avg,responseTime_max,dns_avg`,
+  },
+  {
+    what: 'last 90 days of a check that runs every minute, daily, without percentiles',
+    pathOf: (id: string) =>
+      `/v1/analytics/api-checks/${id}?from=${Math.floor(Date.now() / 1000) - 90 * 86_400}&aggregationInterval=1440&metrics=availability,responseTime_avg,responseTime_max,dns_avg`,
+  },
+  {
+    what: 'availability of a check in 90 days and 96 quarter hours',
+    pathOf: (id: string) => `/v1/checks/${id}/availability`,
+  },
+] as const;
+const ROLLED_UP_LIMIT_MS = 300;
+
 /** How quickly the service reports on a month. */
 export const analyticsPart: Part = {
   name: 'analytics',
   method:
-    'Reports of seven metrics by the hour, three of them percentiles, over the HTTP API of a service on PostgreSQL as it comes, on the same machine, with 10 million results of 2,650 checks in 31 days. Each report is of another check than the one before; a round is the median of seven.',
+    'Reports of seven metrics by the hour, three of them percentiles, over the HTTP API of a service on PostgreSQL as it comes, on the same machine, with 10 million results of 2,650 checks in 31 days (BENCH_RESULTS: another number). Each report is of another check than the one before; a round is the median of seven. What is answered from roll-ups: a round is the 95th percentile of 20.',
   programs: [],
   isLong: true,
   async run(context) {
@@ -64,7 +89,7 @@ export const analyticsPart: Part = {
 
 async function measure(
   databaseUrl: string | null,
-  { short, rounds, progress }: PartContext,
+  { short, rounds, progress, signal }: PartContext,
 ): Promise<readonly Measured[]> {
   const config = storeConfig({ databaseUrl, statementTimeoutMs: TIMEOUT_MS });
   const log = silentLog();
@@ -75,13 +100,14 @@ async function measure(
     try {
       const accountId = randomUUID();
       await insertAccount(store, { id: accountId, name: 'bench', createdAtMs: Date.now() });
-      const results = short ? SHORT : TEN_MILLION;
+      const results = Number(BENCH_RESULTS ?? (short ? SHORT : TEN_MILLION));
       progress(`making ${results} results${short ? '' : ', which takes minutes'}`);
       const data = await makeData(store, {
         accountId,
         check: await checkBody(features, accountId),
         nowMs: Date.now(),
         share: results / TEN_MILLION,
+        rollUp: () => features.rollUps.rollUp(signal),
       });
       const service = await startServiceApp(apiRoutes(features, new AbortController().signal), {
         store,
@@ -109,6 +135,39 @@ async function measure(
           const target = { of: 'value', bound: 'at most', number: limitMs } as const;
           measured.push({ measure, values, unit: 'ms', target });
         }
+        for (const { what, pathOf } of ROLLED_UP) {
+          progress(what);
+          const ids = data.ids.minutely;
+          const ask = async (key: string, read: number): Promise<number> => {
+            const path = pathOf(ids[read % ids.length] ?? '');
+            const askedMs = performance.now();
+            const { status, text } = await service.ask(path, { key });
+            if (status !== 200) throw new Error(`${status} ${text.slice(0, 500)}`);
+            if (!/"availability":9\d/.test(text)) throw new Error(`nothing is available: ${path}`);
+            return performance.now() - askedMs;
+          };
+          const values = await percentiles(
+            rounds,
+            (read) => newKeyFor(features, accountId, read),
+            ask,
+          );
+          measured.push(rolledUpRow(what, data.results, values));
+        }
+        const what = `availability of ${CHECKS_OF_PAGE} checks in 90 days and 96 quarter hours`;
+        progress(what);
+        const ids = Object.values(data.ids).flat();
+        const values = await percentiles(
+          rounds,
+          async () => '',
+          async (_, read) => {
+            const at = (read * CHECKS_OF_PAGE) % Math.max(1, ids.length - CHECKS_OF_PAGE);
+            const page = ids.slice(at, at + CHECKS_OF_PAGE);
+            const askedMs = performance.now();
+            await features.availability.ofChecks(accountId, page, 90);
+            return performance.now() - askedMs;
+          },
+        );
+        measured.push(rolledUpRow(what, data.results, values));
         return measured;
       } finally {
         await service.close();
@@ -119,6 +178,39 @@ async function measure(
   } finally {
     await store.close();
   }
+}
+
+function rolledUpRow(what: string, results: number, values: readonly number[]): Measured {
+  return {
+    measure: `Roll-ups: ${what}, of ${results.toLocaleString('en')} results, 95th percentile`,
+    values,
+    unit: 'ms',
+    target: { of: 'value', bound: 'at most', number: ROLLED_UP_LIMIT_MS },
+  };
+}
+
+/** One key may ask thirty times a minute. */
+async function newKeyFor(features: Features, accountId: string, name: number): Promise<string> {
+  return (await features.apiKeys.create(accountId, { name: `read-${name}`, role: 'read' })).key;
+}
+
+/** The 95th percentile of each round. */
+async function percentiles(
+  rounds: number,
+  keyOf: (read: number) => Promise<string>,
+  ask: (key: string, read: number) => Promise<number>,
+): Promise<readonly number[]> {
+  let read = 0;
+  const take = async (count: number): Promise<readonly number[]> => {
+    const key = await keyOf(read);
+    const tookMs: number[] = [];
+    for (let asked = 0; asked < count; asked += 1, read += 1) tookMs.push(await ask(key, read));
+    return tookMs;
+  };
+  await take(WARM_UPS);
+  const values: number[] = [];
+  for (let round = 0; round < rounds; round += 1) values.push(quantile(await take(READS), 0.95));
+  return values;
 }
 
 async function reportTimes(

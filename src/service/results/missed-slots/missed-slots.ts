@@ -42,13 +42,24 @@ export interface MissedSlotsFeature {
 const ROWS_AT_ONCE = 5_000;
 
 export function createMissedSlots(parts: MissedSlotsParts): MissedSlotsFeature {
-  const { store, clock } = parts;
+  const { store, clock, retentionDays } = parts;
 
   async function removeOld(signal: AbortSignal): Promise<void> {
+    // A range with slots in the first day of the retention may begin a day before.
+    const missed = { clock, retentionDays: retentionDays + 1 };
+    await removePastRetention(
+      missed,
+      ROWS_AT_ONCE,
+      (old) => deleteMissedBefore(store, old),
+      signal,
+    );
     // Results of assignments that ended before the retention are neither stored nor accepted.
-    for (const remove of [deleteMissedBefore, deleteAssignedSlotsBefore]) {
-      await removePastRetention(parts, ROWS_AT_ONCE, (old) => remove(store, old), signal);
-    }
+    await removePastRetention(
+      parts,
+      ROWS_AT_ONCE,
+      (old) => deleteAssignedSlotsBefore(store, old),
+      signal,
+    );
   }
 
   return {

@@ -303,11 +303,11 @@ describe.each(databases)('on %s', (kind) => {
       await deliver(berlin, { missed: [range(2, 1), range(60 * 48, 60 * 48)] });
       const { clock, features } = service();
       const stop = new AbortController();
-      clock.stepWall((RETENTION_DAYS - 1) * DAY_MS + MINUTE_MS);
+      clock.stepWall(RETENTION_DAYS * DAY_MS + MINUTE_MS);
       const keeping = features.missedSlots.maintain(stop.signal);
       const window = `?from=${minutesAgo(60 * 72) / 1000}&to=${NOW / 1000}`;
       while (clock.pendingTimers === 0) await settle();
-      clock.stepWall(-(RETENTION_DAYS - 1) * DAY_MS - MINUTE_MS);
+      clock.stepWall(-RETENTION_DAYS * DAY_MS - MINUTE_MS);
       expect(await shown(window)).toEqual(['berlin 2-1 agent_busy']);
       stop.abort();
       await keeping;

@@ -112,6 +112,8 @@ export const resultsScenario: Scenario = {
       const from = Math.floor(fixture.startMs / 1000) - 3600;
       const gaps = await fixture.done(200, 'GET', `/v1/missed-slots/shop?from=${from}`);
       await fixture.done(200, 'GET', '/v1/analytics/url/shop?metrics=dns');
+      await fixture.done(200, 'GET', '/v1/analytics/url/shop?metrics=dns_avg');
+      await fixture.done(200, 'GET', '/v1/checks/shop/availability?days=2');
       return {
         seen: [
           `${rejected} rejected`,
@@ -120,6 +122,42 @@ export const resultsScenario: Scenario = {
           `failing ${status.hasFailures}`,
           `${gaps.length} gaps`,
         ],
+      };
+    };
+  },
+};
+
+const DAY_MINUTES = 1_440;
+
+export const rollUpsScenario: Scenario = {
+  name: 'results and missed slots are rolled up, also late ones',
+  async prepare(fixture) {
+    const berlin = await fixture.location('berlin');
+    await shopIn(fixture);
+    return async () => {
+      const { deliver, result } = reporterOf(fixture, berlin);
+      const begin = -2 * DAY_MINUTES - 30;
+      const rolledUp = (): Promise<void> =>
+        fixture.passUntil('all roll-ups are computed', async () => {
+          const marks = await fixture.rows('select from rollup_marks where account_id = $1');
+          return marks.length === 0;
+        });
+      await deliver(
+        [result(begin), result(begin + 1, FAILED)],
+        [{ from: begin + 2, to: begin + 9 }],
+      );
+      await rolledUp();
+      await deliver([result(begin + 3)]);
+      await rolledUp();
+      const { runs, failures, missed } = await fixture.done(
+        200,
+        'GET',
+        '/v1/checks/shop/availability?days=4',
+      );
+      const rows = await fixture.rows('select span from result_rollups where account_id = $1');
+      const spans = new Set(rows.map(({ span }) => span));
+      return {
+        seen: [`${runs} runs`, `${failures} failed`, `${missed} missed`, `${spans.size} spans`],
       };
     };
   },

@@ -9,7 +9,7 @@ import { agentsScenario, runsScenario, silenceScenario } from './store-scenarios
 import { alertsScenario, failuresScenario, remindersScenario } from './store-scenarios-alerts.ts';
 import { crudScenarios, partsScenario } from './store-scenarios-crud.ts';
 import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
-import { resultsScenario } from './store-scenarios-results.ts';
+import { resultsScenario, rollUpsScenario } from './store-scenarios-results.ts';
 import { type FaultService, openFaultService } from './store-service.ts';
 
 /** Set it to select the same faults again. */
@@ -27,6 +27,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'accounts/sql.ts hasAccount': 'asked once, before the service is there',
   'accounts/sql.ts insertAccount': 'asked once, before the service is there',
   'accounts/sql.ts lockFirstAccount': 'asked once, before the service is there',
+  'analytics/rollups/roll-up.sql.ts advanceBackfill': 'asked after an upgrade alone',
   'api-keys/sql.ts findActiveApiKeyByHash': 'asked once, before the service is there',
   'root-cause/claims.sql.ts dropPending': 'asked for a model of another company alone',
   'root-cause/claims.sql.ts releasePending': 'asked for a model of another company alone',
@@ -45,11 +46,12 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
 };
 const NOT_REACHED_ON: Readonly<Record<DatabaseKind, readonly string[]>> = {
   pglite: [],
-  postgres: ['analytics/sql.ts hasMoreRuns'],
+  postgres: ['analytics/rollups/rolled-runs.sql.ts hasMoreSingleRuns'],
 };
 
 const WORKLOADS: readonly Scenario[] = [
   resultsScenario,
+  rollUpsScenario,
   alertsScenario,
   remindersScenario,
   failuresScenario,

@@ -1,0 +1,117 @@
+import type { Sql } from '../../database/store.ts';
+import type { CoverSegment } from './cover.ts';
+import { missedBetweenSql } from './roll-up.sql.ts';
+import { rolledRunsSql } from './rolled-runs.sql.ts';
+
+export type RunCounts = {
+  readonly checkId: string;
+  /** A multiple of the interval since 1970 (UTC). */
+  readonly start: Date;
+  readonly runs: number;
+  /** Degraded ones included. */
+  readonly passed: number;
+  readonly degraded: number;
+};
+
+export interface ChecksWindow {
+  readonly accountId: string;
+  readonly checkIds: readonly string[];
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The runs of each interval that has any. */
+export async function countRuns(
+  sql: Sql,
+  {
+    accountId,
+    segments,
+    minutes,
+  }: {
+    readonly accountId: string;
+    readonly segments: readonly CoverSegment[];
+    readonly minutes: number;
+  },
+): Promise<readonly RunCounts[]> {
+  const params: unknown[] = [accountId, minutes];
+  const runs = rolledRunsSql(segments, [], (value) => `$${params.push(value)}`);
+  return sql.query<RunCounts>(
+    `select check_id,
+       date_bin(make_interval(mins => $2::int), slot, timestamptz '1970-01-01T00:00:00Z') as start,
+       sum(runs) as runs, coalesce(sum(runs) filter (where passed), 0) as passed,
+       sum(degraded) as degraded
+     from (${runs}) as rolled
+     group by 1, 2`,
+    params,
+  );
+}
+
+export type MissedDay = {
+  readonly checkId: string;
+  readonly start: Date;
+  readonly missed: number;
+};
+
+/** The missed slots of each day that has any. */
+export async function countMissed(
+  sql: Sql,
+  {
+    accountId,
+    checkIds,
+    fromMs,
+    toMs,
+    slotsFromMs,
+  }: ChecksWindow & {
+    /** From this day on all missed slots are stored. */
+    readonly slotsFromMs: number;
+  },
+): Promise<readonly MissedDay[]> {
+  return sql.query<MissedDay>(
+    `with stale as materialized (
+       select check_id, start from rollup_marks
+       where account_id = $1 and check_id = any($2::text[]) and kind = 'missed'
+         and start >= $3::timestamptz and start < $4::timestamptz and start >= $5::timestamptz
+     )
+     select d.check_id, d.start, d.missed from missed_days d
+     where d.account_id = $1 and d.check_id = any($2::text[])
+       and d.start >= $3::timestamptz and d.start < $4::timestamptz
+       and (d.check_id, d.start) not in (select check_id, start from stale)
+     union all
+     select stale.check_id, stale.start, counted.missed
+     from stale cross join lateral (
+       select sum(${missedBetweenSql('stale.start', `(stale.start + interval '24 hours')`)})::integer
+         as missed
+       from missed_slots m
+       where m.account_id = $1 and m.check_id = stale.check_id
+         and m.slot >= stale.start - interval '24 hours'
+         and m.slot < stale.start + interval '24 hours' and m.last_slot >= stale.start
+     ) counted
+     where counted.missed > 0`,
+    [accountId, checkIds, new Date(fromMs), new Date(toMs), new Date(slotsFromMs)],
+  );
+}
+
+/**
+ * The median of the averages of each hour, in milliseconds: of the passed runs, in all locations. Of ICMP
+ * checks, that of the average latency. A check without a complete hour has none.
+ */
+export async function usualResponseTimes(
+  sql: Sql,
+  { accountId, checkIds, fromMs, toMs }: ChecksWindow,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql.query<{ checkId: string; usual: number }>(
+    `select check_id, percentile_cont(0.5) within group (order by average) as usual
+     from (
+       select check_id, (sum(coalesce(response_time_sum, latency_avg_sum))
+         / sum(coalesce(response_time_count, latency_avg_count)))::float8 as average
+       from result_rollups
+       where account_id = $1 and check_id = any($2::text[]) and span = 60
+         and start >= $3::timestamptz and start < $4::timestamptz and passed
+         and coalesce(response_time_count, latency_avg_count) > 0
+       group by check_id, start
+     ) as hours
+     group by check_id`,
+    [accountId, checkIds, new Date(fromMs), new Date(toMs)],
+  );
+  return new Map(rows.map(({ checkId, usual }) => [checkId, usual]));
+}

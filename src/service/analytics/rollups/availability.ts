@@ -1,0 +1,150 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import { groupBy } from '../../../runtime/group-by.ts';
+import { findCheck } from '../../checks/shared.sql.ts';
+import type { AccountKey } from '../../database/account-key.ts';
+import type { Sql, Store } from '../../database/store.ts';
+import { notFound } from '../../errors.ts';
+import {
+  countMissed,
+  countRuns,
+  type MissedDay,
+  type RunCounts,
+  usualResponseTimes,
+} from './availability.sql.ts';
+import { DAY_MS, planCover, startOf } from './cover.ts';
+import { readRollUpState, readSnapshot } from './rolled-runs.sql.ts';
+
+export interface AvailabilityParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Whole days of missed slots, as for results. */
+  readonly retentionDays: number;
+}
+
+export interface IntervalCounts {
+  readonly startMs: number;
+  readonly runs: number;
+  readonly failures: number;
+  /** Among the runs that passed. */
+  readonly degraded: number;
+}
+
+export interface DayCounts extends IntervalCounts {
+  readonly missed: number;
+}
+
+export interface CheckAvailability {
+  /** Each day, the current one last. */
+  readonly days: readonly DayCounts[];
+  /** The last 24 hours by quarter hours, the current one last. */
+  readonly quarterHours: readonly IntervalCounts[];
+  /** Milliseconds, estimated over 7 days; null without a complete hour of passed runs. */
+  readonly usualResponseTime: number | null;
+}
+
+/** How available checks were: src/service/README.md, "Analytics". */
+export interface Availability {
+  /** @throws ServiceError 404 for a check that does not exist */
+  ofCheck(key: AccountKey, days: number): Promise<CheckAvailability>;
+  /** Of each of these checks of the account. */
+  ofChecks(
+    accountId: string,
+    checkIds: readonly string[],
+    days: number,
+  ): Promise<ReadonlyMap<string, CheckAvailability>>;
+}
+
+const QUARTER_MINUTES = 15;
+const QUARTER_MS = QUARTER_MINUTES * 60_000;
+const QUARTERS = 96;
+const DAY_MINUTES = 1_440;
+const USUAL_DAYS = 7;
+
+export function createAvailability({
+  store,
+  clock,
+  retentionDays,
+}: AvailabilityParts): Availability {
+  async function read(
+    sql: Sql,
+    accountId: string,
+    checkIds: readonly string[],
+    days: number,
+  ): Promise<ReadonlyMap<string, CheckAvailability>> {
+    const nowMs = clock.wallMs();
+    const today = startOf(nowMs, DAY_MS);
+    const window = { fromMs: today - (days - 1) * DAY_MS, toMs: today + DAY_MS };
+    const lastQuarterMs = startOf(nowMs, QUARTER_MS);
+    const recent = {
+      fromMs: lastQuarterMs - (QUARTERS - 1) * QUARTER_MS,
+      toMs: lastQuarterMs + QUARTER_MS,
+    };
+    const fromMs = Math.min(window.fromMs, startOf(recent.fromMs, DAY_MS));
+    const checks = { accountId, checkIds };
+    const state = await readRollUpState(sql, { ...checks, fromMs, toMs: window.toMs });
+    const count = (part: typeof window, minutes: number): Promise<readonly RunCounts[]> => {
+      const segments = checkIds.flatMap((checkId) =>
+        planCover({ checkId, ...part, pointMinutes: minutes, nowMs }, state),
+      );
+      return countRuns(sql, { accountId, segments, minutes });
+    };
+    const byDay = ofEachCheck(await count(window, DAY_MINUTES));
+    const byQuarter = ofEachCheck(await count(recent, QUARTER_MINUTES));
+    const slotsFromMs = today - retentionDays * DAY_MS;
+    const missed = ofEachCheck(await countMissed(sql, { ...checks, ...window, slotsFromMs }));
+    const usual = await usualResponseTimes(sql, {
+      ...checks,
+      fromMs: startOf(nowMs, 3_600_000) - USUAL_DAYS * DAY_MS,
+      toMs: nowMs,
+    });
+    return new Map(
+      checkIds.map((checkId) => [
+        checkId,
+        {
+          days: startsOf(window, DAY_MS).map((startMs) => ({
+            ...countsOf(startMs, byDay.get(checkId)?.get(startMs)),
+            missed: missed.get(checkId)?.get(startMs)?.missed ?? 0,
+          })),
+          quarterHours: startsOf(recent, QUARTER_MS).map((startMs) =>
+            countsOf(startMs, byQuarter.get(checkId)?.get(startMs)),
+          ),
+          usualResponseTime: usual.get(checkId) ?? null,
+        },
+      ]),
+    );
+  }
+
+  const availability: Availability = {
+    async ofCheck(key, days) {
+      if ((await findCheck(store, key)) === null) throw notFound('check');
+      const found = (await availability.ofChecks(key.accountId, [key.id], days)).get(key.id);
+      if (found === undefined) throw notFound('check');
+      return found;
+    },
+    ofChecks: (accountId, checkIds, days) =>
+      readSnapshot(store, (sql) => read(sql, accountId, checkIds, days)),
+  };
+  return availability;
+}
+
+function countsOf(startMs: number, counts: RunCounts | undefined): IntervalCounts {
+  const { runs, passed, degraded } = counts ?? { runs: 0, passed: 0, degraded: 0 };
+  return { startMs, runs, failures: runs - passed, degraded };
+}
+
+function startsOf(
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  spanMs: number,
+): readonly number[] {
+  return Array.from({ length: (toMs - fromMs) / spanMs }, (_, index) => fromMs + index * spanMs);
+}
+
+/** By check, and by the start of the interval. */
+function ofEachCheck<Row extends RunCounts | MissedDay>(
+  rows: readonly Row[],
+): ReadonlyMap<string, ReadonlyMap<number, Row>> {
+  const groups = groupBy(rows, ({ checkId }) => checkId);
+  return new Map(
+    [...groups].map(([checkId, own]) => [checkId, new Map(own.map((row) => [+row.start, row]))]),
+  );
+}

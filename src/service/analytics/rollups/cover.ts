@@ -1,0 +1,107 @@
+/** Minutes that a row of result_rollups covers, the longest first. */
+export const SPANS = [1440, 60, 15] as const;
+export type RollUpSpan = (typeof SPANS)[number];
+
+/** A time of a check, to be read from the roll-ups of a span or, with span 0, from the runs. */
+export interface CoverSegment {
+  readonly checkId: string;
+  readonly span: RollUpSpan | 0;
+  /** Epoch milliseconds; `toMs` is exclusive. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** A roll-up that does not show all runs: those of its span and longer ones cannot be read. */
+export interface Mark {
+  readonly checkId: string;
+  readonly span: RollUpSpan;
+  readonly startMs: number;
+}
+
+/** What is known of the roll-ups of an account's checks. */
+export interface RollUpState {
+  readonly marks: readonly Mark[];
+  /** The starts of days of results that have no roll-ups yet. */
+  readonly backfillDaysMs: ReadonlySet<number>;
+  /** All results before this were dropped: their roll-ups do not change any more. */
+  readonly resultsFromMs: number;
+}
+
+export interface CoverQuery {
+  readonly checkId: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** Points start at multiples of it: a roll-up must not reach into two. null for any. */
+  readonly pointMinutes: number | null;
+  readonly nowMs: number;
+}
+
+const MINUTE_MS = 60_000;
+const QUARTER_MS = 15 * MINUTE_MS;
+export const DAY_MS = 1440 * MINUTE_MS;
+/** Days before today of which quarter hours are read. They are kept a day longer: clocks differ. */
+const QUARTER_DAYS = 7;
+/** More than any retention. */
+const MAX_DAYS = 3_700;
+/** Slots are at most a day ahead. */
+const MAX_AHEAD_MS = 2 * DAY_MS;
+
+export function startOf(ms: number, spanMs: number): number {
+  return Math.floor(ms / spanMs) * spanMs;
+}
+
+/**
+ * Parts a window into the longest roll-ups that show all their runs, and runs for the rest. Of time
+ * whose results were dropped, only whole hours are covered.
+ *
+ * @returns by time, without overlaps
+ */
+export function planCover(query: CoverQuery, state: RollUpState): readonly CoverSegment[] {
+  const { checkId, pointMinutes, nowMs } = query;
+  const today = startOf(nowMs, DAY_MS);
+  const fromMs = Math.max(query.fromMs, today - MAX_DAYS * DAY_MS);
+  const toMs = Math.min(query.toMs, nowMs + MAX_AHEAD_MS);
+  const spans = SPANS.filter((span) => pointMinutes === null || pointMinutes % span === 0);
+  const stale = staleStarts(checkId, state.marks);
+
+  const isReadable = (span: RollUpSpan, startMs: number): boolean => {
+    if (span === 15 && startMs < today - QUARTER_DAYS * DAY_MS) return false;
+    if (startMs < state.resultsFromMs) return true;
+    return !state.backfillDaysMs.has(startOf(startMs, DAY_MS)) && !stale[span].has(startMs);
+  };
+
+  const segments: { checkId: string; span: RollUpSpan | 0; fromMs: number; toMs: number }[] = [];
+  let atMs = fromMs;
+  while (atMs < toMs) {
+    const startMs = atMs;
+    const span =
+      spans.find((minutes) => {
+        const spanMs = minutes * MINUTE_MS;
+        return startMs % spanMs === 0 && startMs + spanMs <= toMs && isReadable(minutes, startMs);
+      }) ?? 0;
+    atMs =
+      span === 0
+        ? Math.min(toMs, startOf(startMs, QUARTER_MS) + QUARTER_MS)
+        : startMs + span * MINUTE_MS;
+    if (span === 0 && startMs < state.resultsFromMs) continue;
+    const last = segments.at(-1);
+    if (last !== undefined && last.span === span && last.toMs === startMs) last.toMs = atMs;
+    else segments.push({ checkId, span, fromMs: startMs, toMs: atMs });
+  }
+  return segments;
+}
+
+/** The starts of the roll-ups of each span that lack runs. */
+function staleStarts(
+  checkId: string,
+  marks: readonly Mark[],
+): Readonly<Record<RollUpSpan, ReadonlySet<number>>> {
+  const stale = { 15: new Set<number>(), 60: new Set<number>(), 1440: new Set<number>() };
+  for (const mark of marks) {
+    if (mark.checkId !== checkId) continue;
+    for (const span of SPANS) {
+      if (span >= mark.span) stale[span].add(startOf(mark.startMs, span * MINUTE_MS));
+    }
+  }
+  return stale;
+}
