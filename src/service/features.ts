@@ -177,7 +177,12 @@ export function createFeatures(given: FeatureParts): Features {
     alerts: alertEngine,
     retentionDays,
   });
-  const locationSilence = createLocationSilence({ ...parts, leaseMs, retentionDays });
+  const locationSilence = createLocationSilence({
+    ...parts,
+    ...alertFeatures,
+    leaseMs,
+    retentionDays,
+  });
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
     partitions.maintain,

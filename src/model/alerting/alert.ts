@@ -13,6 +13,10 @@ export const ALERT_TYPES = [
 ] as const;
 export type AlertType = (typeof ALERT_TYPES)[number];
 
+/** What a notice reports: an alert of a check, or that a private location is silent or no longer is. */
+export const NOTICE_TYPES = [...ALERT_TYPES, 'LOCATION_SILENT', 'LOCATION_RECOVERY'] as const;
+export type NoticeType = (typeof NOTICE_TYPES)[number];
+
 /** How a check does, best first. */
 export const CONDITIONS = ['passing', 'degraded', 'failing'] as const;
 export type Condition = (typeof CONDITIONS)[number];

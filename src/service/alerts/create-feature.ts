@@ -12,6 +12,7 @@ import { createOutbox } from './delivery/outbox.ts';
 import { createNoticeSender } from './delivery/sender.ts';
 import { runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
+import { createLocationAlerts, type LocationAlerts } from './location-alerts.ts';
 import { type AccountAlertSettings, createAccountAlertSettings } from './settings.ts';
 import { maintenanceSilences } from './silences.ts';
 
@@ -36,6 +37,7 @@ export interface AlertFeatures {
   readonly alertEngine: AlertEngine;
   readonly alertSettings: AccountAlertSettings;
   readonly checkAlerts: CheckAlerts;
+  readonly locationAlerts: LocationAlerts;
   /** Each runs until the signal aborts: thresholds by time, reminders, deliveries, retention. */
   readonly alertKeepers: readonly ((signal: AbortSignal) => Promise<void>)[];
 }
@@ -58,6 +60,7 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
     alertEngine,
     alertSettings: createAccountAlertSettings(parts),
     checkAlerts,
+    locationAlerts: createLocationAlerts({ silences: maintenanceSilences }),
     alertKeepers: [
       alertEngine.maintain,
       checkAlerts.maintain,

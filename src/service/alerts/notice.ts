@@ -1,4 +1,4 @@
-import type { AlertType } from '../../model/alerting/alert.ts';
+import type { AlertType, NoticeType } from '../../model/alerting/alert.ts';
 import type { CheckType } from '../../model/enums.ts';
 import type { Sql } from '../database/store.ts';
 
@@ -26,6 +26,29 @@ export interface AlertNotice {
   readonly sslDaysRemaining: number | null;
   /** 0 for the notice itself, then 1, 2, … for its reminders. */
   readonly reminder: number;
+  /**
+   * The silent location that the notice is about. It has no check and no run: `alertType` (ALERT_FAILURE
+   * or ALERT_RECOVERY) and `check` are then what replicas of the previous release show.
+   */
+  readonly location?: {
+    readonly id: string;
+    readonly slug: string;
+    readonly name: string;
+    /** How many checks are assigned to it. */
+    readonly checks: number;
+  };
+}
+
+/** The type as people see it. */
+export function noticeTypeOf({
+  alertType,
+  isOfLocation,
+}: {
+  readonly alertType: AlertType;
+  readonly isOfLocation: boolean;
+}): NoticeType {
+  if (!isOfLocation) return alertType;
+  return alertType === 'ALERT_FAILURE' ? 'LOCATION_SILENT' : 'LOCATION_RECOVERY';
 }
 
 /** The deliveries to send (transactional outbox). */

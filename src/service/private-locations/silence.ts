@@ -3,6 +3,7 @@ import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
 import { countText } from '../../runtime/text/count-text.ts';
+import type { LocationAlerts } from '../alerts/location-alerts.ts';
 import type { Store } from '../database/store.ts';
 import { StoreError, storeErrorKind } from '../database/store-errors.ts';
 import { Availability } from './availability.ts';
@@ -19,6 +20,7 @@ export interface LocationSilenceParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly locationAlerts: LocationAlerts;
   /** How long an agent may be silent before its checks are given to others. */
   readonly leaseMs: number;
   /** Whole days, as for results. */
@@ -64,6 +66,7 @@ export function createLocationSilence({
   store,
   clock,
   log,
+  locationAlerts,
   leaseMs,
   retentionDays,
 }: LocationSilenceParts): LocationSilence {
@@ -79,7 +82,11 @@ export function createLocationSilence({
   async function end(atMs: number): Promise<void> {
     for (;;) {
       const limit = LOCATIONS_AT_ONCE;
-      const ended = await store.transaction((tx) => deleteEndedSilences(tx, { atMs, limit }));
+      const ended = await store.transaction(async (tx) => {
+        const locations = await deleteEndedSilences(tx, { atMs, limit });
+        for (const location of locations) await locationAlerts.ended(tx, location, atMs);
+        return locations;
+      });
       for (const location of ended) {
         const facts = factsOf(location);
         if (location.checks === 0) log.info(facts, 'a silent location has no checks any more');
@@ -92,14 +99,16 @@ export function createLocationSilence({
   async function begin(atMs: number): Promise<void> {
     for (;;) {
       const limit = LOCATIONS_AT_ONCE;
-      const found = await store.transaction((tx) =>
-        insertSilentLocations(tx, {
+      const found = await store.transaction(async (tx) => {
+        const locations = await insertSilentLocations(tx, {
           atMs,
           quietSinceMs: atMs - quietMs,
           oldestMs: atMs - oldestMs,
           limit,
-        }),
-      );
+        });
+        for (const location of locations) await locationAlerts.silent(tx, location, atMs);
+        return locations;
+      });
       for (const location of found) {
         log.warn(
           factsOf(location),

@@ -9,7 +9,12 @@ import { silentLog } from '../database/databases.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import { LEASE_MS } from './agent-fixture.ts';
 import { PollingAgent } from './polling-agent.ts';
-import { type ResultsFixture, type TestLocation, useResultsFixture } from './results-fixture.ts';
+import {
+  DAY_MS,
+  type ResultsFixture,
+  type TestLocation,
+  useResultsFixture,
+} from './results-fixture.ts';
 import type { RunningService } from './service-fixture.ts';
 
 const SECOND_MS = 1_000;
@@ -66,8 +71,10 @@ async function makeFixture(results: ResultsFixture): Promise<SilenceFixture> {
   // Without the locations of other tests.
   await store.query('delete from agents');
   await store.query('delete from silent_locations');
-  // The slots of hourly checks are whole hours.
-  clock.spend(HOUR_MS - (clock.wallMs() % HOUR_MS));
+  // Tests let days pass, and agents that the database last saw a month ago are deleted. The slots of
+  // hourly checks are whole hours.
+  const startAtMs = systemClock.wallMs() - 15 * DAY_MS;
+  clock.stepWall(startAtMs - (startAtMs % HOUR_MS) - clock.wallMs());
   const startMs = clock.wallMs();
   const assigner = createAssigner({ store, clock, log: silentLog() });
   const agents = new Map<string, PollingAgent>();
@@ -104,8 +111,9 @@ async function makeFixture(results: ResultsFixture): Promise<SilenceFixture> {
     },
     keeper() {
       const logs = captureLog();
+      const { locationAlerts } = features;
       const parts = { store, clock, log: logs.log, leaseMs: LEASE_MS, retentionDays: 30 };
-      return { ...createLocationSilence(parts), logs };
+      return { ...createLocationSilence({ ...parts, locationAlerts }), logs };
     },
     async pass(seconds, ...keepers) {
       for (let passed = 0; passed < seconds; passed += 10) {

@@ -1,9 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { ALERT_TYPES } from '../../../model/alerting/alert.ts';
+import { NOTICE_TYPES } from '../../../model/alerting/alert.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import { numberParam, pageQuery, repeatable } from '../../http/resources/parameters.ts';
+import { noticeTypeOf } from '../notice.ts';
 import type { AlertDeliveries, StoredDelivery } from './delivery-log.ts';
 
 const STATES = ['waiting', 'sending', 'sent', 'failed'] as const;
@@ -20,9 +21,10 @@ const response = z.strictObject({
   id: z
     .string()
     .describe('The same each time it is sent: in x-service-delivery, or the Message-ID.'),
-  checkId: z.string(),
-  alertId: z.string().describe('As /v1/check-alerts has it.'),
-  alertType: z.enum(ALERT_TYPES),
+  checkId: z.string().nullable().describe('null for a silent location.'),
+  location: z.string().nullable().describe('The slug of the silent location; null for a check.'),
+  alertId: z.string().describe('As /v1/check-alerts has it for checks.'),
+  alertType: z.enum(NOTICE_TYPES),
   reminder: z.number().describe('0 for the notice itself, then 1, 2, … for its reminders.'),
   state: z
     .enum(STATES)
@@ -88,10 +90,17 @@ function presentDelivery({
   lastAttemptAt,
   nextAttemptAt,
   finishedAt,
+  checkId,
+  location,
+  alertType,
   ...fields
 }: StoredDelivery): z.output<typeof response> {
+  const isOfLocation = location !== null;
   return {
     ...fields,
+    checkId: isOfLocation ? null : checkId,
+    location,
+    alertType: noticeTypeOf({ alertType, isOfLocation }),
     created_at: createdAt.toISOString(),
     lastAttemptAt: lastAttemptAt?.toISOString() ?? null,
     nextAttemptAt: nextAttemptAt?.toISOString() ?? null,

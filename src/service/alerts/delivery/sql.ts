@@ -11,6 +11,7 @@ export type DeliveryState = 'waiting' | 'sending' | 'sent' | 'failed';
 export interface NewDelivery {
   readonly id: string;
   readonly channelId: number;
+  /** Or the id of a location. */
   readonly checkId: string;
   readonly alertId: string;
   readonly alertType: AlertType;
@@ -81,6 +82,8 @@ export async function unfinishedLanes(
 export type StoredDelivery = {
   readonly id: string;
   readonly checkId: string;
+  /** The slug of the silent location that the notice is about, whose id is `checkId`. */
+  readonly location: string | null;
   readonly alertId: string;
   readonly alertType: AlertType;
   readonly reminder: number;
@@ -115,7 +118,7 @@ export async function listDeliveries(
   },
 ): Promise<readonly StoredDelivery[]> {
   return sql.query<StoredDelivery>(
-    `select id, check_id, alert_id, alert_type, reminder, state, attempts, last_status, last_error,
+    `select id, check_id, notice #>> '{location,slug}' as location, alert_id, alert_type, reminder, state, attempts, last_status, last_error,
        last_answer, created_at, last_attempt_at,
        case when state = 'waiting' then due_at end as next_attempt_at, finished_at
      from alert_deliveries

@@ -1,12 +1,12 @@
-import type { AlertType } from '../../../model/alerting/alert.ts';
+import type { NoticeType } from '../../../model/alerting/alert.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
-import type { AlertNotice } from '../notice.ts';
+import { type AlertNotice, noticeTypeOf } from '../notice.ts';
 
 /** A result's error may be long, and a template may contain it many times. */
 export const MAX_ERROR_BYTES = 2000;
 
-const WHAT_HAPPENED: Readonly<Record<Exclude<AlertType, 'ALERT_SSL'>, string>> = {
+const WHAT_HAPPENED: Readonly<Record<Exclude<NoticeType, 'ALERT_SSL'>, string>> = {
   NO_ALERT: 'has no alert',
   ALERT_FAILURE: 'has failed',
   ALERT_FAILURE_REMAIN: 'is still failing',
@@ -16,18 +16,21 @@ const WHAT_HAPPENED: Readonly<Record<Exclude<AlertType, 'ALERT_SSL'>, string>> =
   ALERT_DEGRADED_REMAIN: 'is still degraded',
   ALERT_DEGRADED_FAILURE: 'was degraded and has failed',
   ALERT_DEGRADED_RECOVERY: 'is no longer degraded',
+  LOCATION_SILENT: 'is silent: its checks do not run',
+  LOCATION_RECOVERY: 'is no longer silent',
 };
 
 /** On one line, whatever the name of the check contains. */
 export function headlineOf(
-  notice: Pick<AlertNotice, 'alertType' | 'check' | 'reminder' | 'sslDaysRemaining'>,
+  notice: Pick<AlertNotice, 'alertType' | 'check' | 'location' | 'reminder' | 'sslDaysRemaining'>,
 ): string {
-  const { alertType, check, reminder, sslDaysRemaining } = notice;
-  const name = onOneLine(check.name);
+  const { alertType, check, location, reminder, sslDaysRemaining } = notice;
+  const type = noticeTypeOf({ alertType, isOfLocation: location !== undefined });
+  const name = onOneLine(location === undefined ? check.name : `Location ${location.name}`);
   const text =
-    alertType === 'ALERT_SSL'
+    type === 'ALERT_SSL'
       ? `The certificate of ${name} ends ${inDays(sslDaysRemaining)}`
-      : `${name} ${WHAT_HAPPENED[alertType]}`;
+      : `${name} ${WHAT_HAPPENED[type]}`;
   return reminder > 0 ? `${text} (reminder ${reminder})` : text;
 }
 
@@ -51,7 +54,9 @@ export function shortened(text: string, maxBytes: number, mark = '…'): string 
 
 /** The rows below the headline. */
 export function noticeFacts(notice: AlertNotice): readonly (readonly [string, string])[] {
-  const { check, runLocation, responseTime, statusCode, error, sslDaysRemaining } = notice;
+  const { check, location, runLocation, responseTime, statusCode, error, sslDaysRemaining } =
+    notice;
+  if (location !== undefined) return locationFacts(notice, location);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Check', `${onOneLine(check.name)} (${check.checkType}, ${check.id})`],
     ['Group', check.groupName === null ? null : onOneLine(check.groupName)],
@@ -64,4 +69,16 @@ export function noticeFacts(notice: AlertNotice): readonly (readonly [string, st
     ['Certificate', notice.alertType === 'ALERT_SSL' ? `ends ${inDays(sslDaysRemaining)}` : null],
   ];
   return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value] as const]));
+}
+
+function locationFacts(
+  { startedAtMs, error }: AlertNotice,
+  { name, slug, checks }: NonNullable<AlertNotice['location']>,
+): readonly (readonly [string, string])[] {
+  const facts: readonly (readonly [string, string])[] = [
+    ['Location', `${onOneLine(name)} (${slug})`],
+    ['Checks', String(checks)],
+    ['Silent since', new Date(startedAtMs).toISOString()],
+  ];
+  return error === null ? facts : [...facts, ['Error', cutText(error, MAX_ERROR_BYTES)]];
 }

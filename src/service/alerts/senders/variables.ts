@@ -1,5 +1,6 @@
 import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { OpenDelivery } from '../delivery/outcome.ts';
+import { type AlertNotice, noticeTypeOf } from '../notice.ts';
 import { headlineOf, MAX_ERROR_BYTES } from './headline.ts';
 
 type Value = string | number | null | readonly string[];
@@ -20,12 +21,14 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'ALERT_TYPE',
-    meaning: 'One of the alert types, for example ALERT_FAILURE.',
-    of: ({ notice }) => notice.alertType,
+    meaning:
+      'One of the alert types, for example ALERT_FAILURE, or LOCATION_SILENT or LOCATION_RECOVERY.',
+    of: ({ notice: { alertType, location } }) =>
+      noticeTypeOf({ alertType, isOfLocation: location !== undefined }),
   },
   {
     name: 'ALERT_ID',
-    meaning: 'The id of the alert, as /v1/check-alerts has it.',
+    meaning: 'The id of the alert, as /v1/check-alerts has it for checks.',
     of: ({ notice }) => notice.alertId,
   },
   {
@@ -43,12 +46,20 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     meaning: '0 for the notice itself, then 1, 2, … for its reminders.',
     of: ({ notice }) => notice.reminder,
   },
-  { name: 'CHECK_ID', meaning: 'The id of the check.', of: ({ notice }) => notice.check.id },
-  { name: 'CHECK_NAME', meaning: 'The name of the check.', of: ({ notice }) => notice.check.name },
+  {
+    name: 'CHECK_ID',
+    meaning: 'The id of the check; null, as its name and type, for a silent location.',
+    of: ({ notice }) => ofCheck(notice, ({ check }) => check.id),
+  },
+  {
+    name: 'CHECK_NAME',
+    meaning: 'The name of the check.',
+    of: ({ notice }) => ofCheck(notice, ({ check }) => check.name),
+  },
   {
     name: 'CHECK_TYPE',
     meaning: 'The type of the check, for example URL.',
-    of: ({ notice }) => notice.check.checkType,
+    of: ({ notice }) => ofCheck(notice, ({ check }) => check.checkType),
   },
   {
     name: 'GROUP_NAME',
@@ -63,13 +74,13 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'RUN_LOCATION',
-    meaning: 'The location of the run that caused the alert.',
+    meaning: 'The location of the run that caused the alert, or the silent location.',
     of: ({ notice }) => notice.runLocation,
   },
   {
     name: 'RESPONSE_TIME',
-    meaning: 'How long that run took, in milliseconds.',
-    of: ({ notice }) => notice.responseTime,
+    meaning: 'How long that run took, in milliseconds; null for a silent location.',
+    of: ({ notice }) => ofCheck(notice, ({ responseTime }) => responseTime),
   },
   {
     name: 'STATUS_CODE',
@@ -83,7 +94,8 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'STARTED_AT',
-    meaning: 'When that run began: ISO 8601, UTC.',
+    meaning:
+      'When that run began, or when an agent of the silent location last polled: ISO 8601, UTC.',
     of: ({ notice }) => isoTime(notice.startedAtMs),
   },
   {
@@ -92,6 +104,11 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
     of: ({ notice }) => notice.sslDaysRemaining,
   },
 ];
+
+/** null for the notice of a location. */
+function ofCheck(notice: AlertNotice, of: (notice: AlertNotice) => Value): Value {
+  return notice.location === undefined ? of(notice) : null;
+}
 
 /** Their values for one notice to one channel. */
 export function variablesOf(

@@ -95,6 +95,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(sent).toEqual({
         id: expect.any(String),
         checkId: 'home',
+        location: null,
         alertId: notice.alertId,
         alertType: 'ALERT_FAILURE',
         reminder: 0,

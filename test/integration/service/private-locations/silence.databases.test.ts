@@ -135,6 +135,7 @@ describe.each(databases)('on %s', (kind) => {
         store: failing,
         clock,
         log: silentLog(),
+        locationAlerts: fixture.features.locationAlerts,
         leaseMs: LEASE_MS,
         retentionDays: 30,
       });

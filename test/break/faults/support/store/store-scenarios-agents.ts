@@ -3,6 +3,7 @@ import { FAILED } from '../../../../support/service/alerts-fixture.ts';
 import { resultOfRun } from '../../../../support/service/results-fixture.ts';
 import type { Scenario } from './store-cases.ts';
 import type { CaseFixture, TestLocation } from './store-fixture.ts';
+import { hookOf, noticesDone, noticesOf } from './store-scenarios-alerts.ts';
 import { reporterOf, shopIn } from './store-scenarios-results.ts';
 
 const CAPABILITIES = {
@@ -290,6 +291,7 @@ export const silenceScenario: Scenario = {
   name: 'a location becomes silent, its slots are missed, and an agent returns',
   async prepare(fixture) {
     const berlin = await fixture.location('berlin');
+    await hookOf(fixture);
     await shopIn(fixture, { privateLocations: ['berlin'], frequency: 1 });
     const agent = new FaultAgent(fixture, berlin, 'one');
     const path = `/v1/private-locations/${berlin.id}`;
@@ -302,6 +304,7 @@ export const silenceScenario: Scenario = {
         const missed = 'select from missed_slots where account_id = $1';
         return (await fixture.rows(missed)).length > 0;
       });
+      await noticesDone(fixture, 1);
       const silent = await fixture.done(200, 'GET', path);
       await agent.poll();
       // The clock of the service is ahead of the database's, which sets the lease.
@@ -309,9 +312,10 @@ export const silenceScenario: Scenario = {
         `update agents set lease_until = now() + interval '1 day' where account_id = $1`,
       );
       await fixture.passUntil('it is no longer silent', async () => !(await isSilent()));
+      await noticesDone(fixture, 2);
       const { silentSince } = await fixture.done(200, 'GET', path);
       return {
-        seen: [`${silent.silentSince !== null}`, `${silentSince}`],
+        seen: [...noticesOf(fixture), `${silent.silentSince !== null}`, `${silentSince}`],
         slotsVary: true,
         // How many slots are missed depends on when the location was found to be silent.
         mayDiffer: (row) => row.includes('missed_slots'),

@@ -4,7 +4,7 @@ import type { Scenario } from './store-cases.ts';
 import type { CaseFixture } from './store-fixture.ts';
 import { reporterOf, shopIn } from './store-scenarios-results.ts';
 
-async function hookOf(fixture: CaseFixture): Promise<number> {
+export async function hookOf(fixture: CaseFixture): Promise<number> {
   const made = await fixture.done(201, 'POST', '/v1/alert-channels', {
     type: 'WEBHOOK',
     config: { name: 'Hook', url: fixture.service.hook.urlFor(fixture.accountId) },

@@ -25,6 +25,16 @@ describe('the headline of a notice', () => {
     expect(line).toBe(`The certificate of Test (no real failure) ends ${words}`);
   });
 
+  it('of a silent location names the location, on one line', () => {
+    const location = { id: 'l', slug: 'berlin', name: 'Berlin\r\nBcc: x', checks: 3 };
+    expect(headlineOf({ ...NOTICE, location })).toBe(
+      'Location Berlin Bcc: x is silent: its checks do not run',
+    );
+    expect(headlineOf({ ...NOTICE, alertType: 'ALERT_RECOVERY', location })).toBe(
+      'Location Berlin Bcc: x is no longer silent',
+    );
+  });
+
   it('says which reminder it is', () => {
     expect(headlineOf({ ...NOTICE, reminder: 2 })).toBe(
       'Test (no real failure) has failed (reminder 2)',

@@ -1,0 +1,48 @@
+import type { NoticePreferences } from '../../model/alerting/alert-channel.ts';
+import type { Sql } from '../database/store.ts';
+
+/** A channel that is subscribed to checks of a location, by the tags of those checks. */
+export type LocationSubscriber = NoticePreferences & {
+  readonly channelId: number;
+  /** Of some of the checks and of their groups. */
+  readonly tags: readonly string[];
+};
+
+const PREFERENCES = `c.send_failure, c.send_recovery, c.send_degraded, c.ssl_expiry,
+  c.ssl_expiry_threshold`;
+
+/**
+ * The channels with an activated subscription to checks that are assigned to the location and not
+ * muted. A channel is listed once for each combination of tags.
+ */
+export function listLocationSubscribers(
+  sql: Sql,
+  { accountId, locationId }: { readonly accountId: string; readonly locationId: string },
+): Promise<readonly LocationSubscriber[]> {
+  return sql.query<LocationSubscriber>(
+    `select distinct c.id as channel_id, ${PREFERENCES}, k.tags || coalesce(g.tags, '[]'::jsonb) as tags
+     from assignments a
+       join checks k on k.account_id = a.account_id and k.id = a.check_id
+       left join check_groups g on g.id = k.group_id
+       join alert_subscriptions s on s.account_id = a.account_id and s.check_id = a.check_id
+       join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
+     where a.location_id = $2 and a.account_id = $1 and s.activated
+       and not (k.muted or coalesce(g.muted, false))
+     order by channel_id`,
+    [accountId, locationId],
+  );
+}
+
+/** The channels that have a delivery of the alert. */
+export function listNotifiedChannels(
+  sql: Sql,
+  { accountId, alertId }: { readonly accountId: string; readonly alertId: string },
+): Promise<readonly (NoticePreferences & { readonly channelId: number })[]> {
+  return sql.query<NoticePreferences & { readonly channelId: number }>(
+    `select c.id as channel_id, ${PREFERENCES} from alert_channels c
+     where c.account_id = $1 and exists (select from alert_deliveries d
+       where d.account_id = $1 and d.channel_id = c.id and d.alert_id = $2)
+     order by c.id`,
+    [accountId, alertId],
+  );
+}

@@ -1,0 +1,112 @@
+import { type NoticePreferences, wantsNotice } from '../../model/alerting/alert-channel.ts';
+import { stableId } from '../../model/ids.ts';
+import { countText } from '../../runtime/text/count-text.ts';
+import type { Sql } from '../database/store.ts';
+import { lockChannelsShared } from './channels/sql.ts';
+import { insertDeliveries } from './delivery/sql.ts';
+import { listLocationSubscribers, listNotifiedChannels } from './location-alerts.sql.ts';
+import type { AlertNotice } from './notice.ts';
+import type { Silences } from './silences.ts';
+
+/** A private location that became silent, or is no longer. */
+export interface AlertedLocation {
+  readonly accountId: string;
+  readonly locationId: string;
+  readonly slug: string;
+  readonly name: string;
+  /** The last poll of an agent. */
+  readonly since: Date;
+  /** How many checks are assigned to it. */
+  readonly checks: number;
+}
+
+/**
+ * Notices of silent locations (src/service/README.md, "Silent locations"): one to each channel, however
+ * many checks of the location it is subscribed to. Stored in the transaction that changes the location.
+ */
+export interface LocationAlerts {
+  /**
+   * Notifies the channels that want failures and are subscribed to a check of the location that is
+   * neither muted nor in a maintenance window.
+   */
+  silent(tx: Sql, location: AlertedLocation, atMs: number): Promise<void>;
+  /** Notifies the channels that were notified of the silence and want recoveries. */
+  ended(tx: Sql, location: AlertedLocation, atMs: number): Promise<void>;
+}
+
+export function createLocationAlerts({
+  silences,
+}: {
+  readonly silences: Silences;
+}): LocationAlerts {
+  return {
+    async silent(tx, location, atMs) {
+      const subscribers = await listLocationSubscribers(tx, location);
+      if (subscribers.length === 0) return;
+      const isSilenced = await silences.from(tx, location.accountId, atMs);
+      const listening = subscribers.filter(({ tags }) => !isSilenced(tags, atMs));
+      await notify(tx, location, listening, silentNotice(location, atMs));
+    },
+
+    async ended(tx, location, atMs) {
+      const alertId = alertIdOf('silent', location);
+      const notified = await listNotifiedChannels(tx, { accountId: location.accountId, alertId });
+      await notify(tx, location, notified, endNotice(location, atMs));
+    },
+  };
+}
+
+async function notify(
+  tx: Sql,
+  { accountId, locationId }: AlertedLocation,
+  channels: readonly (NoticePreferences & { readonly channelId: number })[],
+  notice: AlertNotice,
+): Promise<void> {
+  const wanted = channels.filter((channel) => wantsNotice(channel, notice));
+  const ids = [...new Set(wanted.map(({ channelId }) => channelId))];
+  const existing = await lockChannelsShared(tx, { accountId, ids });
+  const { alertId, alertType, atMs, reminder } = notice;
+  const deliveries = existing.map((channelId) => ({
+    id: stableId('delivery', accountId, channelId, alertId, reminder),
+    channelId,
+    // The end is sent after the beginning.
+    checkId: locationId,
+    alertId,
+    alertType,
+    reminder,
+    notice,
+  }));
+  await insertDeliveries(tx, { accountId, deliveries, atMs });
+}
+
+/** The same for each replica: a silence is told of once. */
+function alertIdOf(what: 'silent' | 'ended', { locationId, since }: AlertedLocation): string {
+  return stableId('location', what, locationId, since.getTime());
+}
+
+function silentNotice(location: AlertedLocation, atMs: number): AlertNotice {
+  const { checks, since } = location;
+  const verb = checks === 1 ? 'does' : 'do';
+  const error = `No agent has polled since ${since.toISOString()}: ${countText(checks, 'check')} of the location ${verb} not run. Start an agent there, or check the log of its agents, their network and their location key.`;
+  const alertId = alertIdOf('silent', location);
+  return { ...noticeOf(location, atMs), alertId, alertType: 'ALERT_FAILURE', error };
+}
+
+function endNotice(location: AlertedLocation, atMs: number): AlertNotice {
+  const alertId = alertIdOf('ended', location);
+  return { ...noticeOf(location, atMs), alertId, alertType: 'ALERT_RECOVERY', error: null };
+}
+
+function noticeOf({ locationId: id, slug, name, since, checks }: AlertedLocation, atMs: number) {
+  return {
+    atMs,
+    location: { id, slug, name, checks },
+    check: { id, name: `Location ${name}`, checkType: 'URL', tags: [], groupName: null },
+    runLocation: slug,
+    responseTime: 0,
+    statusCode: null,
+    startedAtMs: since.getTime(),
+    sslDaysRemaining: null,
+    reminder: 0,
+  } as const;
+}
