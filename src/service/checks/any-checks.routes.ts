@@ -10,13 +10,14 @@ import {
   CHECK_TAGS,
   CONDITIONAL,
   checkId,
+  filterOf,
   listFields,
-  MAX_FILTERS,
   putQuery,
   READ,
+  typeFilter,
 } from '../http/resources/check-parameters.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
-import { NO_CONTENT, repeatable } from '../http/resources/parameters.ts';
+import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { anyCheckBody, anyCheckResponse } from './check-schemas.ts';
 import type { Checks, CheckView } from './checks.ts';
 import { presentCheck } from './present-check.ts';
@@ -42,9 +43,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
   const params = z.object({ id: anyCheckId });
   const response = anyCheckResponse;
   const listQuery = z.strictObject({
-    type: repeatable(z.enum(STORED_CHECK_TYPES), MAX_FILTERS).describe(
-      'Only checks of this type; repeated, of any of these types.',
-    ),
+    type: typeFilter,
     ...listFields,
   });
 
@@ -83,11 +82,9 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
         },
       },
       async (request, reply) => {
-        const { tag, type, search, limit, page } = request.query;
+        const { type, limit, page, ...filters } = request.query;
         const found = checks.list(callerOf(request).accountId, {
-          tags: tag,
-          types: type,
-          search: search ?? null,
+          ...filterOf(filters, type),
           limit,
           page,
         });

@@ -28,6 +28,8 @@ import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { bodyProblem, unstorableTexts, validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
+import { refreshStates } from '../results/statuses/outdated-states.ts';
+import type { CheckFilter } from './check-filter.sql.ts';
 import { lockReferences } from './check-references.ts';
 import type { CheckVariables } from './check-variables.ts';
 import { refuseMaskedVariables, withRetainedVariables } from './retained-variables.ts';
@@ -58,11 +60,7 @@ export interface ChecksParts {
 /** Fields of a check as a caller sent them, not validated yet. */
 export type CheckInput = Readonly<Record<string, unknown>>;
 
-export interface CheckQuery extends Page {
-  readonly tags: readonly string[];
-  readonly types: readonly StoredCheckType[];
-  readonly search: string | null;
-}
+export type CheckQuery = Page & Omit<CheckFilter, 'accountId'>;
 
 /**
  * The checks of an account. With `type`, only checks of that type are found. Heartbeats are listed, read
@@ -203,10 +201,12 @@ export function createChecks(parts: ChecksParts): Checks {
       return viewOf(store, accountId, found);
     },
 
-    async *list(accountId, { tags, types, search, ...page }) {
-      // No name and no tag contains such a text, and PostgreSQL would refuse it.
-      if (unstorableTexts([...tags, search]).length > 0) return;
-      const filter = { accountId, tags, types, search, ...rangeOf(page) };
+    async *list(accountId, { limit, page, ...filters }) {
+      // No name, tag or location contains such a text, and PostgreSQL would refuse it.
+      const { tags, search, location, states } = filters;
+      if (unstorableTexts([...tags, search, location]).length > 0) return;
+      if (states.length > 0) await refreshStates(store, { accountId, checkId: null });
+      const filter = { accountId, ...filters, ...rangeOf({ limit, page }) };
       const entries = await listCheckEntries(store, filter);
       yield* inSlices(entries, async (ids) =>
         viewsOf(store, accountId, await findChecks(store, { accountId, ids })),

@@ -1,5 +1,12 @@
 /** The statements of this feature that other features run, and their types. */
 export {
+  CHECK_STATE,
+  CHECK_STATE_SINCE,
+  CHECKS_WITH_STATUS,
+  type CheckFilter,
+  checksMatching,
+} from './check-filter.sql.ts';
+export {
   checksNamingLocation,
   findCheck,
   insertCheck,

@@ -6,7 +6,9 @@ import { bytesOf, type PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import { type AnyCheck, heartbeatCheckSchema } from '../heartbeats/heartbeat.ts';
+
 import { HEARTBEAT_OF_CHECK, type HeartbeatOfCheck } from '../heartbeats/shared.sql.ts';
+import { CHECKS_WITH_STATUS, type CheckFilter, checksMatching } from './check-filter.sql.ts';
 
 export interface StoredCheck {
   readonly check: AnyCheck;
@@ -15,17 +17,6 @@ export interface StoredCheck {
   readonly createdAt: Date;
   /** null until the first update. */
   readonly updatedAt: Date | null;
-}
-
-export interface CheckFilter {
-  readonly accountId: string;
-  /** Any of these; empty: no filter. */
-  readonly tags: readonly string[];
-  readonly types: readonly StoredCheckType[];
-  /** A part of the name, case-insensitive. */
-  readonly search: string | null;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 type CheckRow = Omit<StoredCheck, 'check' | 'pingToken'> & {
@@ -175,42 +166,17 @@ async function readCheck(
   return rows[0] === undefined ? null : storedCheckOf(rows[0]);
 }
 
-/**
- * A case-insensitive regular expression (PostgreSQL manual 9.7.3) for a text. PostgreSQL's `lower` knows
- * only the letters of the locale, which in "C" are those of ASCII.
- */
-function anyCase(text: string): string {
-  return Array.from(text, (character) => {
-    const forms = [character, character.toLowerCase(), character.toUpperCase()];
-    const codes = forms.filter((form) => [...form].length === 1).map(codeEscape);
-    return `[${[...new Set(codes)].join('')}]`;
-  }).join('');
-}
-
-function codeEscape(character: string): string {
-  return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
-}
-
 /** The ids of a page of checks. Oldest first: a new check does not move the pages. */
 export async function listCheckEntries(
   sql: Sql,
-  filter: CheckFilter,
+  { limit, offset, ...filter }: CheckFilter & { readonly limit: number; readonly offset: number },
 ): Promise<readonly PageEntry<string>[]> {
-  const params: unknown[] = [filter.accountId];
-  const conditions = ['account_id = $1'];
-  const where = (condition: (parameter: string) => string, value: unknown): void => {
-    params.push(value);
-    conditions.push(condition(`$${params.length}`));
-  };
-  if (filter.tags.length > 0) where((tags) => `tags ?| ${tags}::text[]`, filter.tags);
-  if (filter.types.length > 0) where((types) => `check_type = any(${types}::text[])`, filter.types);
-  if (filter.search !== null) where((text) => `name ~ ${text}`, anyCase(filter.search));
-  params.push(filter.limit, filter.offset);
+  const { condition, params } = checksMatching(filter);
   return sql.query<PageEntry<string>>(
-    `select id, ${bytesOf('body')} as bytes from checks where ${conditions.join(' and ')}
-     order by created_at, id
-     limit $${params.length - 1}::bigint offset $${params.length}::bigint`,
-    params,
+    `select c.id, ${bytesOf('c.body')} as bytes from ${CHECKS_WITH_STATUS} where ${condition}
+     order by c.created_at, c.id
+     limit $${params.length + 1}::bigint offset $${params.length + 2}::bigint`,
+    [...params, limit, offset],
   );
 }
 

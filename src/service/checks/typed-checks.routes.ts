@@ -9,6 +9,7 @@ import {
   CHECK_TAGS,
   CONDITIONAL,
   checkId,
+  filterOf,
   listFields,
   putQuery,
   READ,
@@ -67,12 +68,10 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         },
       },
       async (request, reply) => {
-        const { tag, search, limit, page } = request.query;
+        const { limit, page, ...filters } = request.query;
         const viewer = viewerOf(request);
         const found = checks.list(callerOf(request).accountId, {
-          tags: tag,
-          types: [type],
-          search: search ?? null,
+          ...filterOf(filters, [type]),
           limit,
           page,
         });

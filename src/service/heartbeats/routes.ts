@@ -9,6 +9,7 @@ import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
   CONDITIONAL,
   checkId,
+  filterOf,
   listFields,
   putQuery,
   READ,
@@ -92,11 +93,9 @@ export function heartbeatsRoutes({
         },
       },
       async (request, reply) => {
-        const { tag, search, limit, page } = request.query;
+        const { limit, page, ...filters } = request.query;
         const found = checks.list(callerOf(request).accountId, {
-          tags: tag,
-          types: [TYPE],
-          search: search ?? null,
+          ...filterOf(filters, [TYPE]),
           limit,
           page,
         });

@@ -240,12 +240,15 @@ export async function putSteps(
        on conflict (account_id, check_id, id) do update set pings = e.pings + excluded.pings
      )
      insert into check_statuses as s (account_id, check_id, name, has_failures, has_errors,
-       is_degraded, last_slot, created_at)
-     select account_id, check_id, name, state = 'FAILING', false, false, at, $1::timestamptz
+       is_degraded, last_slot, created_at, state, since, state_slot, state_version)
+     select account_id, check_id, name, state = 'FAILING', false, false, at, $1::timestamptz,
+       case when state = 'FAILING' then 'failing' else 'passing' end, at, at, 1
      from given where id is not null
      on conflict (account_id, check_id) do update set name = excluded.name,
        has_failures = excluded.has_failures, last_slot = excluded.last_slot,
-       updated_at = excluded.created_at`,
+       updated_at = excluded.created_at, state = excluded.state, state_slot = excluded.state_slot,
+       since = case when s.state = excluded.state then s.since else excluded.since end,
+       state_version = s.state_version + 1`,
     [new Date(atMs), jsonText(rows)],
   );
 }

@@ -35,6 +35,17 @@ export const TEST_PROXY_PASSWORDS = createProxyPasswords({
   secrets: TEST_SECRETS,
 });
 
+/** A list of checks without a filter. */
+export const ALL_CHECKS = {
+  tags: [],
+  types: [],
+  states: [],
+  search: null,
+  activated: null,
+  groupId: null,
+  location: null,
+} as const;
+
 /** For accounts without variables. */
 export function testScrubbing(clock: Clock): SecretScrubbing {
   const variables = { forAgents: async () => [] };

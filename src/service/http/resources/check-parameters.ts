@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { STORED_CHECK_TYPES, type StoredCheckType } from '../../../model/enums.ts';
 import { CHECK_ID } from '../../../model/ids.ts';
-import { booleanQuery, pageQuery, repeatable } from './parameters.ts';
+import { CHECK_STATES } from '../../../model/result/check-state.ts';
+import { booleanQuery, numberParam, pageQuery, repeatable } from './parameters.ts';
 
 export const CHECK_TAGS = ['Checks'];
 export const READ = { role: 'read' } as const;
@@ -19,13 +21,50 @@ export const checkId = z
   .meta({ pattern: CHECK_ID.source })
   .describe('The id of the check: a UUID, or a slug chosen at creation.');
 
-export const listFields = {
+/** Filters of lists of checks. */
+export const checkFilters = {
   tag: repeatable(z.string(), MAX_FILTERS).describe(
     'Only checks with this tag; given several times, with any of them.',
   ),
+  state: repeatable(z.enum(CHECK_STATES), MAX_FILTERS).describe(
+    'Only checks in this state; given several times, in any of them.',
+  ),
   search: z.string().max(255).optional().describe('Only checks with this in their name.'),
-  ...pageQuery,
+  activated: booleanQuery(false)
+    .unwrap()
+    .optional()
+    .describe('true: only checks that are activated; false: only others. Groups do not count.'),
+  groupId: numberParam.optional().describe('Only checks of this group.'),
+  location: z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .describe('Only checks that run in this location, public or private.'),
 };
+const checkFiltersSchema = z.object(checkFilters);
+
+export const typeFilter = repeatable(z.enum(STORED_CHECK_TYPES), MAX_FILTERS).describe(
+  'Only checks of this type; repeated, of any of these types.',
+);
+
+/** The filters of a query, as lists of checks take them. */
+export function filterOf(
+  { tag, state, search, activated, groupId, location }: z.output<typeof checkFiltersSchema>,
+  types: readonly StoredCheckType[],
+) {
+  return {
+    tags: tag,
+    types,
+    states: state,
+    search: search ?? null,
+    activated: activated ?? null,
+    groupId: groupId ?? null,
+    location: location ?? null,
+  };
+}
+
+export const listFields = { ...checkFilters, ...pageQuery };
 
 export const putQuery = z.object({
   autoAssignAlerts: booleanQuery(true).describe(

@@ -1,6 +1,7 @@
 import { sequenceIdOf } from '../../../model/ids.ts';
 import { checkErrorGroupId } from '../../../model/result/error-group.ts';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
+import { groupBy } from '../../../runtime/group-by.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { Sql } from '../../database/store.ts';
 import { knownFactsOf, withErrorGroups } from '../../error-groups/known-facts.ts';
@@ -8,7 +9,7 @@ import type { FinalFollower, NewFinals } from '../final-follower.ts';
 import { removeMissed } from '../missed-slots/record-missed.ts';
 import { insertResults, type ResultKey, type RunSlot, raiseToFinal } from '../sql.ts';
 import { type CheckStatus, findStatuses, putStatuses } from '../statuses/sql.ts';
-import { afterFinal } from '../statuses/status-fold.ts';
+import { afterFinals } from '../statuses/status-fold.ts';
 
 /** The result with its error group. The service ignores what the agent sends; nearly all results have none. */
 function withErrorGroup(accountId: string, result: ReceivedResult): ReceivedResult {
@@ -88,20 +89,16 @@ function runSlotOf({ checkId, sequenceId, checkRunId }: ReceivedResult): RunSlot
 
 async function updateStatuses(
   tx: Sql,
-  { accountId, current, atMs }: Pick<NewFinals, 'accountId' | 'current' | 'atMs'>,
+  { accountId, finals, current, atMs }: NewFinals,
 ): Promise<void> {
-  if (current.size === 0) return;
-  const checkIds = [...new Set([...current].map(({ checkId }) => checkId))];
-  const before = await findStatuses(tx, { accountId, checkIds });
-  const statuses = new Map<string, CheckStatus>(before.map((status) => [status.checkId, status]));
-  const updated = new Set<string>();
-  for (const final of current) {
-    const status = statuses.get(final.checkId) ?? null;
-    const next = afterFinal(status, final);
-    if (next === null || next === status) continue;
-    statuses.set(final.checkId, next);
-    updated.add(final.checkId);
+  const ofCheck = groupBy(finals, ({ checkId }) => checkId);
+  const stored = await findStatuses(tx, { accountId, checkIds: [...ofCheck.keys()] });
+  const before = new Map(stored.map((status) => [status.checkId, status]));
+  const statuses: CheckStatus[] = [];
+  for (const [checkId, own] of ofCheck) {
+    const status = before.get(checkId) ?? null;
+    const next = afterFinals(status, own, current);
+    if (next !== null && next !== status) statuses.push(next);
   }
-  const changed = [...statuses.values()].filter(({ checkId }) => updated.has(checkId));
-  if (changed.length > 0) await putStatuses(tx, { accountId, statuses: changed, atMs });
+  if (statuses.length > 0) await putStatuses(tx, { accountId, statuses, atMs });
 }

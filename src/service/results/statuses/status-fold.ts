@@ -1,17 +1,70 @@
+import { stateOfRun, withRun } from '../../../model/result/check-state.ts';
+import { runResultOf } from '../../../model/result/run-result.ts';
+import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
-import type { CheckStatus } from './sql.ts';
+import { knownFactsOf } from '../../error-groups/known-facts.ts';
+import type { CheckStatus, KnownState, LastError } from './sql.ts';
+
+/** UTF-8; the whole message is in the result. */
+const MAX_ERROR_BYTES = 500;
+
+/**
+ * The status of a check after new FINALs of it, and its state by all of them: also by those that come
+ * too late to decide the status, as far as they are not after its slot.
+ *
+ * @param current those of the FINALs that are recent enough to decide the status
+ * @returns `before` itself if nothing changes
+ */
+export function afterFinals(
+  before: CheckStatus | null,
+  finals: readonly ReceivedResult[],
+  current: ReadonlySet<ReceivedResult>,
+): CheckStatus | null {
+  let status = before;
+  for (const final of finals) if (current.has(final)) status = afterFinal(status, final);
+  if (status === null) return null;
+  const known = withFinals(before?.known ?? OUTDATED, finals, status.lastSlotMs);
+  return known === status.known ? status : { ...status, known };
+}
+
+/** A new row may have older results, of another check with the same id or of a spool. */
+const OUTDATED: KnownState = { history: null, version: null, skippedSlotMs: null };
+
+function withFinals(
+  known: KnownState,
+  finals: readonly ReceivedResult[],
+  lastSlotMs: number,
+): KnownState {
+  const { version } = known;
+  if (version === null) return known;
+  let { history, skippedSlotMs } = known;
+  if (skippedSlotMs !== null && skippedSlotMs <= lastSlotMs) return OUTDATED;
+  for (const final of finals) {
+    const state = stateOfRun(runResultOf(final));
+    const slotMs = final.checkRunId;
+    if (state === null) continue;
+    if (slotMs > lastSlotMs) {
+      skippedSlotMs = Math.min(skippedSlotMs ?? slotMs, slotMs);
+      continue;
+    }
+    history = withRun(history, { state, slotMs });
+    if (history === null) return OUTDATED;
+  }
+  const isSame = history === known.history && skippedSlotMs === known.skippedSlotMs;
+  return isSame ? known : { history, skippedSlotMs, version: version + 1 };
+}
 
 /**
  * The check's status after one more FINAL. The result depends neither on the order of the FINALs nor on
  * repetitions:
  * - The run of the latest slot decides the status. Of runs of one slot in several locations it is the
- *   worst, then the one whose location sorts first.
+ *   worst, then the one whose location sorts first, then the slowest.
  * - The longest and the shortest run are over all runs without system errors.
  * - The certificate is that of the latest run that saw one.
  *
  * A cancelled run changes nothing.
  */
-export function afterFinal(before: CheckStatus | null, final: ReceivedResult): CheckStatus | null {
+function afterFinal(before: CheckStatus | null, final: ReceivedResult): CheckStatus | null {
   if (final.isCancelled) return before;
   const own = ownStatusOf(final);
   if (before === null) return own;
@@ -26,6 +79,8 @@ export function afterFinal(before: CheckStatus | null, final: ReceivedResult): C
     shortestRun: extreme(Math.min, before.shortestRun, own.shortestRun),
     sslDaysRemaining: certificate.sslDaysRemaining,
     sslSlotMs: certificate.sslSlotMs,
+    lastError: laterError(before.lastError, own.lastError),
+    known: before.known,
   };
 }
 
@@ -47,7 +102,33 @@ function ownStatusOf(final: ReceivedResult): CheckStatus {
     lastSlotMs: final.checkRunId,
     sslDaysRemaining: daysRemaining,
     sslSlotMs: daysRemaining === null ? null : final.checkRunId,
+    lastResponseTime: run,
+    lastError: errorOf(final),
+    known: OUTDATED,
   };
+}
+
+function errorOf(final: ReceivedResult): LastError | null {
+  if (stateOfRun(runResultOf(final)) !== 'failing') return null;
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = final;
+  const detail = apiCheckResult ?? tcpCheckResult ?? dnsCheckResult ?? icmpCheckResult;
+  const message = knownFactsOf(final)?.rawErrorMessage ?? null;
+  return {
+    code: detail?.requestErrorCode ?? null,
+    message: message === null ? null : cutText(message, MAX_ERROR_BYTES),
+    location: final.runLocation,
+    slotMs: final.checkRunId,
+  };
+}
+
+/** That of the later slot, then of the location that sorts first. */
+function laterError(one: LastError | null, other: LastError | null): LastError | null {
+  if (one === null || other === null) return one ?? other;
+  if (one.slotMs !== other.slotMs) return one.slotMs > other.slotMs ? one : other;
+  // The location may have made a retry of another location's run, too.
+  const orderOf = ({ location, code, message }: LastError): string =>
+    JSON.stringify([location, code, message]);
+  return orderOf(one) < orderOf(other) ? one : other;
 }
 
 function daysRemainingOf({ apiCheckResult: detail }: ReceivedResult): number | null {
@@ -62,8 +143,13 @@ function ownOrder(one: CheckStatus, other: CheckStatus): number {
     Number(one.hasFailures) - Number(other.hasFailures) ||
     Number(one.hasErrors) - Number(other.hasErrors) ||
     Number(one.isDegraded) - Number(other.isDegraded) ||
-    (one.lastRunLocation < other.lastRunLocation ? 1 : -1)
+    compare(other.lastRunLocation, one.lastRunLocation) ||
+    (one.lastResponseTime ?? 0) - (other.lastResponseTime ?? 0)
   );
+}
+
+function compare(one: string, other: string): number {
+  return one === other ? 0 : one < other ? -1 : 1;
 }
 
 /** Above 0 where the certificate of the first counts: seen later, or else expiring first. */

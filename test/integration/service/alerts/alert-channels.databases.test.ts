@@ -15,6 +15,7 @@ import {
   put,
 } from '../../../support/service/alert-deliveries.ts';
 import {
+  ALL_CHECKS,
   TEST_CHECK_VARIABLES,
   TEST_SECRETS,
   testFeatures,
@@ -524,7 +525,7 @@ describe.each(databases)('on %s', (kind) => {
         ids: randomUUID,
         checkVariables: TEST_CHECK_VARIABLES,
       });
-      const asked = { tags: [], types: [], search: null, limit: 100, page: 1 };
+      const asked = { ...ALL_CHECKS, limit: 100, page: 1 };
       const found: CheckView[] = [];
       for await (const slice of checks.list(mine.accountId, asked)) found.push(...slice);
       expect(found.map(({ alertChannels }) => alertChannels.email.length)).toEqual([1, 1, 1]);

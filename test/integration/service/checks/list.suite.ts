@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type CheckView, createChecks } from '../../../../src/service/checks/checks.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
-import { TEST_CHECK_VARIABLES } from '../../../support/service/service-features.ts';
+import { ALL_CHECKS, TEST_CHECK_VARIABLES } from '../../../support/service/service-features.ts';
 import {
   problemsIn,
   type RunningService,
@@ -129,7 +129,7 @@ export function checkListSuite(running: () => RunningService): void {
         ids: randomUUID,
         checkVariables: TEST_CHECK_VARIABLES,
       });
-      const asked = { tags: [], types: [], search: null, limit: 100, page: 1 };
+      const asked = { ...ALL_CHECKS, limit: 100, page: 1 };
       const slices = checks.list(mine.accountId, asked)[Symbol.asyncIterator]();
       const first = await slices.next();
       expect(first.value).toHaveLength(4);

@@ -6,6 +6,7 @@ import { MIGRATIONS_FOLDER, migrate } from '../../../../src/service/database/mig
 import type { Store } from '../../../../src/service/database/store.ts';
 import { listAssignedSlots } from '../../../../src/service/results/intake/assigned-slots.sql.ts';
 import { isAssignedSlot } from '../../../../src/service/results/intake/assigned-slots.ts';
+import { refreshStates } from '../../../../src/service/results/statuses/outdated-states.ts';
 import { decryptCredentials } from '../../../../src/service/secrets/credential-sealing.ts';
 import { emptySchema, silentLog } from '../../../support/database/databases.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
@@ -14,6 +15,7 @@ import { sealingReplica, unshared } from '../../../support/service/sealing-repli
 /** The last migration of the previous release. */
 const LAST_BEFORE = 12;
 const SLOT = '2026-01-01T12:00:00Z';
+const FAILING_SINCE = '2026-01-01T11:00:00Z';
 
 /** What becomes of a database of the previous release. */
 export function upgradeSuite(store: () => Store): void {
@@ -74,6 +76,17 @@ export function upgradeSuite(store: () => Store): void {
         expect(holders).toEqual([location]);
       },
     );
+
+    it('says since when its checks are in their states', async () => {
+      await upgrade();
+      await refreshStates(store(), { accountId: 'mine', checkId: null });
+      expect(
+        await store().query('select check_id, state, since from check_statuses order by 1'),
+      ).toEqual([
+        { checkId: 'beat', state: 'failing', since: new Date(FAILING_SINCE) },
+        { checkId: 'run', state: 'failing', since: new Date(SLOT) },
+      ]);
+    });
 
     it('has its credentials encrypted when a service with a key first starts', async () => {
       await upgrade();
@@ -139,6 +152,13 @@ const OF_BEFORE = [
   `insert into check_statuses (account_id, check_id, name, has_failures, has_errors, is_degraded,
      last_run_location, last_slot)
    values ('mine', 'run', 'run', true, false, false, 'oslo', '${SLOT}')`,
+  `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
+   values ('mine', 'beat', 'HEARTBEAT', 'beat', true, false, 0, '{}')`,
+  `insert into heartbeats (account_id, check_id, ping_token, period_ms, grace_ms, failing_since)
+   values ('mine', 'beat', 'token', 1000, 1000, '${FAILING_SINCE}')`,
+  `insert into check_statuses (account_id, check_id, name, has_failures, has_errors, is_degraded,
+     last_slot)
+   values ('mine', 'beat', 'beat', true, false, false, '${SLOT}')`,
   `insert into missed_slots (account_id, check_id, location, slot, last_slot, count, reason)
    values ('mine', 'missed', 'oslo', '${SLOT}', '${SLOT}', 1, 'agent_busy')`,
 ];

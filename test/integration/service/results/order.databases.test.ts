@@ -239,7 +239,9 @@ async function newAccount({ store, clock, features }: RunningService) {
       );
       const statuses = await store.query(
         `select check_id, has_failures, has_errors, is_degraded, longest_run, shortest_run,
-           last_run_location, last_check_run_id, ssl_days_remaining, ssl_slot, last_slot
+           last_run_location, last_check_run_id, ssl_days_remaining, ssl_slot, last_slot,
+           last_response_time, last_error_code, last_error_message, last_error_location,
+           last_error_slot
          from check_statuses where account_id = $1 order by check_id`,
         [accountId],
       );

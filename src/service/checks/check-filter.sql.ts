@@ -1,0 +1,77 @@
+import type { StoredCheckType } from '../../model/enums.ts';
+import type { CheckState } from '../../model/result/check-state.ts';
+
+/** Which checks of an account a list has. */
+export interface CheckFilter {
+  readonly accountId: string;
+  /** Any of these; empty: no filter. */
+  readonly tags: readonly string[];
+  readonly types: readonly StoredCheckType[];
+  readonly states: readonly CheckState[];
+  /** A part of the name, case-insensitive. */
+  readonly search: string | null;
+  /** Of the check itself, without that of its group. */
+  readonly activated: boolean | null;
+  readonly groupId: number | null;
+  /** A public location, or the slug of a private one. */
+  readonly location: string | null;
+}
+
+/** The tables of the columns and conditions below: checks, their groups and their statuses. */
+export const CHECKS_WITH_STATUS = `checks c
+  left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
+  left join check_statuses s on s.account_id = c.account_id and s.check_id = c.id`;
+
+const IS_PAUSED = 'not (c.activated and coalesce(g.activated, true))';
+
+/** The state of a check (src/model/result/check-state.ts). Call `refreshStates` before it is read. */
+export const CHECK_STATE = `case when ${IS_PAUSED} then 'paused' else coalesce(s.state, 'unknown') end`;
+
+/** When the state began; null if a release that did not store it deactivated the check. */
+export const CHECK_STATE_SINCE = `case when ${IS_PAUSED} then least(c.paused_since, g.paused_since)
+  when s.state is null then c.created_at else s.since end`;
+
+/** If a group names private locations, they replace those of its checks. */
+const LOCATIONS = `case when slugs_or_none(g.private_locations) = '[]'
+  then slugs_or_none(c.body -> 'privateLocations') else g.private_locations end
+  || slugs_or_none(c.body -> 'locations')`;
+
+/** The filter as SQL, for CHECKS_WITH_STATUS. A heartbeat has no location. */
+export function checksMatching(filter: CheckFilter): {
+  readonly condition: string;
+  readonly params: readonly unknown[];
+} {
+  const params: unknown[] = [filter.accountId];
+  const conditions = ['c.account_id = $1'];
+  const where = (condition: (parameter: string) => string, value: unknown): void => {
+    params.push(value);
+    conditions.push(condition(`$${params.length}`));
+  };
+  const { tags, types, states, search, activated, groupId, location } = filter;
+  if (tags.length > 0) where((given) => `c.tags ?| ${given}::text[]`, tags);
+  if (types.length > 0) where((given) => `c.check_type = any(${given}::text[])`, types);
+  if (states.length > 0) where((given) => `${CHECK_STATE} = any(${given}::text[])`, states);
+  if (search !== null) where((text) => `c.name ~ ${text}`, anyCase(search));
+  if (activated !== null) where((given) => `c.activated = ${given}::boolean`, activated);
+  if (groupId !== null) where((given) => `c.group_id = ${given}::bigint`, groupId);
+  if (location !== null) {
+    where((given) => `c.check_type <> 'HEARTBEAT' and (${LOCATIONS}) ? ${given}`, location);
+  }
+  return { condition: conditions.join(' and '), params };
+}
+
+/**
+ * A case-insensitive regular expression (PostgreSQL manual 9.7.3) for a text. PostgreSQL's `lower` knows
+ * only the letters of the locale, which in "C" are those of ASCII.
+ */
+function anyCase(text: string): string {
+  return Array.from(text, (character) => {
+    const forms = [character, character.toLowerCase(), character.toUpperCase()];
+    const codes = forms.filter((form) => [...form].length === 1).map(codeEscape);
+    return `[${[...new Set(codes)].join('')}]`;
+  }).join('');
+}
+
+function codeEscape(character: string): string {
+  return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
+}

@@ -1,0 +1,162 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHECK_STATES } from '../../../../src/model/result/check-state.ts';
+import type { Features } from '../../../../src/service/features.ts';
+import { databases } from '../../../support/database/databases.ts';
+import {
+  minutesAgo,
+  NOW,
+  resultOfRun,
+  useResultsFixture,
+} from '../../../support/service/results-fixture.ts';
+import { type TestFeatures, testFeatures } from '../../../support/service/service-features.ts';
+import { useRunningService } from '../../../support/service/service-fixture.ts';
+
+const PLACES = ['berlin', 'oslo'] as const;
+/** Two periods of the check: older results do not decide its status. */
+const CURRENT_MINUTES = 20;
+
+const OUTCOMES = {
+  passing: {},
+  degraded: { isDegraded: true },
+  failing: { hasFailures: true },
+  error: { hasErrors: true, hasFailures: true },
+  cancelled: { isCancelled: true },
+};
+
+interface RunSpec {
+  readonly place: (typeof PLACES)[number];
+  readonly ago: number;
+  readonly outcome: keyof typeof OUTCOMES;
+}
+
+const RUN = fc.record({
+  place: fc.constantFrom(...PLACES),
+  ago: fc.integer({ min: 1, max: 32 }),
+  outcome: fc.constantFrom<RunSpec['outcome']>(
+    'passing',
+    'passing',
+    'degraded',
+    'failing',
+    'failing',
+    'error',
+    'cancelled',
+  ),
+});
+
+/** What happens between two deliveries. */
+const BETWEEN = fc.constantFrom('nothing', 'nothing', 'read', 'previous release');
+
+const STEPS = fc
+  .uniqueArray(RUN, { selector: ({ place, ago }) => `${place} ${ago}`, maxLength: 14 })
+  .chain((runs) =>
+    fc.record({
+      runs: fc.constant(runs),
+      order: fc.shuffledSubarray([...runs, ...runs], { minLength: runs.length * 2 }),
+      size: fc.integer({ min: 1, max: 4 }),
+      between: fc.array(BETWEEN, { minLength: 28, maxLength: 28 }),
+      atOnce: fc.boolean(),
+    }),
+  );
+
+/** The state by all runs up to the slot of the status: the whole rule, without anything stored. */
+function expectedState(runs: readonly RunSpec[]) {
+  const slotOf = ({ ago }: RunSpec): number => minutesAgo(ago);
+  const deciding = runs.filter(
+    ({ ago, outcome }) => ago <= CURRENT_MINUTES && outcome !== 'cancelled',
+  );
+  const last = Math.max(...deciding.map(slotOf));
+  const worst = new Map<number, string>();
+  for (const state of ['passing', 'degraded', 'failing']) {
+    for (const run of runs) {
+      if (run.outcome === state && slotOf(run) <= last) worst.set(slotOf(run), state);
+    }
+  }
+  const slots = [...worst].toSorted(([one], [other]) => other - one);
+  const [latest] = slots;
+  if (latest === undefined) return { state: 'unknown', since: new Date(NOW).toISOString() };
+  const [, state] = latest;
+  const change = slots.findIndex((slot) => slot[1] !== state);
+  const stretch = change === -1 ? slots : slots.slice(0, change);
+  const sinceMs = stretch.at(-1)?.[0] ?? 0;
+  return { state, since: new Date(sinceMs).toISOString() };
+}
+
+describe.each(databases)('on %s', (kind) => {
+  const running = useRunningService(kind);
+  const fixture = useResultsFixture(running);
+  let second: TestFeatures | null = null;
+  beforeAll(async () => {
+    second = await testFeatures(running().store, running().clock);
+  });
+  afterAll(() => second?.close());
+
+  /** Two replicas that share the database alone, in turn. */
+  const replica = (number: number): Features => {
+    if (second === null) throw new Error('the second replica starts before the first test');
+    return number % 2 === 0 ? running().features : second.features;
+  };
+
+  const deliver = async (runs: readonly RunSpec[], number: number, checkId: string) => {
+    const { mine, berlin, oslo } = fixture();
+    for (const place of [berlin, oslo]) {
+      const own = runs.filter((run) => run.place === place.slug);
+      const results = own.map(({ ago, outcome }) =>
+        resultOfRun({
+          checkId,
+          slot: minutesAgo(ago),
+          runLocation: place.slug,
+          ...OUTCOMES[outcome],
+        }),
+      );
+      if (results.length === 0) continue;
+      const answer = await replica(number).resultIntake.take(
+        { accountId: mine.accountId, locationId: place.id, keyId: 'key' },
+        { agentId: place.slug, epoch: 1, results, missed: [] },
+      );
+      expect(answer.accepted).toHaveLength(results.length);
+    }
+  };
+  const listed = async (query = '') =>
+    (await fixture().mine.get(`/v1/check-statuses${query}`)).json;
+
+  describe('the state of a check', () => {
+    it('is the same in whatever order, how often and on which replica its results arrive', {
+      timeout: 180_000,
+    }, async () => {
+      let checks = 0;
+      const property = fc.asyncProperty(STEPS, async ({ runs, order, size, between, atOnce }) => {
+        const { mine, check, store } = fixture();
+        checks += 1;
+        const id = `check-${checks}`;
+        await check(id);
+        const batches = Array.from({ length: Math.ceil(order.length / size) }, (_, number) =>
+          order.slice(number * size, (number + 1) * size),
+        );
+        const step = async (batch: readonly RunSpec[], number: number): Promise<void> => {
+          await deliver(batch, number, id);
+          if (between[number] === 'read') await listed();
+          // It writes none of the columns that the state is in.
+          if (between[number] === 'previous release') {
+            await store.query('update check_statuses set name = name where check_id = $1', [id]);
+          }
+        };
+        if (atOnce) await Promise.all(batches.map(step));
+        else for (const [number, batch] of batches.entries()) await step(batch, number);
+
+        const [status] = await listed(`?search=${id}`);
+        expect({ state: status.state, since: status.since }).toEqual(expectedState(runs));
+        const one = (await mine.get(`/v1/check-statuses/${id}`)).json;
+        if (one !== null) expect(one).toEqual(status);
+        await mine.delete(`/v1/checks/${id}`);
+      });
+      await fc.assert(property, { numRuns: 40 });
+    });
+  });
+
+  it('counts every check once', async () => {
+    const counts = (await fixture().mine.get('/v1/check-state-counts')).json;
+    expect(Object.keys(counts)).toEqual([...CHECK_STATES]);
+    expect(counts).toEqual({ failing: 0, degraded: 0, unknown: 1, passing: 0, paused: 0 });
+  });
+});
