@@ -1,8 +1,9 @@
-import { quoted, readVariable, refuseSlips, textOf } from '../runtime/config/read-variable.ts';
+import { readVariable, refuseSlips, textOf } from '../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../runtime/config/variable.ts';
 import { VedetteError } from '../runtime/errors.ts';
 import type { LogLevel } from '../runtime/logger.ts';
 import type { Network } from '../runtime/net/address-guard.ts';
+import { quoted } from '../runtime/text/quoted.ts';
 import { readCaFile } from './config/extra-ca-certs.ts';
 import { fixedKey, type KeySource, keyFile } from './config/key-source.ts';
 import {

@@ -1,5 +1,6 @@
 import type { Assertion, AssertionSource } from '../../model/check/assertion.ts';
 import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
+import { quoted, shortened } from '../../runtime/text/quoted.ts';
 
 /** The value of one assertion source. */
 export type SourceValue =
@@ -96,18 +97,6 @@ export function sourceName(source: AssertionSource): string {
 /** Whether the value must not be shown (src/scrub/README.md, "What is masked, and where"). */
 export function isSecretValue({ source, property }: Assertion): boolean {
   return source === 'HEADERS' && isSensitiveHeader(property);
-}
-
-/** A text as messages quote it: on one line, at most MAX_QUOTED_CHARS of it. */
-export function quoted(text: string): string {
-  return JSON.stringify(shortened(text));
-}
-
-const MAX_QUOTED_CHARS = 200;
-
-/** Cuts JSON in a message to the length of a quotation. */
-export function shortened(text: string): string {
-  return text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text;
 }
 
 function given(text: string | null): string | null {

@@ -2,9 +2,9 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/check/variable.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
-import { quoted } from '../../runtime/config/read-variable.ts';
 import type { Environment } from '../../runtime/config/variable.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { quoted } from '../../runtime/text/quoted.ts';
 import type { VariableTarget } from './variable-targets.ts';
 
 /** From the environment, and from VARIABLES_DIR. */

@@ -3,7 +3,7 @@ import { tcpRequestSchema } from '../../model/check/request.ts';
 import { variableKeySchema } from '../../model/check/variable.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
-import { withoutBrackets } from '../net/endpoint-text.ts';
+import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 import { hostKey } from '../net/host-names.ts';
 
 /** One entry of VARIABLE_TARGETS: a target to which the value of a variable may be sent. */

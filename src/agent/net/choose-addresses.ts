@@ -1,8 +1,8 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { Failure } from '../../model/result/error-codes.ts';
 import type { AddressGuard } from '../../runtime/net/address-guard.ts';
+import { withoutZone } from '../../runtime/net/endpoint-text.ts';
 import type { ProbeContext } from '../probes/probe.ts';
-import { withoutZone } from './endpoint-text.ts';
 
 export type Addresses = readonly [string, ...string[]];
 

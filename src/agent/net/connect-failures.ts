@@ -1,5 +1,5 @@
 import type { ErrorCode, Failure } from '../../model/result/error-codes.ts';
-import { endpointText, millisecondsText } from './endpoint-text.ts';
+import { endpointText, millisecondsText } from '../../runtime/net/endpoint-text.ts';
 import type { NotOpened } from './open-socket.ts';
 
 interface Row {

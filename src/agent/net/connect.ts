@@ -1,6 +1,11 @@
 import { isIP, isIPv6, type Socket } from 'node:net';
 import type { IpFamily } from '../../model/enums.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
+import {
+  endpointText,
+  millisecondsText,
+  withoutBrackets,
+} from '../../runtime/net/endpoint-text.ts';
 import type { ProbeContext } from '../probes/probe.ts';
 import { type Addresses, chooseAddresses } from './choose-addresses.ts';
 import {
@@ -10,7 +15,6 @@ import {
   repeatedSynText,
   targetText,
 } from './connect-failures.ts';
-import { endpointText, millisecondsText, withoutBrackets } from './endpoint-text.ts';
 import { familyFor, hostHasIpv6 } from './host-families.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
 import { handshakeMs } from './kernel/kernel-sockets.ts';

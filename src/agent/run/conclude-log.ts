@@ -4,7 +4,7 @@ import { reasonsOf } from '../../model/result/reasons.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import { detailOf, shownPhases } from '../../model/result/result-summary.ts';
 import { runResultOf } from '../../model/result/run-result.ts';
-import { endpointText } from '../net/endpoint-text.ts';
+import { endpointText } from '../../runtime/net/endpoint-text.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { JobLog } from '../probes/job-log.ts';
 

@@ -2,7 +2,7 @@ import type { Check } from '../../model/check/check.ts';
 import { nextRetryDelayMs, type RetryPlan, retryPlanOf } from '../../model/check/retry.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
 import type { CheckResult, MissedReason } from '../../model/result/result.ts';
-import { slotRuleOf } from '../../model/schedule/frequency.ts';
+import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { scrubResult } from '../../scrub/result-fields.ts';
 import type { Evidence } from '../evidence/evidence.ts';

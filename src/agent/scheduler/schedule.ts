@@ -1,7 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
 import type { MissedSlots } from '../../model/result/result.ts';
-import { lastSlotAt } from '../../model/schedule/frequency.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
+import { lastSlotAt } from '../../model/schedule/slot-rule.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { NO_PAUSES, type PauseSource, pauseTimesOf, unpausedSlots } from '../slots/check-pauses.ts';
 import type { ClockInterval } from '../slots/sleep-and-clock-steps.ts';

@@ -1,7 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
-import { type SlotRule, slotRuleOf } from '../../model/schedule/frequency.ts';
 import type { PauseTimes } from '../../model/schedule/pause.ts';
 import { ownSlotsOf, type RotationRule } from '../../model/schedule/rotation.ts';
+import { type SlotRule, slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import { startToleranceMs } from '../slots/start-tolerance.ts';
 import type { Slotted } from './slot-heap.ts';
 

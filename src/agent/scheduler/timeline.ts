@@ -1,4 +1,5 @@
-import type { SlotRule } from '../../model/schedule/frequency.ts';
+import type { SlotRange } from '../../model/schedule/slot-range.ts';
+import type { SlotRule } from '../../model/schedule/slot-rule.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import {
   type ClockInterval,
@@ -6,7 +7,7 @@ import {
   type Reading,
   readClock,
 } from '../slots/sleep-and-clock-steps.ts';
-import { type SlotRange, TimeCoverage } from '../slots/time-coverage.ts';
+import { TimeCoverage } from '../slots/time-coverage.ts';
 
 /**
  * Cuts the wall clock's time into stretches, each from the end of the one before up to now, and

@@ -1,7 +1,7 @@
+import { endpointText, withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 import { createScrubber, isMaskable, type Scrubber } from '../../scrub/scrubber.ts';
 import { createPartMask, type PartMask } from '../../scrub/secret-parts.ts';
 import { isAllowed, type Receiver, type VariableTarget } from '../config/variable-targets.ts';
-import { endpointText, withoutBrackets } from '../net/endpoint-text.ts';
 import { secretForms } from './secret-forms.ts';
 
 /** One variable of the agent itself in a request. */

@@ -1,7 +1,8 @@
 import type { Check } from '../../model/check/check.ts';
 import type { ApiRequest } from '../../model/check/request.ts';
-import { afterScheme, percentDecoded } from '../../model/credentials/credential-text.ts';
+import { afterScheme } from '../../model/credentials/credential-text.ts';
 import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
+import { percentDecoded } from '../../runtime/text/percent-decoded.ts';
 
 /** The credentials that a request sends, declared secret or not. */
 export interface SentCredentials {

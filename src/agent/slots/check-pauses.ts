@@ -1,8 +1,8 @@
 import type { Check } from '../../model/check/check.ts';
-import { lastSlotAt, nextSlotAfter, type SlotRule } from '../../model/schedule/frequency.ts';
 import { compilePauses, NEVER_PAUSED, type PauseTimes } from '../../model/schedule/pause.ts';
+import type { SlotRange } from '../../model/schedule/slot-range.ts';
+import { lastSlotAt, nextSlotAfter, type SlotRule } from '../../model/schedule/slot-rule.ts';
 import type { CheckSet } from '../source/check-source.ts';
-import type { SlotRange } from './time-coverage.ts';
 
 /** The parts of a set of checks that define pauses. */
 export type PauseSource = Pick<CheckSet, 'pauses' | 'groupTags'>;

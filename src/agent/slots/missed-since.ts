@@ -1,17 +1,17 @@
 import type { Check } from '../../model/check/check.ts';
 import type { MissedReason, MissedSlots } from '../../model/result/result.ts';
+import type { PauseTimes } from '../../model/schedule/pause.ts';
+import { ownSlotsOf } from '../../model/schedule/rotation.ts';
+import type { SlotRange } from '../../model/schedule/slot-range.ts';
 import {
   lastSlotAt,
   nextSlotAfter,
   type SlotRule,
   slotRuleOf,
-} from '../../model/schedule/frequency.ts';
-import type { PauseTimes } from '../../model/schedule/pause.ts';
-import { ownSlotsOf } from '../../model/schedule/rotation.ts';
+} from '../../model/schedule/slot-rule.ts';
 import type { CheckSet } from '../source/check-source.ts';
 import { pauseTimesOf, unpausedSlots } from './check-pauses.ts';
 import type { LedgerState } from './ledger-file.ts';
-import type { SlotRange } from './time-coverage.ts';
 
 /** As long as undelivered results are saved. */
 const MAX_BACK_MS = 7 * 86_400_000;

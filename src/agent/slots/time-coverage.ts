@@ -1,17 +1,11 @@
-import { lastSlotAt, nextSlotAfter, type SlotRule } from '../../model/schedule/frequency.ts';
+import type { SlotRange } from '../../model/schedule/slot-range.ts';
+import { lastSlotAt, nextSlotAfter, type SlotRule } from '../../model/schedule/slot-rule.ts';
 import { type Interval, IntervalSet } from './interval-set.ts';
 import type { ClockInterval } from './sleep-and-clock-steps.ts';
 import { MAX_TOLERANCE_MS } from './start-tolerance.ts';
 
 /** Where the clock is set more often than this, the farthest time is forgotten. */
 const MAX_INTERVALS = 32;
-
-/** Consecutive slots of one check. */
-export interface SlotRange {
-  readonly slot: number;
-  readonly lastSlot: number;
-  readonly count: number;
-}
 
 /**
  * Remembers which times of the wall clock are covered: after the clock was set back, no slot runs or is

@@ -1,6 +1,6 @@
 import type { CheckResult, LogEntry } from '../../model/result/result.ts';
+import { storableText } from '../../runtime/text/storable-text.ts';
 import { checkResultSchema, DETAIL_FIELDS } from '../../wire/v1/check-result.ts';
-import { storableText } from '../../wire/v1/fields.ts';
 import { MAX_BATCH_BYTES } from '../../wire/v1/limits.ts';
 import { passesQuickCheck } from './quick-wire-check.ts';
 

@@ -19,7 +19,7 @@ import { VERSION } from '../../runtime/version.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { type ErrorResponse, errorResponseIn } from '../../wire/v1/error-response.ts';
 import type { Terminal } from '../terminal.ts';
-import type { Connection, Role } from './connection.ts';
+import type { Connection, NeededRole } from './connection.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -48,7 +48,7 @@ export interface SendOptions {
   /** Whether a POST is idempotent. */
   readonly isRepeatable?: boolean;
   /** The role that this request needs, where it is higher than for the others. */
-  readonly role?: Role;
+  readonly role?: NeededRole;
 }
 
 /** From the request to the end of the answer. */
@@ -140,7 +140,7 @@ export class ApiClient {
   async #try(
     method: Method,
     path: string,
-    { body, signal, role }: SendOptions & { readonly role: Role },
+    { body, signal, role }: SendOptions & { readonly role: NeededRole },
   ): Promise<Outcome> {
     if (signal.aborted) throw interrupted();
     const ended = new AbortController();
@@ -205,7 +205,7 @@ export class ApiClient {
     return { status, header, json: parseJson(answer.bytes) };
   }
 
-  #judge({ status, header, json }: Received, role: Role): Outcome {
+  #judge({ status, header, json }: Received, role: NeededRole): Outcome {
     if (status >= 200 && status < 300) {
       if (status === 204 || json !== undefined) return { kind: 'reply', reply: { ok: true, json } };
       throw environment(
@@ -262,7 +262,7 @@ function refusedKey(
   { origin }: Peer,
   status: 401 | 403,
   answer: ErrorResponse | null,
-  role: Role,
+  role: NeededRole,
 ): VedetteError {
   const reason = answer === null ? `it answers ${status}` : answer.message;
   const advice =

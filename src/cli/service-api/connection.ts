@@ -4,9 +4,10 @@ import { readProxies } from '../../agent/config/proxies.ts';
 import { VARIABLES } from '../../agent/config/variables.ts';
 import type { Proxies } from '../../agent/net/proxy/choose-proxy.ts';
 import { filePath, type Parsed } from '../../runtime/config/parsers.ts';
-import { quoted, readVariable, refuseSlips } from '../../runtime/config/read-variable.ts';
+import { readVariable, refuseSlips } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { quoted } from '../../runtime/text/quoted.ts';
 
 /** The URL of a service, and a key of its API. */
 export interface Connection {
@@ -15,10 +16,10 @@ export interface Connection {
   /** None if left out. */
   readonly proxies?: Proxies;
   /** The role that the key needs; write where left out. */
-  readonly role?: Role;
+  readonly role?: NeededRole;
 }
 
-export type Role = 'run' | 'write' | 'admin';
+export type NeededRole = 'run' | 'write' | 'admin';
 
 /** What a command requests of the service, and the lowest role that its key needs. */
 const USES = {

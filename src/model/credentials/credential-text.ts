@@ -29,12 +29,3 @@ const WITH_SCHEME = /^[A-Za-z][\w!#$%&'*+.^`|~-]*[ \t]+(\S.*)$/s;
 export function afterScheme(value: string): string | null {
   return WITH_SCHEME.exec(value)?.[1] ?? null;
 }
-
-/** The password of a URL as it is sent; with a % that is no escape, the text itself. */
-export function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}

@@ -1,11 +1,15 @@
 import type { CheckResult, HttpDetail } from './result.ts';
 
-type Detail = NonNullable<
-  CheckResult['apiCheckResult' | 'tcpCheckResult' | 'dnsCheckResult' | 'icmpCheckResult']
->;
+export type DetailField =
+  | 'apiCheckResult'
+  | 'tcpCheckResult'
+  | 'dnsCheckResult'
+  | 'icmpCheckResult';
 
 /** The details of the check's type. */
-export function detailOf(result: CheckResult): Detail | null {
+export function detailOf<Result extends Readonly<Record<DetailField, unknown>>>(
+  result: Result,
+): Result[DetailField] {
   return (
     result.apiCheckResult ??
     result.tcpCheckResult ??

@@ -1,4 +1,4 @@
-import { lastSlotAt, nextSlotAfter, type SlotRule } from './frequency.ts';
+import { lastSlotAt, nextSlotAfter, type SlotRule } from './slot-rule.ts';
 
 /**
  * The slots of a check that one of its locations runs: the instants `k · periodMs + phaseMs` with

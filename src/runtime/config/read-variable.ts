@@ -1,8 +1,8 @@
 import { VedetteError } from '../errors.ts';
+import { quoted } from '../text/quoted.ts';
 import { findNearMiss } from './near-miss.ts';
 import type { Environment, Variable } from './variable.ts';
 
-const MAX_SHOWN_CHARS = 100;
 /** Shorter names are similar to too many others: HOME is two letters from HOST. */
 const SHORTEST_GUARDED_NAME = 8;
 
@@ -49,12 +49,5 @@ export function refuseSlips(
     'config',
     'CONFIG_UNKNOWN',
     `${quoted(slip.name)} is not a variable of Vedette; did you mean ${slip.meant}? Rename it, or unset it if it is for another program`,
-  );
-}
-
-/** In quotes, on one line and not too long. */
-export function quoted(text: string): string {
-  return JSON.stringify(
-    text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text,
   );
 }

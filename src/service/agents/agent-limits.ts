@@ -8,6 +8,9 @@ export interface AgentLimits {
 
 export const DEFAULT_AGENT_LIMITS: AgentLimits = { perLocation: 100, concurrency: 1_000 };
 
+/** An agent without a lease counts for this long after its last poll. */
+export const AGENT_COUNTS_FOR_MINUTES = 5;
+
 /** Stored agents of a location, including those that are gone and those that were ended. */
 export const MAX_KNOWN_AGENTS = 1_000;
 

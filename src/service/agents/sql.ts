@@ -1,5 +1,6 @@
 import type { Capabilities } from '../../wire/v1/poll.ts';
 import type { Sql } from '../database/store.ts';
+import { AGENT_COUNTS_FOR_MINUTES } from './agent-limits.ts';
 
 export interface OfLocation {
   readonly locationId: string;
@@ -34,11 +35,11 @@ export type KnownAgent = {
 };
 
 /**
- * The agent counts towards its location's limit: it has a lease, or polled within the last 5 minutes.
- * An agent that restarts thus keeps its slot.
+ * The agent counts towards its location's limit: it has a lease, or polled lately. An agent that
+ * restarts thus keeps its slot.
  */
 export const HAS_AGENT_SLOT = `(ended_at is null
-  and (lease_until is not null or last_seen_at > now() - interval '5 minutes'))`;
+  and (lease_until is not null or last_seen_at > now() - interval '${AGENT_COUNTS_FOR_MINUTES} minutes'))`;
 
 /** How many agents of the location count towards its limit. */
 export async function countAgentSlots(sql: Sql, { locationId }: OfLocation): Promise<number> {

@@ -19,7 +19,7 @@ import {
   withVerdict,
 } from '../../model/alerting/location-verdicts.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
-import { slotRuleOf } from '../../model/schedule/frequency.ts';
+import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import type { AlertObservation } from './observation.ts';
 import type { Silence } from './silences.ts';
 import type { AlertRecord, AlertSubject, RunFacts } from './states.sql.ts';

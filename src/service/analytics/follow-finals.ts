@@ -1,7 +1,7 @@
 import type { Measure } from '../../model/result/analytics.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
-import { insertRunMetrics, type RunMetrics } from './metrics.sql.ts';
+import { insertRunMetrics, type RunMetrics } from './run-metrics.sql.ts';
 
 /**
  * Saves the metrics of runs. Leaves out cancelled runs and faults of the agent, which say nothing of

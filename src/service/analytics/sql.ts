@@ -5,7 +5,6 @@ import {
   type Metric,
 } from '../../model/result/analytics.ts';
 import type { Sql, Store } from '../database/store.ts';
-import { MEASURE_COLUMNS } from './metrics.sql.ts';
 import { planCover } from './rollups/cover.ts';
 import {
   type AddParam,
@@ -14,6 +13,7 @@ import {
   readSnapshot,
   rolledRunsSql,
 } from './rollups/rolled-runs.sql.ts';
+import { MEASURE_COLUMNS } from './run-metrics.sql.ts';
 
 /** What a point covers: one run, the whole window, or an interval of minutes. */
 export type PointSpan = 'run' | 'window' | { readonly minutes: number };

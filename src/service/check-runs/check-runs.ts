@@ -1,6 +1,6 @@
 import type { Check } from '../../model/check/check.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
-import { lastSlotAt, slotRuleOf } from '../../model/schedule/frequency.ts';
+import { lastSlotAt, slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { OneOffMessage } from '../../wire/v1/assignment.ts';

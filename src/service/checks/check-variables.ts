@@ -6,15 +6,12 @@ import {
   mapCredentials,
   URL_FIELDS,
 } from '../../model/credentials/credential-fields.ts';
-import {
-  afterScheme,
-  isCredential,
-  percentDecoded,
-} from '../../model/credentials/credential-text.ts';
+import { afterScheme, isCredential } from '../../model/credentials/credential-text.ts';
 import { NOT_READABLE, withNotReadable } from '../../model/credentials/not-readable.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
+import { percentDecoded } from '../../runtime/text/percent-decoded.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import { ServiceError } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';

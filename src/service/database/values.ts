@@ -99,11 +99,6 @@ export function jsonText(value: unknown): string {
   return text.replace(UNSTORABLE, '$1\ufffd');
 }
 
-/** The same for a text parameter. */
-export function storableText(text: string): string {
-  return text.replaceAll('\0', '\ufffd');
-}
-
 function safeInteger(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value)) return value;

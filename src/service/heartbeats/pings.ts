@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../runtime/clock.ts';
 import { cutText } from '../../runtime/text/cut-text.ts';
+import { storableText } from '../../runtime/text/storable-text.ts';
 import type { Sql, Store } from '../database/store.ts';
-import { storableText } from '../database/values.ts';
 import { notFound } from '../errors.ts';
 import { createDatabaseRetry } from './database-retry.ts';
 import { expectedAt, type HeartbeatState } from './heartbeat-state-machine.ts';

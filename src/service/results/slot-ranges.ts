@@ -1,11 +1,4 @@
-/** Evenly spaced slots of one check. All instants are epoch milliseconds. */
-export interface SlotRange {
-  readonly slot: number;
-  /** Equal to `slot` if there is only one. */
-  readonly lastSlot: number;
-  /** 1 or more. */
-  readonly count: number;
-}
+import type { SlotRange } from '../../model/schedule/slot-range.ts';
 
 const DAY_MS = 86_400_000;
 /** The shortest period that an assignment can have (wire/v1/slots). */

@@ -1,5 +1,5 @@
 import type { Check } from '../../model/check/check.ts';
-import { slotRuleOf } from '../../model/schedule/frequency.ts';
+import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import { findCheck } from '../checks/shared.sql.ts';
 import type { Sql } from '../database/store.ts';

@@ -1,19 +1,7 @@
 import { z } from 'zod';
+import { storableText } from '../../runtime/text/storable-text.ts';
 
 /** Basic field types of messages, all of them bounded; durations have a file of their own. */
-
-/**
- * Replaces what PostgreSQL cannot store in a text, U+0000 and lone surrogates, by U+FFFD. The length
- * stays the same.
- */
-export function storableText(text: string): string {
-  // Hardly any text has one, and the two passes would take most of the time of reading a result.
-  if (!UNSTORABLE.test(text)) return text;
-  return text.replaceAll('\0', '\ufffd').replaceAll(/\p{Surrogate}/gu, '\ufffd');
-}
-
-/** Also halves of pairs, which the second pass does not replace. */
-const UNSTORABLE = /[\0\ud800-\udfff]/;
 
 /** Any text of at most this many UTF-16 units, made storable. */
 export function text(maxChars: number) {

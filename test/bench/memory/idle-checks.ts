@@ -1,4 +1,4 @@
-import { slotRuleOf } from '../../../src/model/schedule/frequency.ts';
+import { slotRuleOf } from '../../../src/model/schedule/slot-rule.ts';
 
 const DAILY = 1440;
 const HALF_A_DAY_HOURS = 12;

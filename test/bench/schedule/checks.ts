@@ -1,4 +1,4 @@
-import { slotRuleOf } from '../../../src/model/schedule/frequency.ts';
+import { slotRuleOf } from '../../../src/model/schedule/slot-rule.ts';
 
 /** How many checks there are of which period. */
 export interface Mix {

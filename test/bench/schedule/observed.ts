@@ -1,4 +1,4 @@
-import { lastSlotAt, nextSlotAfter } from '../../../src/model/schedule/frequency.ts';
+import { lastSlotAt, nextSlotAfter } from '../../../src/model/schedule/slot-rule.ts';
 import { quantile } from '../row.ts';
 import type { PlannedCheck } from './checks.ts';
 

@@ -1,4 +1,4 @@
-import { nextSlotAfter, slotRuleOf } from '../../../src/model/schedule/frequency.ts';
+import { nextSlotAfter, slotRuleOf } from '../../../src/model/schedule/slot-rule.ts';
 import type { SlotRecord } from '../service/deployment.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
-import { lastSlotAt, slotRuleOf } from '../../../src/model/schedule/frequency.ts';
+import { lastSlotAt, slotRuleOf } from '../../../src/model/schedule/slot-rule.ts';
 import type { RunningService } from '../service/deployment.ts';
 
 /** The shortest period of the checks that visit the target, in seconds. */

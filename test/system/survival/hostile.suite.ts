@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { storableText } from '../../../src/wire/v1/fields.ts';
+import { storableText } from '../../../src/runtime/text/storable-text.ts';
 import type { DatabaseKind } from '../../support/database/databases.ts';
 import { pollOf } from '../../support/hostile/account-agent.ts';
 import { type Contents, contentsOf } from '../../support/hostile/database-contents.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nextSlotAfter, slotRuleOf } from '../../../src/model/schedule/frequency.ts';
+import { nextSlotAfter, slotRuleOf } from '../../../src/model/schedule/slot-rule.ts';
 import { NamespacedAgent, TARGET_PORT } from '../../support/agent/namespaced-agent.ts';
 import { slotFaults } from '../../support/agent/slot-verdict.ts';
 import { newDatabase } from '../../support/database/new-database.ts';

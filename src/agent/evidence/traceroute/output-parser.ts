@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { withoutZone } from '../../net/endpoint-text.ts';
+import { withoutZone } from '../../../runtime/net/endpoint-text.ts';
 import type { Family } from '../../net/resolver.ts';
 import { type HopAnswer, MAX_TTL, type Meaning, PROBES_PER_HOP, type ProbeEnd } from './engine.ts';
 import { PORT_UNREACHABLE, unreachableByMark } from './unreachable.ts';

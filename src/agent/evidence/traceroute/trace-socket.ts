@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
-import { withoutZone } from '../../net/endpoint-text.ts';
+import { withoutZone } from '../../../runtime/net/endpoint-text.ts';
 import type { Family } from '../../net/resolver.ts';
 import { addressBytes, addressText } from '../../probes/icmp/address-bytes.ts';
 import {

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
-import { endpointText } from '../endpoint-text.ts';
+import { endpointText } from '../../../runtime/net/endpoint-text.ts';
 import { displayName } from './message/names.ts';
 import { typeName } from './message/parameters.ts';
 import type { Question } from './message/query.ts';

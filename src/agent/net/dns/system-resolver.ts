@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
+import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import type { JobLog } from '../../probes/job-log.ts';
-import { withoutBrackets } from '../endpoint-text.ts';
 import type { Family, Resolution, ResolveOptions, Resolver } from '../resolver.ts';
 import { askForAddresses } from './dns-source.ts';
 import { absoluteName, displayName } from './message/names.ts';

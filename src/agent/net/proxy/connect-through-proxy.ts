@@ -1,11 +1,15 @@
 import { isIP } from 'node:net';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
+import {
+  endpointText,
+  millisecondsText,
+  withoutBrackets,
+} from '../../../runtime/net/endpoint-text.ts';
 import { JobLog } from '../../probes/job-log.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import { type Choice, chooseAddresses } from '../choose-addresses.ts';
 import { type Connected, type ConnectTarget, connectTcp, type NotConnected } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
-import { endpointText, millisecondsText, withoutBrackets } from '../endpoint-text.ts';
 import { Stopwatch } from '../stopwatch.ts';
 import { secureConnect, type TunnelHop } from '../tls/secure-connect.ts';
 import { openTunnel } from './open-tunnel.ts';

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { systemCodeOf } from '../../../runtime/errors.ts';
+import { endpointText } from '../../../runtime/net/endpoint-text.ts';
 import { VERSION } from '../../../runtime/version.ts';
 import { endedByReset } from '../ended-by-reset.ts';
-import { endpointText } from '../endpoint-text.ts';
 import { peerActivity } from '../kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
 import { MAX_HEAD_BYTES, readConnectResponse } from './connect-response.ts';

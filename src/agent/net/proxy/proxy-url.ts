@@ -1,4 +1,5 @@
-import { endpointText, percentDecoded, withoutBrackets } from '../endpoint-text.ts';
+import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
+import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';
 
 export interface HttpProxy {
   /** Scheme, host and port, for messages: never the credentials. */

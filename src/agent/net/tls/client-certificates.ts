@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
-import { withoutBrackets } from '../endpoint-text.ts';
+import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { plainName } from '../host-names.ts';
 
 /**

@@ -6,6 +6,7 @@ import type {
   DnsTimingPhases,
   TimingClock,
 } from '../../../model/result/result.ts';
+import { endpointText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import { type Addresses, type Choice, chooseAddresses } from '../../net/choose-addresses.ts';
 import { EXACT_MS } from '../../net/deadline-extension.ts';
@@ -18,7 +19,6 @@ import {
 import { rcodeName } from '../../net/dns/message/parameters.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
-import { endpointText, withoutBrackets } from '../../net/endpoint-text.ts';
 import type { Family } from '../../net/resolver.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
 import type { Endpoint } from '../endpoint.ts';

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import type { DnsRequest } from '../../../model/check/request.ts';
+import { withoutZone } from '../../../runtime/net/endpoint-text.ts';
 import { absoluteName } from '../../net/dns/message/names.ts';
 import { TYPE_NUMBERS } from '../../net/dns/message/parameters.ts';
 import type { Question } from '../../net/dns/message/query.ts';
-import { withoutZone } from '../../net/endpoint-text.ts';
 
 /**
  * The question that a request asks: its name as given, absolute, in ASCII. A PTR question about an

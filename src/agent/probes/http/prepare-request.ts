@@ -2,8 +2,8 @@ import type { ApiRequest, UrlRequest } from '../../../model/check/request.ts';
 import { isSensitiveHeader, MASK } from '../../../model/credentials/sensitive-headers.ts';
 import type { IpFamily } from '../../../model/enums.ts';
 import type { HttpRequestEcho } from '../../../model/result/result.ts';
+import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';
 import { VERSION } from '../../../runtime/version.ts';
-import { percentDecoded } from '../../net/endpoint-text.ts';
 import { cutScrubbed, NOT_SCRUBBED, type Scrub } from '../../secrets/cut-scrubbed.ts';
 import { SUPPORTED_CODINGS } from './body/decoding/codings.ts';
 

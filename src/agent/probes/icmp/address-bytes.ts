@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { withoutZone } from '../../net/endpoint-text.ts';
+import { withoutZone } from '../../../runtime/net/endpoint-text.ts';
 
 /** The destination of echo requests, in the forms that both kinds of socket need. */
 export interface Destination {

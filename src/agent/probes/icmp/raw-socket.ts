@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
-import { withoutZone } from '../../net/endpoint-text.ts';
+import { withoutZone } from '../../../runtime/net/endpoint-text.ts';
 import type { Family } from '../../net/resolver.ts';
 import { addressBytes, addressText, type Destination } from './address-bytes.ts';
 import {

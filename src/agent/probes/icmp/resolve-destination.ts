@@ -1,8 +1,8 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { IpFamily } from '../../../model/enums.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
+import { millisecondsText, withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { chooseAddresses } from '../../net/choose-addresses.ts';
-import { millisecondsText, withoutBrackets } from '../../net/endpoint-text.ts';
 import { familyFor, hostHasIpv6 } from '../../net/host-families.ts';
 import type { Family } from '../../net/resolver.ts';
 import type { ProbeContext } from '../probe.ts';

@@ -8,9 +8,9 @@ import type {
   TcpTimings,
   TimingClock,
 } from '../../../model/result/result.ts';
+import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';
 import { connectTcp } from '../../net/connect.ts';
 import { targetText } from '../../net/connect-failures.ts';
-import { withoutBrackets } from '../../net/endpoint-text.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';

@@ -1,5 +1,5 @@
-import { slotRuleOf } from '../../../model/schedule/frequency.ts';
 import { type RotationRule, rotationRuleOf } from '../../../model/schedule/rotation.ts';
+import { slotRuleOf } from '../../../model/schedule/slot-rule.ts';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { MAX_STRIDE } from '../../../wire/v1/limits.ts';
 import type { Sql } from '../../database/store.ts';

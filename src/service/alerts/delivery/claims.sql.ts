@@ -1,5 +1,6 @@
+import { storableText } from '../../../runtime/text/storable-text.ts';
 import type { Sql } from '../../database/store.ts';
-import { jsonText, storableText } from '../../database/values.ts';
+import { jsonText } from '../../database/values.ts';
 import type { SealedTarget } from '../channels/sql.ts';
 import type { DeliveryState } from './sql.ts';
 

@@ -1,5 +1,5 @@
 import type { Sql, Store } from '../../database/store.ts';
-import { MEASURE_COLUMNS } from '../metrics.sql.ts';
+import { MEASURE_COLUMNS } from '../run-metrics.sql.ts';
 import { DAY_MS, type RollUpSpan } from './cover.ts';
 
 /** One replica rolls up at a time. */

@@ -1,4 +1,5 @@
 import { sequenceIdOf } from '../../../model/ids.ts';
+import type { SlotRange } from '../../../model/schedule/slot-range.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import {
@@ -12,7 +13,7 @@ import type { Sql } from '../../database/store.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
 import type { SecretsState } from '../../secrets/secret-scrubbing.ts';
 import type { ResultPartitions } from '../partitions.sql.ts';
-import { dropUntilFirst, isEven, type SlotRange } from '../slot-ranges.ts';
+import { dropUntilFirst, isEven } from '../slot-ranges.ts';
 import { type AssignedSlots, listAssignedSlots } from './assigned-slots.sql.ts';
 import { assignedPartsOf, isAssignedSlot } from './assigned-slots.ts';
 import { attemptsGivenTo, lockSubjects, type ResultSubject } from './subjects.sql.ts';

@@ -1,5 +1,6 @@
 import { lastOwnSlotAt, ownSlotsOf, type RotationRule } from '../../../model/schedule/rotation.ts';
-import { clipRange, type SlotRange, slotSpacingMs } from '../slot-ranges.ts';
+import type { SlotRange } from '../../../model/schedule/slot-range.ts';
+import { clipRange, slotSpacingMs } from '../slot-ranges.ts';
 import type { AssignedSlots } from './assigned-slots.sql.ts';
 
 /**

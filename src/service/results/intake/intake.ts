@@ -1,4 +1,5 @@
 import { type CompiledPauses, compilePauses } from '../../../model/schedule/pause.ts';
+import type { SlotRange } from '../../../model/schedule/slot-range.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { createYielder } from '../../../runtime/event-loop.ts';
 import type { Logger } from '../../../runtime/logger.ts';
@@ -20,7 +21,7 @@ import type { FinalFollower } from '../final-follower.ts';
 import { withoutPaused } from '../missed-slots/paused-slots.ts';
 import { recordMissed } from '../missed-slots/record-missed.ts';
 import type { ResultPartitions } from '../partitions.sql.ts';
-import { partsOf, type SlotRange } from '../slot-ranges.ts';
+import { partsOf } from '../slot-ranges.ts';
 import {
   admitMissed,
   admitRecord,

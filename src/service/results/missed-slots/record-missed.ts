@@ -1,4 +1,5 @@
 import { sequenceIdOf } from '../../../model/ids.ts';
+import type { SlotRange } from '../../../model/schedule/slot-range.ts';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Sql } from '../../database/store.ts';
@@ -6,7 +7,6 @@ import {
   MAX_SPAN_MS,
   overlapWith,
   partsOf,
-  type SlotRange,
   slotIndexAt,
   slotInstants,
   subtractSlots,

@@ -1,13 +1,14 @@
+import type { DetailField } from '../../../model/result/result-summary.ts';
 import type { Analysis, EvidenceArtifact } from '../../../model/result/root-cause-analysis.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
+import { shortened } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { AnalysisScrubber } from '../redaction/analysis-scrubber.ts';
 import { failedAssertions } from '../rules/causes/assertion-causes.ts';
 import { DIAGNOSTIC_HEADERS } from '../rules/response-facts.ts';
 import { analyseByRules } from '../rules/rules-provider.ts';
-import { analysisSubject, type detailOf, type HttpTargetResponse } from '../rules/subject.ts';
-import { shortened } from '../rules/texts.ts';
+import { analysisSubject, type HttpTargetResponse } from '../rules/subject.ts';
 
 /** A failure as it is sent to a model. */
 export interface Brief {
@@ -54,7 +55,7 @@ const MAX_PATH = 2000;
 const MAX_RECORDS = 20;
 const MAX_RECORD_CHARS = 1000;
 
-type Detail = NonNullable<ReturnType<typeof detailOf>>;
+type Detail = NonNullable<ReceivedResult[DetailField]>;
 
 /** Contains as little as an analysis needs, and no secrets. */
 export function buildBrief(given: AnalysisInput, scrubber: AnalysisScrubber): Briefing {

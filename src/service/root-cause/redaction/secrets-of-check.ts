@@ -1,6 +1,7 @@
 import type { Check } from '../../../model/check/check.ts';
-import { afterScheme, percentDecoded } from '../../../model/credentials/credential-text.ts';
+import { afterScheme } from '../../../model/credentials/credential-text.ts';
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { percentDecoded } from '../../../runtime/text/percent-decoded.ts';
 import { isSensitiveName, sensitiveValues } from './named-values.ts';
 
 /** A value of this length with letters and digits is no ordinary word. */

@@ -1,7 +1,8 @@
 import { countText } from '../../../runtime/text/count-text.ts';
+import { shortened } from '../../../runtime/text/quoted.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { Certificate, Subject } from './subject.ts';
-import { listText, shortened, spanText, timeText } from './texts.ts';
+import { listText, spanText, timeText } from './texts.ts';
 
 const SOON_DAYS = 14;
 

@@ -1,18 +1,20 @@
 import { artifactIdOf } from '../../../model/ids.ts';
+import { detailOf } from '../../../model/result/result-summary.ts';
 import {
   type AnalysisEvidence,
   type EvidenceArtifact,
   MAX_EVIDENCE,
 } from '../../../model/result/root-cause-analysis.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
+import { shortened } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import { assertionText, failedAssertions } from './causes/assertion-causes.ts';
 import { certificateSentences } from './certificate.ts';
 import { responseSentences } from './response-facts.ts';
 import { surroundingSentences } from './scope.ts';
-import { detailOf, type Subject } from './subject.ts';
-import { durationText, sentenceOf, shortened } from './texts.ts';
+import type { Subject } from './subject.ts';
+import { durationText, sentenceOf } from './texts.ts';
 import { routeOf, routeSentences } from './traceroute.ts';
 
 const MAX_ASSERTIONS = 10;

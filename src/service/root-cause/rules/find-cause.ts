@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
+import { detailOf } from '../../../model/result/result-summary.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { CauseRow } from './cause.ts';
 import { AGENT_CAUSES, ICMP_CAUSES, REQUEST_CAUSES } from './causes/agent-causes.ts';
@@ -10,7 +11,6 @@ import { RESPONSE_CAUSES } from './causes/response-causes.ts';
 import { SLOW_CAUSE } from './causes/slow-causes.ts';
 import { causeOfStatus } from './causes/status-causes.ts';
 import { TLS_CAUSES } from './causes/tls-causes.ts';
-import { detailOf } from './subject.ts';
 
 /** What each error code means. */
 const CODE_CAUSES: Readonly<Record<ErrorCode, CauseRow>> = {

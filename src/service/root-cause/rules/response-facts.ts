@@ -1,7 +1,8 @@
 import { countText } from '../../../runtime/text/count-text.ts';
+import { quoted, shortened } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { HttpTargetResponse } from './subject.ts';
-import { durationText, listText, quoted, shortened } from './texts.ts';
+import { durationText, listText } from './texts.ts';
 
 /** Headers that identify the server and never contain a secret. */
 export const DIAGNOSTIC_HEADERS = [

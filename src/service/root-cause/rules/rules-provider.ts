@@ -1,4 +1,5 @@
 import type { Analysis, ReferenceLink } from '../../../model/result/root-cause-analysis.ts';
+import { shortened } from '../../../runtime/text/quoted.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
 import type { RootCauseProvider } from '../provider.ts';
 import { evidenceOf } from './evidence.ts';
@@ -6,7 +7,6 @@ import { findCause } from './find-cause.ts';
 import { impactOf } from './impacts.ts';
 import { scopeSentence } from './scope.ts';
 import { analysisSubject } from './subject.ts';
-import { shortened } from './texts.ts';
 
 /** Increases with each release that changes the rules. */
 export const RULES_MODEL = 'rules-1';

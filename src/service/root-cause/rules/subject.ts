@@ -1,6 +1,7 @@
+import { detailOf } from '../../../model/result/result-summary.ts';
+import { endpointText } from '../../../runtime/net/endpoint-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
-import { endpointText } from './texts.ts';
 
 export type Tls = NonNullable<NonNullable<ReceivedResult['apiCheckResult']>['tls']>;
 export type Certificate = NonNullable<Tls['certificate']>;
@@ -43,16 +44,6 @@ const OTHER_FAMILY: Readonly<Record<string, string>> = { IPv4: 'IPv6', IPv6: 'IP
 
 export function otherFamily(family: string): string {
   return OTHER_FAMILY[family] ?? 'IPv4';
-}
-
-/** The detail of the check's type. */
-export function detailOf(result: ReceivedResult) {
-  return (
-    result.apiCheckResult ??
-    result.tcpCheckResult ??
-    result.dnsCheckResult ??
-    result.icmpCheckResult
-  );
 }
 
 export function analysisSubject({ result, check }: AnalysisInput): Subject {

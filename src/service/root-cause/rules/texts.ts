@@ -31,23 +31,6 @@ export function listText(items: readonly string[], max = 10): string {
   return items.length > max ? `${shown} and ${items.length - max} more` : shown;
 }
 
-/** In quotes, on one line, cut at the given length. */
-export function quoted(text: string, maxChars = 200): string {
-  return JSON.stringify(shortened(text, maxChars));
-}
-
-export function shortened(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  // Not in the middle of a character.
-  return `${text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '')}…`;
-}
-
-/** `example.test:443`, `[2001:db8::1]:443`. */
-export function endpointText(host: string, port: number | null): string {
-  const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
-  return port === null ? host : `${shown}:${port}`;
-}
-
 /** With a full stop, where it has none. */
 export function sentenceOf(text: string): string {
   return /[.!?…]$/.test(text) ? text : `${text}.`;

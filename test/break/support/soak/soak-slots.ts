@@ -1,4 +1,4 @@
-import { nextSlotAfter, slotRuleOf } from '../../../../src/model/schedule/frequency.ts';
+import { nextSlotAfter, slotRuleOf } from '../../../../src/model/schedule/slot-rule.ts';
 import { readDatabase } from '../../../support/service/deployment.ts';
 import type { SoakCheck } from './soak-checks.ts';
 

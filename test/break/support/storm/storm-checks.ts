@@ -1,4 +1,4 @@
-import { slotRuleOf } from '../../../../src/model/schedule/frequency.ts';
+import { slotRuleOf } from '../../../../src/model/schedule/slot-rule.ts';
 import { GROUPS, type Group, PORTS, TARGET_ADDRESS } from './storm-fixture.ts';
 
 /** A check of the storm; all are due every ten seconds. */

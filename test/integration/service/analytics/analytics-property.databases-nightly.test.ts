@@ -8,7 +8,7 @@ import {
 import {
   insertRunMetrics,
   type RunMetrics,
-} from '../../../../src/service/analytics/metrics.sql.ts';
+} from '../../../../src/service/analytics/run-metrics.sql.ts';
 import { readSeries } from '../../../../src/service/analytics/sql.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import { databases, openMigratedStore } from '../../../support/database/databases.ts';

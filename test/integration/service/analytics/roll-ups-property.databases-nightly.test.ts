@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANALYTICS_METRICS } from '../../../../src/model/result/analytics.ts';
+import { createRollUps } from '../../../../src/service/analytics/rollups/roll-up.ts';
 import {
   insertRunMetrics,
   type RunMetrics,
-} from '../../../../src/service/analytics/metrics.sql.ts';
-import { createRollUps } from '../../../../src/service/analytics/rollups/roll-up.ts';
+} from '../../../../src/service/analytics/run-metrics.sql.ts';
 import { readSeries } from '../../../../src/service/analytics/sql.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import { databases, openMigratedStore, silentLog } from '../../../support/database/databases.ts';

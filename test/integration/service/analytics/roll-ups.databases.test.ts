@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { insertRunMetrics } from '../../../../src/service/analytics/metrics.sql.ts';
 import { createRollUps } from '../../../../src/service/analytics/rollups/roll-up.ts';
+import { insertRunMetrics } from '../../../../src/service/analytics/run-metrics.sql.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
 import { settle } from '../../../support/fake-clock.ts';
 import {

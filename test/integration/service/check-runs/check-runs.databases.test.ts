@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
-import { lastSlotAt, slotRuleOf } from '../../../../src/model/schedule/frequency.ts';
+import { lastSlotAt, slotRuleOf } from '../../../../src/model/schedule/slot-rule.ts';
 import { MAX_ONE_OFF_BYTES } from '../../../../src/service/check-runs/check-runs.ts';
 import { readOneOff } from '../../../../src/wire/v1/assignment.ts';
 import { databases } from '../../../support/database/databases.ts';

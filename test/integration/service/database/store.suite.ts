@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../../src/runtime/clock.ts';
+import { storableText } from '../../../../src/runtime/text/storable-text.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
-import { jsonText, storableText } from '../../../../src/service/database/values.ts';
+import { jsonText } from '../../../../src/service/database/values.ts';
 import { emptySchema, useMigrated } from '../../../support/database/databases.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import { type Pause, pausedAt } from '../../../../src/model/schedule/pause.ts';
+import { ownSlotsOf, type RotationRule } from '../../../../src/model/schedule/rotation.ts';
 import {
   nextSlotAfter,
   type SlotRule,
   slotRuleOf,
-} from '../../../../src/model/schedule/frequency.ts';
-import { type Pause, pausedAt } from '../../../../src/model/schedule/pause.ts';
-import { ownSlotsOf, type RotationRule } from '../../../../src/model/schedule/rotation.ts';
+} from '../../../../src/model/schedule/slot-rule.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
 import { caseCount } from '../../../support/nightly.ts';
 import {

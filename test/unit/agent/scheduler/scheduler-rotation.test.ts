@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { MissedSlots } from '../../../../src/model/result/result.ts';
-import { slotRuleOf } from '../../../../src/model/schedule/frequency.ts';
 import {
   nextOwnSlotAfter,
   type RotationRule,
   rotationRuleOf,
 } from '../../../../src/model/schedule/rotation.ts';
+import { slotRuleOf } from '../../../../src/model/schedule/slot-rule.ts';
 import {
   checkOf,
   everyMinute,

@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FREQUENCIES } from '../../../../src/model/enums.ts';
-import {
-  maxFrequencyOffset,
-  nextSlotAfter,
-  rotationIndexOf,
-  type SlotRule,
-  slotRuleOf,
-} from '../../../../src/model/schedule/frequency.ts';
+import { maxFrequencyOffset } from '../../../../src/model/schedule/frequency.ts';
 import {
   lastOwnSlotAt,
   nextOwnSlotAfter,
@@ -15,6 +9,12 @@ import {
   type RotationRule,
   rotationRuleOf,
 } from '../../../../src/model/schedule/rotation.ts';
+import {
+  nextSlotAfter,
+  rotationIndexOf,
+  type SlotRule,
+  slotRuleOf,
+} from '../../../../src/model/schedule/slot-rule.ts';
 import { caseCount } from '../../../support/nightly.ts';
 
 const INSTANT = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });

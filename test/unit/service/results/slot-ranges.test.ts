@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { SlotRange } from '../../../../src/model/schedule/slot-range.ts';
 import {
   dropUntilFirst,
   isEven,
   MAX_SPAN_MS,
   overlapWith,
   partsOf,
-  type SlotRange,
   slotIndexAt,
   slotInstants,
   subtractSlots,

@@ -1,12 +1,13 @@
 import type { AssertionSource } from '../../../../model/check/assertion.ts';
+import { type DetailField, detailOf } from '../../../../model/result/result-summary.ts';
 import { countText } from '../../../../runtime/text/count-text.ts';
+import { quoted, shortened } from '../../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../../wire/v1/check-result.ts';
 import type { CauseRow } from '../cause.ts';
 import { LINKS } from '../links.ts';
-import { detailOf } from '../subject.ts';
-import { quoted, sentenceOf, shortened } from '../texts.ts';
+import { sentenceOf } from '../texts.ts';
 
-export type FailedAssertion = NonNullable<ReturnType<typeof detailOf>>['assertions'][number] & {
+export type FailedAssertion = NonNullable<ReceivedResult[DetailField]>['assertions'][number] & {
   readonly error: string;
 };
 

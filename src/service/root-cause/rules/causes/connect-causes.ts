@@ -1,7 +1,7 @@
+import { endpointText } from '../../../../runtime/net/endpoint-text.ts';
 import type { CauseRow, CodesOf } from '../cause.ts';
 import { LINKS } from '../links.ts';
 import type { Subject } from '../subject.ts';
-import { endpointText } from '../texts.ts';
 import { routeOf } from '../traceroute.ts';
 
 const whereTo = ({ host, port }: Subject): string => endpointText(host, port);

@@ -1,8 +1,9 @@
+import { shortened } from '../../../../runtime/text/quoted.ts';
 import type { CauseRow, CodesOf } from '../cause.ts';
 import { certificateNames, certificateText, isExpired, sinceText } from '../certificate.ts';
 import { LINKS } from '../links.ts';
 import type { Certificate, Subject } from '../subject.ts';
-import { listText, shortened } from '../texts.ts';
+import { listText } from '../texts.ts';
 
 const certificateOf = ({ tls }: Subject): Certificate | null => tls?.certificate ?? null;
 

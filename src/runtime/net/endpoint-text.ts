@@ -1,7 +1,8 @@
 import { isIPv6 } from 'node:net';
 
-/** `example.com:443`, `[2001:db8::1]:443`. */
-export function endpointText(hostname: string, port: number): string {
+/** `example.com:443`, `[2001:db8::1]:443`; the host alone if there is no port. */
+export function endpointText(hostname: string, port: number | null): string {
+  if (port === null) return hostname;
   return isIPv6(hostname) ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
 
@@ -13,15 +14,6 @@ export function withoutBrackets(hostname: string): string {
 /** An address without the zone of a link-local IPv6 address (`fe80::1%eth0`). */
 export function withoutZone(address: string): string {
   return address.replace(/%.*$/, '');
-}
-
-/** Leaves a text unchanged that is not valid percent-encoding (RFC 3986 2.1). */
-export function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** A duration for messages: `0.4 ms`, `12 ms`. */

@@ -3,7 +3,7 @@ import {
   endpointText,
   millisecondsText,
   withoutBrackets,
-} from '../../../../src/agent/net/endpoint-text.ts';
+} from '../../../../src/runtime/net/endpoint-text.ts';
 
 describe('words for messages', () => {
   it.each([

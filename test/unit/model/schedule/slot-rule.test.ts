@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FREQUENCIES, type Frequency } from '../../../../src/model/enums.ts';
+import { maxFrequencyOffset } from '../../../../src/model/schedule/frequency.ts';
 import {
   lastSlotAt,
-  maxFrequencyOffset,
   nextSlotAfter,
   rotationIndexOf,
   slotRuleOf,
-} from '../../../../src/model/schedule/frequency.ts';
+} from '../../../../src/model/schedule/slot-rule.ts';
 
 const INSTANT = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });
 const PERIODIC = FREQUENCIES.filter((frequency) => frequency > 0);
