@@ -122,7 +122,7 @@ async function addEarlierRollUps(store: Store): Promise<void> {
   for (let months = 1; months <= EARLIER_MONTHS; months += 1) {
     const earlier = names.replace(' start,', ` start - interval '${months * DAYS * 24} hours',`);
     const copy = `insert into result_rollups (${names}) select ${earlier} from result_rollups
-      where span in (60, 1440) and start >= $1::timestamptz`;
+      where span in (60, 1440) and start >= $1::timestamptz on conflict do nothing`;
     await store.transaction((tx) => tx.query(copy, [new Date(Date.now() - DAYS * DAY_MS)]), {
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     });
