@@ -33,6 +33,7 @@ import type { Store } from './database/store.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
 import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create-feature.ts';
 import type { FeatureCounts } from './http/metrics.ts';
+import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import {
   createMaintenanceWindows,
   type MaintenanceWindows,
@@ -80,6 +81,7 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly checks: Checks;
   readonly clientCertificates: ClientCertificates;
   readonly errorGroups: ErrorGroups;
+  readonly idempotency: Idempotency;
   readonly locationKeys: LocationKeys;
   readonly locationSilence: LocationSilence;
   readonly maintenanceWindows: MaintenanceWindows;
@@ -183,6 +185,7 @@ export function createFeatures(given: FeatureParts): Features {
     leaseMs,
     retentionDays,
   });
+  const idempotency = createIdempotency(parts);
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
     partitions.maintain,
@@ -197,6 +200,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...alertFeatures.alertKeepers,
     statusPageFeatures.statusPageIncidents.maintain,
     heartbeatFeatures.heartbeatWatch.maintain,
+    idempotency.maintain,
     (signal: AbortSignal) => runVacuum(parts, signal),
   ];
   const agents = createAgents({
@@ -234,6 +238,7 @@ export function createFeatures(given: FeatureParts): Features {
     checks: createChecks({ ...parts, checkVariables }),
     clientCertificates,
     errorGroups,
+    idempotency,
     locationKeys: createLocationKeys(parts),
     locationSilence,
     maintenanceWindows,

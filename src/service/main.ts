@@ -102,6 +102,7 @@ async function serve(
     config,
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
+    idempotency: features.idempotency,
     routes: apiRoutes(features, stop.stopping),
     handbook,
     inFlight,

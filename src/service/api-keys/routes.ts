@@ -35,7 +35,7 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
     app.post(
       PATH,
       {
-        config: ADMIN,
+        config: { ...ADMIN, showsSecret: true },
         schema: {
           tags: TAGS,
           summary: 'Create an API key',

@@ -8,6 +8,7 @@ import { VERSION } from '../../runtime/version.ts';
 import type { ServiceConfig } from '../config.ts';
 import { ping } from '../database/open-store.ts';
 import { errorBody, tooManyRequests } from '../errors.ts';
+import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { addAuthentication } from './access/authentication.ts';
 import type { Authenticator, KeyHolders } from './access/authenticator.ts';
@@ -22,6 +23,7 @@ import { addConnectionBounds, type ConnectionLimits } from './plugins/connection
 import { addErrors, frameworkErrorResponse } from './plugins/errors.ts';
 import { addEtags } from './plugins/etags.ts';
 import { addBodyEncodings } from './plugins/gzip-body.ts';
+import { addIdempotency } from './plugins/idempotency.ts';
 import { addJsonBodies } from './plugins/json-body.ts';
 import { addObservation, requestIdOf } from './plugins/observe.ts';
 import { addQueryNames } from './plugins/query-names.ts';
@@ -48,6 +50,8 @@ export interface AppParts {
   readonly limits?: HttpLimits;
   /** Whether results can be stored, as far as is known. Default: true. */
   readonly takesResults?: () => Promise<boolean>;
+  /** Default: Idempotency-Key has no meaning. */
+  readonly idempotency?: Idempotency;
   /** For the metrics. Default: zeros. */
   readonly counts?: () => FeatureCounts;
 }
@@ -150,6 +154,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addJsonBodies(app);
   addQueryNames(app);
   addEtags(app);
+  if (parts.idempotency !== undefined) {
+    addIdempotency(app, { idempotency: parts.idempotency, log });
+  }
   addSchemas(app, { clock, log });
   await addOpenApi(app, VERSION);
 

@@ -87,7 +87,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
     app.post(
       `${PATH}/:id/keys`,
       {
-        config: ADMIN,
+        config: { ...ADMIN, showsSecret: true },
         schema: {
           tags: [TAG],
           summary: 'Create a key for the agents of a location; at most two are active',

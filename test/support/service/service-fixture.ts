@@ -72,6 +72,7 @@ export function useRunningService(
       clock,
       authenticator: features.apiKeys,
       locationKeys: features.locationKeys,
+      idempotency: features.idempotency,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
     });
     running = { store, clock, features, app };

@@ -23,6 +23,7 @@ const BESIDE_REQUESTS =
   'asked by the walk that encrypts stored credentials, which is made again, and by the command that decrypts them';
 
 /** Operations that no scenario reaches, with the reason. */
+const WITH_KEY = 'asked only for requests with an Idempotency-Key, which no scenario sends';
 const NOT_REACHED: Readonly<Record<string, string>> = {
   'accounts/sql.ts hasAccount': 'asked once, before the service is there',
   'accounts/sql.ts insertAccount': 'asked once, before the service is there',
@@ -41,6 +42,11 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'secrets/sealing.sql.ts lockCheckCredentials': BESIDE_REQUESTS,
   'secrets/sealing.sql.ts putCheckCredentials': BESIDE_REQUESTS,
   'secrets/sealing.sql.ts putLocationProxy': BESIDE_REQUESTS,
+  'idempotency/sql.ts completeRequest': WITH_KEY,
+  'idempotency/sql.ts countRequests': WITH_KEY,
+  'idempotency/sql.ts deleteRequest': WITH_KEY,
+  'idempotency/sql.ts findRequest': WITH_KEY,
+  'idempotency/sql.ts insertRequest': WITH_KEY,
   'results/intake/write-probe.sql.ts probeDatabaseDisk':
     'asked only where the disk of the database refuses results',
 };
