@@ -220,6 +220,7 @@ export function createFeatures(given: FeatureParts): Features {
     scrubberOf: scrubbing.scrubberOf,
   });
   const resultStorage = new ResultStorage(parts);
+  const availability = createAvailability({ ...parts, retentionDays });
   return {
     ...alertFeatures,
     ...heartbeatFeatures,
@@ -230,11 +231,11 @@ export function createFeatures(given: FeatureParts): Features {
     analytics: createAnalytics(parts),
     apiKeys: createApiKeys(parts),
     artifacts,
-    availability: createAvailability({ ...parts, retentionDays }),
+    availability,
     checkGroups: createCheckGroups(parts),
     checkResults: createCheckResults(parts),
     checkRuns,
-    checkStatuses: createCheckStatuses({ store }),
+    checkStatuses: createCheckStatuses({ store, availability }),
     checks: createChecks({ ...parts, checkVariables }),
     clientCertificates,
     errorGroups,

@@ -46,7 +46,7 @@ export async function countRuns(
   );
 }
 
-export type MissedDay = {
+export type MissedInterval = {
   readonly checkId: string;
   readonly start: Date;
   readonly missed: number;
@@ -65,8 +65,8 @@ export async function countMissed(
     /** From this day on all missed slots are stored. */
     readonly slotsFromMs: number;
   },
-): Promise<readonly MissedDay[]> {
-  return sql.query<MissedDay>(
+): Promise<readonly MissedInterval[]> {
+  return sql.query<MissedInterval>(
     `with stale as materialized (
        select check_id, start from rollup_marks
        where account_id = $1 and check_id = any($2::text[]) and kind = 'missed'
@@ -88,6 +88,41 @@ export async function countMissed(
      ) counted
      where counted.missed > 0`,
     [accountId, checkIds, new Date(fromMs), new Date(toMs), new Date(slotsFromMs)],
+  );
+}
+
+/** The missed slots of each interval that has any. */
+export async function countMissedIntervals(
+  sql: Sql,
+  {
+    accountId,
+    checkIds,
+    fromMs,
+    toMs,
+    minutes,
+  }: ChecksWindow & {
+    /** The length of an interval. */
+    readonly minutes: number;
+  },
+): Promise<readonly MissedInterval[]> {
+  // No range of missed slots is longer than a day.
+  return sql.query<MissedInterval>(
+    `select check_id, start, sum(missed)::integer as missed
+     from (
+       select m.check_id, i.start, ${missedBetweenSql('i.start', '(i.start + span.length)')} as missed
+       from missed_slots m
+         cross join (select make_interval(mins => $5::int) as length) as span
+         cross join lateral generate_series(
+           greatest($3::timestamptz,
+             date_bin(span.length, m.slot, timestamptz '1970-01-01T00:00:00Z')),
+           least($4::timestamptz - span.length, m.last_slot), span.length) as i (start)
+       where m.account_id = $1 and m.check_id = any($2::text[])
+         and m.slot >= $3::timestamptz - interval '24 hours' and m.slot < $4::timestamptz
+         and m.last_slot >= $3::timestamptz
+     ) as counted
+     where missed > 0
+     group by check_id, start`,
+    [accountId, checkIds, new Date(fromMs), new Date(toMs), minutes],
   );
 }
 

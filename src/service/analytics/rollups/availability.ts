@@ -5,13 +5,15 @@ import type { AccountKey } from '../../database/account-key.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import {
+  type ChecksWindow,
   countMissed,
+  countMissedIntervals,
   countRuns,
-  type MissedDay,
+  type MissedInterval,
   type RunCounts,
   usualResponseTimes,
 } from './availability.sql.ts';
-import { DAY_MS, planCover, startOf } from './cover.ts';
+import { DAY_MS, planCover, type RollUpState, startOf } from './cover.ts';
 import { readRollUpState, readSnapshot } from './rolled-runs.sql.ts';
 
 export interface AvailabilityParts {
@@ -29,13 +31,13 @@ export interface IntervalCounts {
   readonly degraded: number;
 }
 
-export interface DayCounts extends IntervalCounts {
+export interface IntervalWithMissed extends IntervalCounts {
   readonly missed: number;
 }
 
 export interface CheckAvailability {
   /** Each day, the current one last. */
-  readonly days: readonly DayCounts[];
+  readonly days: readonly IntervalWithMissed[];
   /** The last 24 hours by quarter hours, the current one last. */
   readonly quarterHours: readonly IntervalCounts[];
   /** Milliseconds, estimated over 7 days; null without a complete hour of passed runs. */
@@ -52,11 +54,22 @@ export interface Availability {
     checkIds: readonly string[],
     days: number,
   ): Promise<ReadonlyMap<string, CheckAvailability>>;
+  /** `quarterHours` of each of these checks of the account, with the slots that were not run. */
+  quarterHours(
+    accountId: string,
+    checkIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>>;
+  /** `usualResponseTime` of those of these checks of the account that have one. */
+  usualResponseTimes(
+    accountId: string,
+    checkIds: readonly string[],
+  ): Promise<ReadonlyMap<string, number>>;
 }
 
 const QUARTER_MINUTES = 15;
 const QUARTER_MS = QUARTER_MINUTES * 60_000;
 const QUARTERS = 96;
+const HOUR_MS = 3_600_000;
 const DAY_MINUTES = 1_440;
 const USUAL_DAYS = 7;
 
@@ -74,29 +87,18 @@ export function createAvailability({
     const nowMs = clock.wallMs();
     const today = startOf(nowMs, DAY_MS);
     const window = { fromMs: today - (days - 1) * DAY_MS, toMs: today + DAY_MS };
-    const lastQuarterMs = startOf(nowMs, QUARTER_MS);
-    const recent = {
-      fromMs: lastQuarterMs - (QUARTERS - 1) * QUARTER_MS,
-      toMs: lastQuarterMs + QUARTER_MS,
-    };
+    const recent = recentQuarters(nowMs);
     const fromMs = Math.min(window.fromMs, startOf(recent.fromMs, DAY_MS));
     const checks = { accountId, checkIds };
     const state = await readRollUpState(sql, { ...checks, fromMs, toMs: window.toMs });
-    const count = (part: typeof window, minutes: number): Promise<readonly RunCounts[]> => {
-      const segments = checkIds.flatMap((checkId) =>
-        planCover({ checkId, ...part, pointMinutes: minutes, nowMs }, state),
-      );
-      return countRuns(sql, { accountId, segments, minutes });
-    };
-    const byDay = ofEachCheck(await count(window, DAY_MINUTES));
-    const byQuarter = ofEachCheck(await count(recent, QUARTER_MINUTES));
+    const query = { ...checks, nowMs, state };
+    const byDay = ofEachCheck(await count(sql, { ...query, ...window, minutes: DAY_MINUTES }));
+    const byQuarter = ofEachCheck(
+      await count(sql, { ...query, ...recent, minutes: QUARTER_MINUTES }),
+    );
     const slotsFromMs = today - retentionDays * DAY_MS;
     const missed = ofEachCheck(await countMissed(sql, { ...checks, ...window, slotsFromMs }));
-    const usual = await usualResponseTimes(sql, {
-      ...checks,
-      fromMs: startOf(nowMs, 3_600_000) - USUAL_DAYS * DAY_MS,
-      toMs: nowMs,
-    });
+    const usual = await usualResponseTimes(sql, { ...checks, ...usualWindow(nowMs) });
     return new Map(
       checkIds.map((checkId) => [
         checkId,
@@ -114,6 +116,27 @@ export function createAvailability({
     );
   }
 
+  async function readQuarters(
+    sql: Sql,
+    accountId: string,
+    checkIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>> {
+    const nowMs = clock.wallMs();
+    const recent = recentQuarters(nowMs);
+    const checks = { accountId, checkIds };
+    const fromMs = startOf(recent.fromMs, DAY_MS);
+    const state = await readRollUpState(sql, { ...checks, fromMs, toMs: recent.toMs });
+    const query = { ...checks, ...recent, minutes: QUARTER_MINUTES };
+    const runs = ofEachCheck(await count(sql, { ...query, nowMs, state }));
+    const missed = ofEachCheck(await countMissedIntervals(sql, query));
+    const quartersOf = (checkId: string): readonly IntervalWithMissed[] =>
+      startsOf(recent, QUARTER_MS).map((startMs) => ({
+        ...countsOf(startMs, runs.get(checkId)?.get(startMs)),
+        missed: missed.get(checkId)?.get(startMs)?.missed ?? 0,
+      }));
+    return new Map(checkIds.map((checkId) => [checkId, quartersOf(checkId)]));
+  }
+
   const availability: Availability = {
     async ofCheck(key, days) {
       if ((await findCheck(store, key)) === null) throw notFound('check');
@@ -123,8 +146,44 @@ export function createAvailability({
     },
     ofChecks: (accountId, checkIds, days) =>
       readSnapshot(store, (sql) => read(sql, accountId, checkIds, days)),
+    quarterHours: (accountId, checkIds) =>
+      readSnapshot(store, (sql) => readQuarters(sql, accountId, checkIds)),
+    usualResponseTimes: (accountId, checkIds) =>
+      usualResponseTimes(store, { accountId, checkIds, ...usualWindow(clock.wallMs()) }),
   };
   return availability;
+}
+
+function count(
+  sql: Sql,
+  {
+    accountId,
+    checkIds,
+    fromMs,
+    toMs,
+    minutes,
+    nowMs,
+    state,
+  }: ChecksWindow & {
+    /** The length of an interval. */
+    readonly minutes: number;
+    readonly nowMs: number;
+    readonly state: RollUpState;
+  },
+): Promise<readonly RunCounts[]> {
+  const segments = checkIds.flatMap((checkId) =>
+    planCover({ checkId, fromMs, toMs, pointMinutes: minutes, nowMs }, state),
+  );
+  return countRuns(sql, { accountId, segments, minutes });
+}
+
+function recentQuarters(nowMs: number): { readonly fromMs: number; readonly toMs: number } {
+  const lastMs = startOf(nowMs, QUARTER_MS);
+  return { fromMs: lastMs - (QUARTERS - 1) * QUARTER_MS, toMs: lastMs + QUARTER_MS };
+}
+
+function usualWindow(nowMs: number): { readonly fromMs: number; readonly toMs: number } {
+  return { fromMs: startOf(nowMs, HOUR_MS) - USUAL_DAYS * DAY_MS, toMs: nowMs };
 }
 
 function countsOf(startMs: number, counts: RunCounts | undefined): IntervalCounts {
@@ -140,7 +199,7 @@ function startsOf(
 }
 
 /** By check, and by the start of the interval. */
-function ofEachCheck<Row extends RunCounts | MissedDay>(
+function ofEachCheck<Row extends RunCounts | MissedInterval>(
   rows: readonly Row[],
 ): ReadonlyMap<string, ReadonlyMap<number, Row>> {
   const groups = groupBy(rows, ({ checkId }) => checkId);

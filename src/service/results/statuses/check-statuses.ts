@@ -1,4 +1,5 @@
 import { CHECK_STATES, type CheckState } from '../../../model/result/check-state.ts';
+import type { Availability, IntervalWithMissed } from '../../analytics/rollups/availability.ts';
 import type { CheckFilter } from '../../checks/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import type { Store } from '../../database/store.ts';
@@ -9,7 +10,18 @@ import { type CheckWithStatus, countStates, findStatus, listStatuses } from './l
 import { refreshStates } from './outdated-states.ts';
 import type { StatusOrder } from './status-order.ts';
 
-export type { CheckWithStatus } from './list.sql.ts';
+/** The status of a check with what its results of the last days say. */
+export interface StatusView extends CheckWithStatus {
+  /** Milliseconds; null without a complete hour of passed runs. */
+  readonly usualResponseTime: number | null;
+  /** The last 24 hours by quarter hours, the current one last; null if not requested. */
+  readonly cells: readonly IntervalWithMissed[] | null;
+}
+
+export interface CheckStatusesParts {
+  readonly store: Store;
+  readonly availability: Pick<Availability, 'quarterHours' | 'usualResponseTimes'>;
+}
 
 export type StatusFilter = Omit<CheckFilter, 'accountId'>;
 export type StateCounts = Readonly<Record<CheckState, number>>;
@@ -21,33 +33,53 @@ export interface CheckStatuses {
    *
    * @throws ServiceError 404 for a check that does not exist
    */
-  get(key: AccountKey): Promise<CheckWithStatus | null>;
+  get(key: AccountKey, options: { readonly withCells: boolean }): Promise<StatusView | null>;
   /** All checks that match, also those that never ran. */
   list(
     accountId: string,
-    query: Page & StatusFilter & { readonly order: StatusOrder },
-  ): Promise<readonly CheckWithStatus[]>;
+    query: Page & StatusFilter & { readonly order: StatusOrder; readonly withCells: boolean },
+  ): Promise<readonly StatusView[]>;
   /** How many of the checks that match are in each state. */
   count(accountId: string, filter: StatusFilter): Promise<StateCounts>;
 }
 
-export function createCheckStatuses({ store }: { readonly store: Store }): CheckStatuses {
+export function createCheckStatuses({ store, availability }: CheckStatusesParts): CheckStatuses {
   /** No name, tag or location contains such a text, and PostgreSQL would refuse it. */
   const matchesNothing = ({ tags, search, location }: StatusFilter): boolean =>
     unstorableTexts([...tags, search, location]).length > 0;
 
+  async function viewsOf(
+    accountId: string,
+    found: readonly CheckWithStatus[],
+    withCells: boolean,
+  ): Promise<readonly StatusView[]> {
+    const checkIds = found.map(({ checkId }) => checkId);
+    if (checkIds.length === 0) return [];
+    const usual = await availability.usualResponseTimes(accountId, checkIds);
+    const cells = withCells ? await availability.quarterHours(accountId, checkIds) : null;
+    return found.map((status) => ({
+      ...status,
+      usualResponseTime: usual.get(status.checkId) ?? null,
+      cells: cells?.get(status.checkId) ?? null,
+    }));
+  }
+
   return {
-    async get(key) {
+    async get(key, { withCells }) {
       await refreshStates(store, { accountId: key.accountId, checkId: key.id });
       const found = await findStatus(store, key);
       if (found === null) throw notFound('check');
-      return found.hasStatus ? found : null;
+      if (!found.hasStatus) return null;
+      const [view] = await viewsOf(key.accountId, [found], withCells);
+      return view ?? null;
     },
 
-    async list(accountId, { limit, page, ...query }) {
+    async list(accountId, { limit, page, withCells, ...query }) {
       if (matchesNothing(query)) return [];
       await refreshStates(store, { accountId, checkId: null });
-      return listStatuses(store, { accountId, ...query, ...rangeOf({ limit, page }) });
+      const range = rangeOf({ limit, page });
+      const found = await listStatuses(store, { accountId, ...query, ...range });
+      return viewsOf(accountId, found, withCells);
     },
 
     async count(accountId, filter) {

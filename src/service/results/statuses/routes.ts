@@ -11,12 +11,14 @@ import {
   READ,
   typeFilter,
 } from '../../http/resources/check-parameters.ts';
-import { pageQuery } from '../../http/resources/parameters.ts';
+import { booleanQuery, pageQuery } from '../../http/resources/parameters.ts';
 import { TIMES } from '../../http/resources/resource-schemas.ts';
-import type { CheckStatuses, CheckWithStatus } from './check-statuses.ts';
+import type { CheckStatuses, StatusView } from './check-statuses.ts';
 import { STATUS_ORDERS } from './status-order.ts';
 
 const TAGS = ['Check statuses'];
+
+const perCell = z.array(z.int());
 
 const status = z.strictObject({
   name: z.string(),
@@ -45,6 +47,12 @@ const status = z.strictObject({
     .number()
     .nullable()
     .describe('Of the last run, in ms; null after a system error.'),
+  usualResponseTime: z
+    .number()
+    .nullable()
+    .describe(
+      'In ms: the median of the hourly averages of passed runs in the last 7 days; of ICMP checks, that of the average latency. null before the first complete hour.',
+    ),
   lastError: z
     .strictObject({
       code: z.string().nullable().describe('null if the target answered.'),
@@ -55,6 +63,19 @@ const status = z.strictObject({
     .nullable()
     .describe('Of the last run that failed; null if none did.'),
   sslDaysRemaining: z.number().nullable().describe('As of the last run that saw a certificate.'),
+  cells: z
+    .strictObject({
+      from: z.iso.datetime().describe('When the first cell begins.'),
+      minutes: z.literal(15).describe('The length of a cell.'),
+      runs: perCell.describe('Without cancelled runs and faults of the system.'),
+      failures: perCell.describe('The runs that failed.'),
+      degraded: perCell.describe('The runs that passed, but were degraded.'),
+      missed: perCell.describe('The slots that were not run.'),
+    })
+    .optional()
+    .describe(
+      'Only with cells=true: the last 24 hours in 96 cells, the current one last; one number for each cell.',
+    ),
   created_at: z.iso
     .date()
     .optional()
@@ -63,8 +84,12 @@ const status = z.strictObject({
 });
 
 const filters = { type: typeFilter, ...checkFilters };
+const cellsQuery = {
+  cells: booleanQuery(false).describe('Whether to add `cells`. Default: false.'),
+};
 const listQuery = z.strictObject({
   ...filters,
+  ...cellsQuery,
   sort: z
     .enum(STATUS_ORDERS)
     .default('state')
@@ -103,9 +128,9 @@ export function checkStatusesRoutes({
         },
       },
       async (request) => {
-        const { type, sort, limit, page, ...given } = request.query;
+        const { type, sort, limit, page, cells: withCells, ...given } = request.query;
         const { accountId } = callerOf(request);
-        const query = { ...filterOf(given, type), order: sort, limit, page };
+        const query = { ...filterOf(given, type), order: sort, limit, page, withCells };
         const found = await checkStatuses.list(accountId, query);
         return found.map(presentStatus);
       },
@@ -136,12 +161,14 @@ export function checkStatusesRoutes({
           tags: TAGS,
           summary: 'Read the current status of a check',
           params: z.object({ checkId }),
+          querystring: z.strictObject(cellsQuery),
           response: { 200: status.nullable().describe('null until a run has ended.') },
         },
       },
       async (request, reply) => {
         const { accountId } = callerOf(request);
-        const found = await checkStatuses.get({ accountId, id: request.params.checkId });
+        const key = { accountId, id: request.params.checkId };
+        const found = await checkStatuses.get(key, { withCells: request.query.cells });
         // Without the type, null would be sent as an empty body.
         return reply.type('application/json').send(found === null ? null : presentStatus(found));
       },
@@ -149,7 +176,7 @@ export function checkStatusesRoutes({
   };
 }
 
-function presentStatus(row: CheckWithStatus): z.output<typeof status> {
+function presentStatus(view: StatusView): z.output<typeof status> {
   const {
     hasStatus: _,
     lastErrorCode: code,
@@ -158,10 +185,11 @@ function presentStatus(row: CheckWithStatus): z.output<typeof status> {
     lastErrorAt,
     since,
     lastRunAt,
+    cells,
     createdAt,
     updatedAt,
     ...shown
-  } = row;
+  } = view;
   return {
     ...shown,
     tags: [...shown.tags],
@@ -174,7 +202,20 @@ function presentStatus(row: CheckWithStatus): z.output<typeof status> {
       lastErrorAt === null
         ? null
         : { code, message, location: location ?? '', at: lastErrorAt.toISOString() },
+    ...(cells === null ? {} : { cells: presentCells(cells) }),
     ...(createdAt === null ? {} : { created_at: createdAt.toISOString().slice(0, 10) }),
     updated_at: updatedAt?.toISOString() ?? null,
+  };
+}
+
+/** One list for each count takes a fifth of the bytes of one object for each cell. */
+function presentCells(cells: NonNullable<StatusView['cells']>) {
+  return {
+    from: new Date(cells[0]?.startMs ?? 0).toISOString(),
+    minutes: 15 as const,
+    runs: cells.map(({ runs }) => runs),
+    failures: cells.map(({ failures }) => failures),
+    degraded: cells.map(({ degraded }) => degraded),
+    missed: cells.map(({ missed }) => missed),
   };
 }

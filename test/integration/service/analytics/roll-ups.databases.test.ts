@@ -116,6 +116,21 @@ describe.each(databases)('on %s', (kind) => {
       await rollUp();
       // The hours are over: their averages are 33.3, 0.7 and 60.05.
       expect(await get(`${PATH}?days=4`)).toEqual({ ...before, usualResponseTime: 33.3 });
+      const [status] = await get('/v1/check-statuses?cells=true');
+      const eachQuarter = (name: string): readonly number[] =>
+        before.quarterHours.map((quarter: Record<string, number>) => quarter[name]);
+      expect(status).toMatchObject({
+        usualResponseTime: 33.3,
+        cells: {
+          from: before.quarterHours[0].start,
+          minutes: 15,
+          runs: eachQuarter('runs'),
+          failures: eachQuarter('failures'),
+          degraded: eachQuarter('degraded'),
+          // The others of the forty were before.
+          missed: [5, ...Array.from({ length: 95 }, () => 0)],
+        },
+      });
       expect(await marks()).toEqual([]);
     });
 

@@ -108,6 +108,7 @@ describe.each(databases)('on %s', (kind) => {
         lastRunLocation: null,
         lastCheckRunId: null,
         lastResponseTime: null,
+        usualResponseTime: null,
         lastError: null,
         sslDaysRemaining: null,
         updated_at: null,
@@ -129,6 +130,29 @@ describe.each(databases)('on %s', (kind) => {
         },
         created_at: timeOf(0).slice(0, 10),
       });
+    });
+
+    it('has 96 cells of each check if they are requested, also of one check', async () => {
+      const { check, mine, deliver, oslo } = fixture();
+      await check('other');
+      await ran('shop', { 1: { isDegraded: true }, 2: failing, 20: {}, 2000: {} });
+      const slot = minutesAgo(16);
+      const missed = { checkId: 'other', slot, lastSlot: minutesAgo(14), count: 3 };
+      await deliver(oslo, { missed: [missed, { ...missed, checkId: 'shop' }] });
+      const none = Array.from({ length: 96 }, () => 0);
+      const last = (...numbers: number[]): number[] => [...none.slice(numbers.length), ...numbers];
+      const cells = { from: timeOf(95 * 15), minutes: 15, missed: last(1, 2, 0) };
+      const shop = {
+        ...cells,
+        runs: last(1, 2, 0),
+        failures: last(0, 1, 0),
+        degraded: last(0, 1, 0),
+      };
+      const [other, listed] = await list('?cells=true&sort=name');
+      expect(other.cells).toEqual({ ...cells, runs: none, failures: none, degraded: none });
+      expect(listed.cells).toEqual(shop);
+      expect((await mine.get(`${LIST}/shop?cells=true`)).json).toEqual(listed);
+      expect((await list())[0]).not.toHaveProperty('cells');
     });
 
     it('is filtered as the list of checks is, and so are the counts', async () => {

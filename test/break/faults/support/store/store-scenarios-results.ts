@@ -109,7 +109,7 @@ export const resultsScenario: Scenario = {
       );
       await fixture.done(200, 'GET', `/v1/check-results/shop/${results[0].id}`);
       const status = await fixture.done(200, 'GET', '/v1/check-statuses/shop');
-      const [listed] = await fixture.done(200, 'GET', '/v1/check-statuses?search=shop');
+      const [listed] = await fixture.done(200, 'GET', '/v1/check-statuses?search=shop&cells=true');
       const counts = await fixture.done(200, 'GET', '/v1/check-state-counts?search=shop');
       const from = Math.floor(fixture.startMs / 1000) - 3600;
       const gaps = await fixture.done(200, 'GET', `/v1/missed-slots/shop?from=${from}`);
