@@ -15,6 +15,7 @@ export const DOCUMENTS = [
   'src/scrub/README.md',
   'src/agent/README.md',
   'src/service/README.md',
+  'src/service/private-locations/README.md',
   'src/service/results/statuses/README.md',
   'test/README.md',
   'test/bench/README.md',

@@ -7,11 +7,18 @@ import type { RunResult } from './run-result.ts';
  * | state | when |
  * |---|---|
  * | paused | the check or its group is not activated |
- * | unknown | no run has judged its target yet |
+ * | unknown | see UNKNOWN_REASONS |
  * | failing, degraded, passing | the state of the latest slot with a run that judged the target |
  */
 export const CHECK_STATES = ['failing', 'degraded', 'unknown', 'passing', 'paused'] as const;
 export type CheckState = (typeof CHECK_STATES)[number];
+
+/**
+ * Why the state of a check is unknown: no agent of any of its private locations polls, or no run has
+ * judged its target yet.
+ */
+export const UNKNOWN_REASONS = ['location_silent', 'no_result'] as const;
+export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
 
 /** A state that runs can show, and a slot of such runs. */
 export type RunState = Extract<CheckState, 'failing' | 'degraded' | 'passing'>;

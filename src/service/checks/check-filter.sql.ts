@@ -1,5 +1,6 @@
 import type { StoredCheckType } from '../../model/enums.ts';
 import type { CheckState } from '../../model/result/check-state.ts';
+import { CHECK_SILENT_SINCE } from '../private-locations/shared.sql.ts';
 
 /** Which checks of an account a list has. */
 export interface CheckFilter {
@@ -17,18 +18,30 @@ export interface CheckFilter {
   readonly location: string | null;
 }
 
-/** The tables of the columns and conditions below: checks, their groups and their statuses. */
+/**
+ * The tables of the columns and conditions below: checks, their groups, their statuses and the silence of
+ * their locations.
+ */
 export const CHECKS_WITH_STATUS = `checks c
   left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
-  left join check_statuses s on s.account_id = c.account_id and s.check_id = c.id`;
+  left join check_statuses s on s.account_id = c.account_id and s.check_id = c.id
+  -- Without the offset it would be computed for each use.
+  cross join lateral (select ${CHECK_SILENT_SINCE} as since offset 0) silence`;
 
 const IS_PAUSED = 'not (c.activated and coalesce(g.activated, true))';
 
 /** The state of a check (src/model/result/check-state.ts). Call `refreshStates` before it is read. */
-export const CHECK_STATE = `case when ${IS_PAUSED} then 'paused' else coalesce(s.state, 'unknown') end`;
+export const CHECK_STATE = `case when ${IS_PAUSED} then 'paused'
+  when silence.since is not null then 'unknown' else coalesce(s.state, 'unknown') end`;
+
+/** One of UNKNOWN_REASONS; null in another state. */
+export const CHECK_UNKNOWN_REASON = `case when ${IS_PAUSED} then null
+  when silence.since is not null then 'location_silent'
+  when s.state is null then 'no_result' end`;
 
 /** When the state began; null if a release that did not store it deactivated the check. */
 export const CHECK_STATE_SINCE = `case when ${IS_PAUSED} then least(c.paused_since, g.paused_since)
+  when silence.since is not null then greatest(silence.since, c.created_at)
   when s.state is null then c.created_at else s.since end`;
 
 /** If a group names private locations, they replace those of its checks. */

@@ -2,6 +2,7 @@
 export {
   CHECK_STATE,
   CHECK_STATE_SINCE,
+  CHECK_UNKNOWN_REASON,
   CHECKS_WITH_STATUS,
   type CheckFilter,
   checksMatching,

@@ -93,6 +93,21 @@ export function deleteEndedSilences(
   );
 }
 
+/**
+ * Since when no private location of check `c` has a polling agent: the last poll of any; null while one
+ * has, and if it has no private location. Locations that never had an agent do not count.
+ */
+export const CHECK_SILENT_SINCE = `case when exists (
+    select from silent_locations q where q.account_id = c.account_id) then (
+    select max(q.since) from private_locations l
+      join assignments a on a.location_id = l.id and a.check_id = c.id
+      left join silent_locations q on q.location_id = l.id
+    where l.account_id = c.account_id
+      and a.unassigned_reason is distinct from 'too_many_locations'
+    having bool_and(q.location_id is not null
+      or not exists (select from agents g where g.location_id = l.id)))
+  end`;
+
 /** How many locations are silent, of all accounts. */
 export async function countSilentLocations(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ locations: number }>(

@@ -139,6 +139,8 @@ async function makeFixture(results: ResultsFixture): Promise<SilenceFixture> {
       return (await mine.get(`/v1/private-locations/${id}`)).json;
     },
   };
+  // It was created at the time of the test before.
+  await mine.delete('/v1/checks/shop');
   await fixture.check('shop', {
     privateLocations: ['berlin'],
     frequency: 1,

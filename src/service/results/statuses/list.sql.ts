@@ -1,8 +1,13 @@
 import type { StoredCheckType } from '../../../model/enums.ts';
-import { CHECK_STATES, type CheckState } from '../../../model/result/check-state.ts';
+import {
+  CHECK_STATES,
+  type CheckState,
+  type UnknownReason,
+} from '../../../model/result/check-state.ts';
 import {
   CHECK_STATE,
   CHECK_STATE_SINCE,
+  CHECK_UNKNOWN_REASON,
   CHECKS_WITH_STATUS,
   type CheckFilter,
   checksMatching,
@@ -22,6 +27,8 @@ export type CheckWithStatus = {
   readonly groupId: number | null;
   readonly state: CheckState;
   readonly since: Date | null;
+  /** null in another state. */
+  readonly unknownReason: UnknownReason | null;
   /** false: no run of the check has ended, and the fields below are null. */
   readonly hasStatus: boolean;
   readonly hasFailures: boolean | null;
@@ -43,7 +50,7 @@ export type CheckWithStatus = {
 };
 
 const COLUMNS = `c.id as check_id, c.name, c.check_type, c.activated, c.muted, c.tags, c.group_id,
-  ${CHECK_STATE} as state, ${CHECK_STATE_SINCE} as since, s.check_id is not null as has_status,
+  ${CHECK_STATE} as state, ${CHECK_STATE_SINCE} as since, ${CHECK_UNKNOWN_REASON} as unknown_reason, s.check_id is not null as has_status,
   s.has_failures, s.has_errors, s.is_degraded, s.longest_run, s.shortest_run, s.last_run_location,
   s.last_check_run_id, s.last_slot as last_run_at, s.last_response_time, s.last_error_code,
   s.last_error_message, s.last_error_location, s.last_error_slot as last_error_at,

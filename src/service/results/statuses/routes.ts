@@ -2,7 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { STORED_CHECK_TYPES } from '../../../model/enums.ts';
-import { CHECK_STATES } from '../../../model/result/check-state.ts';
+import { CHECK_STATES, UNKNOWN_REASONS } from '../../../model/result/check-state.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import {
   checkFilters,
@@ -30,11 +30,19 @@ const status = z.strictObject({
   groupId: z.number().nullable(),
   state: z
     .enum(CHECK_STATES)
-    .describe('unknown: no run has judged the target. paused: the check or its group is off.'),
+    .describe(
+      'unknown: nothing is known of the target, see unknownReason. paused: the check or its group is off.',
+    ),
   since: z.iso
     .datetime()
     .nullable()
     .describe('The slot in which the state began. null if it is not known.'),
+  unknownReason: z
+    .enum(UNKNOWN_REASONS)
+    .nullable()
+    .describe(
+      'location_silent: no agent of any private location of the check polls. no_result: no run has judged the target yet. null in another state.',
+    ),
   hasFailures: z.boolean().describe('The check is failing now.'),
   hasErrors: z.boolean().describe('The last run could not be judged, because of a system error.'),
   isDegraded: z.boolean().describe('The last run took longer than degradedResponseTime.'),

@@ -13,9 +13,9 @@ const DAY_S = 86_400;
 
 /** A silent location is not a passing one. */
 describe.each(databases)('on %s', (kind) => {
-  describe('a private location', () => {
-    const fixtureOf = useSilenceFixture(useRunningService(kind));
+  const fixtureOf = useSilenceFixture(useRunningService(kind));
 
+  describe('a private location', () => {
     it('is silent within a minute of the end of its last lease, and its slots are missed until an agent returns', async () => {
       const fixture = fixtureOf();
       const { berlin, oslo, pass, poll, missed, location, at } = fixture;
@@ -201,9 +201,58 @@ describe.each(databases)('on %s', (kind) => {
     });
   });
 
-  describe('the missed slots of a silent location', () => {
-    const fixtureOf = useSilenceFixture(useRunningService(kind));
+  describe('the state of a check', () => {
+    it('is unknown while all its private locations are silent, and that of its runs afterwards', async () => {
+      const fixture = fixtureOf();
+      const { berlin, oslo, mine, pass, poll, deliver, at } = fixture;
+      const keeper = fixture.keeper();
+      const everywhere = { privateLocations: ['berlin', 'oslo', 'never'], frequency: 1 };
+      await fixture.addLocation('never');
+      await fixture.check('both', { ...everywhere, runParallel: true });
+      await fixture.check('new', { privateLocations: ['berlin'], frequency: 1 });
+      await fixture.check('public', { privateLocations: [], locations: ['eu-west-1'] });
+      const state = async (checkId: string) => {
+        const all = (await mine.get('/v1/check-statuses?limit=100')).json;
+        const found = all.find((one: { checkId: string }) => one.checkId === checkId);
+        const single = (await mine.get(`/v1/check-statuses/${checkId}`)).json;
+        if (single !== null) expect(single).toEqual(found);
+        const { state: name, since, unknownReason } = found;
+        return [name, since, unknownReason];
+      };
+      const slot = Date.parse(at(0));
+      await poll(berlin);
+      await poll(oslo);
+      for (const checkId of ['shop', 'both']) {
+        await deliver(berlin, { results: [resultOfRun({ slot, checkId })] });
+      }
+      for (let times = 0; times < 3; times += 1) {
+        await pass(30, keeper);
+        await poll(oslo);
+      }
+      const passing = ['passing', at(0), null];
+      const noResult = (since: unknown) => ['unknown', since, 'no_result'];
+      expect(await state('shop')).toEqual(['unknown', at(0), 'location_silent']);
+      expect(await state('new')).toEqual(['unknown', expect.any(String), 'location_silent']);
+      expect(await state('both')).toEqual(passing);
+      expect(await state('public')).toEqual(noResult(expect.any(String)));
+      // The last poll in oslo was after 90 s.
+      await pass(60, keeper);
+      expect(await state('both')).toEqual(['unknown', at(90), 'location_silent']);
+      const counted = (await mine.get('/v1/check-state-counts')).json;
+      expect(counted).toMatchObject({ unknown: 4, passing: 0, failing: 0 });
+      const unknown = (await mine.get('/v1/checks?state=unknown&limit=100')).json;
+      expect(unknown).toHaveLength(4);
+      await mine.patch('/v1/checks/both', { activated: false });
+      expect((await state('both'))[0]).toBe('paused');
 
+      await poll(berlin);
+      await pass(10, keeper);
+      expect(await state('shop')).toEqual(passing);
+      expect(await state('new')).toEqual(noResult(expect.any(String)));
+    });
+  });
+
+  describe('the missed slots of a silent location', () => {
     it('give way to results, whenever they arrive', async () => {
       const fixture = fixtureOf();
       const { berlin, pass, poll, deliver, missed } = fixture;

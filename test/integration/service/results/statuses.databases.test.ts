@@ -99,6 +99,7 @@ describe.each(databases)('on %s', (kind) => {
         groupId: null,
         state: 'unknown',
         since: timeOf(0),
+        unknownReason: 'no_result',
         hasFailures: false,
         hasErrors: false,
         isDegraded: false,
