@@ -250,6 +250,8 @@ begin
   insert into rollup_state as s (results_from) values (day_start + interval '24 hours')
   on conflict (singleton) do update set results_from = greatest(s.results_from, excluded.results_from);
   delete from rollup_backfill b where b.day <= day_start;
+  -- Nobody takes them while only the release before runs.
+  delete from rollup_marks m where m.start < day_start - interval '7 days';
   return dropped;
 end $$;
 

@@ -225,8 +225,15 @@ describe.each(databases)('on %s', (kind) => {
       expect(await isThere()).toBe(true);
       await dropAll(31);
       expect(await isThere()).toBe(true);
+      await store.query(
+        `insert into rollup_marks (account_id, check_id, kind, span, start, due)
+         values ('nobody', 'old', 'runs', 15, $1, $1)`,
+        [new Date(NOW - 9 * DAY_MS)],
+      );
       await dropAll(32);
       expect(await isThere()).toBe(false);
+      // Nobody would take them if only the previous release ran.
+      expect(await store.query("select from rollup_marks where check_id = 'old'")).toEqual([]);
       clock.stepWall(33 * DAY_MS);
       await rollUp();
       expect(await marks()).toEqual([]);
