@@ -226,9 +226,11 @@ export function createChecks(parts: ChecksParts): Checks {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
-          // A new check needs it, so the caller meant an existing check.
-          if (input.request === undefined) throw notFound('check');
           precondition?.();
+          refuseIncomplete(input, [
+            'request',
+            ...(type === undefined ? (['checkType'] as const) : []),
+          ]);
           const checkType = type ?? input.checkType;
           const given = changesIn(input, { id, checkType: type });
           const check = wholeCheck({ name: id, ...given, checkType }, id);
@@ -278,6 +280,18 @@ function runnable({ check }: StoredCheck): Check {
     `${check.id} is a heartbeat check: change it at /v1/checks/heartbeats/${check.id}`,
     { checkType: check.checkType },
   );
+}
+
+/**
+ * A PUT without these fields was meant for an existing check.
+ *
+ * @throws ServiceError 400 with those that are missing
+ */
+export function refuseIncomplete(input: CheckInput, needed: readonly string[]): void {
+  const missing = needed.filter((field) => input[field] === undefined);
+  if (missing.length === 0) return;
+  const message = 'is missing: no check has the id in the path, and a new one needs this field';
+  throw invalid(missing.map((field) => bodyProblem([field], message)));
 }
 
 /** The check with these fields and all defaults. `fields` has no id. */

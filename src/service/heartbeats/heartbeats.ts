@@ -6,7 +6,12 @@ import {
 } from '../alerts/channels/check-subscriptions.ts';
 import { type CheckView, viewOf, withoutSubscriptions } from '../alerts/channels/check-views.ts';
 import { lockReferences } from '../checks/check-references.ts';
-import type { CheckInput, CheckPrecondition, CreateOptions } from '../checks/checks.ts';
+import {
+  type CheckInput,
+  type CheckPrecondition,
+  type CreateOptions,
+  refuseIncomplete,
+} from '../checks/checks.ts';
 import {
   findCheck,
   insertCheck,
@@ -127,9 +132,8 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
-          // A heartbeat requires it, so the caller meant an existing one.
-          if (input.heartbeat === undefined) throw notFound('heartbeat check');
           precondition?.();
+          refuseIncomplete(input, ['heartbeat']);
           const check = wholeHeartbeat({ name: id, ...changesIn(input, id) }, id);
           const created = await insert(tx, accountId, check, options);
           if (created !== null) return created;

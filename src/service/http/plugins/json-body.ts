@@ -2,6 +2,7 @@ import { TextDecoder } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { ServiceError, unsupportedMedia } from '../../errors.ts';
+import { findJsonError } from '../json/json-error.ts';
 import { jsonShape } from '../json/json-shape.ts';
 import { parseJsonInSlices } from '../json/sliced-json.ts';
 
@@ -18,6 +19,8 @@ declare module 'fastify' {
 export const MAX_JSON_DEPTH = 64;
 /** Four times the largest bodies, status pages of 1000 services. */
 export const MAX_JSON_VALUES = 20_000;
+/** Searching more for an error would block other requests. */
+const MAX_SEARCHED_CHARS = 512 * 1024;
 /** Takes some milliseconds. */
 const NODES_PER_YIELD = 8_000;
 
@@ -81,7 +84,15 @@ async function parseJson(text: string, onForeignKey: OnForeignKey): Promise<unkn
   try {
     value = await parseJsonInSlices(text, yieldToEventLoop);
   } catch (error) {
-    throw malformed('The body is not valid JSON', {}, error);
+    const found = text.length > MAX_SEARCHED_CHARS ? null : findJsonError(text);
+    if (found === null) throw malformed('The body is not valid JSON', {}, error);
+    const { line, column, expected } = found;
+    const where = `line ${line}, column ${column}`;
+    throw malformed(
+      `The body is not valid JSON: at ${where} it needs ${expected}`,
+      { line, column },
+      error,
+    );
   }
   if (MAY_HOLD_POISON.test(text)) {
     for (const _ of judgeKeys(value, onForeignKey)) await yieldToEventLoop();
