@@ -13,6 +13,7 @@ import { createLocationWake } from './agents/assignment/location-wake.ts';
 import { apiRoutes } from './api-routes.ts';
 import type { ServiceConfig } from './config.ts';
 import { createDatabaseClock } from './database/database-clock.ts';
+import { renewListEpoch } from './database/list-epoch.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openStore } from './database/open-store.ts';
 import { hasDatabase } from './database/pglite/data-folder.ts';
@@ -56,6 +57,7 @@ export async function runService(parts: ServiceParts): Promise<void> {
   const handbook = await loadHandbook();
   await withStore(config, log, async (store) => {
     await migrate(store, log);
+    await renewListEpoch(store, log);
     await openFirstAccount(store, config, log);
     const clock = createDatabaseClock({ store, clock: systemClock, log });
     await clock.set();

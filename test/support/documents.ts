@@ -17,6 +17,7 @@ export const DOCUMENTS = [
   'src/service/README.md',
   'src/service/private-locations/README.md',
   'src/service/results/statuses/README.md',
+  'src/service/database/README.md',
   'test/README.md',
   'test/bench/README.md',
 ] as const;

@@ -21,7 +21,7 @@ export const ACCOUNT_VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'The URL at which jobs reach the service, for the `pingUrl` of heartbeats. Unset, `pingUrl` has the address that the request for it was sent to.',
+      'The URL at which jobs and clients reach the service, for the `pingUrl` of heartbeats and the links of lists. Unset, both have the address that the request was sent to.',
     allowed:
       'a URL of http or https without user, query and fragment, for example https://status.example.org',
     secret: false,

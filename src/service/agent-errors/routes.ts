@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import {
   type AgentError,
@@ -45,9 +46,13 @@ export function locationAgentErrorsRoutes(features: {
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { accountId } = callerOf(request);
-        const found = await features.agentErrors.list(accountId, request.params.id, request.query);
+        const found = await features.agentErrors.list(
+          accountId,
+          request.params.id,
+          pageOf(request, reply),
+        );
         return found.map(present);
       },
     );

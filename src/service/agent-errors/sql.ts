@@ -1,3 +1,5 @@
+import type { ListRange } from '../database/list-walk.ts';
+import { NUMBER_ID, readList } from '../database/lists.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
@@ -78,18 +80,16 @@ export async function trimAgentErrors(
 /** Newest first. */
 export async function listAgentErrors(
   sql: Sql,
-  {
-    accountId,
-    locationId,
-    limit,
-    offset,
-  }: OfLocation & { readonly limit: number; readonly offset: number },
+  { accountId, locationId, ...range }: OfLocation & ListRange,
 ): Promise<readonly AgentError[]> {
-  return sql.query<AgentError>(
-    `select id, agent_id, version, node, platform, arch, class, code, stack, count, first_at,
-       last_at, received_at
-     from agent_errors where account_id = $1 and location_id = $2
-     order by id desc limit $3::bigint offset $4::bigint`,
-    [accountId, locationId, limit, offset],
-  );
+  const list = {
+    columns: `id, agent_id, version, node, platform, arch, class, code, stack, count, first_at,
+       last_at, received_at`,
+    from: 'agent_errors',
+    where: 'account_id = $1 and location_id = $2',
+    params: [accountId, locationId],
+    order: 'id desc',
+    id: NUMBER_ID,
+  };
+  return readList<AgentError>(sql, list, range);
 }

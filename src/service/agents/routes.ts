@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { id as agentId } from '../../wire/v1/fields.ts';
 import { callerOf } from '../http/access/authentication.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import type { Agents, ListedAgent } from './agents.ts';
 
@@ -73,9 +74,9 @@ export function locationAgentsRoutes({
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { accountId } = callerOf(request);
-        const found = await agents.list(accountId, request.params.id, request.query);
+        const found = await agents.list(accountId, request.params.id, pageOf(request, reply));
         return found.map(presentAgent);
       },
     );

@@ -1,4 +1,6 @@
 import type { Capabilities } from '../../wire/v1/poll.ts';
+import { readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { AGENT_COUNTS_FOR_MINUTES } from './agent-limits.ts';
 
@@ -135,26 +137,18 @@ const REFUSED = `coalesce((
 /** Oldest first; includes agents that are gone. */
 export function listAgents(
   sql: Sql,
-  {
-    accountId,
-    locationId,
-    limit,
-    offset,
-  }: {
-    readonly accountId: string;
-    readonly locationId: string;
-    readonly limit: number;
-    readonly offset: number;
-  },
+  { accountId, locationId, ...range }: AccountRange & { readonly locationId: string },
 ): Promise<readonly KnownAgent[]> {
-  return sql.query<KnownAgent>(
-    `select id, version, capabilities, concurrency, running, queued, ${REFUSED} as refused,
+  const list = {
+    columns: `id, version, capabilities, concurrency, running, queued, ${REFUSED} as refused,
        clock_ahead_ms, lease_until,
        coalesce(lease_until > now(), false) as live, first_seen_at, last_seen_at, ended_at,
        (select count(*) from assignments s
-        where s.location_id = a.location_id and s.agent_id = a.id) as checks
-     from agents a where account_id = $1 and location_id = $2
-     order by first_seen_at, id limit $3::bigint offset $4::bigint`,
-    [accountId, locationId, limit, offset],
-  );
+        where s.location_id = a.location_id and s.agent_id = a.id) as checks`,
+    from: 'agents a',
+    where: 'account_id = $1 and location_id = $2',
+    params: [accountId, locationId],
+    order: 'first_seen_at, id',
+  };
+  return readList<KnownAgent>(sql, list, range);
 }

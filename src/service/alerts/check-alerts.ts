@@ -31,11 +31,11 @@ export function createCheckAlerts(parts: CheckAlertsParts): CheckAlerts {
   const { store, clock } = parts;
 
   return {
-    async list(accountId, { limit, page, ...window }) {
+    async list(accountId, query) {
       return listAlerts(store, {
         accountId,
-        ...queryWindow(window, clock.wallMs()),
-        ...rangeOf({ limit, page }),
+        ...queryWindow(query, clock.wallMs()),
+        ...rangeOf(query),
       });
     },
 

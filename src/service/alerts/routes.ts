@@ -5,6 +5,7 @@ import { ALERT_TYPES } from '../../model/alerting/alert.ts';
 import { CHECK_TYPES } from '../../model/enums.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { READ } from '../http/resources/check-parameters.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { CheckAlert, CheckAlerts } from './check-alerts.ts';
 
@@ -24,6 +25,7 @@ const response = z.array(
       .describe('The HTTP status of URL and API checks; null without a response.'),
     created_at: z.iso.date().describe('The day on which the alert was given, in UTC.'),
     startedAt: z.iso.datetime().describe('When the run that led to the alert began.'),
+    alertedAt: z.iso.datetime().describe('When the alert was given: `from` and `to` go by it.'),
   }),
 );
 
@@ -49,10 +51,11 @@ export function checkAlertsRoutes({
           response: { 200: response },
         },
       },
-      async (request) => {
-        const { limit, page, ...window } = request.query;
+      async (request, reply) => {
+        const page = pageOf(request, reply);
         const { accountId } = callerOf(request);
-        const found = await checkAlerts.list(accountId, { limit, page, ...parseWindow(window) });
+        const window = parseWindow(request.query, page.begunMs);
+        const found = await checkAlerts.list(accountId, { ...page, ...window });
         return found.map(presentAlert);
       },
     );
@@ -68,5 +71,6 @@ function presentAlert({
     ...alert,
     created_at: createdAt.toISOString().slice(0, 10),
     startedAt: startedAt.toISOString(),
+    alertedAt: createdAt.toISOString(),
   };
 }

@@ -1,5 +1,7 @@
 import type { AlertType } from '../../model/alerting/alert.ts';
 import type { CheckType } from '../../model/enums.ts';
+import { readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
@@ -42,26 +44,26 @@ export async function insertAlerts(
   );
 }
 
-export interface AlertFilter {
-  readonly accountId: string;
+export interface AlertFilter extends AccountRange {
   /** The window of the alerts: epoch milliseconds; its end is exclusive. */
   readonly fromMs: number;
   readonly toMs: number;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** Newest first. */
 export async function listAlerts(
   sql: Sql,
-  { accountId, fromMs, toMs, limit, offset }: AlertFilter,
+  { accountId, fromMs, toMs, ...range }: AlertFilter,
 ): Promise<readonly CheckAlert[]> {
-  return sql.query<CheckAlert>(
-    `select ${COLUMNS} from check_alerts
-     where account_id = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz
-     order by created_at desc, number desc limit $4::bigint offset $5::bigint`,
-    [accountId, new Date(fromMs), new Date(toMs), limit, offset],
-  );
+  const list = {
+    columns: COLUMNS,
+    from: 'check_alerts',
+    where: 'account_id = $1 and created_at >= $2::timestamptz and created_at < $3::timestamptz',
+    params: [accountId, new Date(fromMs), new Date(toMs)],
+    order: 'created_at desc, number desc',
+    id: { sql: 'number', type: 'bigint' } as const,
+  };
+  return readList<CheckAlert>(sql, list, range);
 }
 
 /** @returns how many it deleted, at most the limit */

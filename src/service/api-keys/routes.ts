@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { ROLES } from '../http/access/authenticator.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { KEY_TIMES } from '../http/resources/resource-schemas.ts';
 import type { ApiKey, ApiKeys } from './api-keys.ts';
@@ -61,8 +62,8 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
-        const found = await apiKeys.list(callerOf(request).accountId, request.query);
+      async (request, reply) => {
+        const found = await apiKeys.list(callerOf(request).accountId, pageOf(request, reply));
         return found.map(presentApiKey);
       },
     );

@@ -1,4 +1,5 @@
 import type { AccountKey } from '../database/account-key.ts';
+import { readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import type { Role } from '../http/access/authenticator.ts';
@@ -51,13 +52,16 @@ export function findActiveApiKeysByHash(
 /** Oldest first. */
 export function listApiKeys(
   sql: Sql,
-  { accountId, limit, offset }: AccountRange,
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly ApiKey[]> {
-  return sql.query<ApiKey>(
-    `select ${COLUMNS} from api_keys where account_id = $1
-     order by created_at, id limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const list = {
+    columns: COLUMNS,
+    from: 'api_keys',
+    where: 'account_id = $1',
+    params: [accountId],
+    order: 'created_at, id',
+  };
+  return readList<ApiKey>(sql, list, range);
 }
 
 /** Whether the account has another admin key that is not revoked. */

@@ -1,5 +1,6 @@
 import type { CheckGroup } from '../../model/check/check-group.ts';
 import type { AccountKey } from '../database/account-key.ts';
+import { NUMBER_ID, readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
@@ -115,13 +116,17 @@ async function readGroup(
 /** Oldest first. */
 export async function listGroups(
   sql: Sql,
-  { accountId, limit, offset }: AccountRange,
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly StoredGroup[]> {
-  const rows = await sql.query<GroupRow>(
-    `select ${COLUMNS} from check_groups where account_id = $1
-     order by id limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const list = {
+    columns: COLUMNS,
+    from: 'check_groups',
+    where: 'account_id = $1',
+    params: [accountId],
+    order: 'id',
+    id: NUMBER_ID,
+  };
+  const rows = await readList<GroupRow>(sql, list, range);
   return rows.map(groupOf);
 }
 

@@ -2,10 +2,11 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { STORED_CHECK_TYPES } from '../../model/enums.ts';
-import { pingOrigin, presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
+import { presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
+import { requestOrigin } from '../http/request-origin.ts';
 import {
   CHECK_TAGS,
   CONDITIONAL,
@@ -16,6 +17,7 @@ import {
   READ,
   typeFilter,
 } from '../http/resources/check-parameters.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { anyCheckBody, anyCheckResponse } from './check-schemas.ts';
@@ -36,7 +38,7 @@ const anyChange = z
 export function anyCheckRoutes(checks: Checks, publicUrl: string | null): FastifyPluginAsync {
   const presentAny = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
     stored.check.checkType === 'HEARTBEAT'
-      ? presentHeartbeat(stored, publicUrl ?? pingOrigin(request), viewerOf(request))
+      ? presentHeartbeat(stored, publicUrl ?? requestOrigin(request), viewerOf(request))
       : presentCheck(stored, viewerOf(request));
   const requiredBy = (request: FastifyRequest) =>
     preconditionOf<CheckView>(request, (stored) => presentAny(stored, request));
@@ -82,11 +84,10 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
         },
       },
       async (request, reply) => {
-        const { type, limit, page, ...filters } = request.query;
+        const { type, limit: _, page: __, cursor: ___, ...filters } = request.query;
         const found = checks.list(callerOf(request).accountId, {
           ...filterOf(filters, type),
-          limit,
-          page,
+          ...pageOf(request, reply),
         });
         return sendSlices(reply, found, (each) => presentAny(each, request));
       },

@@ -201,12 +201,13 @@ export function createChecks(parts: ChecksParts): Checks {
       return viewOf(store, accountId, found);
     },
 
-    async *list(accountId, { limit, page, ...filters }) {
+    async *list(accountId, { limit, page, walk, ...filters }) {
       // No name, tag or location contains such a text, and PostgreSQL would refuse it.
       const { tags, search, location, states } = filters;
       if (unstorableTexts([...tags, search, location]).length > 0) return;
       if (states.length > 0) await refreshStates(store, { accountId, checkId: null });
-      const filter = { accountId, ...filters, ...rangeOf({ limit, page }) };
+      const range = rangeOf({ limit, page, ...(walk === undefined ? {} : { walk }) });
+      const filter = { accountId, ...filters, range };
       const entries = await listCheckEntries(store, filter);
       yield* inSlices(entries, async (ids) =>
         viewsOf(store, accountId, await findChecks(store, { accountId, ids })),

@@ -2,6 +2,8 @@ import { checkBodySchema } from '../../model/check/check.ts';
 import type { StoredCheckType } from '../../model/enums.ts';
 import { parseTolerantly } from '../../wire/v1/tolerant-parse.ts';
 import type { AccountKey } from '../database/account-key.ts';
+import type { ListRange } from '../database/list-walk.ts';
+import { readList } from '../database/lists.ts';
 import { bytesOf, type PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
@@ -169,25 +171,29 @@ async function readCheck(
 /** The ids of a page of checks. Oldest first: a new check does not move the pages. */
 export async function listCheckEntries(
   sql: Sql,
-  { limit, offset, ...filter }: CheckFilter & { readonly limit: number; readonly offset: number },
+  { range, ...filter }: CheckFilter & { readonly range: ListRange },
 ): Promise<readonly PageEntry<string>[]> {
   const { condition, params } = checksMatching(filter);
-  return sql.query<PageEntry<string>>(
-    `select c.id, ${bytesOf('c.body')} as bytes from ${CHECKS_WITH_STATUS} where ${condition}
-     order by c.created_at, c.id
-     limit $${params.length + 1}::bigint offset $${params.length + 2}::bigint`,
-    [...params, limit, offset],
-  );
+  const list = {
+    columns: `c.id, ${bytesOf('c.body')} as bytes`,
+    from: CHECKS_WITH_STATUS,
+    where: condition,
+    params,
+    order: 'c.created_at, c.id',
+    id: { sql: 'c.id', type: 'text' } as const,
+    position: 'c.list_position',
+  };
+  return readList<PageEntry<string>>(sql, list, range);
 }
 
-/** Those of the checks that still exist, in the order of the pages. */
+/** Those of the checks that still exist, in the order of the ids. */
 export async function findChecks(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
 ): Promise<readonly StoredCheck[]> {
   const rows = await sql.query<CheckRow>(
     `select ${COLUMNS} from checks where account_id = $1 and id = any($2::text[])
-     order by created_at, id`,
+     order by array_position($2::text[], id)`,
     [accountId, ids],
   );
   return rows.map(storedCheckOf);

@@ -14,6 +14,7 @@ import {
   putQuery,
   READ,
 } from '../http/resources/check-parameters.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { TYPE_SCHEMAS } from './check-schemas.ts';
@@ -68,12 +69,11 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         },
       },
       async (request, reply) => {
-        const { limit, page, ...filters } = request.query;
+        const { limit: _, page: __, cursor: ___, ...filters } = request.query;
         const viewer = viewerOf(request);
         const found = checks.list(callerOf(request).accountId, {
           ...filterOf(filters, [type]),
-          limit,
-          page,
+          ...pageOf(request, reply),
         });
         return sendSlices(reply, found, (each) => presentCheck(each, viewer));
       },

@@ -1,4 +1,5 @@
 import type { AccountKey } from '../database/account-key.ts';
+import { readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
@@ -91,13 +92,16 @@ async function readCertificate(
 /** Oldest first. */
 export function listCertificates(
   sql: Sql,
-  { accountId, limit, offset }: AccountRange,
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly StoredCertificate[]> {
-  return sql.query<StoredCertificate>(
-    `select ${COLUMNS} from client_certificates where account_id = $1
-     order by created_at, id limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const list = {
+    columns: COLUMNS,
+    from: 'client_certificates',
+    where: 'account_id = $1',
+    params: [accountId],
+    order: 'created_at, id',
+  };
+  return readList<StoredCertificate>(sql, list, range);
 }
 
 /** @returns whether there was one */

@@ -1,3 +1,5 @@
+import type { ListRange } from './list-walk.ts';
+
 /** An entry of a page that is still to be read. */
 export type PageEntry<Id> = {
   readonly id: Id;
@@ -5,11 +7,9 @@ export type PageEntry<Id> = {
   readonly bytes: number;
 };
 
-/** A range of an account's rows. */
-export interface AccountRange {
+/** A part of a list of an account's rows. */
+export interface AccountRange extends ListRange {
   readonly accountId: string;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** pglz packs to a ninetieth at best, lz4 to a 255th. */

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import type { ErrorGroup, ErrorGroups } from './error-groups.ts';
 import {
@@ -42,10 +43,10 @@ export function errorGroupsRoutes({
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
-        const { checkId: scope, archived = null, ...page } = request.query;
+      async (request, reply) => {
+        const { checkId: scope, archived = null } = request.query;
         const { accountId } = callerOf(request);
-        const asked = { scope, isArchived: archived, ...page };
+        const asked = { scope, isArchived: archived, ...pageOf(request, reply) };
         return (await errorGroups.list(accountId, 'check', asked)).map(present);
       },
     );

@@ -1,4 +1,6 @@
 import type { ErrorFacts, ErrorGroupArchive } from '../../model/result/error-group.ts';
+import { readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
@@ -161,14 +163,11 @@ async function readErrorGroup(
   return row ?? null;
 }
 
-export interface ErrorGroupFilter {
-  readonly accountId: string;
+export interface ErrorGroupFilter extends AccountRange {
   readonly kind: ErrorGroupKind;
   readonly scope: string;
   /** null for both. */
   readonly isArchived: boolean | null;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** Most recently seen first. */
@@ -176,13 +175,15 @@ export async function listErrorGroups(
   sql: Sql,
   filter: ErrorGroupFilter,
 ): Promise<readonly StoredErrorGroup[]> {
-  return sql.query<StoredErrorGroup>(
-    `select ${COLUMNS} from error_groups
-     where account_id = $1 and kind = $2 and scope = $3
-       and ($4::boolean is null or (archive <> 'none') = $4::boolean)
-     order by last_seen desc, id limit $5::bigint offset $6::bigint`,
-    [filter.accountId, filter.kind, filter.scope, filter.isArchived, filter.limit, filter.offset],
-  );
+  const list = {
+    columns: COLUMNS,
+    from: 'error_groups',
+    where: 'account_id = $1 and kind = $2 and scope = $3',
+    filter: "$4::boolean is null or (archive <> 'none') = $4::boolean",
+    params: [filter.accountId, filter.kind, filter.scope, filter.isArchived],
+    order: 'last_seen desc, id',
+  };
+  return readList<StoredErrorGroup>(sql, list, filter);
 }
 
 /** Only for a group that `lockErrorGroup` locks. */

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { EventWithStats, HeartbeatEvent, HeartbeatEvents } from './events.ts';
@@ -77,12 +78,11 @@ export function heartbeatEventsRoutes({
           response: { 200: z.array(entry) },
         },
       },
-      async (request) => {
-        const { limit, page, ...window } = request.query;
+      async (request, reply) => {
         const found = await heartbeatEvents.list(
           callerOf(request).accountId,
           request.params.checkId,
-          { limit, page, ...parseWindow(window) },
+          { ...pageOf(request, reply), ...parseWindow(request.query) },
         );
         return found.map((each) => ({ ...presentEvent(each), pings: each.pings }));
       },

@@ -1,4 +1,6 @@
 import type { AccountKey } from '../database/account-key.ts';
+import { readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import type { HeartbeatState } from './heartbeat-state-machine.ts';
 
@@ -14,15 +16,12 @@ export type HeartbeatEvent = {
 
 const COLUMNS = 'id, state, at, source, user_agent, pings';
 
-export interface EventFilter {
-  readonly accountId: string;
+export interface EventFilter extends AccountRange {
   readonly checkId: string;
   /** Epoch milliseconds, inclusive; null for any. */
   readonly fromMs: number | null;
   /** Exclusive. */
   readonly toMs: number | null;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** Newest first. */
@@ -30,21 +29,21 @@ export async function listHeartbeatEvents(
   sql: Sql,
   filter: EventFilter,
 ): Promise<readonly HeartbeatEvent[]> {
-  return sql.query<HeartbeatEvent>(
-    `select ${COLUMNS} from heartbeat_events
-     where account_id = $1 and check_id = $2
+  const list = {
+    columns: COLUMNS,
+    from: 'heartbeat_events',
+    where: `account_id = $1 and check_id = $2
        and at >= coalesce($3::timestamptz, '-infinity')
-       and at < coalesce($4::timestamptz, 'infinity')
-     order by at desc, id limit $5::bigint offset $6::bigint`,
-    [
+       and at < coalesce($4::timestamptz, 'infinity')`,
+    params: [
       filter.accountId,
       filter.checkId,
       filter.fromMs === null ? null : new Date(filter.fromMs),
       filter.toMs === null ? null : new Date(filter.toMs),
-      filter.limit,
-      filter.offset,
     ],
-  );
+    order: 'at desc, id',
+  };
+  return readList<HeartbeatEvent>(sql, list, filter);
 }
 
 export async function findHeartbeatEvent(

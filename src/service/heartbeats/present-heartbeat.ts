@@ -1,19 +1,8 @@
-import type { FastifyRequest } from 'fastify';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { CheckView } from '../checks/checks.ts';
 import { presentShared } from '../checks/present-check.ts';
 import { ServiceError } from '../errors.ts';
 import type { Viewer } from '../http/access/viewer.ts';
-
-const HOST = /^[\w.:[\]-]+$/;
-
-/**
- * The address at which the caller reached the service, from its Host header, which a client can
- * forge; PUBLIC_URL overrides it. Empty (leaving a path alone) if the header names no host.
- */
-export function pingOrigin({ protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string {
-  return HOST.test(host) ? `${protocol}://${host}` : '';
-}
 
 /**
  * A heartbeat check as the API shows it. Its token is hidden from keys that may not write: with it they

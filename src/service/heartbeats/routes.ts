@@ -6,6 +6,7 @@ import type { Checks, CheckView } from '../checks/checks.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
+import { requestOrigin } from '../http/request-origin.ts';
 import {
   CONDITIONAL,
   checkId,
@@ -15,12 +16,13 @@ import {
   READ,
   WRITE,
 } from '../http/resources/check-parameters.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 import { heartbeatFields, rhythmFields } from './heartbeat.ts';
 import type { Heartbeats } from './heartbeats.ts';
-import { pingOrigin, presentHeartbeat } from './present-heartbeat.ts';
+import { presentHeartbeat } from './present-heartbeat.ts';
 
 const TAGS = ['Heartbeats'];
 const PATH = '/v1/checks/heartbeats';
@@ -52,7 +54,7 @@ export function heartbeatsRoutes({
   readonly publicUrl: string | null;
 }): FastifyPluginAsync {
   const present = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
-    presentHeartbeat(stored, publicUrl ?? pingOrigin(request), viewerOf(request));
+    presentHeartbeat(stored, publicUrl ?? requestOrigin(request), viewerOf(request));
 
   const requiredBy = (request: FastifyRequest) =>
     preconditionOf<CheckView>(request, (stored) => present(stored, request));
@@ -93,11 +95,10 @@ export function heartbeatsRoutes({
         },
       },
       async (request, reply) => {
-        const { limit, page, ...filters } = request.query;
+        const { limit: _, page: __, cursor: ___, ...filters } = request.query;
         const found = checks.list(callerOf(request).accountId, {
           ...filterOf(filters, [TYPE]),
-          limit,
-          page,
+          ...pageOf(request, reply),
         });
         return sendSlices(reply, found, (each) => present(each, request));
       },

@@ -37,7 +37,9 @@ export interface AppParts {
   readonly store: { query(text: string): Promise<unknown> };
   readonly clock: Clock;
   readonly log: Logger;
-  readonly config: Pick<ServiceConfig, 'rateLimitPerMinute' | 'trustedProxies'>;
+  readonly config: Pick<ServiceConfig, 'rateLimitPerMinute' | 'trustedProxies'> & {
+    readonly publicUrl?: string | null;
+  };
   readonly authenticator: Authenticator;
   readonly locationKeys: KeyHolders<AgentCaller>;
   /** The routes of the features. Each says who may use it: see route-access.ts. */
@@ -147,6 +149,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     errorResponseBuilder: (_request, { max, ttl }) =>
       tooManyRequests(max, Math.max(1, Math.ceil(ttl / 1000))),
   });
+  app.decorate('lists', { clock, publicUrl: config.publicUrl ?? null });
   addErrors(app, { log, allowed, clock });
   const { authenticator, locationKeys } = parts;
   addAuthentication(app, { authenticator, locationKeys, clock });

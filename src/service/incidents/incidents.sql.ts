@@ -1,4 +1,6 @@
 import type { AccountKey } from '../database/account-key.ts';
+import { readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Param, Sql } from '../database/store.ts';
 import type { IncidentTables } from './tables.sql.ts';
 import {
@@ -128,18 +130,21 @@ export async function lockIncident(
 export async function listIncidents<Fields>(
   sql: Sql,
   tables: IncidentTables,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly StoredIncident<Fields>[]> {
-  // Without the subquery, PostgreSQL reads the updates of all incidents before the page, too.
-  const page = `(select * from ${tables.incidents} where account_id = $1
-    order by n limit $2::bigint offset $3::bigint)`;
+  const list = {
+    columns: 'id',
+    from: tables.incidents,
+    where: 'account_id = $1',
+    params: [accountId],
+    order: 'n',
+  };
+  // First the ids: PostgreSQL would read the updates of all incidents before the listed ones, too.
+  const listed = await readList<{ id: string }>(sql, list, range);
   const rows = await sql.query<IncidentRow<Fields>>(
-    `${selectIncidents(tables, 'first', page)} order by i.n`,
-    [accountId, limit, offset],
+    `${selectIncidents(tables, 'first')} where i.account_id = $1 and i.id = any($2::text[])
+     order by array_position($2::text[], i.id)`,
+    [accountId, listed.map(({ id }) => id)],
   );
   return rows.map(readIncident);
 }

@@ -102,8 +102,7 @@ export function maintenanceWindowsRoutes({
       ...maintenanceWindows,
       list: (accountId, given) =>
         maintenanceWindows.list(accountId, {
-          limit: given.limit,
-          page: given.page,
+          ...given,
           startsAt: filterOn(given, 'startsAt'),
           endsAt: filterOn(given, 'endsAt'),
         }),

@@ -3,6 +3,8 @@ import type { Pause } from '../../model/schedule/pause.ts';
 import { overAt } from '../../model/schedule/recurrence.ts';
 import { MAX_PAUSES } from '../../wire/v1/limits.ts';
 import type { AccountKey } from '../database/account-key.ts';
+import { NUMBER_ID, readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { jsonText } from '../database/values.ts';
@@ -140,27 +142,28 @@ export async function listWindows(
     accountId,
     startsAt,
     endsAt,
-    limit,
-    offset,
-  }: OfAccount & {
+    ...range
+  }: AccountRange & {
     readonly startsAt: InstantFilter | null;
     readonly endsAt: InstantFilter | null;
-    readonly limit: number;
-    readonly offset: number;
   },
 ): Promise<readonly StoredWindow[]> {
-  const params: unknown[] = [accountId, limit, offset];
+  const params: unknown[] = [accountId];
   const passes = (column: 'starts_at' | 'ends_at', filter: InstantFilter | null): string => {
     if (filter === null) return '';
     params.push(new Date(filter.atMs));
     return `and ${column} ${OPERATORS[filter.comparison]} $${params.length}::timestamptz`;
   };
-  const rows = await sql.query<WindowRow>(
-    `select ${COLUMNS} from maintenance_windows
-     where account_id = $1 ${passes('starts_at', startsAt)} ${passes('ends_at', endsAt)}
-     order by id limit $2::bigint offset $3::bigint`,
+  const list = {
+    columns: COLUMNS,
+    from: 'maintenance_windows',
+    where: 'account_id = $1',
+    filter: `true ${passes('starts_at', startsAt)} ${passes('ends_at', endsAt)}`,
     params,
-  );
+    order: 'id',
+    id: NUMBER_ID,
+  };
+  const rows = await readList<WindowRow>(sql, list, range);
   return rows.map(storedOf);
 }
 

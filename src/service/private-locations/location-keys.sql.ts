@@ -1,4 +1,6 @@
 import { findActiveKeysByHash, KEY_COLUMNS, type StoredKey } from '../api-keys/shared.sql.ts';
+import type { ListRange } from '../database/list-walk.ts';
+import { readList } from '../database/lists.ts';
 import type { Sql } from '../database/store.ts';
 
 export type LocationKey = StoredKey & { readonly locationId: string };
@@ -41,18 +43,16 @@ export async function countActiveLocationKeys(
 /** Oldest first, including revoked ones. */
 export function listLocationKeys(
   sql: Sql,
-  {
-    accountId,
-    locationId,
-    limit,
-    offset,
-  }: OfLocation & { readonly limit: number; readonly offset: number },
+  { accountId, locationId, ...range }: OfLocation & ListRange,
 ): Promise<readonly LocationKey[]> {
-  return sql.query<LocationKey>(
-    `select ${COLUMNS} from location_keys where account_id = $1 and location_id = $2
-     order by created_at, id limit $3::bigint offset $4::bigint`,
-    [accountId, locationId, limit, offset],
-  );
+  const list = {
+    columns: COLUMNS,
+    from: 'location_keys',
+    where: 'account_id = $1 and location_id = $2',
+    params: [accountId, locationId],
+    order: 'created_at, id',
+  };
+  return readList<LocationKey>(sql, list, range);
 }
 
 /** Keys of any location, in the order of the hashes; null for an unknown or a revoked key. */

@@ -5,6 +5,7 @@ import { privateLocationSchema } from '../../model/account/private-location.ts';
 import { maskProxyUrl } from '../../model/credentials/proxy-secret.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, KEY_TIMES, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
 import type { LocationKey, LocationKeys } from './location-keys.ts';
@@ -114,9 +115,9 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
           response: { 200: z.array(keyResponse) },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { accountId } = callerOf(request);
-        const found = await keys.list(accountId, request.params.id, request.query);
+        const found = await keys.list(accountId, request.params.id, pageOf(request, reply));
         return found.map(presentKey);
       },
     );

@@ -1,4 +1,5 @@
 import type { AccountKey } from '../database/account-key.ts';
+import { readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
@@ -86,13 +87,16 @@ async function readLocation(
 /** Oldest first. */
 export function listPrivateLocations(
   sql: Sql,
-  { accountId, limit, offset }: AccountRange,
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly PrivateLocation[]> {
-  return sql.query<PrivateLocation>(
-    `select ${COLUMNS} from private_locations where account_id = $1
-     order by created_at, id limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const list = {
+    columns: COLUMNS,
+    from: 'private_locations',
+    where: 'account_id = $1',
+    params: [accountId],
+    order: 'created_at, id',
+  };
+  return readList<PrivateLocation>(sql, list, range);
 }
 
 export async function updatePrivateLocation(

@@ -48,17 +48,20 @@ export function createCheckResults({
   }
 
   return {
-    async list(accountId, checkId, { resultType, limit, page, fromMs, toMs, ...filters }) {
+    async list(accountId, checkId, query) {
       await mustExist({ accountId, id: checkId });
+      const { location, checkType, hasFailures, resultType } = query;
       // No location has such a name, and PostgreSQL would refuse the text.
-      if (unstorableTexts(filters.location).length > 0) return [];
+      if (unstorableTexts(location).length > 0) return [];
       const asked = {
         accountId,
         checkId,
-        ...filters,
-        ...queryWindow({ fromMs, toMs }, clock.wallMs()),
+        location,
+        checkType,
+        hasFailures,
+        ...queryWindow(query, clock.wallMs()),
         resultTypes: ALL_TYPES.filter((type) => resultType === 'ALL' || type === resultType),
-        ...rangeOf({ limit, page }),
+        ...rangeOf(query),
       };
       const found = await listResults(store, asked, MAX_PAGE_BYTES);
       if (found !== null) return found;

@@ -7,6 +7,7 @@ import { id } from '../../wire/v1/fields.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { listResponse } from '../http/json/json-response.ts';
 import { checkId } from '../http/resources/check-parameters.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { booleanQuery } from '../http/resources/parameters.ts';
 import { parseWindow, windowQuery } from '../http/resources/window-parameters.ts';
 import type { CheckResults } from './check-results.ts';
@@ -56,17 +57,16 @@ export function checkResultsRoutes({
         },
       },
       async (request, reply) => {
-        const { location, checkType, hasFailures, resultType, limit, page, ...window } =
-          request.query;
+        const { location, checkType, hasFailures, resultType, ...window } = request.query;
         const { accountId } = callerOf(request);
+        const page = pageOf(request, reply);
         const found = await checkResults.list(accountId, request.params.checkId, {
           location: location ?? null,
           checkType: checkType ?? null,
           hasFailures: hasFailures ?? null,
           resultType,
-          limit,
-          page,
-          ...parseWindow(window),
+          ...page,
+          ...parseWindow(window, page.begunMs),
         });
         return sendJson(reply, listResponse(reply, found));
       },

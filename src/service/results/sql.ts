@@ -1,4 +1,6 @@
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
+import { type List, readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
@@ -56,7 +58,7 @@ export function insertResults(
 
 /**
  * Replaces ATTEMPTs by FINALs of the same id: two agents made the same attempt, and for one of them it
- * was the last. Only where the run has no FINAL.
+ * was the last. Only where the run has no FINAL. A cursor that has passed the ATTEMPT finds the FINAL.
  *
  * @param results at most one of each run
  * @returns those that were replaced
@@ -66,7 +68,7 @@ export function raiseToFinal(
   { accountId, results }: ResultsOf,
 ): Promise<readonly ResultKey[]> {
   return sql.query<ResultKey>(
-    `update check_results s set (${COLUMNS}) = row (${VALUES})
+    `update check_results s set (${COLUMNS}, list_position) = row (${VALUES}, next_list_position())
      from jsonb_array_elements($2::jsonb) r
      where s.account_id = $1 and s.check_id = r ->> 'checkId' and s.id = r ->> 'id'
        and s.slot = to_timestamp((r -> 'checkRunId')::float8 / 1000)
@@ -157,8 +159,7 @@ export async function finalsBetween(
   );
 }
 
-export interface ResultFilter {
-  readonly accountId: string;
+export interface ResultFilter extends AccountRange {
   readonly checkId: string;
   /** Epoch milliseconds of `created_at`: `toMs` is excluded. */
   readonly fromMs: number;
@@ -167,8 +168,6 @@ export interface ResultFilter {
   readonly location: string | null;
   readonly checkType: string | null;
   readonly hasFailures: boolean | null;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /**
@@ -188,14 +187,8 @@ export async function listResults(
     new Date(filter.fromMs),
     new Date(filter.toMs),
     filter.resultTypes,
-    filter.limit,
-    filter.offset,
-    maxBytes,
   ];
-  const conditions = [
-    `account_id = $1 and check_id = $2 and created_at >= $3::timestamptz
-       and created_at < $4::timestamptz and result_type = any($5::text[])`,
-  ];
+  const conditions = ['result_type = any($5::text[])'];
   const where = (condition: string, value: unknown): void => {
     if (value === null) return;
     params.push(value);
@@ -204,16 +197,19 @@ export async function listResults(
   where('run_location', filter.location);
   where('check_type', filter.checkType);
   where('has_failures', filter.hasFailures);
-  const order = 'order by created_at desc, slot desc, id';
-  const rows = await sql.query<{ body: string | null }>(
-    `select case when sum(octet_length(body)) over () <= $8::bigint then body end as body
-     from (
-       select ${SHOWN_RESULT} as body, created_at, slot, id from check_results
-       where ${conditions.join(' and ')} ${order} limit $6::bigint offset $7::bigint
-     ) as page
-     ${order}`,
+  const list: List = {
+    columns: `${SHOWN_RESULT} as body, created_at, slot, id`,
+    from: 'check_results',
+    where: `account_id = $1 and check_id = $2 and created_at >= $3::timestamptz
+       and created_at < $4::timestamptz`,
+    filter: conditions.join(' and '),
     params,
-  );
+    order: 'created_at desc, slot desc, id',
+    wrap: (page, order, keys) => `select
+        case when sum(octet_length(body)) over () <= ${maxBytes} then body end as body ${keys}
+      from (${page}) as page ${order}`,
+  };
+  const rows = await readList<{ body: string | null }>(sql, list, filter);
   const bodies = rows.flatMap(({ body }) => (body === null ? [] : [body]));
   return bodies.length === rows.length ? bodies : null;
 }

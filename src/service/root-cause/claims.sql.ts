@@ -47,7 +47,7 @@ export async function completeAnalysis(
   { provider, model, durationMs, analysis }: MadeAnalysis,
 ): Promise<boolean> {
   const rows = await sql.query(
-    `update root_cause_analyses set state = 'COMPLETED', lease_until = null, provider = $4,
+    `update root_cause_analyses set state = 'COMPLETED', list_position = next_list_position(), lease_until = null, provider = $4,
        model = $5, duration_ms = $6::float8, analysis = $7::jsonb
      where ${IS_MINE} returning 1`,
     [accountId, id, claim, provider, model, durationMs, jsonText(analysis)],

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CHECK_ID } from '../../model/ids.ts';
 import { analysisRequestSchema, analysisSchema } from '../../model/result/root-cause-analysis.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import type { RootCauseAnalyses, StoredAnalysis } from './root-cause-analyses.ts';
 
@@ -84,9 +85,10 @@ export function rootCauseAnalysesRoutes({
           response: { 200: z.array(completed) },
         },
       },
-      async (request) => {
+      async (request, reply) => {
+        const { checkId = null, errorGroupId = null } = request.query;
+        const page = pageOf(request, reply);
         const { accountId } = callerOf(request);
-        const { checkId = null, errorGroupId = null, ...page } = request.query;
         const found = await rootCauseAnalyses.list(accountId, { checkId, errorGroupId, ...page });
         return found.flatMap((one) => presentCompleted(one) ?? []);
       },

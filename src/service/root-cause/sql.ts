@@ -1,5 +1,7 @@
 import type { Analysis, AnalysisProvider } from '../../model/result/root-cause-analysis.ts';
 import type { AccountKey } from '../database/account-key.ts';
+import { readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 
@@ -146,20 +148,17 @@ export async function findAnalysis(
   return row === undefined ? null : analysisOf(row);
 }
 
-export interface AnalysisFilter {
-  readonly accountId: string;
+export interface AnalysisFilter extends AccountRange {
   readonly checkId: string | null;
   readonly errorGroupId: string | null;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** Completed ones, newest first. */
 export async function listAnalyses(
   sql: Sql,
-  { accountId, checkId, errorGroupId, limit, offset }: AnalysisFilter,
+  { accountId, checkId, errorGroupId, ...range }: AnalysisFilter,
 ): Promise<readonly StoredAnalysis[]> {
-  const params: unknown[] = [accountId, limit, offset];
+  const params: unknown[] = [accountId];
   const conditions = ["account_id = $1 and state = 'COMPLETED'"];
   const where = (column: string, value: string | null): void => {
     if (value === null) return;
@@ -168,11 +167,14 @@ export async function listAnalyses(
   };
   where('check_id', checkId);
   where('error_group_id', errorGroupId);
-  const rows = await sql.query<AnalysisRow>(
-    `select ${COLUMNS} from root_cause_analyses where ${conditions.join(' and ')}
-     order by created_at desc, id limit $2::bigint offset $3::bigint`,
+  const list = {
+    columns: COLUMNS,
+    from: 'root_cause_analyses',
+    where: conditions.join(' and '),
     params,
-  );
+    order: 'created_at desc, id',
+  };
+  const rows = await readList<AnalysisRow>(sql, list, range);
   return rows.map(analysisOf);
 }
 

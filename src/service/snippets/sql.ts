@@ -1,5 +1,6 @@
 import type { Snippet } from '../../model/account/snippet.ts';
 import type { AccountKey } from '../database/account-key.ts';
+import { NUMBER_ID, readList } from '../database/lists.ts';
 import type { AccountRange, PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
@@ -88,22 +89,27 @@ async function readSnippet(
 /** The ids of a page of snippets, oldest first. */
 export async function listSnippetEntries(
   sql: Sql,
-  { accountId, limit, offset }: AccountRange,
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly PageEntry<number>[]> {
-  return sql.query<PageEntry<number>>(
-    `select id, octet_length(script) as bytes from snippets where account_id = $1
-     order by id limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const list = {
+    columns: 'id, octet_length(script) as bytes',
+    from: 'snippets',
+    where: 'account_id = $1',
+    params: [accountId],
+    order: 'id',
+    id: NUMBER_ID,
+  };
+  return readList<PageEntry<number>>(sql, list, range);
 }
 
-/** Those of the snippets that still exist, in the order of the pages. */
+/** Those of the snippets that still exist, in the order of the ids. */
 export async function findSnippets(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },
 ): Promise<readonly StoredSnippet[]> {
   const rows = await sql.query<SnippetRow>(
-    `select ${COLUMNS} from snippets where account_id = $1 and id = any($2::bigint[]) order by id`,
+    `select ${COLUMNS} from snippets where account_id = $1 and id = any($2::bigint[])
+     order by array_position($2::bigint[], id)`,
     [accountId, ids],
   );
   return rows.map(snippetOf);

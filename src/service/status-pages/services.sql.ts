@@ -1,5 +1,7 @@
 import type { StatusPageService } from '../../model/status-page/status-page.ts';
 import type { AccountKey } from '../database/account-key.ts';
+import { readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
 export type StoredService = StatusPageService & {
@@ -58,17 +60,16 @@ async function readService(
 /** Oldest first. */
 export async function listServices(
   sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly StoredService[]> {
-  return sql.query<StoredService>(
-    `select ${COLUMNS} from status_page_services where account_id = $1
-     order by n limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const list = {
+    columns: COLUMNS,
+    from: 'status_page_services',
+    where: 'account_id = $1',
+    params: [accountId],
+    order: 'n',
+  };
+  return readList<StoredService>(sql, list, range);
 }
 
 export async function updateService(

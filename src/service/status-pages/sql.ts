@@ -1,5 +1,7 @@
 import type { StatusPage } from '../../model/status-page/status-page.ts';
 import type { AccountKey } from '../database/account-key.ts';
+import { readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import type { StoredService } from './services.sql.ts';
@@ -160,24 +162,25 @@ export async function lockPage(sql: Sql, { accountId, id }: AccountKey): Promise
   return rows.length > 0;
 }
 
-/** Without the subquery, PostgreSQL reads the cards of all pages before the listed ones, too. */
-const LISTED = `(select * from status_pages where account_id = $1
-  order by n limit $2::bigint offset $3::bigint)`;
-
 /** Oldest first. */
 export async function listPages(
   sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly StoredPage[]> {
-  const rows = await sql.query<PageRow>(`${pageFrom(LISTED)} order by p.n`, [
-    accountId,
-    limit,
-    offset,
-  ]);
+  const list = {
+    columns: 'id',
+    from: 'status_pages',
+    where: 'account_id = $1',
+    params: [accountId],
+    order: 'n',
+  };
+  // First the ids: PostgreSQL would read the cards of all pages before the listed ones, too.
+  const listed = await readList<{ id: string }>(sql, list, range);
+  const rows = await sql.query<PageRow>(
+    `${pageFrom('status_pages')} where p.account_id = $1 and p.id = any($2::text[])
+     order by array_position($2::text[], p.id)`,
+    [accountId, listed.map(({ id }) => id)],
+  );
   return rows.map(pageOf);
 }
 

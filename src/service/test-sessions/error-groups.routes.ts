@@ -11,6 +11,7 @@ import {
 } from '../error-groups/shared.routes.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { READ } from '../http/resources/check-parameters.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 
 const TAG = 'Test session error groups';
@@ -29,6 +30,7 @@ const response = z.strictObject({
 });
 const query = z.strictObject({
   page: pageQuery.page,
+  cursor: pageQuery.cursor,
   limit: pageQuery.limit
     .unwrap()
     .default(DEFAULT_LIMIT)
@@ -57,10 +59,14 @@ export function testSessionErrorGroupsRoutes({
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
-        const { archived = null, ...page } = request.query;
+      async (request, reply) => {
+        const { archived = null } = request.query;
         const { accountId } = callerOf(request);
-        const asked = { scope: request.params.projectId, isArchived: archived, ...page };
+        const asked = {
+          scope: request.params.projectId,
+          isArchived: archived,
+          ...pageOf(request, reply),
+        };
         return (await errorGroups.list(accountId, 'test-session', asked)).map(present);
       },
     );

@@ -12,6 +12,7 @@ import {
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { listResponse } from '../http/json/json-response.ts';
 import { READ, WRITE } from '../http/resources/check-parameters.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { shownResult } from '../results/result-schemas.ts';
 import { missedRunSchema } from './read-report.ts';
@@ -119,9 +120,10 @@ export function testSessionsRoutes({
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
+      async (request, reply) => {
+        const { projectId = null } = request.query;
+        const page = pageOf(request, reply);
         const { accountId } = callerOf(request);
-        const { projectId = null, ...page } = request.query;
         return (await testSessions.list(accountId, { projectId, ...page })).map(present);
       },
     );
@@ -163,8 +165,8 @@ export function testSessionsRoutes({
         },
       },
       async (request, reply) => {
-        const { hasFailures = null, ...query } = request.query;
-        const asked = { ...query, hasFailures };
+        const { hasFailures = null, resultType } = request.query;
+        const asked = { resultType, hasFailures, ...pageOf(request, reply) };
         const found = await testSessions.results(keyOf(request), asked);
         return sendJson(reply, listResponse(reply, found));
       },

@@ -2,6 +2,9 @@ import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { MissedRecord } from '../../wire/v1/results.ts';
 import type { AccountKey } from '../database/account-key.ts';
+import type { ListRange } from '../database/list-walk.ts';
+import { type List, readList } from '../database/lists.ts';
+import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import { SHOWN_RESULT } from '../results/shared.sql.ts';
@@ -109,28 +112,24 @@ export async function listSessions(
   {
     accountId,
     projectId,
-    limit,
-    offset,
-  }: {
-    readonly accountId: string;
+    ...range
+  }: AccountRange & {
     /** null for all sessions. */
     readonly projectId: string | null;
-    readonly limit: number;
-    readonly offset: number;
   },
   maxBytes: number,
 ): Promise<readonly StoredSession[] | null> {
-  const rows = await sql.query<Omit<StoredSession, 'missed'> & Fitting>(
-    `select ${ALL_BUT_MISSED}, case
-       when sum(octet_length(missed::text)) over () <= $4::bigint then missed end as fitting
-     from (
-       select * from test_sessions
-       where account_id = $1 ${projectId === null ? '' : 'and project_id = $5'}
-       order by created_at desc, id limit $2::bigint offset $3::bigint
-     ) as page
-     order by created_at desc, id`,
-    [accountId, limit, offset, maxBytes, ...(projectId === null ? [] : [projectId])],
-  );
+  const list: List = {
+    columns: '*',
+    from: 'test_sessions',
+    where: `account_id = $1 ${projectId === null ? '' : 'and project_id = $2'}`,
+    params: [accountId, ...(projectId === null ? [] : [projectId])],
+    order: 'created_at desc, id',
+    wrap: (page, order, keys) => `select ${ALL_BUT_MISSED}, case
+        when sum(octet_length(missed::text)) over () <= ${maxBytes} then missed end as fitting ${keys}
+      from (${page}) as page ${order}`,
+  };
+  const rows = await readList<Omit<StoredSession, 'missed'> & Fitting>(sql, list, range);
   if (rows.some(({ fitting }) => fitting === null)) return null;
   return rows.map(({ fitting, ...session }) => ({ ...session, missed: fitting ?? [] }));
 }
@@ -199,12 +198,10 @@ export async function putTotals(
   return row ?? null;
 }
 
-export interface SessionResultFilter extends AccountKey {
+export interface SessionResultFilter extends AccountKey, ListRange {
   readonly resultTypes: readonly ReceivedResult['resultType'][];
   /** null for all. */
   readonly hasFailures: boolean | null;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /**
@@ -218,25 +215,18 @@ export async function listSessionResults(
   filter: SessionResultFilter,
   maxBytes: number,
 ): Promise<readonly string[] | null> {
-  const rows = await sql.query<{ body: string | null }>(
-    `select case when sum(octet_length(body)) over () <= $7::bigint then body end as body
-     from (
-       select ${SHOWN_RESULT} as body, started_at, id from test_session_results
-       where account_id = $1 and session_id = $2 and result_type = any($3::text[])
-         and ($4::boolean is null or has_failures = $4::boolean)
-       order by started_at, id limit $5::bigint offset $6::bigint
-     ) as page
-     order by started_at, id`,
-    [
-      filter.accountId,
-      filter.id,
-      filter.resultTypes,
-      filter.hasFailures,
-      filter.limit,
-      filter.offset,
-      maxBytes,
-    ],
-  );
+  const list: List = {
+    columns: `${SHOWN_RESULT} as body, started_at, id`,
+    from: 'test_session_results',
+    where: 'account_id = $1 and session_id = $2',
+    filter: 'result_type = any($3::text[]) and ($4::boolean is null or has_failures = $4::boolean)',
+    params: [filter.accountId, filter.id, filter.resultTypes, filter.hasFailures],
+    order: 'started_at, id',
+    wrap: (page, order, keys) => `select
+        case when sum(octet_length(body)) over () <= ${maxBytes} then body end as body ${keys}
+      from (${page}) as page ${order}`,
+  };
+  const rows = await readList<{ body: string | null }>(sql, list, filter);
   const bodies = rows.flatMap(({ body }) => (body === null ? [] : [body]));
   return bodies.length === rows.length ? bodies : null;
 }

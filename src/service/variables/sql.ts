@@ -1,3 +1,4 @@
+import { readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
@@ -91,13 +92,17 @@ async function readVariable(
 /** In the byte order of their keys. */
 export function listVariables(
   sql: Sql,
-  { accountId, limit, offset }: AccountRange,
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly StoredVariable[]> {
-  return sql.query<StoredVariable>(
-    `select ${COLUMNS} from variables where account_id = $1
-     order by key collate "C" limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const list = {
+    columns: COLUMNS,
+    from: 'variables',
+    where: 'account_id = $1',
+    params: [accountId],
+    order: 'key collate "C"',
+    id: { sql: 'key', type: 'text' } as const,
+  };
+  return readList<StoredVariable>(sql, list, range);
 }
 
 /** @returns whether there was one */

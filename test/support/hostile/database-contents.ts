@@ -4,7 +4,7 @@ import type { Store } from '../../../src/service/database/store.ts';
 export type Contents = Readonly<Record<string, string>>;
 
 /** Tables without data of an account. */
-const OF_NOBODY = ['rollup_state', 'schema_migrations', 'service_alive'];
+const OF_NOBODY = ['list_epochs', 'rollup_state', 'schema_migrations', 'service_alive'];
 const USE = "(to_jsonb(t) - 'last_used_at')::text";
 
 /**

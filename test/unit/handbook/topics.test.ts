@@ -36,6 +36,7 @@ describe('the topics of the handbook', () => {
       'src/README.md',
       'src/service/private-locations/README.md',
       'src/service/results/statuses/README.md',
+      'src/service/database/README.md',
       'test/README.md',
       'test/bench/README.md',
     ]);

@@ -1,6 +1,7 @@
 import type { NoticePreferences, PublicTarget } from '../../../model/alerting/alert-channel.ts';
 import type { AccountKey } from '../../database/account-key.ts';
-import { bytesOf, type PageEntry } from '../../database/page-entries.ts';
+import { NUMBER_ID, readList } from '../../database/lists.ts';
+import { type AccountRange, bytesOf, type PageEntry } from '../../database/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { StoreError } from '../../database/store-errors.ts';
 import { jsonText } from '../../database/values.ts';
@@ -141,20 +142,19 @@ const SUBSCRIPTION_BYTES = 200;
 /** The ids of a page of channels, oldest first. */
 export async function listChannelEntries(
   sql: Sql,
-  {
-    accountId,
-    limit,
-    offset,
-  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly PageEntry<number>[]> {
-  return sql.query<PageEntry<number>>(
-    `select c.id, ${bytesOf('c.config')} + ${SUBSCRIPTION_BYTES} * (
+  const list = {
+    columns: `id, ${bytesOf('config')} + ${SUBSCRIPTION_BYTES} * (
        select count(*) from alert_subscriptions s
-       where s.account_id = c.account_id and s.channel_id = c.id) as bytes
-     from alert_channels c where c.account_id = $1
-     order by c.id limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+       where s.account_id = c.account_id and s.channel_id = c.id) as bytes`,
+    from: 'alert_channels c',
+    where: 'account_id = $1',
+    params: [accountId],
+    order: 'id',
+    id: NUMBER_ID,
+  };
+  return readList<PageEntry<number>>(sql, list, range);
 }
 
 /** The channels that still exist, in the order of their ids. */
@@ -164,7 +164,7 @@ export async function findChannels(
 ): Promise<readonly StoredChannel[]> {
   const rows = await sql.query<ChannelRow>(
     `select ${COLUMNS} from alert_channels where account_id = $1 and id = any($2::bigint[])
-     order by id`,
+     order by array_position($2::bigint[], id)`,
     [accountId, ids],
   );
   return rows.map(channelOf);

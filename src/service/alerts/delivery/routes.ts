@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { NOTICE_TYPES } from '../../../model/alerting/alert.ts';
 import { callerOf } from '../../http/access/authentication.ts';
+import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { numberParam, pageQuery, repeatable } from '../../http/resources/parameters.ts';
 import { noticeTypeOf } from '../notice.ts';
 import type { AlertDeliveries, StoredDelivery } from './delivery-log.ts';
@@ -75,9 +76,9 @@ export function alertDeliveriesRoutes({
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
-        const { state: states, ...page } = request.query;
-        const asked = { states, ...page };
+      async (request, reply) => {
+        const { state: states } = request.query;
+        const asked = { states, ...pageOf(request, reply) };
         const found = await alertDeliveries.list(callerOf(request), request.params.id, asked);
         return found.map(presentDelivery);
       },

@@ -1,4 +1,6 @@
 import type { AlertType } from '../../../model/alerting/alert.ts';
+import { readList } from '../../database/lists.ts';
+import type { AccountRange } from '../../database/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 
@@ -106,27 +108,24 @@ export async function listDeliveries(
     accountId,
     channelId,
     states,
-    limit,
-    offset,
-  }: {
-    readonly accountId: string;
+    ...range
+  }: AccountRange & {
     readonly channelId: number;
     /** Empty for all. */
     readonly states: readonly DeliveryState[];
-    readonly limit: number;
-    readonly offset: number;
   },
 ): Promise<readonly StoredDelivery[]> {
-  return sql.query<StoredDelivery>(
-    `select id, check_id, notice #>> '{location,slug}' as location, alert_id, alert_type, reminder, state, attempts, last_status, last_error,
+  const list = {
+    columns: `id, check_id, notice #>> '{location,slug}' as location, alert_id, alert_type, reminder, state, attempts, last_status, last_error,
        last_answer, created_at, last_attempt_at,
-       case when state = 'waiting' then due_at end as next_attempt_at, finished_at
-     from alert_deliveries
-     where account_id = $1 and channel_id = $2::bigint
-       and (cardinality($3::text[]) = 0 or state = any($3::text[]))
-     order by seq desc limit $4::bigint offset $5::bigint`,
-    [accountId, channelId, states, limit, offset],
-  );
+       case when state = 'waiting' then due_at end as next_attempt_at, finished_at`,
+    from: 'alert_deliveries',
+    where: 'account_id = $1 and channel_id = $2::bigint',
+    filter: 'cardinality($3::text[]) = 0 or state = any($3::text[])',
+    params: [accountId, channelId, states],
+    order: 'seq desc',
+  };
+  return readList<StoredDelivery>(sql, list, range);
 }
 
 /** @returns how many finished deliveries it deleted, at most the limit */

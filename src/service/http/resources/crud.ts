@@ -4,6 +4,7 @@ import type { AccountKey } from '../../database/account-key.ts';
 import { callerOf } from '../access/authentication.ts';
 import { type Viewer, viewerOf } from '../access/viewer.ts';
 import { sendSlices } from '../json/list-in-slices.ts';
+import { pageOf } from './cursor-paging.ts';
 import { type Precondition, preconditionOf } from './etag.ts';
 import { NO_CONTENT } from './parameters.ts';
 
@@ -108,7 +109,8 @@ export function crudRoutes<
       },
       async (request, reply) => {
         const viewer = viewerOf(request);
-        const found = feature.list(callerOf(request).accountId, request.query as Query);
+        const asked = { ...(request.query as Query), ...pageOf(request, reply) };
+        const found = feature.list(callerOf(request).accountId, asked);
         if (Symbol.asyncIterator in found) {
           return sendSlices(reply, found, (each) => present(each, viewer));
         }

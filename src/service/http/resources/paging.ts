@@ -1,19 +1,19 @@
+import type { ListRange, ListWalk } from '../../database/list-walk.ts';
 import type { PageEntry } from '../../database/page-entries.ts';
 
-/**
- * Both count from 1; the limit is at most 100 (src/service/README.md, "Responses").
- */
+/** A part of a list: src/service/README.md, "Responses". */
 export interface Page {
+  /** 1 to 100. */
   readonly limit: number;
+  /** Counted from 1. */
   readonly page: number;
+  /** Where a response describes how the list goes on. */
+  readonly walk?: ListWalk;
 }
 
 /** The same for SQL. */
-export function rangeOf({ limit, page }: Page): {
-  readonly limit: number;
-  readonly offset: number;
-} {
-  return { limit, offset: (page - 1) * limit };
+export function rangeOf({ limit, page, walk }: Page): ListRange {
+  return { limit, offset: (page - 1) * limit, ...(walk === undefined ? {} : { walk }) };
 }
 
 /** A few hundred checks of the usual length, or one of the longest. */

@@ -5,7 +5,9 @@ export function queryNumber(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
 }
 
-/** `limit` and `page` of a list: src/service/README.md, "Responses". */
+const MAX_CURSOR_CHARS = 1_000;
+
+/** `limit`, `page` and `cursor` of a list: src/service/README.md, "Responses". */
 export const pageQuery = {
   limit: z
     .preprocess(queryNumber, z.int().min(1).max(100))
@@ -16,6 +18,13 @@ export const pageQuery = {
     .preprocess(queryNumber, z.int().min(1).max(1_000_000_000))
     .default(1)
     .describe('Which page, counted from 1. Default: 1.'),
+  cursor: z
+    .string()
+    .max(MAX_CURSOR_CHARS)
+    .optional()
+    .describe(
+      'Instead of page: `start`, then the cursor of the previous response (Link, X-Next-Cursor). Loses and repeats nothing while entries are added and removed.',
+    ),
 };
 
 /** `true` or `false`. */

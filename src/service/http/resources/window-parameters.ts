@@ -5,13 +5,9 @@ const DEFAULT_MS = 6 * 3_600_000;
 /** Larger numbers are milliseconds: as seconds they would be after the year 5138. */
 const MAX_SECONDS = 1e11;
 
-const unixTime = z.preprocess(
-  queryNumber,
-  z
-    .int()
-    .min(0)
-    .max(Date.UTC(9999, 11, 31)),
-);
+const LAST_MS = Date.UTC(9999, 11, 31);
+
+const unixTime = z.preprocess(queryNumber, z.int().min(0).max(LAST_MS));
 
 /** `from`, `to`, `limit` and `page` of a list over time: src/service/README.md, "The API". */
 export const windowQuery = {
@@ -32,14 +28,22 @@ export interface RequestedWindow {
   readonly toMs: number | null;
 }
 
-export function parseWindow({
-  from,
-  to,
-}: {
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-}): RequestedWindow {
-  return { fromMs: epochMs(from), toMs: epochMs(to) };
+/**
+ * @param begunMs when a client began to go through the list by cursors; null by pages. Then the default
+ *   window stays where it was, and does not end, so that the client finds what comes later.
+ */
+export function parseWindow(
+  {
+    from,
+    to,
+  }: {
+    readonly from?: number | undefined;
+    readonly to?: number | undefined;
+  },
+  begunMs: number | null = null,
+): RequestedWindow {
+  if (begunMs === null) return { fromMs: epochMs(from), toMs: epochMs(to) };
+  return { fromMs: epochMs(from) ?? begunMs - DEFAULT_MS, toMs: epochMs(to) ?? LAST_MS };
 }
 
 function epochMs(unix: number | undefined): number | null {

@@ -63,14 +63,14 @@ export function createMissedSlots(parts: MissedSlotsParts): MissedSlotsFeature {
   }
 
   return {
-    async list(accountId, checkId, { limit, page, ...window }) {
+    async list(accountId, checkId, query) {
       const found = await findCheck(store, { accountId, id: checkId });
       if (found === null) throw notFound('check');
       return listMissed(store, {
         accountId,
         checkId,
-        ...queryWindow(window, clock.wallMs()),
-        ...rangeOf({ limit, page }),
+        ...queryWindow(query, clock.wallMs()),
+        ...rangeOf(query),
       });
     },
 

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf } from '../../http/access/authentication.ts';
 import { checkId, READ } from '../../http/resources/check-parameters.ts';
+import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { parseWindow, windowQuery } from '../../http/resources/window-parameters.ts';
 import type { MissedRow, MissedSlotsFeature } from './missed-slots.ts';
 
@@ -40,13 +41,12 @@ export function missedSlotsRoutes({
           response: { 200: response },
         },
       },
-      async (request) => {
-        const { limit, page, ...window } = request.query;
+      async (request, reply) => {
+        const page = pageOf(request, reply);
         const { accountId } = callerOf(request);
         const found = await missedSlots.list(accountId, request.params.checkId, {
-          limit,
-          page,
-          ...parseWindow(window),
+          ...page,
+          ...parseWindow(request.query, page.begunMs),
         });
         return found.map(presentMissed);
       },

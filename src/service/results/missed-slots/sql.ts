@@ -1,3 +1,5 @@
+import { readList } from '../../database/lists.ts';
+import type { AccountRange } from '../../database/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 
@@ -132,34 +134,26 @@ export async function deleteMissed(sql: Sql, { accountId, rows }: RowsOf): Promi
   );
 }
 
-export interface MissedFilter {
-  readonly accountId: string;
+export interface MissedFilter extends AccountRange {
   readonly checkId: string;
   /** Ranges with a slot from here on … */
   readonly fromMs: number;
   /** … and before this. */
   readonly toMs: number;
-  readonly limit: number;
-  readonly offset: number;
 }
 
 /** Newest first. */
 export function listMissed(sql: Sql, filter: MissedFilter): Promise<readonly MissedRow[]> {
-  return sql.query<MissedRow>(
-    `select ${RANGE} from missed_slots m
-     where m.account_id = $1 and m.check_id = $2 and m.last_slot >= $3::timestamptz
-       and m.slot < $4::timestamptz
-     order by m.slot desc, m.location
-     limit $5::bigint offset $6::bigint`,
-    [
-      filter.accountId,
-      filter.checkId,
-      new Date(filter.fromMs),
-      new Date(filter.toMs),
-      filter.limit,
-      filter.offset,
-    ],
-  );
+  const list = {
+    columns: RANGE,
+    from: 'missed_slots m',
+    where: 'm.account_id = $1 and m.check_id = $2',
+    filter: 'm.last_slot >= $3::timestamptz and m.slot < $4::timestamptz',
+    params: [filter.accountId, filter.checkId, new Date(filter.fromMs), new Date(filter.toMs)],
+    order: 'm.slot desc, m.location',
+    id: { sql: "m.location || ' ' || extract(epoch from m.slot)::text", type: 'text' } as const,
+  };
+  return readList<MissedRow>(sql, list, filter);
 }
 
 /** Deletes up to `limit` ranges that began before the instant. */

@@ -74,11 +74,11 @@ export function createCheckStatuses({ store, availability }: CheckStatusesParts)
       return view ?? null;
     },
 
-    async list(accountId, { limit, page, withCells, ...query }) {
+    async list(accountId, { withCells, ...query }) {
       if (matchesNothing(query)) return [];
       await refreshStates(store, { accountId, checkId: null });
-      const range = rangeOf({ limit, page });
-      const found = await listStatuses(store, { accountId, ...query, ...range });
+      const range = rangeOf(query);
+      const found = await listStatuses(store, { accountId, ...query, range });
       return viewsOf(accountId, found, withCells);
     },
 

@@ -13,6 +13,8 @@ import {
   checksMatching,
 } from '../../checks/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
+import type { ListRange } from '../../database/list-walk.ts';
+import { readList } from '../../database/lists.ts';
 import type { Sql } from '../../database/store.ts';
 import type { StatusOrder } from './status-order.ts';
 
@@ -80,22 +82,24 @@ export function listStatuses(
   sql: Sql,
   {
     order,
-    limit,
-    offset,
+    range,
     ...filter
   }: CheckFilter & {
     readonly order: StatusOrder;
-    readonly limit: number;
-    readonly offset: number;
+    readonly range: ListRange;
   },
 ): Promise<readonly CheckWithStatus[]> {
   const { condition, params } = checksMatching(filter);
-  return sql.query<CheckWithStatus>(
-    `select ${COLUMNS} from ${CHECKS_WITH_STATUS} where ${condition}
-     order by ${ORDERS[order]}, c.id
-     limit $${params.length + 1}::bigint offset $${params.length + 2}::bigint`,
-    [...params, limit, offset],
-  );
+  const list = {
+    columns: COLUMNS,
+    from: CHECKS_WITH_STATUS,
+    where: condition,
+    params,
+    order: `${ORDERS[order]}, c.id`,
+    id: { sql: 'c.id', type: 'text' } as const,
+    position: 'c.list_position',
+  };
+  return readList<CheckWithStatus>(sql, list, range);
 }
 
 /** null for a check that does not exist. Call `refreshStates` before. */

@@ -11,6 +11,7 @@ import {
   READ,
   typeFilter,
 } from '../../http/resources/check-parameters.ts';
+import { pageOf } from '../../http/resources/cursor-paging.ts';
 import { booleanQuery, pageQuery } from '../../http/resources/parameters.ts';
 import { TIMES } from '../../http/resources/resource-schemas.ts';
 import type { CheckStatuses, StatusView } from './check-statuses.ts';
@@ -135,10 +136,19 @@ export function checkStatusesRoutes({
           response: { 200: z.array(status) },
         },
       },
-      async (request) => {
-        const { type, sort, limit, page, cells: withCells, ...given } = request.query;
+      async (request, reply) => {
+        const {
+          type,
+          sort,
+          limit: _,
+          page: __,
+          cursor: ___,
+          cells: withCells,
+          ...given
+        } = request.query;
         const { accountId } = callerOf(request);
-        const query = { ...filterOf(given, type), order: sort, limit, page, withCells };
+        const asked = { ...filterOf(given, type), order: sort, withCells };
+        const query = { ...asked, ...pageOf(request, reply) };
         const found = await checkStatuses.list(accountId, query);
         return found.map(presentStatus);
       },

@@ -72,6 +72,7 @@ describe.each(databases)('on %s', (kind) => {
         statusCode: '503',
         created_at: new Date(clock.wallMs()).toISOString().slice(0, 10),
         startedAt,
+        alertedAt: new Date(clock.wallMs()).toISOString(),
       };
       clock.spend(1000);
       expect((await mine.get(PATH)).json).toEqual([failure]);
@@ -83,6 +84,7 @@ describe.each(databases)('on %s', (kind) => {
         error: null,
         statusCode: null,
         startedAt: new Date(slot(2) + 5).toISOString(),
+        alertedAt: new Date(clock.wallMs()).toISOString(),
       };
       // By when they were given, the end excluded.
       const now = clock.wallMs();

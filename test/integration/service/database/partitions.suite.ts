@@ -44,6 +44,16 @@ export function partitionSuite(store: () => Store): void {
       expect(await partitions.makeAndDrop()).toEqual({ made: 0, dropped: [] });
     });
 
+    it('have the index of cursors', async () => {
+      const { partitions } = await setUp();
+      await partitions.makeAndDrop();
+      const [row] = await store().query(
+        `select count(*) as indexed from pg_indexes
+         where tablename like 'check\\_results\\_2026%' and indexdef like '%list_position)'`,
+      );
+      expect(row).toEqual({ indexed: 5 });
+    });
+
     it('hold whole days in UTC', async () => {
       const { partitions } = await setUp();
       await partitions.makeAndDrop();

@@ -1,0 +1,14 @@
+import type { FastifyRequest } from 'fastify';
+
+const HOST = /^[\w.:[\]-]+$/;
+
+/**
+ * The address at which the caller reached the service, from its Host header, which a client can
+ * forge; PUBLIC_URL overrides it. Empty (leaving a path alone) if the header names no host.
+ */
+export function requestOrigin({
+  protocol,
+  host,
+}: Pick<FastifyRequest, 'protocol' | 'host'>): string {
+  return HOST.test(host) ? `${protocol}://${host}` : '';
+}

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '../../../runtime/clock.ts';
+import { LIST_START, type ListFacts, type ListPosition } from '../../database/list-walk.ts';
+import { invalid } from '../../errors.ts';
+import { callerOf } from '../access/authentication.ts';
+import { requestOrigin } from '../request-origin.ts';
+import type { Page } from './paging.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    lists: {
+      readonly clock: Clock;
+      /** The URL of the service from outside, without a trailing slash; null for that of each request. */
+      readonly publicUrl: string | null;
+    };
+  }
+}
+
+/** Begins a list. */
+const START = 'start';
+const VERSION = 1;
+/** More than any id of a list has. */
+const MAX_ID_CHARS = 400;
+/** Clients refuse long headers: Node above 16 KiB for all of them. */
+const MAX_LINK_CHARS = 6_000;
+
+/** What a cursor contains, as base64url of a JSON array. */
+interface Cursor extends ListPosition {
+  /** Of the list, its filters and the account. */
+  readonly hash: string;
+  /** When the client began, in epoch milliseconds: default windows stay where they were. */
+  readonly begunMs: number;
+}
+
+/** The part of a list that a request asks for. */
+export interface RequestedPage extends Page {
+  /** When the client began to go through the list by cursors, in epoch milliseconds; null by pages. */
+  readonly begunMs: number | null;
+}
+
+/** The query of a list after validation. */
+interface ListQuery {
+  readonly limit: number;
+  readonly page: number;
+  readonly cursor?: string | undefined;
+}
+
+type ListRequest = Pick<
+  FastifyRequest,
+  'query' | 'url' | 'caller' | 'protocol' | 'host' | 'server'
+>;
+
+/**
+ * The page or cursor that a request asks for. Once the list is read, the response gets its headers:
+ * src/service/README.md, "Responses".
+ *
+ * @throws ServiceError 400 for a cursor that is none of this list
+ */
+export function pageOf(request: ListRequest, reply: FastifyReply): RequestedPage {
+  const { limit, page, cursor, ...filters } = request.query as ListQuery;
+  const { pathname, searchParams } = new URL(request.url, 'http://service');
+  const { accountId } = callerOf(request);
+  const { lists } = request.server;
+  const hash = hashOf([accountId, pathname, filters]);
+  const begun = cursor === undefined ? null : parseCursor(cursor, hash, lists.clock.wallMs());
+  if (begun !== null && page !== 1) {
+    throw invalid([
+      { path: 'query.page', message: 'must be left out: a cursor says where the list goes on' },
+    ]);
+  }
+
+  const base = `${lists.publicUrl ?? requestOrigin(request)}${pathname}`;
+  const linkTo = (rel: string, changed: Readonly<Record<string, string>>): string => {
+    const params = new URLSearchParams(searchParams);
+    for (const [name, value] of Object.entries(changed)) params.set(name, value);
+    return `<${base}?${params}>; rel="${rel}"`;
+  };
+
+  const pageLinks = ({ entries, total, isAtLeast }: ListFacts): readonly string[] => {
+    const hasNext = entries === limit && (isAtLeast || page * limit < total);
+    return [
+      ...(hasNext ? [linkTo('next', { page: String(page + 1) })] : []),
+      ...(page > 1 ? [linkTo('prev', { page: String(page - 1) })] : []),
+      linkTo('first', { page: '1' }),
+    ];
+  };
+
+  const cursorLinks = ({ entries, last }: ListFacts, from: Cursor): readonly string[] => {
+    const next = formatCursor({ ...from, ...last });
+    reply.header('x-next-cursor', next);
+    return [
+      ...(entries === limit ? [linkTo('next', { cursor: next })] : []),
+      linkTo('first', { cursor: START }),
+    ];
+  };
+
+  return {
+    limit,
+    page,
+    begunMs: begun?.begunMs ?? null,
+    walk: {
+      after: begun,
+      found: (facts) => {
+        reply.header('x-total-count', facts.total);
+        if (facts.isAtLeast) reply.header('x-total-count-at-least', 'true');
+        const links = begun === null ? pageLinks(facts) : cursorLinks(facts, begun);
+        const header = shortened(links);
+        if (header !== '') reply.header('link', header);
+      },
+    },
+  };
+}
+
+/** As many as fit. */
+function shortened(links: readonly string[]): string {
+  let header = '';
+  for (const link of links) {
+    const longer = header === '' ? link : `${header}, ${link}`;
+    if (longer.length > MAX_LINK_CHARS) break;
+    header = longer;
+  }
+  return header;
+}
+
+function hashOf(parts: readonly unknown[]): string {
+  const text = JSON.stringify(parts, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  return createHash('sha256').update(text).digest('base64url').slice(0, 16);
+}
+
+function formatCursor({ hash, begunMs, position, id }: Cursor): string {
+  return Buffer.from(JSON.stringify([VERSION, hash, begunMs, position, id])).toString('base64url');
+}
+
+function parseCursor(text: string, hash: string, nowMs: number): Cursor {
+  if (text === START) return { hash, begunMs: nowMs, ...LIST_START };
+  const cursor = readCursor(text);
+  if (cursor === null) {
+    throw refused(`must be "${START}", or a cursor as a response contains it, unchanged`);
+  }
+  if (cursor.hash !== hash) {
+    throw refused(
+      `is of another list or of other filters: repeat the path and the filters that it was returned for, or begin anew with ${START}`,
+    );
+  }
+  return cursor;
+}
+
+/** null where it is malformed. Clients can make cursors up, so every part is checked. */
+function readCursor(text: string): Cursor | null {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(text, 'base64url').toString());
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(parts) || parts.length !== 5) return null;
+  const [version, hash, begunMs, position, id] = parts as unknown[];
+  const isWhole =
+    version === VERSION &&
+    typeof hash === 'string' &&
+    Number.isSafeInteger(begunMs) &&
+    typeof position === 'string' &&
+    /^(?:-1|\d{1,18})$/.test(position) &&
+    typeof id === 'string' &&
+    id.length <= MAX_ID_CHARS &&
+    /^[\x20-\x7e]*$/.test(id);
+  return isWhole ? { hash, begunMs: begunMs as number, position, id } : null;
+}
+
+function refused(message: string) {
+  return invalid([{ path: 'query.cursor', message }]);
+}
