@@ -14,7 +14,7 @@ import {
 import { readProxies } from './config/proxies.ts';
 import { targetsByName } from './config/variable-targets.ts';
 import { VARIABLES } from './config/variables.ts';
-import type { EvidenceMode } from './evidence/evidence.ts';
+import type { EvidenceMode } from './evidence/evidence-budget.ts';
 import type { Proxies } from './net/proxy/choose-proxy.ts';
 import type { ConnectivityTarget } from './run/connectivity.ts';
 

@@ -12,7 +12,7 @@ import { isInTime } from '../runtime/wait.ts';
 import type { OneOff } from '../wire/v1/assignment.ts';
 import type { Backend, RunProgress } from './backend/backend.ts';
 import type { DaemonConfig } from './config.ts';
-import type { EvidenceBudget } from './evidence/evidence.ts';
+import type { EvidenceBudget } from './evidence/evidence-budget.ts';
 import type { AgentState, HealthStatus } from './health/endpoints.ts';
 import type { AgentMetrics } from './health/metrics.ts';
 import { limitAddTime } from './run/artifacts/add-time-limit.ts';

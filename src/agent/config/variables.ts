@@ -10,7 +10,7 @@ import {
 import type { Variable } from '../../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../../runtime/logger.ts';
 import type { Network } from '../../runtime/net/address-guard.ts';
-import { EVIDENCE_MODES, type EvidenceMode } from '../evidence/evidence.ts';
+import { EVIDENCE_MODES, type EvidenceMode } from '../evidence/evidence-budget.ts';
 import { type Exemption, exemption } from '../net/proxy/no-proxy.ts';
 import type { HttpProxy } from '../net/proxy/proxy-url.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';

@@ -5,7 +5,7 @@ import { isInTime } from '../../runtime/wait.ts';
 import type { SystemResolver } from '../net/dns/system-resolver.ts';
 import { openCapturer } from './capture/capturer.ts';
 import type { Capturer } from './capture.ts';
-import { EvidenceBudget } from './evidence.ts';
+import { EvidenceBudget } from './evidence-budget.ts';
 import { endOrphans } from './orphans.ts';
 import type { Tracer } from './tracer.ts';
 import { openTracer } from './traceroute/open-tracer.ts';

@@ -1,7 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
 import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult, ResultType } from '../../model/result/result.ts';
-import type { ReportedEvidence } from '../evidence/evidence.ts';
+import type { ReportedEvidence } from '../evidence/evidence-budget.ts';
 import type { Attempt } from './attempt.ts';
 
 export interface ResultContext extends RunName {

@@ -5,7 +5,7 @@ import type { CheckResult, MissedReason } from '../../model/result/result.ts';
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { scrubResult } from '../../scrub/result-fields.ts';
-import type { Evidence } from '../evidence/evidence.ts';
+import type { Evidence } from '../evidence/evidence-budget.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import type { BodyMemory, BodyUse } from '../probes/http/body/body-memory.ts';
 import type { Permit } from '../scheduler/permits/permits.ts';

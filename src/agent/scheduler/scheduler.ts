@@ -68,7 +68,7 @@ export interface SchedulerOptions {
  *
  * A tick takes all slots that the wall clock passed since the tick before (a stretch), earliest
  * first. If that takes too long, further ticks continue the same stretch. Its time counts as lived
- * (src/agent/slots/lived-time.ts) when all of its slots are taken.
+ * (src/agent/slots/time-coverage.ts) when all of its slots are taken.
  *
  * After a standstill, ticks take no slots until the current assignment is known.
  */

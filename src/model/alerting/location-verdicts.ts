@@ -1,3 +1,4 @@
+import { LONGEST_RUN_MS } from '../check/retry.ts';
 import { type Condition, worseOf } from './alert.ts';
 
 /** The last verdict of a location. */
@@ -18,18 +19,12 @@ export interface ParallelLocations {
 }
 
 /**
- * A run's retries (src/model/README.md, "`retryStrategy`": ten minutes), its last
- * attempt's 30 s and the transfer: one location can be this far behind the others with the same
- * slot.
- */
-const SLOWEST_RUN_MS = 660_000;
-
-/**
- * How long a location's verdict counts: past the next slot by the longest duration of a run. A
- * location that stops reporting therefore does not delay a recovery.
+ * How long a location's verdict counts: past the next slot by the longest duration of a run, by
+ * which one location can be behind the others with the same slot. A location that stops reporting
+ * therefore does not delay a recovery.
  */
 export function freshFor(periodMs: number): number {
-  return periodMs + SLOWEST_RUN_MS;
+  return periodMs + LONGEST_RUN_MS;
 }
 
 /**

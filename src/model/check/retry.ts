@@ -8,6 +8,12 @@ export const RETRY_TYPES = [
   'NO_RETRIES',
 ] as const;
 
+/** The longest delay of a retry, and the longest time in which retries begin. */
+export const MAX_RETRY_SECONDS = 600;
+
+/** A run's retries, the last attempt's 30 s, and a margin for the transfer of its result. */
+export const LONGEST_RUN_MS = MAX_RETRY_SECONDS * 1000 + 60_000;
+
 /**
  * `onlyOn` is for URL and API checks, which have a status code (src/model/README.md,
  * "`retryStrategy`").
@@ -21,7 +27,7 @@ export const retryStrategySchema = z.strictObject({
   baseBackoffSeconds: z
     .number()
     .min(0)
-    .max(600)
+    .max(MAX_RETRY_SECONDS)
     .default(60)
     .describe('The base of the delay. The delay counts from the end of the previous attempt.'),
   maxRetries: z
@@ -33,7 +39,7 @@ export const retryStrategySchema = z.strictObject({
   maxDurationSeconds: z
     .number()
     .min(0)
-    .max(600)
+    .max(MAX_RETRY_SECONDS)
     .default(600)
     .describe(
       'A retry that would start later than this after the start of the first attempt is not made.',

@@ -3,6 +3,21 @@ import type { CheckResult, DnsDetail, HttpDetail, IcmpDetail, TcpDetail } from '
 
 const TURNED = '(shouldFail)';
 
+/** The criterion of URL and API checks (src/model/README.md, "What passes and what fails"). */
+export function isPassingStatus(status: number): boolean {
+  return status < 400;
+}
+
+/** The criterion of DNS checks without an assertion on RESPONSE_CODE. */
+export function isPassingResponseCode(responseCode: string): boolean {
+  return responseCode === 'NOERROR';
+}
+
+/** The criterion of ICMP checks. Both are in percent. */
+export function isPassingLoss(packetLoss: number, maxPacketLoss: number): boolean {
+  return packetLoss < maxPacketLoss;
+}
+
 /**
  * The response and what the check requires (src/model/README.md, "What passes and what fails") if
  * the criterion is not met; null if it is met, or if there was no response.
@@ -21,7 +36,8 @@ export function unmetCriterion(result: CheckResult, check: Check | null): string
 function unmetStatus({ response }: HttpDetail, shouldFail: boolean | null): string | null {
   if (response === null) return null;
   const { status } = response;
-  if (status >= 400) return shouldFail === true ? null : `status ${status}; under 400 is needed`;
+  if (!isPassingStatus(status))
+    return shouldFail === true ? null : `status ${status}; under 400 is needed`;
   if (shouldFail !== true) return null;
   return `status ${status}; 400 or more, or no answer, is needed ${TURNED}`;
 }
@@ -41,7 +57,8 @@ function unmetAnswer(
   const host = nameServer.host.includes(':') ? `[${nameServer.host}]` : nameServer.host;
   const server = `${host}:${nameServer.port}`;
   const came = `${responseCode} for ${request.query} ${request.recordType} from ${server}`;
-  if (responseCode !== 'NOERROR') return shouldFail === true ? null : `${came}; NOERROR is needed`;
+  if (!isPassingResponseCode(responseCode))
+    return shouldFail === true ? null : `${came}; NOERROR is needed`;
   if (shouldFail !== true) return null;
   return `${came}; another code, or no answer, is needed ${TURNED}`;
 }
@@ -50,7 +67,7 @@ function unmetLoss({ response }: IcmpDetail, check: Check | null): string | null
   if (response === null || check?.checkType !== 'ICMP') return null;
   const { packetLoss, packetsSent, packetsReceived } = response;
   const { maxPacketLossThreshold: max, shouldFail } = check;
-  if (packetLoss < max !== shouldFail) return null;
+  if (isPassingLoss(packetLoss, max) !== shouldFail) return null;
   const needed = shouldFail ? `${max} % or more is needed ${TURNED}` : `under ${max} % is needed`;
   return `${packetsReceived} of ${packetsSent} echoes, ${packetLoss} % lost; ${needed}`;
 }

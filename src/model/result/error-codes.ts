@@ -302,3 +302,22 @@ export interface Failure {
   /** A sentence for users: the target, what happened, and how long it took. */
   readonly message: string;
 }
+
+const SETTINGS_AT_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'VARIABLE_UNKNOWN',
+  'CREDENTIAL_NOT_READABLE',
+  'VARIABLE_DENIED',
+  'REQUEST_INVALID',
+  'ADDRESS_DENIED',
+  'PROXY_UNREACHABLE',
+  'PROXY_AUTH_REQUIRED',
+  'CLIENT_CERT_INVALID',
+]);
+
+/**
+ * Failures that say nothing about the target: settings of the operator prevented the attempt. They
+ * also fail a check with shouldFail, which would otherwise show a forbidden target as healthy.
+ */
+export function isSettingsFault(code: ErrorCode): boolean {
+  return SETTINGS_AT_FAULT.has(code);
+}

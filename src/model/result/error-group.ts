@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { stableId } from '../ids.ts';
-import { cleanErrorMessage, cutErrorMessage, errorHashOf } from './error-message.ts';
+import { cleanErrorMessage, cutErrorMessage, errorHashOf } from './error-grouping.ts';
 import { type FailedResult, isFailure, rootMessageOf } from './failure-message.ts';
 
 /** The key of an error group: src/service/README.md, "Error groups and test sessions". */

@@ -1,3 +1,4 @@
+import { isPassingResponseCode, isPassingStatus } from './criterion.ts';
 import { runResultOf } from './run-result.ts';
 
 /** The fields about a failure in the details of every check type. */
@@ -63,7 +64,8 @@ function unmetOf(result: FailedResult): string | null {
   const http = apiCheckResult?.response;
   if (http) {
     // If it took too long, the status may be the expected one.
-    if (http.status >= 400) return joined(`The answer had status ${http.status}`, tooSlow);
+    if (!isPassingStatus(http.status))
+      return joined(`The answer had status ${http.status}`, tooSlow);
     return (
       tooSlow ?? `The answer had status ${http.status}, where the check expects an error status`
     );
@@ -77,7 +79,7 @@ function unmetOf(result: FailedResult): string | null {
     const decided = dnsCheckResult?.assertions.some(({ source }) => source === 'RESPONSE_CODE');
     if (decided === true && tooSlow !== null) return tooSlow;
     const { responseCode } = dns;
-    if (responseCode !== 'NOERROR')
+    if (!isPassingResponseCode(responseCode))
       return joined(`The name server answered ${responseCode}`, tooSlow);
     return tooSlow ?? 'The name server answered NOERROR, where the check expects an error code';
   }

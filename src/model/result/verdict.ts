@@ -1,5 +1,5 @@
 import type { Check } from '../check/check.ts';
-import { type Failure, isOwnFault } from './error-codes.ts';
+import { type Failure, isOwnFault, isSettingsFault } from './error-codes.ts';
 
 /** The facts of an attempt for its verdict. */
 export interface Observation {
@@ -67,23 +67,8 @@ export function commonVerdict(verdicts: readonly Verdict[]): Verdict | null {
   return agree ? last : null;
 }
 
-/**
- * Failures that say nothing about the target: settings of the operator prevented the attempt. They
- * also fail a check with shouldFail, which would otherwise show a forbidden target as healthy.
- */
-const SETTINGS_AT_FAULT: readonly string[] = [
-  'VARIABLE_UNKNOWN',
-  'CREDENTIAL_NOT_READABLE',
-  'VARIABLE_DENIED',
-  'REQUEST_INVALID',
-  'ADDRESS_DENIED',
-  'PROXY_UNREACHABLE',
-  'PROXY_AUTH_REQUIRED',
-  'CLIENT_CERT_INVALID',
-];
-
 function criterionFails(check: Check, seen: Observation): boolean {
-  if (seen.failure !== null && SETTINGS_AT_FAULT.includes(seen.failure.code)) return true;
+  if (seen.failure !== null && isSettingsFault(seen.failure.code)) return true;
   if (check.shouldFail) return seen.criterion === 'met';
   return seen.criterion === 'unmet' || seen.failure !== null;
 }

@@ -10,7 +10,7 @@ import {
   afterRun,
   afterTime,
   NEVER_RUN,
-} from '../../model/alerting/alert-state.ts';
+} from '../../model/alerting/alert-state-machine.ts';
 import { nextExpiryNotice } from '../../model/alerting/certificate-expiry.ts';
 import {
   freshFor,

@@ -1,4 +1,4 @@
-import type { AlertState } from '../../model/alerting/alert-state.ts';
+import type { AlertState } from '../../model/alerting/alert-state-machine.ts';
 import type { NotifiedExpiry } from '../../model/alerting/certificate-expiry.ts';
 import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
 import type { CheckType, Frequency } from '../../model/enums.ts';

@@ -14,7 +14,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { claimRuns, closeRuns, type LeaseHolder, listHeldRuns } from './claims.sql.ts';
-import { runCheckRunExpiry, sweepCheckRuns } from './expiry.ts';
+import { REQUEST_WINDOW_MS, runCheckRunExpiry, sweepCheckRuns } from './expiry.ts';
 import { handOver } from './handovers.ts';
 import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
 import { countOpenRuns, findRun, finishRuns, insertRun, type OneOffRun } from './sql.ts';
@@ -82,8 +82,6 @@ export interface CheckRuns {
 
 /** The most JSON of checks in one answer to a poll; the first check is always sent. */
 export const MAX_ONE_OFF_BYTES = 4 * 1024 * 1024;
-/** How long a requested run may wait for an agent. */
-const REQUEST_WINDOW_MS = 600_000;
 /** Runs requested in the same millisecond have slots one millisecond apart. */
 const MAX_SLOTS_TRIED = 100;
 

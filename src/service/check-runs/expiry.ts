@@ -1,3 +1,4 @@
+import { LONGEST_RUN_MS } from '../../model/check/retry.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { groupBy } from '../../runtime/group-by.ts';
@@ -17,12 +18,11 @@ import {
 } from './expiry.sql.ts';
 import { RETRY_WINDOW_MS } from './handovers.ts';
 
+/** How long a requested run may wait for an agent. */
+export const REQUEST_WINDOW_MS = 600_000;
+
 const LIMITS = {
-  /**
-   * Ten minutes of retries (src/model/README.md, "`retryStrategy`"), the last attempt's 30 s, and
-   * a margin for the upload.
-   */
-  runningMs: 660_000,
+  runningMs: LONGEST_RUN_MS,
   /** Agents upload their spools within seconds, unless the service was down. */
   uploadMs: 30_000,
 } as const;

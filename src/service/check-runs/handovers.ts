@@ -1,4 +1,4 @@
-import { retryPlanOf } from '../../model/check/retry.ts';
+import { MAX_RETRY_SECONDS, retryPlanOf } from '../../model/check/retry.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
 import type { HandoverRequest, HandoverResponse } from '../../wire/v1/handover.ts';
 import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
@@ -22,8 +22,8 @@ import {
 const NOBODY: HandoverResponse = { runId: null, location: null };
 /** Begins when the retry is due. After it, the retry returns. */
 export const RETRY_WINDOW_MS = 60_000;
-/** The longest backoff (src/model/README.md, "`retryStrategy`"): a later start is a clock error. */
-const MAX_BACK_OFF_MS = 600_000;
+/** A later start is a clock error. */
+const MAX_RETRY_DELAY_MS = MAX_RETRY_SECONDS * 1000;
 /** Longer than a run with its retries, and some minutes of clock error. */
 const MAX_SLOT_AGE_MS = 3_600_000;
 /** Like the limit for results: those of the run have to be stored. */
@@ -74,7 +74,7 @@ export async function handOver(
     originLocationId,
     notBeforeMs: request.notBefore,
     windowMs: RETRY_WINDOW_MS,
-    maxDelayMs: MAX_BACK_OFF_MS,
+    maxDelayMs: MAX_RETRY_DELAY_MS,
   });
   // A concurrent call inserted it.
   if (!isNew) return (await answerGiven(sql, attempt)) ?? NOBODY;

@@ -6,7 +6,7 @@ import { countText } from '../../runtime/text/count-text.ts';
 import type { LocationAlerts } from '../alerts/location-alerts.ts';
 import type { Store } from '../database/store.ts';
 import { StoreError, storeErrorKind } from '../database/store-errors.ts';
-import { Availability } from './availability.ts';
+import { PollAvailability } from './poll-availability.ts';
 import {
   countSilentLocations,
   deleteEndedSilences,
@@ -73,7 +73,7 @@ export function createLocationSilence({
   const quietMs = leaseMs + Math.min(MAX_GRACE_MS, 2 * leaseMs);
   const settledMs = Math.max(quietMs, AGENTS_RETURN_MS);
   const oldestMs = Math.min(retentionDays, MAX_DAYS_BACK) * DAY_MS;
-  const availability = new Availability(clock);
+  const availability = new PollAvailability(clock);
   let silentLocations = 0;
   let silentSlotsMissed = 0;
   /** From the last scan, so that each is logged once. */

@@ -3,7 +3,7 @@ import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Scrubber } from '../../../scrub/scrubber.ts';
 import type { Captured } from '../../evidence/capture.ts';
-import type { Evidence, ReportedEvidence } from '../../evidence/evidence.ts';
+import type { Evidence, ReportedEvidence } from '../../evidence/evidence-budget.ts';
 import type { NewArtifact } from '../../upload/artifact-outbox.ts';
 import type { Attempt } from '../attempt.ts';
 import type { ArtifactTaker } from './failed-body.ts';

@@ -6,7 +6,7 @@ import {
   type EvidenceAbout,
   type EvidenceBudget,
   isWorthEvidence,
-} from '../../evidence/evidence.ts';
+} from '../../evidence/evidence-budget.ts';
 import { pinnedTo } from '../../evidence/pinned-resolver.ts';
 import type { Endpoint } from '../../probes/endpoint.ts';
 import { type Attempt, type AttemptOptions, type AttemptParts, makeAttempt } from '../attempt.ts';

@@ -6,7 +6,7 @@ import type { CheckResult, LogEntry, Timing, TimingClock } from '../../../model/
 import type { Observation } from '../../../model/result/verdict.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
-import type { ReportedEvidence } from '../../evidence/evidence.ts';
+import type { ReportedEvidence } from '../../evidence/evidence-budget.ts';
 import type { Endpoint } from '../../probes/endpoint.ts';
 import type { BodyMemory } from '../../probes/http/body/body-memory.ts';
 import { isNetworkError, type ProbeContext } from '../../probes/probe.ts';

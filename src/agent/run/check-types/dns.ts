@@ -1,3 +1,4 @@
+import { isPassingResponseCode } from '../../../model/result/criterion.ts';
 import { type DnsProbeOptions, probeDns } from '../../probes/dns/probe.ts';
 import {
   type CheckTypeRunner,
@@ -16,7 +17,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
       const probed = toProbed(outcome, {
         criterion({ responseCode }) {
           if (decided) return 'decided';
-          return responseCode === 'NOERROR' ? 'met' : 'unmet';
+          return isPassingResponseCode(responseCode) ? 'met' : 'unmet';
         },
         sources: ({ responseCode, text, answer }) => ({
           RESPONSE_CODE: { kind: 'text', text: responseCode },

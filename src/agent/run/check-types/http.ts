@@ -2,6 +2,7 @@ import type { CheckOf } from '../../../model/check/check.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { maskHeaders } from '../../../model/credentials/sensitive-headers.ts';
 import { maskUserinfo } from '../../../model/credentials/url-secret.ts';
+import { isPassingStatus } from '../../../model/result/criterion.ts';
 import type { HttpDetail, HttpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import { isOfBody } from '../../assertions/sources.ts';
@@ -42,7 +43,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
         room: bodyMemory,
       });
       const probed = toProbed(outcome, {
-        criterion: ({ status }) => (status < 400 ? 'met' : 'unmet'),
+        criterion: ({ status }) => (isPassingStatus(status) ? 'met' : 'unmet'),
         sources: (response) => sourcesOf(response, outcome, keepBody),
         timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),

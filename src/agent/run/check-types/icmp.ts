@@ -1,3 +1,4 @@
+import { isPassingLoss } from '../../../model/result/criterion.ts';
 import type { IcmpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { createIcmpProbe } from '../../probes/icmp/probe.ts';
@@ -15,7 +16,7 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
       const { dns, total } = timingPhases;
       const probed = toProbed(outcome, {
         criterion: ({ packetLoss }) =>
-          packetLoss < check.maxPacketLossThreshold ? 'met' : 'unmet',
+          isPassingLoss(packetLoss, check.maxPacketLossThreshold) ? 'met' : 'unmet',
         sources: sourcesOf,
         timesEarlier: (seen, byMs) => sourcesOf(earlier(seen, byMs)),
         detail: (extras) => ({

@@ -1,3 +1,8 @@
+import {
+  isPassingLoss,
+  isPassingResponseCode,
+  isPassingStatus,
+} from '../../../model/result/criterion.ts';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { detailOf } from '../../../model/result/result-summary.ts';
 import type { AnalysisInput } from '../analysis-input.ts';
@@ -66,18 +71,20 @@ export function findCause(input: AnalysisInput): CauseRow {
 /** A failure that the target itself reported. */
 function causeByTarget({ result, check }: AnalysisInput): CauseRow | null {
   const { apiCheckResult: http, dnsCheckResult: dns, icmpCheckResult: icmp } = result;
-  const status = http?.response?.status ?? 0;
-  if (status >= 400) return causeOfStatus(status);
+  const status = http?.response?.status ?? null;
+  if (status !== null && !isPassingStatus(status)) return causeOfStatus(status);
   if (dns?.response) {
     const { responseCode } = dns.response;
     // Such an assertion replaces the criterion.
     const isDecided = dns.assertions.some(({ source }) => source === 'RESPONSE_CODE');
-    return responseCode === 'NOERROR' || isDecided ? null : causeOfResponseCode(responseCode);
+    return isPassingResponseCode(responseCode) || isDecided
+      ? null
+      : causeOfResponseCode(responseCode);
   }
   if (!icmp?.response || !result.hasFailures) return null;
   const { packetLoss } = icmp.response;
   const limit = check?.checkType === 'ICMP' ? check.maxPacketLossThreshold : 0;
-  return packetLoss > 0 && packetLoss >= limit ? LOSS_CAUSE : null;
+  return packetLoss > 0 && !isPassingLoss(packetLoss, limit) ? LOSS_CAUSE : null;
 }
 
 /** Whether the target answered without a failure. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { EvidenceBudget } from '../../../../src/agent/evidence/evidence.ts';
+import { EvidenceBudget } from '../../../../src/agent/evidence/evidence-budget.ts';
 import { SharedBodyMemory } from '../../../../src/agent/probes/http/body/body-memory.ts';
 import type { ArtifactTaker } from '../../../../src/agent/run/artifacts/failed-body.ts';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';

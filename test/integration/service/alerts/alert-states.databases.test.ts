@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AlertState } from '../../../../src/model/alerting/alert-state.ts';
+import type { AlertState } from '../../../../src/model/alerting/alert-state-machine.ts';
 import {
   type AlertRecord,
   findAlertSubjects,

@@ -7,7 +7,11 @@ import {
   type Condition,
 } from '../../../../src/model/alerting/alert.ts';
 import type { AlertRules } from '../../../../src/model/alerting/alert-settings.ts';
-import { afterRun, afterTime, NEVER_RUN } from '../../../../src/model/alerting/alert-state.ts';
+import {
+  afterRun,
+  afterTime,
+  NEVER_RUN,
+} from '../../../../src/model/alerting/alert-state-machine.ts';
 import {
   freshFor,
   type ParallelLocations,

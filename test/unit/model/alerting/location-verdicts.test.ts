@@ -5,7 +5,7 @@ import {
   type AlertState,
   afterRun,
   NEVER_RUN,
-} from '../../../../src/model/alerting/alert-state.ts';
+} from '../../../../src/model/alerting/alert-state-machine.ts';
 import {
   freshFor,
   type ParallelLocations,

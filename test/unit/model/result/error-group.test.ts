@@ -10,7 +10,7 @@ import {
 import {
   errorHashOf,
   MAX_ERROR_MESSAGE_CHARS,
-} from '../../../../src/model/result/error-message.ts';
+} from '../../../../src/model/result/error-grouping.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { HTTP_DETAIL } from '../../../support/samples/http-results.ts';
 import { resultFor } from '../../../support/samples/results.ts';

@@ -1,4 +1,4 @@
-/** Parts of the rules in error-message.ts: sources of case-insensitive regular expressions. */
+/** Parts of the rules in error-grouping.ts: sources of case-insensitive regular expressions. */
 
 /** A time of day. */
 export const CLOCK =

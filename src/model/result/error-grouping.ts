@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AMOUNT, CLOCK, DAY, IPV4, IPV6, UNIT } from './error-patterns.ts';
+import { AMOUNT, CLOCK, DAY, IPV4, IPV6, UNIT } from './date-and-address-patterns.ts';
 
 /** Maximum UTF-16 units of a message that are processed and saved. */
 export const MAX_ERROR_MESSAGE_CHARS = 10_240;

@@ -5,7 +5,7 @@ import {
   cleanErrorMessage,
   errorHashOf,
   MAX_ERROR_MESSAGE_CHARS,
-} from '../../../../src/model/result/error-message.ts';
+} from '../../../../src/model/result/error-grouping.ts';
 import { caseCount, IS_NIGHTLY } from '../../../support/nightly.ts';
 
 /** Messages of ours and of others, and what is left of them. */

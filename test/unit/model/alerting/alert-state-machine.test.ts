@@ -13,7 +13,7 @@ import {
   afterRun,
   afterTime,
   NEVER_RUN,
-} from '../../../../src/model/alerting/alert-state.ts';
+} from '../../../../src/model/alerting/alert-state-machine.ts';
 
 const MINUTE_MS = 60_000;
 const START_MS = Date.UTC(2026, 0, 1);

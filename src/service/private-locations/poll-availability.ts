@@ -10,7 +10,7 @@ const MAX_STEP_MS = 2_000;
  * the service, a failure of its database, a suspended process, a machine that slept, and a step of the
  * clock, after which leases seem to have expired.
  */
-export class Availability {
+export class PollAvailability {
   readonly #clock: Clock;
   /** Monotonic. */
   #sinceMs = 0;
