@@ -21,6 +21,7 @@ import { checkRunsRoutes } from './check-runs/routes.ts';
 import { checksRoutes } from './checks/routes.ts';
 import { clientCertificatesRoutes } from './client-certificates/routes.ts';
 import { errorGroupsRoutes } from './error-groups/routes.ts';
+import { eventsRoutes } from './events/routes.ts';
 import type { Features } from './features.ts';
 import { heartbeatEventsRoutes } from './heartbeats/events.routes.ts';
 import { heartbeatPingsRoutes } from './heartbeats/pings.routes.ts';
@@ -59,6 +60,7 @@ export function apiRoutes(
     alertChannelsRoutes({ ...features, stopping }),
     alertDeliveriesRoutes(features),
     missedSlotsRoutes(features),
+    eventsRoutes({ ...features, stopping }),
     errorGroupsRoutes(features),
     rootCauseAnalysesRoutes(features),
     testSessionsRoutes(features),

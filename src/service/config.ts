@@ -37,6 +37,8 @@ export interface ServiceConfig {
   readonly host: string | null;
   /** Null for the embedded database. */
   readonly databaseUrl: string | null;
+  /** The same database past a connection pooler, for LISTEN; null for `databaseUrl`. */
+  readonly databaseDirectUrl: string | null;
   /** The folder of the embedded database and of artifacts; null for memory. */
   readonly dataDir: string | null;
   readonly poolSize: number;
@@ -110,6 +112,17 @@ export const SERVICE_VARIABLES = {
     whenUnset: null,
     meaning: 'The PostgreSQL database; unset, the embedded one is used.',
     allowed: 'a URL like postgres://user:password@host:5432/database?sslmode=verify-full',
+    secret: true,
+    // The store validates it.
+    parse: (text) => ({ ok: true, value: text }),
+  }),
+  databaseDirectUrl: variable<string | null>({
+    name: 'DATABASE_DIRECT_URL',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'The same database without PgBouncer or another pooler, for the one connection of each replica that listens to notifications: a pooler loses them. Unset, DATABASE_URL.',
+    allowed: 'a URL as in DATABASE_URL',
     secret: true,
     // The store validates it.
     parse: (text) => ({ ok: true, value: text }),
@@ -290,6 +303,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     port: readVariable(env, variables.port),
     host: readVariable(env, variables.host),
     databaseUrl: readVariable(env, variables.databaseUrl),
+    databaseDirectUrl: readVariable(env, variables.databaseDirectUrl),
     dataDir: readVariable(env, variables.dataDir),
     poolSize: readVariable(env, variables.poolSize),
     statementTimeoutMs: readVariable(env, variables.statementTimeoutSeconds) * 1000,

@@ -31,6 +31,7 @@ import { DEFAULT_ROLLUP_DAYS, type ServiceConfig } from './config.ts';
 import { runVacuum } from './database/pglite/vacuum.ts';
 import type { Store } from './database/store.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
+import { createEvents, type Events } from './events/events.ts';
 import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create-feature.ts';
 import type { FeatureCounts } from './http/metrics.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
@@ -81,6 +82,7 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly checks: Checks;
   readonly clientCertificates: ClientCertificates;
   readonly errorGroups: ErrorGroups;
+  readonly events: Events;
   readonly idempotency: Idempotency;
   readonly locationKeys: LocationKeys;
   readonly locationSilence: LocationSilence;
@@ -185,6 +187,7 @@ export function createFeatures(given: FeatureParts): Features {
     leaseMs,
     retentionDays,
   });
+  const events = createEvents(parts);
   const idempotency = createIdempotency(parts);
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
@@ -195,6 +198,7 @@ export function createFeatures(given: FeatureParts): Features {
     missedSlots.maintain,
     locationSilence.maintain,
     errorGroups.maintain,
+    events.maintain,
     rootCauseAnalyses.maintain,
     testSessions.maintain,
     ...alertFeatures.alertKeepers,
@@ -239,6 +243,7 @@ export function createFeatures(given: FeatureParts): Features {
     checks: createChecks({ ...parts, checkVariables }),
     clientCertificates,
     errorGroups,
+    events,
     idempotency,
     locationKeys: createLocationKeys(parts),
     locationSilence,
@@ -269,6 +274,7 @@ export function createFeatures(given: FeatureParts): Features {
       artifacts: artifacts.counts(),
       agentRefusals: agents.refusals,
       silence: locationSilence.counts(),
+      events: events.counts(),
     }),
     async work(signal) {
       // Each maintenance task adds listeners, which is no leak.

@@ -225,6 +225,7 @@ async function withStore<Result>(
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const { databaseUrl, dataDir, poolSize, statementTimeoutMs, encryptionKeys } = config;
+  const { databaseDirectUrl: directUrl } = config;
   const keyNames = encryptionKeys === null ? [] : createSecretBox(encryptionKeys).keyNames;
   if (databaseUrl === null && dataDir === null) {
     log.warn(
@@ -234,7 +235,7 @@ async function withStore<Result>(
   if (dataDir !== null) await restrictDataFolder(dataDir, DATA_NAMES, log);
   try {
     const store = await openStore(
-      { databaseUrl, dataDir, poolSize, statementTimeoutMs, keyNames },
+      { databaseUrl, directUrl, dataDir, poolSize, statementTimeoutMs, keyNames },
       { clock: systemClock, log },
     );
     try {

@@ -18,6 +18,7 @@ export const DOCUMENTS = [
   'src/service/private-locations/README.md',
   'src/service/results/statuses/README.md',
   'src/service/database/README.md',
+  'src/service/events/README.md',
   'test/README.md',
   'test/bench/README.md',
 ] as const;

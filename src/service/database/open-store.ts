@@ -7,6 +7,8 @@ import type { Store } from './store.ts';
 export interface StoreConfig {
   /** `postgres://…`; null for the embedded database. */
   readonly databaseUrl: string | null;
+  /** The same database without a connection pooler, for LISTEN; null for `databaseUrl`. */
+  readonly directUrl?: string | null;
   /** Folder of the embedded database; null for memory. Not used with a `databaseUrl`. */
   readonly dataDir: string | null;
   /** Connections at most; one more listens. */

@@ -32,6 +32,12 @@ export interface FeatureCounts {
     readonly silentLocations: number;
     readonly silentSlotsMissed: number;
   };
+  readonly events: {
+    /** Now. */
+    readonly open: number;
+    readonly slow: number;
+    readonly dropped: number;
+  };
 }
 
 export const NO_COUNTS: FeatureCounts = {
@@ -39,6 +45,7 @@ export const NO_COUNTS: FeatureCounts = {
   artifacts: { refused: {}, unclaimed: 0 },
   agentRefusals: {},
   silence: { silentLocations: 0, silentSlotsMissed: 0 },
+  events: { open: 0, slow: 0, dropped: 0 },
 };
 
 export interface FinishedRequest {
@@ -166,6 +173,32 @@ export function createServiceMetrics(options: {
     collect() {
       this.reset();
       this.inc(options.counts().silence.silentSlotsMissed);
+    },
+  });
+  new Gauge({
+    name: 'vedette_service_event_streams',
+    help: 'Event streams that are open.',
+    registers,
+    collect() {
+      this.set(options.counts().events.open);
+    },
+  });
+  new Counter({
+    name: 'vedette_service_event_streams_slow_total',
+    help: 'Event streams that ended because the client read too slowly.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(options.counts().events.slow);
+    },
+  });
+  new Counter({
+    name: 'vedette_service_events_dropped_total',
+    help: 'Events that were deleted before their time because their account had too many.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(options.counts().events.dropped);
     },
   });
   new Gauge({

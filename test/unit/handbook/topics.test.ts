@@ -37,6 +37,7 @@ describe('the topics of the handbook', () => {
       'src/service/private-locations/README.md',
       'src/service/results/statuses/README.md',
       'src/service/database/README.md',
+      'src/service/events/README.md',
       'test/README.md',
       'test/bench/README.md',
     ]);

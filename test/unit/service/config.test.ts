@@ -10,6 +10,7 @@ describe('the configuration of the service', () => {
       port: 8080,
       host: null,
       databaseUrl: null,
+      databaseDirectUrl: null,
       dataDir: null,
       poolSize: 10,
       statementTimeoutMs: 30_000,
@@ -60,6 +61,7 @@ describe('the configuration of the service', () => {
       port: 0,
       host: '::1',
       databaseUrl: 'postgres://u:p@db/vedette',
+      databaseDirectUrl: null,
       dataDir: '/data',
       poolSize: 25,
       statementTimeoutMs: 5_000,
@@ -119,6 +121,7 @@ describe('the configuration of the service', () => {
   it('marks what is secret', () => {
     expect(SERVICE_ENVIRONMENT.filter(({ secret }) => secret).map(({ name }) => name)).toEqual([
       'DATABASE_URL',
+      'DATABASE_DIRECT_URL',
       'FIRST_API_KEY',
       'ENCRYPTION_KEY',
       'RCA_API_KEY',

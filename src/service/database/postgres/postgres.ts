@@ -19,6 +19,8 @@ import { replicaName } from './replica-name.ts';
 
 export interface PostgresOptions {
   readonly databaseUrl: string;
+  /** For the connection that listens, which needs a session of its own; null for `databaseUrl`. */
+  readonly directUrl?: string | null;
   /** The most connections, besides the one that listens. */
   readonly poolSize: number;
   /** The server ends a longer statement. */
@@ -56,7 +58,7 @@ export class PostgresStore implements Store {
   constructor(options: PostgresOptions) {
     const { clock, log } = options;
     this.#options = options;
-    const config = this.#clientConfig();
+    const config = this.#clientConfig(options.databaseUrl);
     this.#pool = new Pool({
       ...config,
       max: options.poolSize,
@@ -67,7 +69,11 @@ export class PostgresStore implements Store {
     this.#pool.on('error', (thrown) => {
       log.debug(`an idle connection to the database ended: ${classifyError(thrown).error.message}`);
     });
-    this.#listener = new PostgresListener({ config, clock, log });
+    this.#listener = new PostgresListener({
+      config: this.#clientConfig(options.directUrl ?? options.databaseUrl),
+      clock,
+      log,
+    });
   }
 
   async query<R extends Row = Row>(text: string, params: readonly Param[] = []) {
@@ -109,9 +115,9 @@ export class PostgresStore implements Store {
     this.#options.log.warn('the database was still in use when it was closed');
   }
 
-  #clientConfig(): ClientConfig {
-    const { databaseUrl, statementTimeoutMs, keyNames = [] } = this.#options;
-    const { connectionString, ssl, options } = readPostgresUrl(databaseUrl);
+  #clientConfig(url: string): ClientConfig {
+    const { statementTimeoutMs, keyNames = [] } = this.#options;
+    const { connectionString, ssl, options } = readPostgresUrl(url);
     return {
       connectionString,
       ssl,

@@ -18,7 +18,7 @@ declare module 'fastify' {
 }
 
 /** Begins a list. */
-const START = 'start';
+export const CURSOR_START = 'start';
 const VERSION = 1;
 /** More than any id of a list has. */
 const MAX_ID_CHARS = 400;
@@ -91,7 +91,7 @@ export function pageOf(request: ListRequest, reply: FastifyReply): RequestedPage
     reply.header('x-next-cursor', next);
     return [
       ...(entries === limit ? [linkTo('next', { cursor: next })] : []),
-      linkTo('first', { cursor: START }),
+      linkTo('first', { cursor: CURSOR_START }),
     ];
   };
 
@@ -109,6 +109,25 @@ export function pageOf(request: ListRequest, reply: FastifyReply): RequestedPage
         if (header !== '') reply.header('link', header);
       },
     },
+  };
+}
+
+/** The cursors of a list that is sent as a stream. */
+export interface Cursors {
+  /** @throws ServiceError 400 */
+  parse(cursor: string): ListPosition;
+  format(position: ListPosition): string;
+}
+
+/** They are the same as those of the list itself. */
+export function cursorsOf(request: ListRequest): Cursors {
+  const { limit: _, page: __, cursor: ___, ...filters } = request.query as ListQuery;
+  const { pathname } = new URL(request.url, 'http://service');
+  const hash = hashOf([callerOf(request).accountId, pathname, filters]);
+  const begunMs = request.server.lists.clock.wallMs();
+  return {
+    parse: (cursor) => parseCursor(cursor, hash, begunMs),
+    format: (position) => formatCursor({ hash, begunMs, ...position }),
   };
 }
 
@@ -137,14 +156,14 @@ function formatCursor({ hash, begunMs, position, id }: Cursor): string {
 }
 
 function parseCursor(text: string, hash: string, nowMs: number): Cursor {
-  if (text === START) return { hash, begunMs: nowMs, ...LIST_START };
+  if (text === CURSOR_START) return { hash, begunMs: nowMs, ...LIST_START };
   const cursor = readCursor(text);
   if (cursor === null) {
-    throw refused(`must be "${START}", or a cursor as a response contains it, unchanged`);
+    throw refused(`must be "${CURSOR_START}", or a cursor as a response contains it, unchanged`);
   }
   if (cursor.hash !== hash) {
     throw refused(
-      `is of another list or of other filters: repeat the path and the filters that it was returned for, or begin anew with ${START}`,
+      `is of another list or of other filters: repeat the path and the filters that it was returned for, or begin anew with ${CURSOR_START}`,
     );
   }
   return cursor;

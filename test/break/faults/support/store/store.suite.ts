@@ -22,6 +22,8 @@ const MAX_NOT_HIT = 0.03;
 const BESIDE_REQUESTS =
   'asked by the walk that encrypts stored credentials, which is made again, and by the command that decrypts them';
 
+const FOLLOWED = 'asked for clients that follow events, which resume after a failure';
+
 /** Operations that no scenario reaches, with the reason. */
 const WITH_KEY = 'asked only for requests with an Idempotency-Key, which no scenario sends';
 const NOT_REACHED: Readonly<Record<string, string>> = {
@@ -30,6 +32,10 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'accounts/sql.ts lockFirstAccount': 'asked once, before the service is there',
   'analytics/rollups/roll-up.sql.ts advanceBackfill': 'asked after an upgrade alone',
   'api-keys/sql.ts findActiveApiKeyByHash': 'asked once, before the service is there',
+  'events/sql.ts isBeforeDeleted': FOLLOWED,
+  'events/sql.ts latestPosition': FOLLOWED,
+  'events/sql.ts listEvents': FOLLOWED,
+  'events/sql.ts eventsAfter': FOLLOWED,
   'root-cause/claims.sql.ts dropPending': 'asked for a model of another company alone',
   'root-cause/claims.sql.ts releasePending': 'asked for a model of another company alone',
   'root-cause/claims.sql.ts useModelOnce': 'asked for a model of another company alone',

@@ -1,0 +1,165 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { sleep } from '../../runtime/wait.ts';
+import type { ListPosition } from '../database/list-walk.ts';
+import { everyHour } from '../database/retention.ts';
+import type { Store } from '../database/store.ts';
+import { ServiceError } from '../errors.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import { EventHub, type Follower } from './event-hub.ts';
+import {
+  deleteEventsBefore,
+  deleteEventsBeyond,
+  isBeforeDeleted,
+  latestPosition,
+  listEvents,
+  type StoredEvent,
+} from './sql.ts';
+
+export type { FollowedEvent, StoredEvent } from './sql.ts';
+
+export interface EventsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** A response that streams events. */
+export interface EventFollower extends Follower {
+  /** Called every 15 s. */
+  readonly onHeartbeat: () => void;
+}
+
+export interface EventCounts {
+  /** Streams that are open. */
+  readonly open: number;
+  /** Streams that ended because the client read too slowly. */
+  readonly slow: number;
+  /** Events that were deleted because their account had too many. */
+  readonly dropped: number;
+}
+
+/** What happens to the resources of an account: src/service/events/README.md. */
+export interface Events {
+  /** Newest first. */
+  list(accountId: string, page: Page): Promise<readonly StoredEvent[]>;
+  /** Where a stream that begins now begins. */
+  latest(): Promise<ListPosition>;
+  /** @throws ServiceError 410 where events after the position are deleted */
+  mustBeKept(accountId: string, position: ListPosition): Promise<void>;
+  /**
+   * Counts a stream until the signal aborts.
+   *
+   * @throws ServiceError 429 where there are too many
+   */
+  admit(accountId: string, signal: AbortSignal): void;
+  /**
+   * Gives what follows the follower's position until the signal aborts. Resolves when it has all
+   * earlier events.
+   *
+   * @throws StoreError where they cannot be read
+   */
+  follow(follower: EventFollower, signal: AbortSignal): Promise<void>;
+  /** Counts a stream that ended because its client read too slowly. */
+  countSlow(): void;
+  counts(): EventCounts;
+  /** Reads new events, sends heartbeats and deletes old events until the signal aborts. */
+  maintain(signal: AbortSignal): Promise<void>;
+}
+
+const MAX_STREAMS = 2_000;
+const MAX_STREAMS_OF_ACCOUNT = 200;
+const HEARTBEAT_MS = 15_000;
+const RETRY_SECONDS = 10;
+const KEPT_MS = 2 * 86_400_000;
+const KEPT_OF_ACCOUNT = 100_000;
+/** Bounds how long a statement takes. */
+const ROWS_AT_ONCE = 5_000;
+
+export function createEvents(parts: EventsParts): Events {
+  const { store, clock, log } = parts;
+  const hub = new EventHub(parts);
+  const followers = new Set<EventFollower>();
+  const openOf = new Map<string, number>();
+  let open = 0;
+  let slow = 0;
+  let dropped = 0;
+
+  async function heartbeats(signal: AbortSignal): Promise<void> {
+    while (await sleep(clock, HEARTBEAT_MS, signal)) {
+      for (const follower of followers) follower.onHeartbeat();
+    }
+  }
+
+  async function removeOld(signal: AbortSignal): Promise<void> {
+    const beforeMs = clock.wallMs() - KEPT_MS;
+    let deleted = ROWS_AT_ONCE;
+    while (deleted === ROWS_AT_ONCE && !signal.aborted) {
+      deleted = await deleteEventsBefore(store, { beforeMs, limit: ROWS_AT_ONCE });
+    }
+    const beyond = await deleteEventsBeyond(store, KEPT_OF_ACCOUNT);
+    dropped += beyond;
+    if (beyond > 0) {
+      log.warn(
+        { deleted: beyond },
+        `accounts had more than ${KEPT_OF_ACCOUNT} events in two days: their oldest were deleted`,
+      );
+    }
+  }
+
+  return {
+    list: (accountId, page) => listEvents(store, { accountId, ...rangeOf(page) }),
+
+    latest: async () => ({
+      position: await latestPosition(store),
+      id: String(Number.MAX_SAFE_INTEGER),
+    }),
+
+    async mustBeKept(accountId, position) {
+      if (!(await isBeforeDeleted(store, { accountId, ...position }))) return;
+      throw new ServiceError(
+        410,
+        'Events after this cursor are deleted already: read the resources again, and begin with cursor=start or without a cursor',
+      );
+    },
+
+    admit(accountId, signal) {
+      const ofAccount = openOf.get(accountId) ?? 0;
+      if (open >= MAX_STREAMS || ofAccount >= MAX_STREAMS_OF_ACCOUNT) {
+        throw new ServiceError(
+          429,
+          `There are too many event streams (at most ${MAX_STREAMS_OF_ACCOUNT} of an account and ${MAX_STREAMS} in all): end some, or try again later`,
+          { headers: { 'retry-after': String(RETRY_SECONDS) } },
+        );
+      }
+      const change = (by: 1 | -1): void => {
+        open += by;
+        openOf.set(accountId, (openOf.get(accountId) ?? 0) + by);
+        if (openOf.get(accountId) === 0) openOf.delete(accountId);
+      };
+      change(1);
+      signal.addEventListener('abort', () => change(-1), { once: true });
+    },
+
+    async follow(follower, signal) {
+      if (signal.aborted) return;
+      followers.add(follower);
+      signal.addEventListener('abort', () => followers.delete(follower), { once: true });
+      await hub.follow(follower, signal);
+    },
+
+    countSlow() {
+      slow += 1;
+    },
+
+    counts: () => ({ open, slow, dropped }),
+
+    async maintain(signal) {
+      await Promise.all([
+        hub.run(signal),
+        heartbeats(signal),
+        everyHour(parts, 'old events could not be removed', () => removeOld(signal), signal),
+      ]);
+    },
+  };
+}

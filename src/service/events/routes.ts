@@ -1,0 +1,144 @@
+import { once, setMaxListeners } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { callerOf } from '../http/access/authentication.ts';
+import { type Authenticator, keyHashOf } from '../http/access/authenticator.ts';
+import { CURSOR_START, type Cursors, cursorsOf, pageOf } from '../http/resources/cursor-paging.ts';
+import { pageQuery } from '../http/resources/parameters.ts';
+import type { EventFollower, Events, FollowedEvent, StoredEvent } from './events.ts';
+
+/** A client that reads more slowly is disconnected. It resumes with its last cursor. */
+const MAX_UNREAD_BYTES = 1024 * 1024;
+/** When a client should connect again. */
+const RECONNECT_MS = 2_000;
+/** A quarter of an hour: then the client connects again, and is authenticated anew. */
+const MAX_HEARTBEATS = 60;
+
+const event = z.strictObject({
+  kind: z.string().describe('What happened, for example `check.updated`.'),
+  resourceId: z.string().describe('The id of the resource.'),
+  at: z.iso.datetime().describe('When it happened.'),
+  data: z.record(z.string(), z.unknown()).describe('Depends on the kind.'),
+});
+
+export interface EventsRoutesParts {
+  readonly events: Events;
+  readonly apiKeys: Authenticator;
+  /** Aborts when the service stops: streams then end. */
+  readonly stopping: AbortSignal;
+}
+
+/** Changes of an account: src/service/README.md, "Events". */
+export function eventsRoutes({ events, apiKeys, stopping }: EventsRoutesParts): FastifyPluginAsync {
+  // Each stream adds a listener, and Node would warn of a leak from the eleventh on.
+  setMaxListeners(0, stopping);
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      '/v1/events',
+      {
+        config: { role: 'read' },
+        schema: {
+          tags: ['Events'],
+          summary: 'Follow the changes of the account as server-sent events, or list them',
+          description:
+            'With `Accept: text/event-stream` (or any type) a stream, which `cursor` or `Last-Event-ID` resumes; otherwise a list of the last two days, newest first.',
+          querystring: z.strictObject(pageQuery),
+          response: { 200: z.array(event) },
+        },
+      },
+      async (request, reply) => {
+        if (!/text\/event-stream|\*\/\*/.test(request.headers.accept ?? '')) {
+          const { accountId } = callerOf(request);
+          return (await events.list(accountId, pageOf(request, reply))).map(present);
+        }
+        await stream(request, reply);
+        return reply;
+      },
+    );
+  };
+
+  async function stream(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { accountId } = callerOf(request);
+    const cursors = cursorsOf(request);
+    const lastId = request.headers['last-event-id'];
+    const given = lastId === undefined || lastId === '' ? cursorIn(request) : String(lastId);
+    const from = given === undefined ? await events.latest() : cursors.parse(given);
+    if (given !== undefined && given !== CURSOR_START) await events.mustBeKept(accountId, from);
+
+    const { raw } = reply;
+    const ended = new AbortController();
+    events.admit(accountId, ended.signal);
+    raw.once('close', () => ended.abort());
+    const end = (): void => {
+      stopping.removeEventListener('abort', end);
+      ended.abort();
+      raw.end();
+    };
+    stopping.addEventListener('abort', end, { once: true });
+    const send = (text: string): void => {
+      if (ended.signal.aborted) return;
+      raw.write(text);
+      if (raw.writableLength <= MAX_UNREAD_BYTES) return;
+      events.countSlow();
+      raw.destroy();
+    };
+    let heartbeats = 0;
+    const onHeartbeat = async (): Promise<void> => {
+      heartbeats += 1;
+      if (heartbeats > MAX_HEARTBEATS || !(await isStillActive(request))) return end();
+      send(':\n\n');
+    };
+
+    reply.hijack();
+    raw.writeHead(200, {
+      ...(reply.getHeaders() as Readonly<Record<string, string>>),
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-accel-buffering': 'no',
+    });
+    send(`retry: ${RECONNECT_MS}\nid: ${cursors.format(from)}\n\n`);
+    if (raw.destroyed || stopping.aborted) end();
+    const follower: EventFollower = {
+      accountId,
+      position: from,
+      onEvents: (found) => send(found.map((one) => formatted(one, cursors.format)).join('')),
+      onHeartbeat: () => void onHeartbeat(),
+      onBatch: () => drained(raw, ended.signal),
+    };
+    // The client connects again, and resumes.
+    await events.follow(follower, ended.signal).catch(end);
+  }
+
+  /** Whether the key was not revoked since the stream began. Unknown counts as active. */
+  async function isStillActive({ headers }: FastifyRequest): Promise<boolean> {
+    const hash = keyHashOf(headers.authorization, 'vk');
+    if (hash === null) return true;
+    return apiKeys.authenticate(hash).then(
+      (caller) => caller !== null,
+      () => true,
+    );
+  }
+}
+
+function cursorIn({ query }: FastifyRequest): string | undefined {
+  return (query as { readonly cursor?: string }).cursor;
+}
+
+function present({ kind, resourceId, at, data }: StoredEvent): z.output<typeof event> {
+  return { kind, resourceId, at: at.toISOString(), data };
+}
+
+/** JSON has no line breaks, which would end the field. */
+function formatted(found: FollowedEvent, format: Cursors['format']): string {
+  const id = format({ position: found.position, id: String(found.id) });
+  return `id: ${id}\nevent: ${found.kind}\ndata: ${JSON.stringify(present(found))}\n\n`;
+}
+
+/** Resolves when the client has read what was sent, or the signal aborts. */
+async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
+  if (!raw.writableNeedDrain || signal.aborted) return;
+  await once(raw, 'drain', { signal }).catch(() => {});
+}

@@ -1,0 +1,347 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import { insertAccount } from '../../../../src/service/accounts/sql.ts';
+import { apiRoutes } from '../../../../src/service/api-routes.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
+import { deleteEventsBefore } from '../../../../src/service/events/sql.ts';
+import type { Features } from '../../../../src/service/features.ts';
+import { insertSnippet } from '../../../../src/service/snippets/sql.ts';
+import {
+  databases,
+  newPostgresDatabase,
+  openMigratedStore,
+  openOnPostgres,
+} from '../../../support/database/databases.ts';
+import {
+  type Ask,
+  type Reply,
+  type ServiceApp,
+  startServiceApp,
+} from '../../../support/service/service-app.ts';
+import { testFeatures } from '../../../support/service/service-features.ts';
+
+interface Received {
+  readonly id: string;
+  readonly event: string;
+  readonly data: { readonly kind: string; readonly resourceId: string; readonly data: unknown };
+}
+
+interface Replica {
+  readonly store: Store;
+  readonly features: Features;
+  readonly app: ServiceApp;
+  readonly stopping: AbortController;
+  close(): Promise<void>;
+}
+
+async function startReplica(store: Store): Promise<Replica> {
+  const stopping = new AbortController();
+  const work = new AbortController();
+  const { features, close } = await testFeatures(store, systemClock);
+  const app = await startServiceApp(apiRoutes(features, stopping.signal), {
+    store,
+    authenticator: features.apiKeys,
+    locationKeys: features.locationKeys,
+    config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
+  });
+  const working = features.events.maintain(work.signal);
+  return {
+    store,
+    features,
+    app,
+    stopping,
+    async close() {
+      stopping.abort();
+      await app.close();
+      work.abort();
+      await working;
+      await close();
+    },
+  };
+}
+
+/** A client that follows events, as a browser's EventSource does. */
+class EventClient {
+  readonly received: Received[] = [];
+  lastId = '';
+  readonly #response: IncomingMessage;
+  #text = '';
+  #changed = (): void => {};
+
+  private constructor(response: IncomingMessage) {
+    this.#response = response;
+    response.setEncoding('utf8');
+    response.on('data', (text: string) => this.#read(text));
+    response.on('error', () => {});
+  }
+
+  static async open(
+    { app }: Replica,
+    key: string,
+    { query = '', headers = {} }: { query?: string; headers?: Record<string, string> } = {},
+  ): Promise<EventClient> {
+    const sent = request({
+      host: '127.0.0.1',
+      port: app.port,
+      path: `/v1/events${query}`,
+      agent: new Agent({ keepAlive: false }),
+      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream', ...headers },
+    });
+    sent.end();
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(200);
+    expect(response.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-accel-buffering': 'no',
+      'cache-control': 'no-store',
+    });
+    const client = new EventClient(response);
+    await client.#until(() => client.lastId !== '');
+    return client;
+  }
+
+  /** The first so many events. */
+  async first(count: number): Promise<readonly string[]> {
+    await this.#until(() => this.received.length >= count);
+    return this.received.map(({ event, data }) => `${event} ${data.resourceId}`);
+  }
+
+  async ended(): Promise<void> {
+    if (!this.#response.closed) await once(this.#response, 'close');
+  }
+
+  async close(): Promise<void> {
+    this.#response.destroy();
+    await this.ended();
+  }
+
+  async #until(isReady: () => boolean): Promise<void> {
+    while (!isReady()) {
+      await new Promise<void>((resolve) => {
+        this.#changed = resolve;
+      });
+    }
+  }
+
+  #read(text: string): void {
+    this.#text += text;
+    const parts = this.#text.split('\n\n');
+    this.#text = parts.pop() ?? '';
+    for (const part of parts) {
+      const fields = Object.fromEntries(
+        part.split('\n').map((line) => [line.split(': ')[0], line.slice(line.indexOf(': ') + 2)]),
+      );
+      if (fields.id !== undefined) this.lastId = fields.id;
+      if (fields.data === undefined) continue;
+      this.received.push({ id: fields.id, event: fields.event, data: JSON.parse(fields.data) });
+    }
+    this.#changed();
+  }
+}
+
+describe.each(databases)('the events of an account on %s', (kind) => {
+  let replicas: readonly Replica[] = [];
+  let stores: readonly Store[] = [];
+  let accountId = '';
+  let key = '';
+
+  beforeEach(async () => {
+    if (kind === 'postgres') {
+      const url = await newPostgresDatabase('migrated');
+      stores = [await openOnPostgres(url), await openOnPostgres(url)];
+      replicas = await Promise.all(stores.map(startReplica));
+    } else {
+      const store = await openMigratedStore(kind);
+      stores = [store];
+      replicas = [await startReplica(store), await startReplica(store)];
+    }
+    accountId = randomUUID();
+    await insertAccount(first().store, { id: accountId, name: 'mine', createdAtMs: 0 });
+    ({ key } = await first().features.apiKeys.create(accountId, { name: 'a', role: 'admin' }));
+  });
+  afterEach(async () => {
+    await Promise.all(replicas.map((replica) => replica.close()));
+    await Promise.all(stores.map((store) => store.close()));
+  });
+  const first = (): Replica => replicas[0] as Replica;
+  const second = (): Replica => replicas[1] as Replica;
+  const ask = (path: string, more: Ask = {}): Promise<Reply> =>
+    first().app.ask(path, { key, ...more });
+  const addLocation = async (slug: string): Promise<string> => {
+    const made = await ask('/v1/private-locations', {
+      method: 'POST',
+      body: { name: slug, slug },
+    });
+    expect(made.status, made.text).toBe(201);
+    return made.json.id;
+  };
+
+  it('reach clients of every replica, whichever of them made the change', async () => {
+    const clients = [await EventClient.open(first(), key), await EventClient.open(second(), key)];
+    const id = await addLocation('berlin');
+    await ask(`/v1/private-locations/${id}`, { method: 'PATCH', body: { name: 'Berlin' } });
+    const check = { request: { url: 'https://a.test/' }, name: 'A', privateLocations: ['berlin'] };
+    await ask('/v1/checks/url/shop', { method: 'PUT', body: check });
+    await ask('/v1/checks/url/shop', { method: 'PATCH', body: { muted: true } });
+    await ask('/v1/checks/url/shop', { method: 'DELETE' });
+    for (const client of clients) {
+      expect(await client.first(5)).toEqual([
+        `location.created ${id}`,
+        `location.updated ${id}`,
+        'check.created shop',
+        'check.updated shop',
+        'check.deleted shop',
+      ]);
+      await client.close();
+    }
+  });
+
+  it('are of the own account alone', async () => {
+    const theirs = randomUUID();
+    await insertAccount(first().store, { id: theirs, name: 'theirs', createdAtMs: 0 });
+    const other = await first().features.apiKeys.create(theirs, { name: 'b', role: 'read' });
+    const client = await EventClient.open(first(), other.key);
+    await addLocation('berlin');
+    const created = await first().features.privateLocations.list(accountId, { limit: 1, page: 1 });
+    expect(created).toHaveLength(1);
+    await first().store.query("select record_event($1, 'check.created', 'theirs', '{}')", [theirs]);
+    expect(await client.first(1)).toEqual(['check.created theirs']);
+    await client.close();
+  });
+
+  it('continue on another replica after the last that a client has, and repeat none', async () => {
+    const client = await EventClient.open(first(), key);
+    const a = await addLocation('a');
+    await client.first(1);
+    await client.close();
+    const b = await addLocation('b');
+    const c = await addLocation('c');
+    const resumed = await EventClient.open(second(), key, {
+      headers: { 'last-event-id': client.lastId },
+    });
+    const d = await addLocation('d');
+    const made = (ids: readonly string[]) => ids.map((id) => `location.created ${id}`);
+    expect(await resumed.first(3)).toEqual(made([b, c, d]));
+    const all = await EventClient.open(second(), key, { query: '?cursor=start' });
+    expect(await all.first(4)).toEqual(made([a, b, c, d]));
+    await resumed.close();
+    await all.close();
+  });
+
+  it('are complete and in one order for clients that come and go while many change', async () => {
+    const follow = async (replica: Replica): Promise<readonly string[]> => {
+      const names: string[] = [];
+      let lastId = '';
+      while (names.length < 60) {
+        const client = await EventClient.open(replica, key, {
+          query: '?cursor=start',
+          ...(lastId === '' ? {} : { headers: { 'last-event-id': lastId } }),
+        });
+        await client.first(Math.min(7, 60 - names.length));
+        await client.close();
+        names.push(...client.received.map(({ data }) => data.resourceId));
+        lastId = client.lastId;
+      }
+      return names;
+    };
+    const write = async (writer: number): Promise<void> => {
+      for (let round = 0; round < 15; round += 1) {
+        const { store } = replicas[writer % 2] as Replica;
+        await store.transaction(async (tx) => {
+          const fields = { name: `${writer} ${round}`, script: '' };
+          await insertSnippet(tx, { accountId, fields, atMs: 0 });
+          await tx.query("select record_event($1, 'check.updated', $2, '{}')", [
+            accountId,
+            `${writer}-${round}`,
+          ]);
+        });
+      }
+    };
+    const [seen, alsoSeen] = await Promise.all([
+      follow(first()),
+      follow(second()),
+      ...[0, 1, 2, 3].map(write),
+    ]);
+    const written = [0, 1, 2, 3].flatMap((writer) =>
+      Array.from({ length: 15 }, (_, round) => `${writer}-${round}`),
+    );
+    expect(seen).toHaveLength(60);
+    expect(new Set(seen)).toEqual(new Set(written));
+    expect(alsoSeen).toEqual(seen);
+  });
+
+  // The embedded database has one connection, so no transaction begins while another one runs.
+  if (kind === 'postgres')
+    it('wait for a transaction that began earlier, and come once it has ended', async () => {
+      const client = await EventClient.open(first(), key);
+      const record = "select record_event($1, 'check.updated', $2, '{}')";
+      let commit = (): void => {};
+      let slow: Promise<unknown> = Promise.resolve();
+      await new Promise<void>((recorded) => {
+        slow = first().store.transaction(async (tx) => {
+          await tx.query(record, [accountId, 'slow']);
+          recorded();
+          await new Promise<void>((resolve) => {
+            commit = resolve;
+          });
+        });
+      });
+      await second().store.query(record, [accountId, 'fast']);
+      const { json } = await ask('/v1/events?cursor=start');
+      expect(json).toEqual([]);
+      expect(client.received).toEqual([]);
+      commit();
+      await slow;
+      expect(await client.first(2)).toEqual(['check.updated slow', 'check.updated fast']);
+      await client.close();
+    });
+
+  it('are refused with 410 after a cursor whose next events are deleted', async () => {
+    await addLocation('a');
+    const { headers } = await ask('/v1/events?cursor=start&limit=1');
+    await addLocation('b');
+    await deleteEventsBefore(first().store, { beforeMs: Date.now() + 3_600_000, limit: 10 });
+    const gone = await ask(`/v1/events?cursor=${headers['x-next-cursor']}`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    expect(gone.status).toBe(410);
+    expect(gone.json.message).toContain('begin with cursor=start');
+    const client = await EventClient.open(first(), key, { query: '?cursor=start' });
+    await addLocation('c');
+    expect(await client.first(1)).toHaveLength(1);
+    await client.close();
+  });
+
+  it('are a list for clients that do not ask for a stream', async () => {
+    const a = await addLocation('a');
+    const b = await addLocation('b');
+    const { json, headers } = await ask('/v1/events');
+    expect(json.map(({ resourceId }: { resourceId: string }) => resourceId)).toEqual([b, a]);
+    expect(headers['x-total-count']).toBe('2');
+    const bad = await ask('/v1/events?cursor=x', { headers: { accept: 'text/event-stream' } });
+    expect(bad.status).toBe(400);
+  });
+
+  it('end when the service stops', async () => {
+    const client = await EventClient.open(first(), key);
+    expect(first().features.events.counts()).toEqual({ open: 1, slow: 0, dropped: 0 });
+    first().stopping.abort();
+    await client.ended();
+    expect(first().features.events.counts()).toMatchObject({ open: 0 });
+  });
+
+  it('are refused with 429 above the number of streams that an account may have', async () => {
+    const ends = new AbortController();
+    for (let stream = 0; stream < 200; stream += 1) {
+      first().features.events.admit(accountId, ends.signal);
+    }
+    const refused = await ask('/v1/events', { headers: { accept: 'text/event-stream' } });
+    expect(refused.status).toBe(429);
+    expect(refused.headers['retry-after']).toBe('10');
+    ends.abort();
+    await (await EventClient.open(first(), key)).close();
+  });
+});
