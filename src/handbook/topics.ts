@@ -272,6 +272,13 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
         headings: ['Status pages and incidents'],
       },
       {
+        name: 'users',
+        title: 'Users and sessions',
+        summary: 'signing in, invitations, roles, cookies',
+        document: SERVICE,
+        headings: ['Users and sessions'],
+      },
+      {
         name: 'plans',
         title: 'Plans',
         summary: 'limits of accounts',

@@ -34,11 +34,15 @@ import { missedSlotsRoutes } from './results/missed-slots/routes.ts';
 import { checkResultsRoutes } from './results/routes.ts';
 import { checkStatusesRoutes } from './results/statuses/routes.ts';
 import { rootCauseAnalysesRoutes } from './root-cause/routes.ts';
+import { sessionsRoutes } from './sessions/routes.ts';
 import { snippetsRoutes } from './snippets/routes.ts';
 import { statusPagesRoutes } from './status-pages/routes.ts';
 import { statusPageServicesRoutes } from './status-pages/services.routes.ts';
 import { testSessionErrorGroupsRoutes } from './test-sessions/error-groups.routes.ts';
 import { testSessionsRoutes } from './test-sessions/routes.ts';
+import { invitationsRoutes } from './users/invitations.routes.ts';
+import { userPagesRoutes } from './users/pages/routes.ts';
+import { usersRoutes } from './users/routes.ts';
 import { variablesRoutes } from './variables/routes.ts';
 
 /** Every route of the API, by resource, in the order of the documentation. */
@@ -84,6 +88,10 @@ export function apiRoutes(
     statusPageIncidentsRoutes(features),
     incidentsRoutes(features),
     apiKeysRoutes(features),
+    usersRoutes(features),
+    invitationsRoutes(features),
+    sessionsRoutes(features),
+    userPagesRoutes(features),
     pollRoutes({ ...features, stopping }),
     agentResultsRoutes(features),
     agentArtifactsRoutes(features),

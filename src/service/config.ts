@@ -29,6 +29,11 @@ import {
   readRootCauseConfig,
 } from './root-cause/root-cause-config.ts';
 import { ENCRYPTION_KEY_VARIABLE } from './secrets/encryption-key.ts';
+import {
+  readSessionLimits,
+  SESSION_VARIABLES,
+  type SessionLimits,
+} from './sessions/session-config.ts';
 
 export interface ServiceConfig {
   /** 0..65535; 0 takes any free port. */
@@ -67,6 +72,7 @@ export interface ServiceConfig {
   /** Source addresses of checks in public locations. */
   readonly staticIpv6s: readonly string[];
   readonly rootCause: RootCauseConfig;
+  readonly sessions: SessionLimits;
   /** Their X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
 }
@@ -251,6 +257,7 @@ export const SERVICE_VARIABLES = {
   }),
   encryptionKeys: ENCRYPTION_KEY_VARIABLE,
   ...ACCOUNT_VARIABLES,
+  ...SESSION_VARIABLES,
   ...ROOT_CAUSE_VARIABLES,
   ...ARTIFACT_VARIABLES,
   ...DELIVERY_VARIABLES,
@@ -323,6 +330,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     plansFile: readVariable(env, variables.plansFile),
     staticIpv6s: readVariable(env, variables.staticIpv6s),
     rootCause: readRootCauseConfig(env),
+    sessions: readSessionLimits(env),
     artifacts: readArtifactsConfig(env),
     delivery: readDeliveryConfig(env),
     trustedProxies: readVariable(env, variables.trustedProxies).map(({ text }) => text),

@@ -87,6 +87,13 @@ export function badToken(): ServiceError {
   });
 }
 
+/** 401 for the cookie of a session. */
+export function notSignedIn(): ServiceError {
+  return new ServiceError(401, 'You are not signed in, or your session has ended', {
+    attributes: { advice: 'Sign in again.' },
+  });
+}
+
 /** 403: authenticated, but not allowed. */
 export function forbidden(message: string, attributes: ErrorAttributes = {}): ServiceError {
   return new ServiceError(403, message, { attributes });
@@ -124,6 +131,14 @@ export function tooManyRequests(limit: number, retryAfterSeconds: number): Servi
 /** 429 for a wrong key from an address that sent many of them. */
 export function tooManyWrongKeys(limit: number, retryAfterSeconds: number): ServiceError {
   return tooMany(`${limit} wrong keys a minute from this address`, limit, retryAfterSeconds);
+}
+
+/** 429 for a sign-in after too many failed ones. */
+export function tooManySignIns(retryAfterSeconds: number): ServiceError {
+  return new ServiceError(429, `Too many failed sign-ins; try again in ${retryAfterSeconds} s`, {
+    attributes: { retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds) },
+  });
 }
 
 function tooMany(what: string, limit: number, retryAfterSeconds: number): ServiceError {

@@ -33,6 +33,7 @@ import type { Store } from './database/store.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
 import { createEvents, type Events } from './events/events.ts';
 import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create-feature.ts';
+import { Site } from './http/access/site.ts';
 import type { FeatureCounts } from './http/metrics.ts';
 import { createIdempotency, type Idempotency } from './idempotency/idempotency.ts';
 import {
@@ -58,16 +59,22 @@ import { type CheckStatuses, createCheckStatuses } from './results/statuses/chec
 import { createConfiguredAnalyses } from './root-cause/create-feature.ts';
 import type { RootCauseAnalyses } from './root-cause/root-cause-analyses.ts';
 import { createSecretScrubbing } from './secrets/secret-scrubbing.ts';
+import { createUserFeatures, type UserFeatures } from './sessions/create-feature.ts';
 import { createSnippets, type Snippets } from './snippets/snippets.ts';
 import {
   createStatusPageFeatures,
   type StatusPageFeatures,
 } from './status-pages/create-feature.ts';
 import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
+import type { Passwords } from './users/passwords.ts';
 import { createVariables, type Variables } from './variables/variables.ts';
 
 /** The service without HTTP. */
-export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFeatures {
+export interface Features
+  extends AlertFeatures,
+    HeartbeatFeatures,
+    StatusPageFeatures,
+    UserFeatures {
   readonly accounts: Accounts;
   readonly agentErrors: AgentErrors;
   readonly agents: Agents;
@@ -90,12 +97,11 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly missedSlots: MissedSlotsFeature;
   readonly plans: Plans;
   readonly privateLocations: PrivateLocations;
-  /** The URL of the service from outside; null for that of each request. */
-  readonly publicUrl: string | null;
   readonly resultIntake: ResultIntake;
   readonly resultStorage: Pick<ResultStorage, 'takes'>;
   readonly rootCauseAnalyses: RootCauseAnalyses;
   readonly rollUps: Pick<RollUps, 'rollUp'>;
+  readonly site: Site;
   readonly snippets: Snippets;
   readonly staticIpv6s: readonly string[];
   readonly testSessions: TestSessions;
@@ -130,7 +136,11 @@ export interface FeatureParts {
     readonly delivery?: DeliveryConfig;
     /** Default: only the rules. */
     readonly rootCause?: ServiceConfig['rootCause'];
+    /** Default: DEFAULT_SESSION_LIMITS. */
+    readonly sessions?: ServiceConfig['sessions'];
   };
+  /** Default: those with the present cost. */
+  readonly passwords?: Passwords;
 }
 
 export function createFeatures(given: FeatureParts): Features {
@@ -189,6 +199,11 @@ export function createFeatures(given: FeatureParts): Features {
   });
   const events = createEvents(parts);
   const idempotency = createIdempotency(parts);
+  const userFeatures = createUserFeatures({
+    ...parts,
+    limits: parts.config.sessions,
+    passwords: parts.passwords,
+  });
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
     partitions.maintain,
@@ -205,6 +220,9 @@ export function createFeatures(given: FeatureParts): Features {
     statusPageFeatures.statusPageIncidents.maintain,
     heartbeatFeatures.heartbeatWatch.maintain,
     idempotency.maintain,
+    userFeatures.sessions.maintain,
+    userFeatures.attempts.maintain,
+    userFeatures.invitations.maintain,
     (signal: AbortSignal) => runVacuum(parts, signal),
   ];
   const agents = createAgents({
@@ -229,6 +247,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...alertFeatures,
     ...heartbeatFeatures,
     ...statusPageFeatures,
+    ...userFeatures,
     accounts: createAccounts({ store }),
     agentErrors: createAgentErrors({ store }),
     agents,
@@ -251,7 +270,6 @@ export function createFeatures(given: FeatureParts): Features {
     missedSlots,
     plans: parts.plans,
     privateLocations: createPrivateLocations({ ...parts, proxyPasswords }),
-    publicUrl: parts.config.publicUrl ?? null,
     resultIntake: createResultIntake({
       ...parts,
       partitions,
@@ -265,6 +283,7 @@ export function createFeatures(given: FeatureParts): Features {
     resultStorage,
     rollUps,
     rootCauseAnalyses,
+    site: new Site(parts.config.publicUrl ?? null),
     snippets: createSnippets(parts),
     staticIpv6s: parts.config.staticIpv6s,
     testSessions,

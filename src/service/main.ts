@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 import { type Handbook, loadHandbook } from '../handbook/handbook.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { VedetteError } from '../runtime/errors.ts';
@@ -26,6 +27,7 @@ import { closeApp, listen } from './http/listen.ts';
 import { openArtifactStore } from './object-store/artifacts-config.ts';
 import { createCredentialSealing, decryptCredentials } from './secrets/credential-sealing.ts';
 import { openSecretBox } from './secrets/encryption-key.ts';
+import { SETUP_LINK_HOURS } from './users/setup.ts';
 
 /** The files of the service in DATA_DIR. */
 const DATA_NAMES = ['database', 'database.lock', 'encryption-key', 'artifacts'];
@@ -105,6 +107,8 @@ async function serve(
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
     idempotency: features.idempotency,
+    sessions: features.sessions.cache,
+    site: features.site,
     routes: apiRoutes(features, stop.stopping),
     handbook,
     inFlight,
@@ -116,6 +120,7 @@ async function serve(
     if (stop.stopping.aborted) return;
     app.documents.make();
     const port = await listen(app, config);
+    await offerSetup(store, features, config, port, log);
     log.info({ port, version: VERSION, database: store.kind }, 'the API is served');
     parts.onListening(port);
     await aborted(stop.stopping);
@@ -125,17 +130,32 @@ async function serve(
   }
 }
 
+/** Logs the link by which somebody becomes the first user. */
+async function offerSetup(
+  store: Store,
+  { setup, site }: Pick<Features, 'setup' | 'site'>,
+  { host }: Pick<ServiceConfig, 'host'>,
+  port: number,
+  log: Logger,
+): Promise<void> {
+  const token = await setup.newLink();
+  if (token === null) return;
+  const address = host !== null && isIPv6(host) ? `[${host}]` : (host ?? 'localhost');
+  const base = site.baseOf({ protocol: 'http', host: `${address}:${port}` });
+  // Without an account nothing can be done; else users may not be wanted.
+  const level = (await isWithoutAccount(store)) ? 'warn' : 'info';
+  log[level](
+    { url: `${base}/setup/${token}` },
+    `there is no user yet: open this link within ${SETUP_LINK_HOURS} hours to make the first one, an admin; it works once`,
+  );
+}
+
 async function openFirstAccount(
   store: Store,
   { firstApiKey }: Pick<ServiceConfig, 'firstApiKey'>,
   log: Logger,
 ): Promise<void> {
   if (firstApiKey === null) {
-    if (await isWithoutAccount(store)) {
-      log.warn(
-        'there is no account yet, so no key is valid: set FIRST_API_KEY (vk_ and 32 hex digits) and start again',
-      );
-    }
     return;
   }
   const became = await makeFirstAccount(

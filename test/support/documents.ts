@@ -11,6 +11,7 @@ export const DOCUMENTS = [
   'README.md',
   'docker/README.md',
   'src/README.md',
+  'src/service/users/README.md',
   'src/model/README.md',
   'src/scrub/README.md',
   'src/agent/README.md',

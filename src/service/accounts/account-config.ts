@@ -21,7 +21,7 @@ export const ACCOUNT_VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'The URL at which jobs and clients reach the service, for the `pingUrl` of heartbeats and the links of lists. Unset, both have the address that the request was sent to.',
+      'The URL at which browsers and jobs reach the service: the base of links and of the `pingUrl` of heartbeats. With https, cookies are Secure. Unset, the address that each request was sent to.',
     allowed:
       'a URL of http or https without user, query and fragment, for example https://status.example.org',
     secret: false,

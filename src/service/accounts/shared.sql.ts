@@ -1,2 +1,8 @@
 /** The statements of this feature that other features run, and their types. */
-export { lockAccount } from './sql.ts';
+export {
+  countAccounts,
+  findFirstAccount,
+  insertAccount,
+  lockAccount,
+  lockFirstAccount,
+} from './sql.ts';

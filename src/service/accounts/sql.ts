@@ -41,6 +41,19 @@ export async function hasAccount(sql: Sql): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** How many accounts there are, counted up to `upTo`. */
+export async function countAccounts(sql: Sql, upTo: number): Promise<number> {
+  return (await sql.query('select 1 as one from accounts limit $1::bigint', [upTo])).length;
+}
+
+/** The oldest account. */
+export async function findFirstAccount(sql: Sql): Promise<StoredAccount | null> {
+  const [account] = await sql.query<StoredAccount>(
+    'select id, name, created_at from accounts order by created_at, id limit 1',
+  );
+  return account ?? null;
+}
+
 /**
  * Whether there is any account yet. Until the transaction ends no other one creates an account: of
  * several replicas that start at once, only one creates the first.

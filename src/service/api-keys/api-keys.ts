@@ -6,6 +6,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import type { Authenticator, Role } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
+import { hasOtherAdminUser } from '../users/shared.sql.ts';
 import { createKeyLookup, newKey } from './keys.ts';
 import {
   type ApiKey,
@@ -37,7 +38,7 @@ export interface ApiKeys extends Authenticator {
   read(key: AccountKey): Promise<ApiKey>;
   /** Oldest first, revoked ones too. */
   list(accountId: string, page: Page): Promise<readonly ApiKey[]>;
-  /** Permanent. The last admin key of an account stays: without it no other could be created. */
+  /** Permanent. The last admin key of an account without an admin user stays: without it no other could be created. */
   revoke(key: AccountKey): Promise<void>;
 }
 
@@ -85,10 +86,11 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
         if (
           found.role === 'admin' &&
           found.revokedAt === null &&
-          !(await hasOtherAdminKey(tx, { accountId, id }))
+          !(await hasOtherAdminKey(tx, { accountId, id })) &&
+          !(await hasOtherAdminUser(tx, { accountId, userId: null }))
         ) {
           throw conflict(
-            'This is the last admin key of the account, and only an admin key can create another: create one first',
+            'This is the last admin key of the account, which has no user who is an admin: create another admin key first',
           );
         }
         await revokeApiKey(tx, { accountId, id, revokedAtMs: clock.wallMs() });

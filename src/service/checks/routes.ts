@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { RUNNABLE_CHECK_TYPES } from '../../model/enums.ts';
+import type { Site } from '../http/access/site.ts';
 import { anyCheckRoutes } from './any-checks.routes.ts';
 import type { Checks } from './checks.ts';
 import { typedCheckRoutes } from './typed-checks.routes.ts';
@@ -7,13 +8,13 @@ import { typedCheckRoutes } from './typed-checks.routes.ts';
 /** The checks of an account: src/model/README.md, "Fields of every check" and "The check file". */
 export function checksRoutes({
   checks,
-  publicUrl,
+  site,
 }: {
   readonly checks: Checks;
-  readonly publicUrl: string | null;
+  readonly site: Site;
 }): FastifyPluginAsync {
   return async (app) => {
-    await app.register(anyCheckRoutes(checks, publicUrl));
+    await app.register(anyCheckRoutes(checks, site));
     for (const type of RUNNABLE_CHECK_TYPES) await app.register(typedCheckRoutes(checks, type));
   };
 }

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import { heartbeatResponse } from '../checks/check-schemas.ts';
 import type { Checks, CheckView } from '../checks/checks.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
+import type { Site } from '../http/access/site.ts';
 import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
-import { requestOrigin } from '../http/request-origin.ts';
 import {
   CONDITIONAL,
   checkId,
@@ -47,14 +47,14 @@ const changes = z.strictObject({
 export function heartbeatsRoutes({
   heartbeats,
   checks,
-  publicUrl,
+  site,
 }: {
   readonly heartbeats: Heartbeats;
   readonly checks: Checks;
-  readonly publicUrl: string | null;
+  readonly site: Site;
 }): FastifyPluginAsync {
   const present = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
-    presentHeartbeat(stored, publicUrl ?? requestOrigin(request), viewerOf(request));
+    presentHeartbeat(stored, site.baseOf(request), viewerOf(request));
 
   const requiredBy = (request: FastifyRequest) =>
     preconditionOf<CheckView>(request, (stored) => present(stored, request));

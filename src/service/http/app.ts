@@ -11,7 +11,9 @@ import { errorBody, tooManyRequests } from '../errors.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { addAuthentication } from './access/authentication.ts';
-import type { Authenticator, KeyHolders } from './access/authenticator.ts';
+import type { Authenticator, KeyHolders, SignedIn } from './access/authenticator.ts';
+import type { KeyCache } from './access/key-cache.ts';
+import type { Site } from './access/site.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import { HandbookPages, handbookRoutes } from './handbook/routes.ts';
 import { healthRoutes } from './health.routes.ts';
@@ -42,6 +44,8 @@ export interface AppParts {
   };
   readonly authenticator: Authenticator;
   readonly locationKeys: KeyHolders<AgentCaller>;
+  readonly sessions: KeyCache<SignedIn>;
+  readonly site: Site;
   /** The routes of the features. Each says who may use it: see route-access.ts. */
   readonly routes: readonly FastifyPluginAsync[];
   readonly handbook: Handbook;
@@ -134,25 +138,26 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   const allowed = new AllowedMethods();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
-  addObservation(app, { clock, log, metrics, inFlight, stopping });
+  addObservation(app, { clock, log, metrics, inFlight, stopping, site: parts.site });
   addConnectionBounds(app, { clock, log, metrics, limits, trustedProxies: config.trustedProxies });
   await app.register(rateLimit, {
     max: ({ agent }) =>
       agent === null ? config.rateLimitPerMinute : MAX_AGENT_REQUESTS_PER_MINUTE,
     timeWindow: MINUTE_MS,
     cache: MAX_COUNTED_CLIENTS,
-    // Before authentication a request counts for its address, after it for its key.
-    keyGenerator: ({ caller, agent, ip }) => {
+    // Before authentication a request counts for its address, after it for its key or user.
+    keyGenerator: ({ caller, signedIn, agent, ip }) => {
       if (agent !== null) return `location-key:${agent.keyId}`;
-      return caller === null ? `ip:${normalizeIP(ip)}` : `${caller.by.kind}:${caller.by.id}`;
+      if (signedIn !== null) return `user:${signedIn.userId}`;
+      return caller === null ? `ip:${normalizeIP(ip)}` : `key:${caller.by.id}`;
     },
     errorResponseBuilder: (_request, { max, ttl }) =>
       tooManyRequests(max, Math.max(1, Math.ceil(ttl / 1000))),
   });
   app.decorate('lists', { clock, publicUrl: config.publicUrl ?? null });
   addErrors(app, { log, allowed, clock });
-  const { authenticator, locationKeys } = parts;
-  addAuthentication(app, { authenticator, locationKeys, clock });
+  const { authenticator, locationKeys, sessions, site } = parts;
+  addAuthentication(app, { authenticator, locationKeys, sessions, site, clock });
   addBodyEncodings(app);
   addJsonBodies(app);
   addQueryNames(app);

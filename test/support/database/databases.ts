@@ -103,11 +103,21 @@ export function useMigrated(store: () => Store): void {
   useEmptyTables(store);
 }
 
+const EMPTIED = [
+  'accounts',
+  'check_results',
+  'missed_slots',
+  'check_statuses',
+  'users',
+  'one_time_links',
+  'sign_in_failures',
+];
+
 /** For a describe block: each test starts without the rows of others. */
 export function useEmptyTables(store: () => Store): void {
   beforeEach(async () => {
     // Faster than truncating all tables that refer to them.
-    for (const table of ['accounts', 'check_results', 'missed_slots', 'check_statuses']) {
+    for (const table of EMPTIED) {
       await store().query(`delete from ${table}`);
     }
   });

@@ -4,8 +4,15 @@ import type { Store } from '../../../src/service/database/store.ts';
 export type Contents = Readonly<Record<string, string>>;
 
 /** Tables without data of an account. */
-const OF_NOBODY = ['list_epochs', 'rollup_state', 'schema_migrations', 'service_alive'];
+const OF_NOBODY = [
+  'list_epochs',
+  'rollup_state',
+  'schema_migrations',
+  'service_alive',
+  'sign_in_failures',
+];
 const USE = "(to_jsonb(t) - 'last_used_at')::text";
+const USERS = 'select user_id from memberships where account_id = $1';
 
 /**
  * The contents of the database, of one account or of all.
@@ -30,6 +37,8 @@ export async function contentsOf(store: Store, accountId: string | null): Promis
 function ownerOf(table: string, columns: readonly string[]): string {
   if (table === 'accounts') return 'id = $1';
   if (columns.includes('account_id')) return 'account_id = $1';
+  if (table === 'users') return `id in (${USERS})`;
+  if (columns.includes('user_id')) return `user_id in (${USERS})`;
   if (columns.includes('location_id')) {
     return 'location_id in (select id from private_locations where account_id = $1)';
   }

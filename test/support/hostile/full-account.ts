@@ -7,6 +7,7 @@ import { giveEverySlot } from '../agent/assigned-slots.ts';
 import type { Identity } from '../servers/certificates.ts';
 import { workAsAgent } from './account-agent.ts';
 import { type AskAs, createResources, findCreatedIds, type Ids } from './account-resources.ts';
+import { makeUser } from './account-user.ts';
 import type { Answer, Sent } from './request-sender.ts';
 import { credentialText } from './secret-texts.ts';
 import { REQUESTS } from './valid-bodies.ts';
@@ -18,6 +19,9 @@ export interface FullAccount {
   readonly readKey: string;
   readonly revokedKey: string;
   readonly agentKey: string;
+  /** Of its user, who is an admin: the email, and the cookie of a session. */
+  readonly email: string;
+  readonly cookie: string;
   readonly slug: string;
   /** By the type's name in paths. */
   readonly checkIds: Readonly<Record<string, string>>;
@@ -108,6 +112,9 @@ export async function createFullAccount(
     identity,
   });
   const { key: agentKey } = locationKey;
+  const email = `${mark}.${prefix}@a.test`;
+  const user = await makeUser({ send, key: apiKey, email, role: 'admin' });
+  const invited = await ask('POST', '/v1/invitations', { email: `x.${email}`, role: 'read' });
   await giveEverySlot(store, { accountId, checkId, slugs: [slug] });
   const work = await workAsAgent(askWith(agentKey), { mark, prefix, slug, checkId });
   // The tests of routes have no model: counted as if there were one.
@@ -119,6 +126,8 @@ export async function createFullAccount(
     readKey: (await keyOf('read')).key,
     revokedKey: revoked.key,
     agentKey,
+    email,
+    cookie: user.cookie,
     slug,
     checkIds,
     ids: {
@@ -128,6 +137,9 @@ export async function createFullAccount(
       service: service.id,
       group: String(group.id),
       run: run.id,
+      user: user.id,
+      userSession: user.sessionId,
+      invitation: invited.id,
       ...resources,
       ...work,
       ...(await findCreatedIds(ask, { ...resources, ...work, checkId })),

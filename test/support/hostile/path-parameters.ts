@@ -72,6 +72,9 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
     ids.incidentUpdate,
   ],
   '/v1/api-keys/{id}': ({ ids }) => [ids.apiKey],
+  '/v1/users/{id}': ({ ids }) => [ids.user],
+  '/v1/invitations/{id}': ({ ids }) => [ids.invitation],
+  '/v1/sessions/{id}': ({ ids }) => [ids.userSession],
   '/agent/v1/artifacts/{uploadId}/complete': ({ ids }) => [ids.upload],
   '/agent/v1/artifacts/{uploadId}/parts/{n}': ({ ids }) => [ids.upload, '1'],
 };

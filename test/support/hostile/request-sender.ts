@@ -67,6 +67,11 @@ export function wrongIn(
   if (status < 400) return wrong;
   if (INSIDE.test(text)) wrong.push(`reveals internals: ${text}`);
   if (method === 'HEAD') return wrong;
+  if (String(headers['content-type']).startsWith('text/html')) {
+    const policy = String(headers['content-security-policy']);
+    if (!policy.includes("default-src 'none'")) wrong.push('is a page that may run a script');
+    return wrong;
+  }
   const isForm =
     json !== null &&
     ERROR_FIELDS.every((field) => field in json) &&

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { resultOfRun } from '../service/results-fixture.ts';
 import { artifactOf, errorsOf, failedDetail, pollOf } from './account-agent.ts';
+import { PASSWORD } from './account-user.ts';
 import type { FullAccount } from './full-account.ts';
 
 export const REQUESTS: Readonly<Record<string, object>> = {
@@ -84,6 +85,10 @@ const BODIES: Readonly<Record<string, Make>> = {
     ...identity,
   }),
   '/v1/snippets': (_, isNew) => ({ name: isNew ? fresh('snippet') : 'A snippet', script: 'a' }),
+  '/v1/users': () => ({ role: 'write' }),
+  '/v1/invitations': () => ({ email: `${fresh('person')}@a.test`, role: 'read' }),
+  '/v1/session': ({ email }) => ({ email, password: PASSWORD }),
+  '/v1/password': () => ({ currentPassword: PASSWORD, newPassword: PASSWORD }),
   '/v1/variables': (_, isNew) => ({
     ...(isNew ? { key: fresh('KEY').replaceAll('-', '_') } : {}),
     value: 'a',

@@ -1,3 +1,4 @@
+import { asPage } from './account-user.ts';
 import { AGENT_HEADERS, type FullAccount } from './full-account.ts';
 import { ownIds } from './path-parameters.ts';
 import type { Sent } from './request-sender.ts';
@@ -8,13 +9,15 @@ import { bodyFor } from './valid-bodies.ts';
 /** A valid request of the account. */
 export function goodRequest(route: Route, account: FullAccount): Sent {
   const isAgent = route.access.kind === 'agent';
+  const isUser = route.access.kind === 'user';
   const body = route.body === null ? undefined : JSON.stringify(bodyOf(route, account));
   return {
     method: route.method,
     path: ownPath(route, account),
-    key: isAgent ? account.agentKey : account.apiKey,
+    key: isUser ? null : isAgent ? account.agentKey : account.apiKey,
     headers: {
       ...(isAgent ? AGENT_HEADERS : {}),
+      ...(isUser ? asPage(account.cookie) : {}),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     body,

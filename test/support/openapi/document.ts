@@ -40,6 +40,7 @@ interface DocumentOperation {
   readonly requestBody?: { readonly content?: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
   readonly 'x-role'?: string;
+  readonly 'x-signed-in'?: boolean;
 }
 
 export interface OpenApiDocument {
@@ -58,6 +59,8 @@ export interface Operation extends DocumentOperation {
   readonly body: JsonSchema | null;
   /** The least role that may use it; null if no key is needed. */
   readonly role: string | null;
+  /** Whether only users who are signed in may use it, with any role. */
+  readonly isForUsers: boolean;
 }
 
 export function operationsOf(document: OpenApiDocument): readonly Operation[] {
@@ -69,6 +72,7 @@ export function operationsOf(document: OpenApiDocument): readonly Operation[] {
       name: `${method.toUpperCase()} ${path}`,
       body: operation.requestBody?.content?.['application/json']?.schema ?? null,
       role: operation['x-role'] ?? null,
+      isForUsers: operation['x-signed-in'] ?? false,
     })),
   );
 }

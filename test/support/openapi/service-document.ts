@@ -3,9 +3,11 @@ import type { Handbook } from '../../../src/handbook/handbook.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
 import type { Features } from '../../../src/service/features.ts';
+import { Site } from '../../../src/service/http/access/site.ts';
 import { buildApp } from '../../../src/service/http/app.ts';
 import { InFlight } from '../../../src/service/http/in-flight.ts';
 import { silentLog } from '../database/silent-store.ts';
+import { noSessions } from '../users/no-sessions.ts';
 import type { OpenApiDocument } from './document.ts';
 
 /** A proxy that has every property while the routes are registered; nothing is called. */
@@ -30,6 +32,8 @@ export function emptyService(handbook: Handbook): Promise<FastifyInstance> {
     config: { rateLimitPerMinute: 600, trustedProxies: [] },
     authenticator: nobody,
     locationKeys: nobody,
+    sessions: noSessions(),
+    site: new Site(null),
     routes: apiRoutes(nothing as Features, never),
     handbook,
     inFlight: new InFlight(),

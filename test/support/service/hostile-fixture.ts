@@ -88,6 +88,8 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
       log,
       authenticator: features.apiKeys,
       locationKeys: features.locationKeys,
+      sessions: features.sessions.cache,
+      site: features.site,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
     });
     ends.unshift(() => app.close());

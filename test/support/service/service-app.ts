@@ -11,10 +11,12 @@ import {
   hashOfKey,
   type Role,
 } from '../../../src/service/http/access/authenticator.ts';
+import { Site } from '../../../src/service/http/access/site.ts';
 import { type AppParts, buildApp } from '../../../src/service/http/app.ts';
 import { InFlight } from '../../../src/service/http/in-flight.ts';
 import { closeApp, listen } from '../../../src/service/http/listen.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
+import { noSessions } from '../users/no-sessions.ts';
 
 export const ACCOUNT = '5f0c8a8e-0000-4000-8000-000000000001';
 
@@ -103,6 +105,8 @@ export async function startServiceApp(
     config: { rateLimitPerMinute: 600, trustedProxies: [] },
     authenticator: keyTable(),
     locationKeys: { authenticate: async () => null },
+    sessions: noSessions(),
+    site: new Site(null),
     routes,
     handbook: await theHandbook(),
     inFlight,

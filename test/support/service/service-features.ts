@@ -12,6 +12,7 @@ import {
   createSecretScrubbing,
   type SecretScrubbing,
 } from '../../../src/service/secrets/secret-scrubbing.ts';
+import { createPasswords } from '../../../src/service/users/passwords.ts';
 import { silentLog } from '../database/silent-store.ts';
 
 export interface TestFeatures {
@@ -22,6 +23,9 @@ export interface TestFeatures {
 
 /** One for all services of a test process, like a database shared by replicas. */
 export const TEST_SECRETS = createSecretBox([randomBytes(KEY_BYTES)]);
+
+/** The lowest cost: the tests make many passwords. */
+export const TEST_PASSWORDS = createPasswords({ ln: 1, r: 8, p: 1 });
 
 /** Opens what TEST_SECRETS sealed. */
 export const TEST_CHECK_VARIABLES = createCheckVariables({
@@ -76,6 +80,7 @@ export async function testFeatures(
       contents,
       plans: UNLIMITED,
       secrets: TEST_SECRETS,
+      passwords: TEST_PASSWORDS,
       config,
       ...own,
     }),

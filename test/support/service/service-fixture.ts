@@ -73,6 +73,8 @@ export function useRunningService(
       authenticator: features.apiKeys,
       locationKeys: features.locationKeys,
       idempotency: features.idempotency,
+      sessions: features.sessions.cache,
+      site: features.site,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
     });
     running = { store, clock, features, app };

@@ -29,6 +29,7 @@ describe('the configuration of the service', () => {
       artifacts: { s3: null, limits: DEFAULT_ARTIFACT_LIMITS },
       delivery: { smtp: null, sms: null, deny: expect.any(Array) },
       rootCause: { model: null },
+      sessions: { idleMs: 259_200_000, maxMs: 2_592_000_000 },
       trustedProxies: [],
     });
   });
@@ -56,6 +57,8 @@ describe('the configuration of the service', () => {
         PUBLIC_URL: 'HTTPS://Vedette.example.org/in/',
         PLANS_FILE: '/etc/plans.yaml',
         STATIC_IPV6S: '2001:db8::/32 2001:db8::7',
+        SESSION_IDLE_HOURS: '1',
+        SESSION_MAX_DAYS: '1',
       }),
     ).toEqual({
       port: 0,
@@ -80,6 +83,7 @@ describe('the configuration of the service', () => {
       artifacts: { s3: null, limits: DEFAULT_ARTIFACT_LIMITS },
       delivery: { smtp: null, sms: null, deny: expect.any(Array) },
       rootCause: { model: null },
+      sessions: { idleMs: 3_600_000, maxMs: 86_400_000 },
       trustedProxies: ['10.0.0.0/8', '192.0.2.7'],
     });
   });

@@ -1,17 +1,33 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { AccountKey } from '../../database/account-key.ts';
-import { forbidden, ServiceError } from '../../errors.ts';
+import { badToken, forbidden, notSignedIn, ServiceError } from '../../errors.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
 import { checkProtocol } from './agent-access.ts';
-import { type Authenticator, type Caller, covers, type KeyHolders } from './authenticator.ts';
+import {
+  type Authenticator,
+  type Caller,
+  covers,
+  type KeyHolders,
+  keyHashOf,
+  type SignedIn,
+  tokenHashOf,
+} from './authenticator.ts';
 import { createIdentify } from './identify.ts';
-import { requireAccess, routeAccess } from './route-access.ts';
+import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from './key-cache.ts';
+import { type RouteAccess, requireAccess, routeAccess } from './route-access.ts';
+import type { Site } from './site.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Null if the route is public, or for agents. */
+    /** Null if the route is public, or for agents, or the user belongs to no account. */
     caller: Caller | null;
+    /** Null where the route is public, or the request has a key. */
+    signedIn: SignedIn | null;
+  }
+  interface FastifyInstance {
+    /** For public routes that also serve users: the user of the request's cookie, if any. */
+    identifyUser(request: FastifyRequest): Promise<SignedIn | null>;
   }
 }
 
@@ -21,23 +37,49 @@ const MAX_WRONG_KEYS_PER_MINUTE = 100;
 export interface AuthenticationParts {
   readonly authenticator: Authenticator;
   readonly locationKeys: KeyHolders<AgentCaller>;
+  readonly sessions: KeyCache<SignedIn>;
+  readonly site: Site;
   readonly clock: Clock;
 }
 
 /**
- * Authenticates users by API key (src/service/README.md, "The API"), which must have the role of the
- * route, and agents by location key (src/agent/README.md, "Rotating the location key"). Every route
- * declares who may use it, or the start fails. Neither kind of key is accepted in place of the other.
+ * Authenticates API keys and users who are signed in (src/service/README.md, "The API"), who must have
+ * the role of the route, and agents by location key (src/agent/README.md, "Rotating the location key").
+ * Every route declares who may use it, or the start fails. No kind of key is accepted in place of
+ * another.
  */
 export function addAuthentication(app: FastifyInstance, parts: AuthenticationParts): void {
-  const { authenticator, locationKeys, clock } = parts;
+  const { authenticator, locationKeys, sessions, site, clock } = parts;
   const countWrongKeys = app.createRateLimit({ max: MAX_WRONG_KEYS_PER_MINUTE });
-  const shared = { clock, countWrongKeys };
-  const identifyCaller = createIdentify({ kind: 'vk', holders: authenticator, ...shared });
-  const identifyAgent = createIdentify({ kind: 'pl', holders: locationKeys, ...shared });
+  const cacheOf = <Holder>(holders: KeyHolders<Holder>): KeyCache<Holder> =>
+    new KeyCache({ holders, clock, ttlMs: KEY_TTL_MS, maxEntries: MAX_CACHED_KEYS });
+  const findCaller = createIdentify({ keys: cacheOf(authenticator), countWrongKeys });
+  const findAgent = createIdentify({ keys: cacheOf(locationKeys), countWrongKeys });
+  const findUser = createIdentify({ keys: sessions, countWrongKeys });
+
+  const identifyCaller = async (request: FastifyRequest): Promise<Caller> => {
+    const hash = keyHashOf(request.headers.authorization, 'vk');
+    const caller = hash === null ? null : await findCaller(request, hash);
+    if (caller === null) throw badToken();
+    requireAccount(request, caller.accountId);
+    return caller;
+  };
+  const identifyAgent = async (request: FastifyRequest): Promise<AgentCaller> => {
+    const hash = keyHashOf(request.headers.authorization, 'pl');
+    const agent = hash === null ? null : await findAgent(request, hash);
+    if (agent === null) throw badToken();
+    requireAccount(request, agent.accountId);
+    return agent;
+  };
+  const identifyUser = async (request: FastifyRequest): Promise<SignedIn | null> => {
+    const hash = tokenHashOf(site.tokenOf(request));
+    return hash === null ? null : await findUser(request, hash);
+  };
 
   app.decorateRequest('caller', null);
+  app.decorateRequest('signedIn', null);
   app.decorateRequest('agent', null);
+  app.decorate('identifyUser', identifyUser);
   app.addHook('onRoute', requireAccess);
   app.addHook('onRequest', async (request, reply) => {
     // An unknown path gets the same answer with and without a key, so it reveals nothing.
@@ -49,20 +91,74 @@ export function addAuthentication(app: FastifyInstance, parts: AuthenticationPar
       request.agent = await identifyAgent(request);
       return;
     }
-    const caller = await identifyCaller(request);
-    request.caller = caller;
-    if (access.kind !== 'role' || !covers(caller.role, access.role)) {
-      const needed = access.kind === 'role' ? access.role : 'admin';
-      throw forbidden(`This needs a key with the role ${needed}; this one has ${caller.role}`, {
-        role: caller.role,
-        needed,
-      });
+    // Whoever sends a key means that key, whatever cookies the client also has.
+    const isUser = request.headers.authorization === undefined && site.tokenOf(request) !== null;
+    if (isUser) {
+      const user = await identifyUser(request);
+      if (user === null) throw notSignedIn();
+      request.signedIn = user;
+      requireOwnPage(site, request);
+      request.caller = callerFor(user, request);
+    } else {
+      request.caller = await identifyCaller(request);
     }
+    requireRole(access, request);
   });
 }
 
+/** @throws ServiceError 403 where another site may have made the browser send the request */
+export function requireOwnPage(site: Site, request: FastifyRequest): void {
+  if (site.isOwn(request)) return;
+  throw forbidden(
+    'The request does not say that it comes from a page of this service: send its Origin, or use an API key',
+  );
+}
+
+/** The same for requests that need no session, which other programs than browsers send, too. */
+export function refuseForeignPage(site: Site, request: FastifyRequest): void {
+  if (site.isForeign(request)) throw forbidden('A page of another site sent this request');
+}
+
+/** The account that a user works on: that of x-service-account, or the first that the user joined. */
+function callerFor(user: SignedIn, request: FastifyRequest): Caller | null {
+  const named = request.headers['x-service-account'];
+  const { memberships, userId, sessionId } = user;
+  const membership =
+    named === undefined ? memberships[0] : memberships.find((each) => each.accountId === named);
+  if (membership !== undefined) {
+    return { ...membership, by: { kind: 'user', id: userId, sessionId } };
+  }
+  if (named !== undefined) {
+    throw forbidden('You do not belong to the account in x-service-account');
+  }
+  return null;
+}
+
+function requireRole(access: RouteAccess, { caller, signedIn }: FastifyRequest): void {
+  if (access.kind === 'user') {
+    if (signedIn === null) throw forbidden('This is for users who are signed in, not for keys');
+    return;
+  }
+  if (caller === null) {
+    throw forbidden('You belong to no account; an admin of one can invite you');
+  }
+  if (access.kind === 'role' && covers(caller.role, access.role)) return;
+  const needed = access.kind === 'role' ? access.role : 'admin';
+  const message =
+    caller.by.kind === 'user'
+      ? `This needs the role ${needed}; yours is ${caller.role}`
+      : `This needs a key with the role ${needed}; this one has ${caller.role}`;
+  throw forbidden(message, { role: caller.role, needed });
+}
+
+function requireAccount({ headers }: FastifyRequest, accountId: string): void {
+  const account = headers['x-service-account'];
+  if (account === undefined || account === accountId) return;
+  throw forbidden('The key is not one of the account in x-service-account');
+}
+
 /**
- * The user that makes the request.
+ * Who makes the request, on which account.
  *
  * @throws ServiceError 500 on a route that is not for users: a programming error
  */
@@ -78,4 +174,14 @@ export function keyOf<Id extends string | number>(
   request: Pick<FastifyRequest, 'caller'> & { readonly params: { readonly id: Id } },
 ): AccountKey<Id> {
   return { accountId: callerOf(request).accountId, id: request.params.id };
+}
+
+/**
+ * The user who makes the request.
+ *
+ * @throws ServiceError 500 on a route that is not only for users: a programming error
+ */
+export function userOf({ signedIn }: Pick<FastifyRequest, 'signedIn'>): SignedIn {
+  if (signedIn === null) throw new ServiceError(500, 'The route asks for a user and is for others');
+  return signedIn;
 }

@@ -5,11 +5,9 @@ export const ROLES = ['read', 'run', 'write', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Who makes a request: an API key, or a user who is signed in. */
-export interface Principal {
-  readonly kind: 'key' | 'user';
-  /** The id of the key or of the user. */
-  readonly id: string;
-}
+export type Principal =
+  | { readonly kind: 'key'; readonly id: string }
+  | { readonly kind: 'user'; readonly id: string; readonly sessionId: string };
 
 /** The account that a request works on, and the role in it of the one who makes it. */
 export interface Caller {
@@ -18,7 +16,23 @@ export interface Caller {
   readonly by: Principal;
 }
 
-/** Looks up the holder of a key: a `Caller` for an API key, an agent for a location key. */
+/** A user's role in an account. */
+export interface Membership {
+  readonly accountId: string;
+  readonly role: Role;
+}
+
+/** A session, and the user whose it is. */
+export interface SignedIn {
+  readonly sessionId: string;
+  readonly userId: string;
+  readonly email: string;
+  /** The one that the user joined first comes first. */
+  readonly memberships: readonly Membership[];
+}
+
+/** Looks up the holder of a key: a `Caller` for an API key, an agent for a location key, a
+ * user for the token of a session. */
 export interface KeyHolders<Holder> {
   /**
    * @param keyHash SHA-256 of the whole key, as stored. The search is by hash, so its time reveals
@@ -43,6 +57,13 @@ export type KeyKind = keyof typeof KEYS;
 /** The stored form of a key: SHA-256 suffices for 128 random bits, which cannot be guessed. */
 export function hashOfKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
+}
+
+/**
+ * The hash of the token in a session's cookie, or null where it has none: 256 random bits in base64url.
+ */
+export function tokenHashOf(token: string | null): Buffer | null {
+  return token !== null && /^[\w-]{43}$/.test(token) ? hashOfKey(token) : null;
 }
 
 /**

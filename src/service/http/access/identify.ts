@@ -1,14 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Clock } from '../../../runtime/clock.ts';
-import {
-  badToken,
-  forbidden,
-  type ServiceError,
-  tooManyWrongKeys,
-  unavailable,
-} from '../../errors.ts';
-import { type KeyHolders, type KeyKind, keyHashOf } from './authenticator.ts';
-import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from './key-cache.ts';
+import { type ServiceError, tooManyWrongKeys, unavailable } from '../../errors.ts';
+import type { KeyCache } from './key-cache.ts';
 
 const STORE_RETRY_SECONDS = 5;
 /** Concurrent look-ups for all addresses that guess. Each holds a request in memory. */
@@ -29,20 +21,16 @@ export type CountWrongKeys = (
 >;
 
 /**
- * Identifies the caller of a request by its key of one kind.
+ * Identifies the holder of a key or of a session by its hash.
  *
- * @returns a function that throws ServiceError: 401 where there is no such key, 403 where
- *   `x-service-account` names another account than the key's, 429 for a wrong key from an address
- *   that guesses, 503 where the store is unavailable
+ * @returns a function that returns null where nobody has it, and throws ServiceError: 429 for a wrong
+ *   one from an address that guesses, 503 where the store is unavailable
  */
-export function createIdentify<Holder extends { readonly accountId: string }>(parts: {
-  readonly kind: KeyKind;
-  readonly holders: KeyHolders<Holder>;
-  readonly clock: Clock;
+export function createIdentify<Holder>(parts: {
+  readonly keys: KeyCache<Holder>;
   readonly countWrongKeys: CountWrongKeys;
-}): (request: FastifyRequest) => Promise<Holder> {
-  const { kind, holders, clock, countWrongKeys } = parts;
-  const keys = new KeyCache({ holders, clock, ttlMs: KEY_TTL_MS, maxEntries: MAX_CACHED_KEYS });
+}): (request: FastifyRequest, keyHash: Buffer) => Promise<Holder | null> {
+  const { keys, countWrongKeys } = parts;
 
   let guesses = 0;
 
@@ -82,16 +70,8 @@ export function createIdentify<Holder extends { readonly accountId: string }>(pa
     }
   }
 
-  return async (request) => {
-    const keyHash = keyHashOf(request.headers.authorization, kind);
-    if (keyHash === null) throw badToken();
+  return async (request, keyHash) => {
     const known = keys.peek(keyHash);
-    const holder = known === undefined ? await lookUp(keyHash, request) : known;
-    if (holder === null) throw badToken();
-    const account = request.headers['x-service-account'];
-    if (account !== undefined && account !== holder.accountId) {
-      throw forbidden('The key is not one of the account in x-service-account');
-    }
-    return holder;
+    return known === undefined ? await lookUp(keyHash, request) : known;
   };
 }

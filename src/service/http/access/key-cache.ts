@@ -60,6 +60,13 @@ export class KeyCache<Holder> {
     return asked;
   }
 
+  /** Forgets the holders that match: this process looks them up again at once. */
+  forget(isMatch: (holder: Holder) => boolean): void {
+    for (const [id, { holder }] of this.#known) {
+      if (holder !== null && isMatch(holder)) this.#known.delete(id);
+    }
+  }
+
   get size(): number {
     return this.#known.size + this.#unknown.size;
   }

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { routeAccess } from '../access/route-access.ts';
+import { type RouteAccess, routeAccess } from '../access/route-access.ts';
 import { errorSchema } from './error-schema.ts';
 
 const ERROR_RESPONSE = {
@@ -31,6 +31,13 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
             scheme: 'bearer',
             description: 'An API key: vk_ and 32 hex digits.',
           },
+          session: {
+            type: 'apiKey',
+            in: 'cookie',
+            name: '__Host-vedette_session',
+            description:
+              'The session of a user who is signed in; over plain HTTP its name is vedette_session. Methods other than GET also need the Origin of the service.',
+          },
         },
         schemas: {
           Error: errorJsonSchema,
@@ -43,7 +50,7 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
       const access = routeAccess(document.route.config);
       // The agent protocol is defined in src/wire; users need no description of these routes.
       if (access.kind === 'agent') return { schema: { ...schema, hide: true }, url };
-      const needed = access.kind === 'role' ? `Needs the role \`${access.role}\`.` : '';
+      const needed = neededText(access);
       const description = [schema?.description, needed].filter(Boolean).join('\n\n');
       return {
         url,
@@ -52,16 +59,22 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
           ...(description === '' ? {} : { description }),
           ...(access.kind === 'role'
             ? {
-                security: [{ apiKey: [] }],
+                security: [{ apiKey: [] }, { session: [] }],
                 'x-role': access.role,
               }
             : {}),
+          ...(access.kind === 'user' ? { security: [{ session: [] }], 'x-signed-in': true } : {}),
           response: { ...describedResponses(schema), default: ERROR_RESPONSE },
         },
       };
     },
     transformObject: jsonSchemaTransformObject,
   });
+}
+
+function neededText(access: RouteAccess): string {
+  if (access.kind === 'role') return `Needs the role \`${access.role}\`.`;
+  return access.kind === 'user' ? 'Needs a user who is signed in.' : '';
 }
 
 /** What each answer is, where its schema does not say: the summary says what the route does. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import type { Site } from '../access/site.ts';
 import type { InFlight } from '../in-flight.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 
@@ -25,22 +26,27 @@ export const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 } as const;
 
+/** RFC 6797, for a year. Other hosts of the domain are not the service's. */
+const HSTS = 'max-age=31536000';
+
 export interface ObserveParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: ServiceMetrics;
   readonly inFlight: InFlight;
+  readonly site: Site;
   /** Aborts when the service stops: from then on no connection is kept alive. */
   readonly stopping: AbortSignal;
 }
 
 /** Request ids, security headers, metrics and the log of requests. Must be added first. */
 export function addObservation(app: FastifyInstance, parts: ObserveParts): void {
-  const { clock, log, metrics, inFlight, stopping } = parts;
+  const { clock, log, metrics, inFlight, stopping, site } = parts;
   app.addHook('onRequest', async (request, reply) => {
     const startMs = clock.monotonicMs();
     inFlight.add(reply.raw);
     reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id });
+    if (site.isHttps(request)) reply.header('strict-transport-security', HSTS);
     if (stopping.aborted) reply.header('connection', 'close');
     reply.raw.once('close', () => {
       const durationMs = clock.monotonicMs() - startMs;
@@ -63,7 +69,8 @@ export function addObservation(app: FastifyInstance, parts: ObserveParts): void 
   });
 }
 
-function callerFields({ caller, agent }: Pick<FastifyRequest, 'caller' | 'agent'>) {
-  if (caller?.by.kind === 'user') return { userId: caller.by.id };
+function callerFields(request: Pick<FastifyRequest, 'caller' | 'signedIn' | 'agent'>) {
+  const { caller, signedIn, agent } = request;
+  if (signedIn !== null) return { userId: signedIn.userId };
   return { keyId: caller?.by.id ?? agent?.keyId };
 }

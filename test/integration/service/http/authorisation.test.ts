@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ROLES, type Role } from '../../../../src/service/http/access/authenticator.ts';
+import { asPage, makeUser } from '../../../support/hostile/account-user.ts';
 import type { FullAccount } from '../../../support/hostile/full-account.ts';
 import { ownIds } from '../../../support/hostile/path-parameters.ts';
 import { type Answer, each, type Sent } from '../../../support/hostile/request-sender.ts';
@@ -16,6 +17,8 @@ const PUBLIC = [
   'GET /metrics',
   'GET /heartbeat/{token}',
   'POST /heartbeat/{token}',
+  'POST /v1/session',
+  'POST /v1/invitations/accept',
 ];
 
 /** Each account has its own by that name, if any. */
@@ -34,8 +37,10 @@ const QUERIES: Readonly<Record<string, (account: FullAccount) => string | undefi
 describe.each(['pglite'] as const)('on %s', (kind) => {
   describe('who may do what', () => {
     const fixtureOf = useHostileFixture(kind);
+    let made = 0;
     let operations: readonly Operation[] = [];
     let closed: readonly Operation[] = [];
+    let forUsers: readonly Operation[] = [];
     let keysOf: (account: FullAccount) => Promise<Readonly<Record<Role, string>>>;
 
     beforeAll(async () => {
@@ -43,6 +48,7 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
       const document = await send({ method: 'GET', path: '/openapi.json', key: null });
       operations = operationsOf(document.json);
       closed = operations.filter(({ role }) => role !== null);
+      forUsers = operations.filter(({ isForUsers }) => isForUsers);
       keysOf = async ({ apiKey: key }) => {
         const make = async (role: Role) => {
           const headers = { 'content-type': 'application/json' };
@@ -89,7 +95,9 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
     };
 
     it('is said by every operation, but for those that are known to be public', () => {
-      const open = operations.filter(({ role }) => role === null).map(({ name }) => name);
+      const open = operations
+        .filter(({ role, isForUsers }) => role === null && !isForUsers)
+        .map(({ name }) => name);
       expect(new Set(open)).toEqual(new Set(PUBLIC));
       const roles = closed.filter(({ role }) => !ROLES.some((known) => known === role));
       expect(roles.map(({ name }) => name)).toEqual([]);
@@ -184,6 +192,141 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
       // Some went with another, and what others name stays: that each was there was seen above.
       const isLetIn: Judge = ({ status }) => status < 300 || status === 404 || status === 409;
       expect(await walk(removals, isLetIn)).toEqual([]);
+    });
+
+    /** A new user of the party's account for each role: the cookies of their sessions. */
+    const cookiesOf = async ({ apiKey: key, email }: FullAccount) => {
+      const { send } = fixtureOf();
+      const make = async (role: Role) => {
+        made += 1;
+        const user = await makeUser({ send, key, email: `${role}-${made}.${email}`, role });
+        return [role, user.cookie] as const;
+      };
+      return Object.fromEntries(await Promise.all(ROLES.map(make))) as Record<Role, string>;
+    };
+    /** The same request by the cookie of a session instead of a key. */
+    const byCookie = (sent: Sent, cookie: string, page = asPage(cookie)): Sent => {
+      const { cookie: _, 'sec-fetch-site': __, ...headers } = { ...sent.headers };
+      return { ...sent, key: null, headers: { ...headers, ...page } };
+    };
+
+    describe('by the cookie of a session', () => {
+      it('is nothing without a session, with one that ended, and with one that never was', async () => {
+        const world = fixtureOf();
+        const { victim } = world;
+        const { read: ended } = await cookiesOf(victim);
+        await world.send({
+          method: 'DELETE',
+          path: '/v1/session',
+          key: null,
+          headers: asPage(ended),
+        });
+        const before = await world.victimsRows();
+        const cookies = ['a=b', ended, `vedette_session=${'x'.repeat(43)}`, 'vedette_session='];
+        const asked = [...closed, ...forUsers].flatMap((operation) =>
+          cookies.map((cookie) => ({
+            ...byCookie(requestFor(operation, victim, victim), cookie),
+            name: operation.name,
+          })),
+        );
+        const isOut: Judge = ({ status }) => status === 401 || status === 429;
+        expect(await walk(asked, isOut)).toEqual([]);
+        expect(await world.victimsRows()).toEqual(before);
+      });
+
+      it('is no change from another site, or from nowhere', async () => {
+        const world = fixtureOf();
+        const { victim } = world;
+        const before = await world.victimsRows();
+        const { cookie } = victim;
+        const pages: readonly Readonly<Record<string, string>>[] = [
+          { cookie },
+          { cookie, origin: 'https://evil.example' },
+          { cookie, origin: 'null' },
+          { cookie, 'sec-fetch-site': 'cross-site' },
+        ];
+        const asked = [...closed, ...forUsers]
+          .filter(({ method }) => method !== 'GET')
+          .flatMap((operation) =>
+            pages.map((page) => ({
+              ...byCookie(requestFor(operation, victim, victim), cookie, page),
+              name: operation.name,
+            })),
+          );
+        expect(asked.length).toBeGreaterThan(250);
+        expect(await walk(asked, ({ status }) => status === 403)).toEqual([]);
+        expect(await world.victimsRows()).toEqual(before);
+      });
+
+      it('is no more than the role of the user', async () => {
+        const world = fixtureOf();
+        const { victim } = world;
+        const cookies = await cookiesOf(victim);
+        const before = await world.victimsRows();
+        const asked = closed.flatMap((operation) =>
+          ROLES.slice(0, rankOf(operation)).map((role) => ({
+            ...byCookie(requestFor(operation, victim, victim), cookies[role]),
+            name: operation.name,
+            wanted: { role, needed: operation.role },
+          })),
+        );
+        const isTold: Judge = ({ status, json }, sent) => {
+          const { role, needed } = json.attributes;
+          const { wanted } = sent as (typeof asked)[number];
+          return status === 403 && role === wanted.role && needed === wanted.needed;
+        };
+        expect(await walk(asked, isTold)).toEqual([]);
+        expect(await world.victimsRows()).toEqual(before);
+      });
+
+      it('is never about what another account has, even if the request names that account', async () => {
+        const world = fixtureOf();
+        const { victim } = world;
+        const stranger = await world.newAttacker();
+        const before = await world.victimsRows();
+        const asked = [...closed, ...forUsers]
+          .filter(({ path }) => path.includes('{'))
+          .map((operation) => ({
+            ...byCookie(requestFor(operation, stranger, victim), stranger.cookie),
+            name: operation.name,
+          }));
+        const isNotThere: Judge = ({ status, json }, { name }) =>
+          OF_ANY_NAME.includes(name) ? status === 200 && json.length === 0 : status === 404;
+        expect(await walk(asked, isNotThere)).toEqual([]);
+        const named = closed.map((operation) => {
+          const sent = byCookie(requestFor(operation, victim, victim), stranger.cookie);
+          const headers = { ...sent.headers, 'x-service-account': victim.accountId };
+          return { ...sent, headers, name: operation.name };
+        });
+        expect(await walk(named, ({ status }) => status === 403)).toEqual([]);
+        expect(await world.victimsRows()).toEqual(before);
+      });
+
+      it('is all that the least role allows, about what is of the own account', async () => {
+        const world = fixtureOf();
+        const owner = await world.newAttacker();
+        const cookies = await cookiesOf(owner);
+        const asked = closed.map((operation) => ({
+          ...byCookie(
+            requestFor(operation, owner, owner),
+            cookies[ROLES[rankOf(operation)] ?? 'read'],
+          ),
+          name: operation.name,
+        }));
+        const rest = asked.filter(({ method }) => method !== 'DELETE');
+        expect(await walk(rest, ({ status }) => status < 300)).toEqual([]);
+      });
+
+      it('is about oneself for users alone, and not for keys', async () => {
+        const { victim } = fixtureOf();
+        expect(forUsers.length).toBeGreaterThan(5);
+        const asked = forUsers.map((operation) => {
+          const { cookie: _, ...headers } = { ...requestFor(operation, victim, victim).headers };
+          const sent = requestFor(operation, victim, victim);
+          return { ...sent, headers, key: victim.apiKey, name: operation.name };
+        });
+        expect(await walk(asked, ({ status }) => status === 403)).toEqual([]);
+      });
     });
 
     it('is to ping for whoever has the token', async () => {

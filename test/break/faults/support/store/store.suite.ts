@@ -10,6 +10,7 @@ import { alertsScenario, failuresScenario, remindersScenario } from './store-sce
 import { crudScenarios, partsScenario } from './store-scenarios-crud.ts';
 import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
 import { resultsScenario, rollUpsScenario } from './store-scenarios-results.ts';
+import { usersScenario } from './store-scenarios-users.ts';
 import { type FaultService, openFaultService } from './store-service.ts';
 
 /** Set it to select the same faults again. */
@@ -23,6 +24,8 @@ const BESIDE_REQUESTS =
   'asked by the walk that encrypts stored credentials, which is made again, and by the command that decrypts them';
 
 const FOLLOWED = 'asked for clients that follow events, which resume after a failure';
+const BY_COOKIE = 'asked with the cookie of a user, which the clients of the scenarios do not have';
+const FOR_THE_FIRST_USER = 'asked until there is a user, by one transaction';
 
 /** Operations that no scenario reaches, with the reason. */
 const WITH_KEY = 'asked only for requests with an Idempotency-Key, which no scenario sends';
@@ -36,6 +39,20 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'events/sql.ts latestPosition': FOLLOWED,
   'events/sql.ts listEvents': FOLLOWED,
   'events/sql.ts eventsAfter': FOLLOWED,
+  'accounts/sql.ts countAccounts': 'asked once, before the service is there',
+  'accounts/sql.ts findFirstAccount': FOR_THE_FIRST_USER,
+  'sessions/sql.ts deleteSession': BY_COOKIE,
+  'sessions/sql.ts deleteSessionsOf': BY_COOKIE,
+  'sessions/sql.ts findActiveSessions': BY_COOKIE,
+  'sessions/sql.ts listSessions': BY_COOKIE,
+  'sessions/sql.ts touchSession': BY_COOKIE,
+  'users/sql.ts findUser': BY_COOKIE,
+  'users/sql.ts listAccountsOfUser': BY_COOKIE,
+  'users/sql.ts updatePassword': BY_COOKIE,
+  'users/links.sql.ts deleteSetupLinks': FOR_THE_FIRST_USER,
+  'users/links.sql.ts insertSetupLink': FOR_THE_FIRST_USER,
+  'users/links.sql.ts isSetupLink': FOR_THE_FIRST_USER,
+  'users/sql.ts hasUser': FOR_THE_FIRST_USER,
   'root-cause/claims.sql.ts dropPending': 'asked for a model of another company alone',
   'root-cause/claims.sql.ts releasePending': 'asked for a model of another company alone',
   'root-cause/claims.sql.ts useModelOnce': 'asked for a model of another company alone',
@@ -74,6 +91,7 @@ const WORKLOADS: readonly Scenario[] = [
   heartbeatsScenario,
   startScenario,
   partsScenario,
+  usersScenario,
 ];
 
 /**

@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { normalizeIP } from '@fastify/rate-limit';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { everyHour } from '../database/retention.ts';
+import type { Store } from '../database/store.ts';
+import { tooManySignIns } from '../errors.ts';
+import { addFailure, deleteFailuresBefore, subtractFailure } from './attempts.sql.ts';
+
+const WINDOW_MS = 15 * 60_000;
+/** Most failures of a window. Many users may share an address, and many addresses may attack a user. */
+const LIMITS = { address: 100, both: 10, email: 100 } as const;
+const ROWS_AT_ONCE = 1_000;
+
+/** Throttles sign-ins across replicas, in the same way for users who do not exist. */
+export interface Attempts {
+  /**
+   * Counts an attempt as failed until it has succeeded, so that concurrent ones count too.
+   *
+   * @param email in lower case
+   * @returns call it if the attempt succeeds
+   * @throws ServiceError 429
+   */
+  begin(email: string, address: string): Promise<() => Promise<void>>;
+  /** Deletes old counts until the signal aborts. */
+  maintain(signal: AbortSignal): Promise<void>;
+}
+
+export function createAttempts({
+  store,
+  clock,
+  log,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): Attempts {
+  const count = async (kind: keyof typeof LIMITS, subject: Buffer): Promise<void> => {
+    const nowMs = clock.wallMs();
+    const counted = await addFailure(store, { subject, nowMs, windowMs: WINDOW_MS });
+    if (counted.failures <= LIMITS[kind]) return;
+    const endsInMs = counted.firstAt.getTime() + WINDOW_MS - nowMs;
+    throw tooManySignIns(Math.max(1, Math.ceil(endsInMs / 1000)));
+  };
+  return {
+    async begin(email, given) {
+      const address = normalizeIP(given);
+      const subjects = {
+        address: subjectOf(address, ''),
+        both: subjectOf(address, email),
+        email: subjectOf('', email),
+      };
+      // The address first: beyond its limit it adds no rows.
+      await count('address', subjects.address);
+      await count('both', subjects.both);
+      await count('email', subjects.email);
+      return () => subtractFailure(store, Object.values(subjects));
+    },
+
+    maintain: (signal) =>
+      everyHour(
+        { clock, log },
+        'counts of failed sign-ins were not deleted',
+        async () => {
+          let deleted = ROWS_AT_ONCE;
+          while (deleted === ROWS_AT_ONCE && !signal.aborted) {
+            const beforeMs = clock.wallMs() - WINDOW_MS;
+            deleted = await deleteFailuresBefore(store, { beforeMs, limit: ROWS_AT_ONCE });
+          }
+        },
+        signal,
+      ),
+  };
+}
+
+/** Hashed, because people also type passwords into the field of the email. */
+function subjectOf(address: string, email: string): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([address, email]))
+    .digest();
+}

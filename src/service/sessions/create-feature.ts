@@ -1,0 +1,45 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Store } from '../database/store.ts';
+import { createInvitations, type Invitations } from '../users/invitations.ts';
+import { createPasswords, type Passwords } from '../users/passwords.ts';
+import { createSetup, type Setup } from '../users/setup.ts';
+import { createUsers, type Users } from '../users/users.ts';
+import { type Attempts, createAttempts } from './attempts.ts';
+import { DEFAULT_SESSION_LIMITS, type SessionLimits } from './session-config.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+import { createSignIn, type SignIn } from './sign-in.ts';
+
+/** Users, how they sign in, and their sessions. */
+export interface UserFeatures {
+  readonly users: Users;
+  readonly invitations: Invitations;
+  readonly setup: Setup;
+  readonly sessions: Sessions;
+  readonly attempts: Attempts;
+  readonly signIn: SignIn;
+}
+
+export function createUserFeatures(given: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly ids: () => string;
+  /** Default: DEFAULT_SESSION_LIMITS. */
+  readonly limits: SessionLimits | undefined;
+  /** Default: those with the present cost. */
+  readonly passwords: Passwords | undefined;
+}): UserFeatures {
+  const { limits = DEFAULT_SESSION_LIMITS, passwords = createPasswords(), ...parts } = given;
+  const sessions = createSessions({ ...parts, limits });
+  const attempts = createAttempts(parts);
+  const signIn = createSignIn({ ...parts, passwords, attempts, sessions });
+  return {
+    users: createUsers({ ...parts, sessions }),
+    invitations: createInvitations({ ...parts, passwords, sessions, signIn }),
+    setup: createSetup({ ...parts, passwords }),
+    sessions,
+    attempts,
+    signIn,
+  };
+}

@@ -1,0 +1,166 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { notFound } from '../errors.ts';
+import { refuseForeignPage, userOf } from '../http/access/authentication.ts';
+import { ROLES } from '../http/access/authenticator.ts';
+import { NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
+import { emailSchema } from '../users/email.ts';
+import { givenPassword, newPassword } from '../users/passwords.ts';
+import type { Users } from '../users/users.ts';
+import { beginSession, clearCookie, clientOf, type SessionParts } from './begin-session.ts';
+import type { SignIn } from './sign-in.ts';
+
+const TAGS = ['Sessions'];
+const USER = { user: true } as const;
+
+const account = z.strictObject({ id: z.string(), name: z.string(), role: z.enum(ROLES) });
+const session = z.strictObject({
+  user: z.strictObject({ id: z.string(), email: z.string() }),
+  accounts: z
+    .array(account)
+    .describe('Those of the user. Requests without `x-service-account` are about the first.'),
+});
+const listed = z.strictObject({
+  id: z.string(),
+  current: z.boolean().describe('Whether it is the session of this request.'),
+  address: z.string().describe('The address from which the user signed in.'),
+  user_agent: z.string(),
+  created_at: z.iso.datetime(),
+  last_used_at: z.iso.datetime().describe('To the minute.'),
+  ends_at: z.iso.datetime().describe('It ends earlier if it is not used.'),
+});
+const SIGNED_IN = z.null().describe('Signed in; the cookie of the session is set.');
+
+/** Signing in and out, and the own sessions: src/service/README.md, "Users and sessions". */
+export function sessionsRoutes(
+  parts: SessionParts & { readonly signIn: SignIn; readonly users: Pick<Users, 'accountsOf'> },
+): FastifyPluginAsync {
+  const { site, sessions, signIn, users } = parts;
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      '/v1/session',
+      {
+        config: { public: true },
+        schema: {
+          tags: TAGS,
+          summary: 'Sign in by email and password',
+          body: z.strictObject({ email: emailSchema, password: givenPassword }),
+          response: { 204: SIGNED_IN },
+        },
+      },
+      async (request, reply) => {
+        refuseForeignPage(site, request);
+        const started = await signIn.byPassword(request.body, clientOf(request));
+        await beginSession(parts, request, reply, started);
+        return reply.code(204).send(null);
+      },
+    );
+
+    app.get(
+      '/v1/session',
+      {
+        config: USER,
+        schema: {
+          tags: TAGS,
+          summary: 'Read who is signed in, and the accounts of the user',
+          response: { 200: session },
+        },
+      },
+      async (request) => {
+        const { userId: id, email } = userOf(request);
+        return { user: { id, email }, accounts: [...(await users.accountsOf(id))] };
+      },
+    );
+
+    app.delete(
+      '/v1/session',
+      {
+        config: USER,
+        schema: { tags: TAGS, summary: 'Sign out', response: { 204: NO_CONTENT } },
+      },
+      async (request, reply) => {
+        const { userId, sessionId } = userOf(request);
+        await sessions.end(userId, sessionId);
+        clearCookie(site, request, reply);
+        return reply.code(204).send(null);
+      },
+    );
+
+    app.get(
+      '/v1/sessions',
+      {
+        config: USER,
+        schema: {
+          tags: TAGS,
+          summary: 'List the own sessions, the most recent sign-in first',
+          response: { 200: z.array(listed) },
+        },
+      },
+      async (request) => {
+        const { userId, sessionId } = userOf(request);
+        return (await sessions.list(userId)).map((each) => ({
+          id: each.id,
+          current: each.id === sessionId,
+          address: each.address,
+          user_agent: each.userAgent,
+          created_at: each.createdAt.toISOString(),
+          last_used_at: each.lastUsedAt.toISOString(),
+          ends_at: each.endsAt.toISOString(),
+        }));
+      },
+    );
+
+    app.delete(
+      '/v1/sessions',
+      {
+        config: USER,
+        schema: { tags: TAGS, summary: 'Sign out everywhere', response: { 204: NO_CONTENT } },
+      },
+      async (request, reply) => {
+        await sessions.endAll(userOf(request).userId);
+        clearCookie(site, request, reply);
+        return reply.code(204).send(null);
+      },
+    );
+
+    app.delete(
+      '/v1/sessions/:id',
+      {
+        config: USER,
+        schema: {
+          tags: TAGS,
+          summary: 'End one of the own sessions',
+          params: z.object({ id: uuidParam }),
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        const isEnded = await sessions.end(userOf(request).userId, request.params.id);
+        if (!isEnded) throw notFound('session');
+        return reply.code(204).send(null);
+      },
+    );
+
+    app.put(
+      '/v1/password',
+      {
+        config: USER,
+        schema: {
+          tags: TAGS,
+          summary: 'Change the own password, and sign out everywhere else',
+          body: z.strictObject({ currentPassword: givenPassword, newPassword }),
+          response: { 204: SIGNED_IN },
+        },
+      },
+      async (request, reply) => {
+        const { userId } = userOf(request);
+        const started = await signIn.changePassword(userId, request.body, clientOf(request));
+        await beginSession(parts, request, reply, started);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}

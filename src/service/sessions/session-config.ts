@@ -1,0 +1,49 @@
+import { wholeNumber } from '../../runtime/config/parsers.ts';
+import { readVariable } from '../../runtime/config/read-variable.ts';
+import type { Environment, Variable } from '../../runtime/config/variable.ts';
+
+export interface SessionLimits {
+  /** A session ends if it is not used for so long. */
+  readonly idleMs: number;
+  /** A session ends so long after the sign-in, however often it is used. */
+  readonly maxMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const MAX_DAYS = 365;
+const IDLE_HOURS = 72;
+const SESSION_DAYS = 30;
+
+export const DEFAULT_SESSION_LIMITS: SessionLimits = {
+  idleMs: IDLE_HOURS * HOUR_MS,
+  maxMs: SESSION_DAYS * DAY_MS,
+};
+
+export const SESSION_VARIABLES = {
+  sessionIdleHours: {
+    name: 'SESSION_IDLE_HOURS',
+    default: String(IDLE_HOURS),
+    whenUnset: IDLE_HOURS,
+    meaning: 'A user is signed out after so long without a request.',
+    allowed: `a whole number of hours from 1 to ${24 * MAX_DAYS}`,
+    secret: false,
+    parse: wholeNumber(1, 24 * MAX_DAYS),
+  } satisfies Variable<number>,
+  sessionMaxDays: {
+    name: 'SESSION_MAX_DAYS',
+    default: String(SESSION_DAYS),
+    whenUnset: SESSION_DAYS,
+    meaning: 'A user is signed out so long after signing in, in any case.',
+    allowed: `a whole number of days from 1 to ${MAX_DAYS}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_DAYS),
+  } satisfies Variable<number>,
+} as const;
+
+export function readSessionLimits(env: Environment): SessionLimits {
+  return {
+    idleMs: readVariable(env, SESSION_VARIABLES.sessionIdleHours) * HOUR_MS,
+    maxMs: readVariable(env, SESSION_VARIABLES.sessionMaxDays) * DAY_MS,
+  };
+}

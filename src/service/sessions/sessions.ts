@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import { batched } from '../../runtime/batched.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { storableText } from '../../runtime/text/storable-text.ts';
+import { everyHour } from '../database/retention.ts';
+import type { Store, Transaction } from '../database/store.ts';
+
+import { hashOfKey, type SignedIn } from '../http/access/authenticator.ts';
+import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from '../http/access/key-cache.ts';
+import { noteSignIn } from '../users/shared.sql.ts';
+import type { SessionLimits } from './session-config.ts';
+import {
+  deleteEndedSessions,
+  deleteSession,
+  deleteSessionsBeyond,
+  deleteSessionsOf,
+  findActiveSessions,
+  insertSession,
+  listSessions,
+  type StoredSession,
+  touchSession,
+} from './sql.ts';
+
+const TOKEN_BYTES = 32;
+/** A session's last use is stored at most this often. */
+const TOUCH_EVERY_MS = 60_000;
+/** A further sign-in ends the oldest one. */
+const MAX_SESSIONS_PER_USER = 100;
+const MAX_USER_AGENT_CHARS = 300;
+const ROWS_AT_ONCE = 1_000;
+
+export interface SessionsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly limits: SessionLimits;
+}
+
+/** Where a request comes from. */
+export interface Client {
+  readonly address: string;
+  readonly userAgent: string;
+}
+
+export interface NewSession {
+  /** For the cookie: only its hash is stored. */
+  readonly token: string;
+  readonly maxAgeSeconds: number;
+}
+
+/** The sessions of users: README.md of this folder. */
+export interface Sessions {
+  /** Finds the user of a session by the hash of its token, for requests. */
+  readonly cache: KeyCache<SignedIn>;
+  /** Signs a user in. */
+  start(userId: string, client: Client): Promise<NewSession>;
+  /** The most recent sign-in first. */
+  list(userId: string): Promise<readonly StoredSession[]>;
+  /** @returns false where the user has no such session */
+  end(userId: string, id: string): Promise<boolean>;
+  endAll(userId: string): Promise<void>;
+  /** The same as a part of a transaction; `forget` the user after it. */
+  endAllIn(tx: Transaction, userId: string): Promise<void>;
+  /** Makes changes of a user take effect on this replica at once; on others within KEY_TTL_MS. */
+  forget(userId: string): void;
+  /** Deletes ended sessions until the signal aborts. */
+  maintain(signal: AbortSignal): Promise<void>;
+}
+
+export function createSessions({ store, clock, log, ids, limits }: SessionsParts): Sessions {
+  const ends = () => ({
+    nowMs: clock.wallMs(),
+    idleSinceMs: clock.wallMs() - limits.idleMs,
+  });
+  const find = batched((_all, hashes: readonly Uint8Array[]) =>
+    findActiveSessions(store, hashes, ends()),
+  );
+  const authenticate = async (hash: Buffer): Promise<SignedIn | null> => {
+    const found = await find('', hash);
+    if (found === null) return null;
+    const { id, userId, email, memberships, lastUsedAt } = found;
+    const usedAtMs = clock.wallMs();
+    if (usedAtMs - lastUsedAt.getTime() > TOUCH_EVERY_MS) {
+      await touchSession(store, { id, usedAtMs, staleMs: TOUCH_EVERY_MS });
+    }
+    return { sessionId: id, userId, email, memberships };
+  };
+  const cache = new KeyCache({
+    holders: { authenticate },
+    clock,
+    ttlMs: KEY_TTL_MS,
+    maxEntries: MAX_CACHED_KEYS,
+  });
+  const forget = (ofUser: string): void => cache.forget(({ userId }) => userId === ofUser);
+
+  return {
+    cache,
+    forget,
+
+    async start(userId, { address, userAgent }) {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      const nowMs = clock.wallMs();
+      const now = new Date(nowMs);
+      const session = {
+        id: ids(),
+        userId,
+        address,
+        userAgent: storableText(userAgent.slice(0, MAX_USER_AGENT_CHARS)),
+        createdAt: now,
+        lastUsedAt: now,
+        endsAt: new Date(nowMs + limits.maxMs),
+        tokenHash: hashOfKey(token),
+      };
+      await store.transaction(async (tx) => {
+        await noteSignIn(tx, { id: userId, atMs: nowMs });
+        await insertSession(tx, session);
+        await deleteSessionsBeyond(tx, { userId, max: MAX_SESSIONS_PER_USER });
+      });
+      return { token, maxAgeSeconds: Math.floor(limits.maxMs / 1000) };
+    },
+
+    list: (userId) => listSessions(store, userId, ends()),
+
+    async end(userId, id) {
+      const isEnded = await deleteSession(store, { userId, id });
+      forget(userId);
+      return isEnded;
+    },
+
+    async endAll(userId) {
+      await deleteSessionsOf(store, userId);
+      forget(userId);
+    },
+
+    endAllIn: (tx, userId) => deleteSessionsOf(tx, userId),
+
+    maintain: (signal) =>
+      everyHour(
+        { clock, log },
+        'ended sessions were not deleted',
+        async () => {
+          let deleted = ROWS_AT_ONCE;
+          while (deleted === ROWS_AT_ONCE && !signal.aborted) {
+            deleted = await deleteEndedSessions(store, ends(), ROWS_AT_ONCE);
+          }
+        },
+        signal,
+      ),
+  };
+}

@@ -1,0 +1,131 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { callerOf, refuseForeignPage } from '../http/access/authentication.ts';
+import { ROLES } from '../http/access/authenticator.ts';
+import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { beginSession, clientOf, type SessionParts } from '../sessions/begin-session.ts';
+import { emailSchema } from './email.ts';
+import type { Invitation, Invitations } from './invitations.ts';
+import { givenPassword } from './passwords.ts';
+
+const TAGS = ['Users'];
+const ADMIN = { role: 'admin' } as const;
+const PATH = '/v1/invitations';
+
+const fields = {
+  email: emailSchema,
+  role: z.enum(ROLES).describe('The role of the user in the account.'),
+};
+const response = z.strictObject({
+  id: z.string(),
+  ...fields,
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime(),
+});
+const newResponse = response.extend({
+  url: z.string().describe('The link to send to the user. It works once, and is shown only once.'),
+});
+
+export interface InvitationsRoutesParts extends SessionParts {
+  readonly invitations: Invitations;
+}
+
+/** Invitations to an account: src/service/README.md, "Users and sessions". */
+export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginAsync {
+  const { invitations, site, sessions } = parts;
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      PATH,
+      {
+        config: { ...ADMIN, showsSecret: true },
+        schema: {
+          tags: TAGS,
+          summary: 'Invite a user to the account by a link',
+          description: 'Replaces an earlier invitation of the same email.',
+          body: z.strictObject(fields),
+          response: { 201: newResponse },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const { invitation, token } = await invitations.create(accountId, request.body);
+        const url = `${site.baseOf(request)}/invitations/${token}`;
+        return reply.code(201).send({ ...presentInvitation(invitation), url });
+      },
+    );
+
+    app.get(
+      PATH,
+      {
+        config: ADMIN,
+        schema: {
+          tags: TAGS,
+          summary: 'List open invitations, oldest first',
+          querystring: z.strictObject({ limit: pageQuery.limit, page: pageQuery.page }),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const found = await invitations.list(callerOf(request).accountId, request.query);
+        return found.map(presentInvitation);
+      },
+    );
+
+    app.delete(
+      `${PATH}/:id`,
+      {
+        config: ADMIN,
+        schema: {
+          tags: TAGS,
+          summary: 'Withdraw an invitation',
+          params: z.object({ id: uuidParam }),
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await invitations.remove(callerOf(request).accountId, request.params.id);
+        return reply.code(204).send(null);
+      },
+    );
+
+    app.post(
+      `${PATH}/accept`,
+      {
+        config: { public: true },
+        schema: {
+          tags: TAGS,
+          summary: 'Accept an invitation, and sign in',
+          description:
+            'A new user chooses a password. A user who has one gives that password, or is signed in and gives none.',
+          body: z.strictObject({
+            token: z.string().max(100).describe('The end of the link.'),
+            password: givenPassword.optional(),
+          }),
+          response: { 204: z.null().describe('Signed in; the cookie of the session is set.') },
+        },
+      },
+      async (request, reply) => {
+        refuseForeignPage(site, request);
+        const { token, password = null } = request.body;
+        const signedIn = site.isOwn(request) ? await app.identifyUser(request) : null;
+        const client = clientOf(request);
+        const userId = await invitations.accept({ token, password, signedIn }, client);
+        await beginSession(parts, request, reply, await sessions.start(userId, client));
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}
+
+function presentInvitation(invitation: Invitation): z.output<typeof response> {
+  return {
+    id: invitation.id,
+    email: invitation.email,
+    role: invitation.role,
+    created_at: invitation.createdAt.toISOString(),
+    expires_at: invitation.expiresAt.toISOString(),
+  };
+}

@@ -1,0 +1,199 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { lockAccount } from '../accounts/shared.sql.ts';
+import { everyHour } from '../database/retention.ts';
+import type { Store, Transaction } from '../database/store.ts';
+import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
+import type { Role, SignedIn } from '../http/access/authenticator.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import { validate } from '../http/resources/problems.ts';
+import type { Client, Sessions } from '../sessions/sessions.ts';
+import type { SignIn } from '../sessions/sign-in.ts';
+import { emailOf } from './email.ts';
+import { hashOfLinkToken, newLinkToken } from './link-token.ts';
+import {
+  countInvitations,
+  deleteExpiredLinks,
+  deleteInvitation,
+  type Invitation,
+  insertInvitation,
+  listInvitations,
+  lockInvitation,
+} from './links.sql.ts';
+import { newPassword, type Passwords } from './passwords.ts';
+import { countMembers, findMember, findUserByEmail, insertMembership, insertUser } from './sql.ts';
+
+export type { Invitation } from './links.sql.ts';
+
+const DAY_MS = 86_400_000;
+const VALID_MS = 7 * DAY_MS;
+/** Of one account, open invitations included. */
+const MAX_USERS = 1_000;
+const ROWS_AT_ONCE = 1_000;
+
+export interface InvitationsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly passwords: Passwords;
+  readonly sessions: Pick<Sessions, 'forget'>;
+  readonly signIn: Pick<SignIn, 'isPassword'>;
+}
+
+/** What the page of an invitation shows. */
+export interface ShownInvitation {
+  readonly email: string;
+  readonly role: Role;
+  /** Whether a user has this email, who then signs in with the password that exists. */
+  readonly isKnown: boolean;
+}
+
+export interface Acceptance {
+  readonly token: string;
+  /** Null where the user is signed in. */
+  readonly password: string | null;
+  readonly signedIn: SignedIn | null;
+}
+
+/** Invitations to an account, by links that work once: README.md of this folder. */
+export interface Invitations {
+  /** Replaces an earlier one of the same email. @throws ServiceError 409 for a member, or too many */
+  create(
+    accountId: string,
+    fields: { email: string; role: Role },
+  ): Promise<{ readonly invitation: Invitation; readonly token: string }>;
+  /** Those that are open, oldest first. */
+  list(accountId: string, page: Page): Promise<readonly Invitation[]>;
+  /** @throws ServiceError 404 */
+  remove(accountId: string, id: string): Promise<void>;
+  /** @throws ServiceError 404 where the link is not valid */
+  show(token: string): Promise<ShownInvitation>;
+  /**
+   * @returns the id of the user, who joined the account
+   * @throws ServiceError 404 where the link is not valid, 401 for a wrong password of a known user
+   */
+  accept(acceptance: Acceptance, client: Client): Promise<string>;
+  /** Deletes expired links until the signal aborts. */
+  maintain(signal: AbortSignal): Promise<void>;
+}
+
+export function createInvitations(parts: InvitationsParts): Invitations {
+  const { store, clock, log, ids, passwords, sessions, signIn } = parts;
+
+  const find = async (tx: Transaction, token: string): Promise<Invitation> => {
+    const tokenHash = hashOfLinkToken(token);
+    const found = await lockInvitation(tx, { tokenHash, nowMs: clock.wallMs() });
+    if (found === null) throw linkGone();
+    return found;
+  };
+  const join = async (tx: Transaction, userId: string, invitation: Invitation): Promise<void> => {
+    const { accountId, id, role } = invitation;
+    await insertMembership(tx, { accountId, userId, role, createdAtMs: clock.wallMs() });
+    await deleteInvitation(tx, { accountId, id });
+  };
+
+  return {
+    async create(accountId, { email: given, role }) {
+      const email = emailOf(given);
+      const { token, tokenHash } = newLinkToken();
+      const nowMs = clock.wallMs();
+      const invitation: Invitation = {
+        id: ids(),
+        accountId,
+        email,
+        role,
+        createdAt: new Date(nowMs),
+        expiresAt: new Date(nowMs + VALID_MS),
+      };
+      await store.transaction(async (tx) => {
+        await lockAccount(tx, accountId);
+        const user = await findUserByEmail(tx, email);
+        if (user !== null && (await findMember(tx, { accountId, userId: user.id })) !== null) {
+          throw conflict('A user of the account has this email already');
+        }
+        const users = await countMembers(tx, accountId);
+        if (users + (await countInvitations(tx, accountId)) >= MAX_USERS) {
+          throw conflict(
+            `An account has at most ${MAX_USERS} users and open invitations: remove some first`,
+            { limit: MAX_USERS },
+          );
+        }
+        await insertInvitation(tx, { ...invitation, tokenHash });
+      });
+      return { invitation, token };
+    },
+
+    list: (accountId, page) =>
+      listInvitations(store, { accountId, ...rangeOf(page), nowMs: clock.wallMs() }),
+
+    async remove(accountId, id) {
+      if (!(await deleteInvitation(store, { accountId, id }))) throw notFound('invitation');
+    },
+
+    show: (token) =>
+      store.transaction(async (tx) => {
+        const { email, role } = await find(tx, token);
+        return { email, role, isKnown: (await findUserByEmail(tx, email)) !== null };
+      }),
+
+    async accept({ token, password, signedIn }, client) {
+      const { email } = await store.transaction((tx) => find(tx, token));
+      if (signedIn?.email === email) {
+        await store.transaction(async (tx) => join(tx, signedIn.userId, await find(tx, token)));
+        sessions.forget(signedIn.userId);
+        return signedIn.userId;
+      }
+      if ((await findUserByEmail(store, email)) !== null) {
+        // Whoever has the link may not be the user.
+        const user = await signIn.isPassword(email, password ?? '', client);
+        if (user === null) throw wrongPassword();
+        await store.transaction(async (tx) => join(tx, user.id, await find(tx, token)));
+        sessions.forget(user.id);
+        return user.id;
+      }
+      const checked = validate(newPassword, password ?? '', 'body');
+      if (!checked.ok) {
+        throw invalid(checked.problems.map((problem) => ({ ...problem, path: 'body.password' })));
+      }
+      const passwordHash = await passwords.hash(checked.value);
+      const id = ids();
+      await store.transaction(async (tx) => {
+        const invitation = await find(tx, token);
+        const user = { id, email, passwordHash, createdAtMs: clock.wallMs() };
+        if (!(await insertUser(tx, user))) {
+          throw conflict('A user with this email was just made: open the link again');
+        }
+        await join(tx, id, invitation);
+      });
+      return id;
+    },
+
+    maintain: (signal) =>
+      everyHour(
+        { clock, log },
+        'expired links were not deleted',
+        async () => {
+          let deleted = ROWS_AT_ONCE;
+          while (deleted === ROWS_AT_ONCE && !signal.aborted) {
+            const beforeMs = clock.wallMs();
+            deleted = await deleteExpiredLinks(store, { beforeMs, limit: ROWS_AT_ONCE });
+          }
+        },
+        signal,
+      ),
+  };
+}
+
+/** 404 for a link that was used, has expired or never existed. */
+export function linkGone(): ServiceError {
+  return new ServiceError(404, 'This link was used already, or it has expired: ask for another');
+}
+
+function wrongPassword(): ServiceError {
+  return new ServiceError(
+    401,
+    'A user with this email exists already, and the password is not theirs: use the password with which you sign in',
+  );
+}

@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto';
+import { hashOfKey, tokenHashOf } from '../http/access/authenticator.ts';
+
+const TOKEN_BYTES = 32;
+
+/** The token of a link that works once. Only its hash is stored. */
+export function newLinkToken(): { readonly token: string; readonly tokenHash: Buffer } {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  return { token, tokenHash: hashOfKey(token) };
+}
+
+/** The hash of a token that somebody sent; that of nothing where it cannot be one. */
+export function hashOfLinkToken(token: string): Buffer {
+  return tokenHashOf(token) ?? Buffer.alloc(0);
+}

@@ -1,0 +1,122 @@
+import type { AccountKey } from '../database/account-key.ts';
+import type { AccountRange } from '../database/page-entries.ts';
+import type { Sql } from '../database/store.ts';
+import type { Role } from '../http/access/authenticator.ts';
+
+export type Invitation = {
+  readonly id: string;
+  readonly accountId: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};
+
+const INVITATION = 'id, account_id, email, role, created_at, expires_at';
+
+/** Replaces an earlier invitation of the same email to the account. */
+export async function insertInvitation(
+  sql: Sql,
+  invitation: Invitation & { readonly tokenHash: Uint8Array },
+): Promise<void> {
+  const { id, accountId, email, role, tokenHash, createdAt, expiresAt } = invitation;
+  await sql.query(`delete from one_time_links where account_id = $1 and email = $2`, [
+    accountId,
+    email,
+  ]);
+  await sql.query(
+    `insert into one_time_links
+       (id, kind, account_id, email, role, token_hash, created_at, expires_at)
+     values ($1, 'invitation', $2, $3, $4, $5::bytea, $6::timestamptz, $7::timestamptz)`,
+    [id, accountId, email, role, tokenHash, createdAt, expiresAt],
+  );
+}
+
+/** Of any account. Locks it, so that it is used once. */
+export async function lockInvitation(
+  sql: Sql,
+  { tokenHash, nowMs }: { readonly tokenHash: Uint8Array; readonly nowMs: number },
+): Promise<Invitation | null> {
+  const [found] = await sql.query<Invitation>(
+    `select ${INVITATION} from one_time_links
+     where kind = 'invitation' and token_hash = $1::bytea and expires_at > $2::timestamptz
+     for update`,
+    [tokenHash, new Date(nowMs)],
+  );
+  return found ?? null;
+}
+
+/** Oldest first. */
+export function listInvitations(
+  sql: Sql,
+  { accountId, limit, offset, nowMs }: AccountRange & { readonly nowMs: number },
+): Promise<readonly Invitation[]> {
+  return sql.query<Invitation>(
+    `select ${INVITATION} from one_time_links
+     where account_id = $1 and kind = 'invitation' and expires_at > $4::timestamptz
+     order by created_at, id limit $2::bigint offset $3::bigint`,
+    [accountId, limit, offset, new Date(nowMs)],
+  );
+}
+
+export async function countInvitations(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    'select count(*)::int as count from one_time_links where account_id = $1',
+    [accountId],
+  );
+  return row?.count ?? 0;
+}
+
+export async function deleteInvitation(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
+  const rows = await sql.query(
+    'delete from one_time_links where account_id = $1 and id = $2 returning id',
+    [accountId, id],
+  );
+  return rows.length > 0;
+}
+
+export async function insertSetupLink(
+  sql: Sql,
+  link: {
+    readonly id: string;
+    readonly tokenHash: Uint8Array;
+    readonly createdAtMs: number;
+    readonly expiresAtMs: number;
+  },
+): Promise<void> {
+  await sql.query(
+    `insert into one_time_links (id, kind, token_hash, created_at, expires_at)
+     values ($1, 'setup', $2::bytea, $3::timestamptz, $4::timestamptz)`,
+    [link.id, link.tokenHash, new Date(link.createdAtMs), new Date(link.expiresAtMs)],
+  );
+}
+
+export async function isSetupLink(
+  sql: Sql,
+  { tokenHash, nowMs }: { readonly tokenHash: Uint8Array; readonly nowMs: number },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `select id from one_time_links
+     where kind = 'setup' and token_hash = $1::bytea and expires_at > $2::timestamptz`,
+    [tokenHash, new Date(nowMs)],
+  );
+  return rows.length > 0;
+}
+
+export async function deleteSetupLinks(sql: Sql): Promise<void> {
+  await sql.query(`delete from one_time_links where kind = 'setup'`);
+}
+
+/** @returns how many it deleted */
+export async function deleteExpiredLinks(
+  sql: Sql,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<number> {
+  const rows = await sql.query(
+    `delete from one_time_links where id in (
+       select id from one_time_links where expires_at < $1::timestamptz limit $2::bigint)
+     returning id`,
+    [new Date(beforeMs), limit],
+  );
+  return rows.length;
+}

@@ -1,0 +1,248 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
+import { escaped } from '../../../handbook/html/escaped.ts';
+import { refuseForeignPage, requireOwnPage } from '../../http/access/authentication.ts';
+import {
+  beginSession,
+  clearCookie,
+  clientOf,
+  type SessionParts,
+} from '../../sessions/begin-session.ts';
+import type { SignIn } from '../../sessions/sign-in.ts';
+import { emailSchema } from '../email.ts';
+import type { Invitations, ShownInvitation } from '../invitations.ts';
+import { givenPassword, newPassword } from '../passwords.ts';
+import type { Setup } from '../setup.ts';
+import type { Users } from '../users.ts';
+import { addForms, FORM_TYPE, fieldsOf, givenIn, localPath, noteOf } from './forms.ts';
+import { buttonHtml, fieldHtml, hiddenHtml, type Note, sendPage } from './page.ts';
+
+const PAGE = { config: { public: true }, schema: { hide: true } } as const;
+const FORM = { config: { public: true, bodyType: FORM_TYPE }, schema: { hide: true } } as const;
+const PASSWORD_HINT = 'At least 8 characters. A sentence is easier to remember than symbols.';
+const LINK_GONE = 'This link was used already, or it has expired.';
+
+export interface UserPagesParts extends SessionParts {
+  readonly users: Pick<Users, 'accountsOf'>;
+  readonly signIn: SignIn;
+  readonly invitations: Invitations;
+  readonly setup: Setup;
+}
+
+interface OfToken {
+  readonly Params: { readonly token: string };
+}
+
+/** The pages for getting in, which run no script: README.md of the folder above. */
+export function userPagesRoutes(parts: UserPagesParts): FastifyPluginAsync {
+  return async (app) => {
+    addForms(app);
+    addSignIn(app, parts);
+    addAccount(app, parts);
+    addSetup(app, parts);
+    addInvitations(app, parts);
+  };
+}
+
+function addSignIn(app: FastifyInstance, parts: UserPagesParts): void {
+  const { site, signIn, sessions } = parts;
+  const show = (reply: FastifyReply, next: string, email = '', note: Note | null = null) =>
+    sendPage(reply, {
+      title: 'Sign in',
+      note,
+      main: `<form method="post">${hiddenHtml('next', next)}
+${fieldHtml({ name: 'email', label: 'Email', type: 'email', autocomplete: 'username', value: email, hasFocus: email === '' })}
+${fieldHtml({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: email !== '' })}
+${buttonHtml('Sign in')}</form>`,
+    });
+
+  app.get<{ Querystring: { next?: string | string[] } }>(
+    '/sign-in',
+    PAGE,
+    async (request, reply) => {
+      const [next = ''] = [request.query.next ?? ''].flat();
+      const isIn = (await app.identifyUser(request)) !== null;
+      return isIn ? reply.redirect(site.path(localPath(next)), 303) : show(reply, localPath(next));
+    },
+  );
+
+  app.post('/sign-in', FORM, async (request, reply) => {
+    const next = localPath(givenIn(request, 'next'));
+    try {
+      refuseForeignPage(site, request);
+      const given = fieldsOf(request, { email: emailSchema, password: givenPassword });
+      const started = await signIn.byPassword(given, clientOf(request));
+      await beginSession(parts, request, reply, started);
+    } catch (error) {
+      const { status, note } = noteOf(error);
+      return show(reply.code(status), next, givenIn(request, 'email'), note);
+    }
+    return reply.redirect(site.path(next), 303);
+  });
+
+  app.post('/sign-out', FORM, async (request, reply) => {
+    requireOwnPage(site, request);
+    const user = await app.identifyUser(request);
+    if (user !== null && givenIn(request, 'everywhere') !== '') await sessions.endAll(user.userId);
+    else if (user !== null) await sessions.end(user.userId, user.sessionId);
+    clearCookie(site, request, reply);
+    return reply.redirect(site.path('/sign-in'), 303);
+  });
+}
+
+function addAccount(app: FastifyInstance, parts: UserPagesParts): void {
+  const { site, signIn, users, sessions } = parts;
+  const show = async (request: FastifyRequest, reply: FastifyReply, note: Note | null) => {
+    const user = await app.identifyUser(request);
+    if (user === null) return reply.redirect(site.path('/sign-in?next=/account'), 303);
+    const accounts = await users.accountsOf(user.userId);
+    const { length: signedIn } = await sessions.list(user.userId);
+    const rows = accounts.map(
+      ({ name, role }) =>
+        `<dt>${escaped(name)}</dt><dd>role <strong>${escaped(role)}</strong></dd>`,
+    );
+    return sendPage(reply, {
+      title: 'Your account',
+      note,
+      isWide: true,
+      main: `<p>Signed in as <strong>${escaped(user.email)}</strong>, in ${signedIn === 1 ? 'one browser' : `${signedIn} browsers`}.</p>
+<div class="buttons"><form method="post" action="${site.path('/sign-out')}">${buttonHtml('Sign out', false)}</form>
+<form method="post" action="${site.path('/sign-out')}">${hiddenHtml('everywhere', 'yes')}${buttonHtml('Sign out everywhere', false)}</form></div>
+<h2>Accounts</h2>
+${rows.length === 0 ? '<p>You belong to no account. An admin of one can invite you.</p>' : `<dl>${rows.join('')}</dl>`}
+<h2>Change your password</h2>
+<form method="post" action="${site.path('/account/password')}">
+${fieldHtml({ name: 'currentPassword', label: 'Present password', type: 'password', autocomplete: 'current-password' })}
+${fieldHtml({ name: 'newPassword', label: 'New password', type: 'password', autocomplete: 'new-password', hint: `${PASSWORD_HINT} You will be signed out everywhere else.` })}
+${buttonHtml('Change password')}</form>`,
+    });
+  };
+
+  app.get('/account', PAGE, (request, reply) => show(request, reply, null));
+
+  app.post('/account/password', FORM, async (request, reply) => {
+    requireOwnPage(site, request);
+    const user = await app.identifyUser(request);
+    if (user === null) return reply.redirect(site.path('/sign-in?next=/account'), 303);
+    try {
+      const fields = { currentPassword: givenPassword, newPassword };
+      const given = fieldsOf(request, fields);
+      const started = await signIn.changePassword(user.userId, given, clientOf(request));
+      await beginSession(parts, request, reply, started);
+    } catch (error) {
+      const { status, note } = noteOf(error);
+      return show(request, reply.code(status), note);
+    }
+    return reply.redirect(site.path('/account'), 303);
+  });
+}
+
+function addSetup(app: FastifyInstance, parts: UserPagesParts): void {
+  const { site, setup, sessions } = parts;
+  const show = (reply: FastifyReply, email = '', note: Note | null = null) =>
+    sendPage(reply, {
+      title: 'Set up Vedette',
+      note,
+      main: `<p>You become the first user of this service, an admin.</p>
+<form method="post">
+${fieldHtml({ name: 'email', label: 'Email', type: 'email', autocomplete: 'username', value: email, hasFocus: true })}
+${fieldHtml({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', hint: PASSWORD_HINT })}
+${buttonHtml('Create the first user')}</form>`,
+    });
+  const gone = (reply: FastifyReply) =>
+    sendPage(reply.code(404), {
+      title: 'Set up Vedette',
+      note: { kind: 'fail', text: LINK_GONE },
+      main: `<p>While the service has no user, each start writes a new link to its log.</p><a class="button" href="${site.path('/sign-in')}">Sign in</a>`,
+    });
+
+  app.get<OfToken>('/setup/:token', PAGE, async (request, reply) =>
+    (await setup.isOpen(request.params.token)) ? show(reply) : gone(reply),
+  );
+
+  app.post<OfToken>('/setup/:token', FORM, async (request, reply) => {
+    try {
+      refuseForeignPage(site, request);
+      const given = fieldsOf(request, { email: emailSchema, password: newPassword });
+      const userId = await setup.accept({ ...given, token: request.params.token });
+      const started = await sessions.start(userId, clientOf(request));
+      await beginSession(parts, request, reply, started);
+    } catch (error) {
+      const { status, note } = noteOf(error);
+      return status === 404
+        ? gone(reply)
+        : show(reply.code(status), givenIn(request, 'email'), note);
+    }
+    return reply.redirect(site.path('/account'), 303);
+  });
+}
+
+function addInvitations(app: FastifyInstance, parts: UserPagesParts): void {
+  const { site, invitations, sessions } = parts;
+  const show = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    shown: ShownInvitation,
+    note: Note | null = null,
+  ) => {
+    const { email, role, isKnown } = shown;
+    const user = await app.identifyUser(request);
+    const field = isKnown
+      ? fieldHtml({
+          name: 'password',
+          label: 'Your password',
+          type: 'password',
+          autocomplete: 'current-password',
+          hint: 'The one with which you sign in already.',
+          hasFocus: true,
+        })
+      : fieldHtml({
+          name: 'password',
+          label: 'New password',
+          type: 'password',
+          autocomplete: 'new-password',
+          hint: PASSWORD_HINT,
+          hasFocus: true,
+        });
+    return sendPage(reply, {
+      title: 'Join Vedette',
+      note,
+      main: `<p>You are invited as <strong>${escaped(email)}</strong>, with the role <strong>${escaped(role)}</strong>.</p>
+<form method="post"><input type="hidden" autocomplete="username" value="${escaped(email)}">
+${user?.email === email ? '' : field}
+${buttonHtml('Join')}</form>`,
+    });
+  };
+  const gone = (reply: FastifyReply) =>
+    sendPage(reply.code(404), {
+      title: 'Join Vedette',
+      note: { kind: 'fail', text: LINK_GONE },
+      main: `<p>Ask whoever invited you for another link.</p><a class="button" href="${site.path('/sign-in')}">Sign in</a>`,
+    });
+
+  app.get<OfToken>('/invitations/:token', PAGE, async (request, reply) => {
+    try {
+      return await show(request, reply, await invitations.show(request.params.token));
+    } catch (error) {
+      const { status } = noteOf(error);
+      if (status !== 404) throw error;
+      return gone(reply);
+    }
+  });
+
+  app.post<OfToken>('/invitations/:token', FORM, async (request, reply) => {
+    const { token } = request.params;
+    try {
+      refuseForeignPage(site, request);
+      const password = givenIn(request, 'password');
+      const signedIn = site.isOwn(request) ? await app.identifyUser(request) : null;
+      const client = clientOf(request);
+      const userId = await invitations.accept({ token, password, signedIn }, client);
+      await beginSession(parts, request, reply, await sessions.start(userId, client));
+    } catch (error) {
+      const { status, note } = noteOf(error);
+      if (status === 404) return gone(reply);
+      return show(request, reply.code(status), await invitations.show(token), note);
+    }
+    return reply.redirect(site.path('/account'), 303);
+  });
+}

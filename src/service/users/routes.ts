@@ -1,0 +1,107 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { callerOf } from '../http/access/authentication.ts';
+import { ROLES } from '../http/access/authenticator.ts';
+import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import type { Member, Users } from './users.ts';
+
+const TAGS = ['Users'];
+/** Whoever can change roles can do everything that any role can. */
+const ADMIN = { role: 'admin' } as const;
+const PATH = '/v1/users';
+
+const params = z.object({ id: uuidParam });
+const role = z.enum(ROLES).describe('What the user may do; each role includes those before it.');
+const response = z.strictObject({
+  id: z.string(),
+  email: z.string(),
+  role,
+  created_at: z.iso.datetime().describe('When the user joined the account.'),
+  last_sign_in_at: z.iso.datetime().nullable(),
+});
+
+/** The users of an account: src/service/README.md, "Users and sessions". */
+export function usersRoutes({ users }: { readonly users: Users }): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      PATH,
+      {
+        config: ADMIN,
+        schema: {
+          tags: TAGS,
+          summary: 'List the users of the account, in the order in which they joined',
+          querystring: z.strictObject({ limit: pageQuery.limit, page: pageQuery.page }),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const found = await users.list(callerOf(request).accountId, request.query);
+        return found.map(presentMember);
+      },
+    );
+
+    app.get(
+      `${PATH}/:id`,
+      {
+        config: ADMIN,
+        schema: {
+          tags: TAGS,
+          summary: 'Read a user of the account',
+          params,
+          response: { 200: response },
+        },
+      },
+      async (request) =>
+        presentMember(await users.read(callerOf(request).accountId, request.params.id)),
+    );
+
+    app.route({
+      method: ['PUT', 'PATCH'],
+      url: `${PATH}/:id`,
+      config: ADMIN,
+      schema: {
+        tags: TAGS,
+        summary: 'Change the role of a user; the last admin stays one',
+        params,
+        body: z.strictObject({ role }),
+        response: { 200: response },
+      },
+      handler: async (request) => {
+        const { accountId } = callerOf(request);
+        return presentMember(
+          await users.changeRole(accountId, request.params.id, request.body.role),
+        );
+      },
+    });
+
+    app.delete(
+      `${PATH}/:id`,
+      {
+        config: ADMIN,
+        schema: {
+          tags: TAGS,
+          summary: 'Remove a user from the account; the last admin stays',
+          params,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await users.remove(callerOf(request).accountId, request.params.id);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}
+
+function presentMember(member: Member): z.output<typeof response> {
+  return {
+    id: member.id,
+    email: member.email,
+    role: member.role,
+    created_at: member.createdAt.toISOString(),
+    last_sign_in_at: member.lastSignInAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,86 @@
+import type { Clock } from '../../runtime/clock.ts';
+import {
+  countAccounts,
+  findFirstAccount,
+  insertAccount,
+  lockFirstAccount,
+} from '../accounts/shared.sql.ts';
+import type { Store } from '../database/store.ts';
+import { emailOf } from './email.ts';
+import { linkGone } from './invitations.ts';
+import { hashOfLinkToken, newLinkToken } from './link-token.ts';
+import { deleteSetupLinks, insertSetupLink, isSetupLink } from './links.sql.ts';
+import type { Passwords } from './passwords.ts';
+import { hasUser, insertMembership, insertUser } from './sql.ts';
+
+const ACCOUNT_NAME = 'Main';
+const HOUR_MS = 3_600_000;
+export const SETUP_LINK_HOURS = 24;
+
+export interface SetupParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly passwords: Passwords;
+}
+
+/** The first user of a service, by a link that its log shows: README.md of this folder. */
+export interface Setup {
+  /**
+   * A new link, which works once. Each replica has its own; all end when the first is used.
+   *
+   * @returns its token; null where there is a user, or more than one account
+   */
+  newLink(): Promise<string | null>;
+  /** Whether the link is valid. */
+  isOpen(token: string): Promise<boolean>;
+  /**
+   * Makes the first user, an admin of the first account.
+   *
+   * @returns the id of the user
+   * @throws ServiceError 404 where the link is not valid
+   */
+  accept(given: { token: string; email: string; password: string }): Promise<string>;
+}
+
+export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup {
+  const isOpen = (token: string): Promise<boolean> =>
+    isSetupLink(store, { tokenHash: hashOfLinkToken(token), nowMs: clock.wallMs() });
+  return {
+    isOpen,
+
+    async newLink() {
+      if ((await hasUser(store)) || (await countAccounts(store, 2)) > 1) return null;
+      const { token, tokenHash } = newLinkToken();
+      const createdAtMs = clock.wallMs();
+      const expiresAtMs = createdAtMs + SETUP_LINK_HOURS * HOUR_MS;
+      await insertSetupLink(store, { id: ids(), tokenHash, createdAtMs, expiresAtMs });
+      return token;
+    },
+
+    async accept({ token, email, password }) {
+      // Hashing takes long: not for whoever has no link.
+      if (!(await isOpen(token))) throw linkGone();
+      const passwordHash = await passwords.hash(password);
+      const [accountId, userId] = [ids(), ids()];
+      await store.transaction(async (tx) => {
+        await lockFirstAccount(tx);
+        const nowMs = clock.wallMs();
+        const isValid = await isSetupLink(tx, { tokenHash: hashOfLinkToken(token), nowMs });
+        if (!isValid || (await hasUser(tx))) throw linkGone();
+        const first = await findFirstAccount(tx);
+        if (first === null) {
+          await insertAccount(tx, { id: accountId, name: ACCOUNT_NAME, createdAtMs: nowMs });
+        }
+        const user = { id: userId, email: emailOf(email), passwordHash, createdAtMs: nowMs };
+        await insertUser(tx, user);
+        const role = 'admin';
+        const account = first?.id ?? accountId;
+        await insertMembership(tx, { accountId: account, userId, role, createdAtMs: nowMs });
+        await deleteSetupLinks(tx);
+      });
+      return userId;
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import { lockAccount } from '../accounts/shared.sql.ts';
+import { hasOtherAdminKey } from '../api-keys/shared.sql.ts';
+import type { Store, Transaction } from '../database/store.ts';
+import { conflict, notFound } from '../errors.ts';
+import type { Role } from '../http/access/authenticator.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import {
+  deleteMembership,
+  findMember,
+  hasOtherAdminUser,
+  listAccountsOfUser,
+  listMembers,
+  type Member,
+  updateRole,
+} from './sql.ts';
+
+export type { Member } from './sql.ts';
+
+export interface UsersParts {
+  readonly store: Store;
+  readonly sessions: Pick<Sessions, 'forget'>;
+}
+
+/** The users of accounts: README.md of this folder. */
+export interface Users {
+  /** Whoever joined first comes first. */
+  list(accountId: string, page: Page): Promise<readonly Member[]>;
+  /** @throws ServiceError 404 */
+  read(accountId: string, id: string): Promise<Member>;
+  /** @throws ServiceError 404; 409 where the account would be without an admin */
+  changeRole(accountId: string, id: string, role: Role): Promise<Member>;
+  /** Takes the user out of the account. @throws as `changeRole` */
+  remove(accountId: string, id: string): Promise<void>;
+  accountsOf(userId: string): ReturnType<typeof listAccountsOfUser>;
+}
+
+export function createUsers({ store, sessions }: UsersParts): Users {
+  const read = async (accountId: string, userId: string, sql: Transaction | Store = store) => {
+    const found = await findMember(sql, { accountId, userId });
+    if (found === null) throw notFound('user');
+    return found;
+  };
+  /** Nobody could invite another admin. */
+  const requireAnotherAdmin = async (tx: Transaction, accountId: string, userId: string) => {
+    if (await hasOtherAdminUser(tx, { accountId, userId })) return;
+    // No key has the id of a user: any admin key counts.
+    if (await hasOtherAdminKey(tx, { accountId, id: userId })) return;
+    throw conflict('This is the last admin of the account: make another user an admin first');
+  };
+  return {
+    list: (accountId, page) => listMembers(store, { accountId, ...rangeOf(page) }),
+
+    read: (accountId, id) => read(accountId, id),
+
+    async changeRole(accountId, id, role) {
+      const changed = await store.transaction(async (tx) => {
+        // Without the lock, two admins could demote each other at the same time.
+        await lockAccount(tx, accountId);
+        const member = await read(accountId, id, tx);
+        if (member.role === 'admin' && role !== 'admin') {
+          await requireAnotherAdmin(tx, accountId, id);
+        }
+        await updateRole(tx, { accountId, userId: id, role });
+        return { ...member, role };
+      });
+      sessions.forget(id);
+      return changed;
+    },
+
+    async remove(accountId, id) {
+      await store.transaction(async (tx) => {
+        await lockAccount(tx, accountId);
+        const { role } = await read(accountId, id, tx);
+        if (role === 'admin') await requireAnotherAdmin(tx, accountId, id);
+        await deleteMembership(tx, { accountId, userId: id });
+      });
+      sessions.forget(id);
+    },
+
+    accountsOf: (userId) => listAccountsOfUser(store, userId),
+  };
+}

@@ -1,0 +1,39 @@
+import { type Ask, askService, type Reply } from '../service/service-app.ts';
+
+/** A browser as far as the service sees one: it keeps its cookie, and says where a request comes from. */
+export interface Browser {
+  /** `name=value` of the session's cookie; null where there is none. */
+  cookie: string | null;
+  ask(path: string, ask?: Ask): Promise<Reply>;
+  /** Sends a form as its page does. */
+  submit(path: string, fields: Readonly<Record<string, string>>): Promise<Reply>;
+}
+
+export function openBrowser(port: number, origin = `http://127.0.0.1:${port}`): Browser {
+  const browser: Browser = {
+    cookie: null,
+    async ask(path, { headers = {}, ...ask } = {}) {
+      const reply = await askService(port, path, {
+        key: null,
+        ...ask,
+        headers: {
+          ...(ask.method === undefined || ask.method === 'GET' ? {} : { origin }),
+          ...(browser.cookie === null ? {} : { cookie: browser.cookie }),
+          ...headers,
+        },
+      });
+      for (const given of reply.headers['set-cookie'] ?? []) {
+        const [pair = ''] = given.split(';');
+        browser.cookie = /=$/.test(pair) ? null : pair;
+      }
+      return reply;
+    },
+    submit: (path, fields) =>
+      browser.ask(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(fields).toString(),
+      }),
+  };
+  return browser;
+}
