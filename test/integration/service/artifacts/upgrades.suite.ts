@@ -1,4 +1,4 @@
-import { cpSync, readdirSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { artifactIdOf } from '../../../../src/model/ids.ts';
@@ -24,28 +24,32 @@ import {
   useParties,
 } from '../../../support/service/artifact-service.ts';
 
-const THIS_RELEASE = '0015_artifact_locations.sql';
-/** A column of a later migration. */
-const OF_LATER = 'sealed_proxy_password';
+/** The migrations that give artifacts to locations. */
+const OF_LOCATIONS = ['0015_artifact_locations.sql', '0016_artifacts_before.sql'];
 const NAME = 'response-body';
 
-/** As a database was before artifacts belonged to locations. */
+/**
+ * As a database was before artifacts belonged to locations. All else is of this release, which creates
+ * the accounts.
+ */
 async function openOfPreviousRelease(kind: DatabaseKind): Promise<Store> {
   const folder = makeTempFolder();
-  for (const name of readdirSync(MIGRATIONS_FOLDER)) {
-    if (name < THIS_RELEASE) cpSync(join(MIGRATIONS_FOLDER, name), folder.file(name));
-  }
+  const others = readdirSync(MIGRATIONS_FOLDER).filter((name) => !OF_LOCATIONS.includes(name));
+  others.sort().forEach((name, index) => {
+    const renumbered = `${String(index + 1).padStart(4, '0')}${name.slice(4)}`;
+    cpSync(join(MIGRATIONS_FOLDER, name), folder.file(renumbered));
+  });
   const store = await openTestStore(kind);
   await migrate(store, silentLog(), { folder: folder.path });
   folder.remove();
-  // The accounts are created by this release, which writes it.
-  await store.query(`alter table private_locations add column ${OF_LATER} bytea`);
   return store;
 }
 
 async function upgrade(store: Store): Promise<void> {
-  await store.query(`alter table private_locations drop column ${OF_LATER}`);
-  await migrate(store, silentLog());
+  for (const name of OF_LOCATIONS) {
+    const sql = readFileSync(join(MIGRATIONS_FOLDER, name), 'utf8');
+    await store.transaction((tx) => tx.script(sql));
+  }
 }
 
 /** What becomes of artifacts and uploads of the previous release, and of what it goes on to do. */
