@@ -28,6 +28,7 @@ import { heartbeatPingsRoutes } from './heartbeats/pings.routes.ts';
 import { heartbeatsRoutes } from './heartbeats/routes.ts';
 import { incidentsRoutes, statusPageIncidentsRoutes } from './incidents/routes.ts';
 import { maintenanceWindowsRoutes } from './maintenance-windows/routes.ts';
+import { oidcRoutes } from './oidc/routes.ts';
 import { privateLocationsRoutes } from './private-locations/routes.ts';
 import { agentResultsRoutes } from './results/intake/routes.ts';
 import { missedSlotsRoutes } from './results/missed-slots/routes.ts';
@@ -91,7 +92,8 @@ export function apiRoutes(
     usersRoutes(features),
     invitationsRoutes(features),
     sessionsRoutes(features),
-    userPagesRoutes(features),
+    userPagesRoutes({ ...features, hasProvider: features.oidc !== null }),
+    oidcRoutes(features),
     pollRoutes({ ...features, stopping }),
     agentResultsRoutes(features),
     agentArtifactsRoutes(features),

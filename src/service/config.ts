@@ -23,6 +23,7 @@ import {
   type ArtifactsConfig,
   readArtifactsConfig,
 } from './object-store/artifacts-config.ts';
+import { OIDC_VARIABLES, type OidcConfig, readOidcConfig } from './oidc/oidc-config.ts';
 import {
   ROOT_CAUSE_VARIABLES,
   type RootCauseConfig,
@@ -73,6 +74,8 @@ export interface ServiceConfig {
   readonly staticIpv6s: readonly string[];
   readonly rootCause: RootCauseConfig;
   readonly sessions: SessionLimits;
+  /** Null for passwords only. */
+  readonly oidc: OidcConfig | null;
   /** Their X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
 }
@@ -258,6 +261,7 @@ export const SERVICE_VARIABLES = {
   encryptionKeys: ENCRYPTION_KEY_VARIABLE,
   ...ACCOUNT_VARIABLES,
   ...SESSION_VARIABLES,
+  ...OIDC_VARIABLES,
   ...ROOT_CAUSE_VARIABLES,
   ...ARTIFACT_VARIABLES,
   ...DELIVERY_VARIABLES,
@@ -331,6 +335,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     staticIpv6s: readVariable(env, variables.staticIpv6s),
     rootCause: readRootCauseConfig(env),
     sessions: readSessionLimits(env),
+    oidc: readOidcConfig(env, readVariable(env, variables.publicUrl)),
     artifacts: readArtifactsConfig(env),
     delivery: readDeliveryConfig(env),
     trustedProxies: readVariable(env, variables.trustedProxies).map(({ text }) => text),

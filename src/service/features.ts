@@ -42,6 +42,9 @@ import {
 } from './maintenance-windows/maintenance-windows.ts';
 import type { ArtifactStore } from './object-store/artifact-store.ts';
 import { type ArtifactLimits, DEFAULT_ARTIFACT_LIMITS } from './object-store/artifacts-config.ts';
+import { createIdentities } from './oidc/identities.ts';
+import { createProvider } from './oidc/provider.ts';
+import type { Oidc } from './oidc/routes.ts';
 import { createLocationKeys, type LocationKeys } from './private-locations/location-keys.ts';
 import {
   createPrivateLocations,
@@ -96,6 +99,8 @@ export interface Features
   readonly maintenanceWindows: MaintenanceWindows;
   readonly missedSlots: MissedSlotsFeature;
   readonly plans: Plans;
+  /** Null where users sign in by password only. */
+  readonly oidc: Oidc | null;
   readonly privateLocations: PrivateLocations;
   readonly resultIntake: ResultIntake;
   readonly resultStorage: Pick<ResultStorage, 'takes'>;
@@ -138,6 +143,8 @@ export interface FeatureParts {
     readonly rootCause?: ServiceConfig['rootCause'];
     /** Default: DEFAULT_SESSION_LIMITS. */
     readonly sessions?: ServiceConfig['sessions'];
+    /** Default: none. */
+    readonly oidc?: ServiceConfig['oidc'];
   };
   /** Default: those with the present cost. */
   readonly passwords?: Passwords;
@@ -269,6 +276,7 @@ export function createFeatures(given: FeatureParts): Features {
     maintenanceWindows,
     missedSlots,
     plans: parts.plans,
+    oidc: oidcOf(parts, userFeatures),
     privateLocations: createPrivateLocations({ ...parts, proxyPasswords }),
     resultIntake: createResultIntake({
       ...parts,
@@ -303,5 +311,16 @@ export function createFeatures(given: FeatureParts): Features {
         if (end.status === 'rejected') log.error({ err: end.reason }, 'a fault of the service');
       }
     },
+  };
+}
+
+function oidcOf(
+  { store, clock, log, ids, config: { oidc: config = null } }: FeatureParts,
+  { sessions }: UserFeatures,
+): Oidc | null {
+  if (config === null) return null;
+  return {
+    provider: createProvider(config, { clock, log }),
+    identities: createIdentities({ store, clock, ids, sessions, config }),
   };
 }

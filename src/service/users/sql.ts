@@ -75,6 +75,10 @@ export async function updatePassword(
   );
 }
 
+export async function removePassword(sql: Sql, id: string): Promise<void> {
+  await sql.query('update users set password_hash = null where id = $1', [id]);
+}
+
 export async function noteSignIn(
   sql: Sql,
   { id, atMs }: { readonly id: string; readonly atMs: number },
@@ -96,6 +100,19 @@ export async function insertMembership(
     [member.accountId, member.userId, member.role, new Date(member.createdAtMs)],
   );
   return rows.length > 0;
+}
+
+/** Makes the user a member with this role, or changes the role of a member. */
+export async function putMembership(
+  sql: Sql,
+  member: MemberKey & { readonly role: Role; readonly createdAtMs: number },
+): Promise<void> {
+  await sql.query(
+    `insert into memberships (account_id, user_id, role, created_at)
+     values ($1, $2, $3, $4::timestamptz)
+     on conflict (account_id, user_id) do update set role = excluded.role`,
+    [member.accountId, member.userId, member.role, new Date(member.createdAtMs)],
+  );
 }
 
 export async function findMember(

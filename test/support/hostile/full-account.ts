@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import type { Store } from '../../../src/service/database/store.ts';
 import type { Features } from '../../../src/service/features.ts';
+import { insertIdentity } from '../../../src/service/oidc/sql.ts';
 import { useModelOnce } from '../../../src/service/root-cause/claims.sql.ts';
 import { giveEverySlot } from '../agent/assigned-slots.ts';
 import type { Identity } from '../servers/certificates.ts';
@@ -114,6 +115,8 @@ export async function createFullAccount(
   const { key: agentKey } = locationKey;
   const email = `${mark}.${prefix}@a.test`;
   const user = await makeUser({ send, key: apiKey, email, role: 'admin' });
+  const atProvider = { issuer: 'https://id.test', subject: mark + prefix, userId: user.id };
+  await insertIdentity(store, { ...atProvider, createdAtMs: Date.now() });
   const invited = await ask('POST', '/v1/invitations', { email: `x.${email}`, role: 'read' });
   await giveEverySlot(store, { accountId, checkId, slugs: [slug] });
   const work = await workAsAgent(askWith(agentKey), { mark, prefix, slug, checkId });

@@ -30,6 +30,7 @@ describe('the configuration of the service', () => {
       delivery: { smtp: null, sms: null, deny: expect.any(Array) },
       rootCause: { model: null },
       sessions: { idleMs: 259_200_000, maxMs: 2_592_000_000 },
+      oidc: null,
       trustedProxies: [],
     });
   });
@@ -59,6 +60,13 @@ describe('the configuration of the service', () => {
         STATIC_IPV6S: '2001:db8::/32 2001:db8::7',
         SESSION_IDLE_HOURS: '1',
         SESSION_MAX_DAYS: '1',
+        OIDC_ISSUER: 'https://login.example.org/realms/main',
+        OIDC_CLIENT_ID: 'vedette',
+        OIDC_CLIENT_SECRET: 'secret',
+        OIDC_ROLE_MAP: 'ops team=admin, *=read',
+        OIDC_GROUPS_CLAIM: 'roles',
+        OIDC_SCOPES: 'openid email groups',
+        OIDC_ACCOUNT: 'a',
       }),
     ).toEqual({
       port: 0,
@@ -84,6 +92,18 @@ describe('the configuration of the service', () => {
       delivery: { smtp: null, sms: null, deny: expect.any(Array) },
       rootCause: { model: null },
       sessions: { idleMs: 3_600_000, maxMs: 86_400_000 },
+      oidc: {
+        issuer: 'https://login.example.org/realms/main',
+        clientId: 'vedette',
+        clientSecret: 'secret',
+        groupsClaim: 'roles',
+        scopes: 'openid email groups',
+        groupRoles: [
+          { group: 'ops team', role: 'admin' },
+          { group: '*', role: 'read' },
+        ],
+        accountId: 'a',
+      },
       trustedProxies: ['10.0.0.0/8', '192.0.2.7'],
     });
   });
@@ -128,6 +148,7 @@ describe('the configuration of the service', () => {
       'DATABASE_DIRECT_URL',
       'FIRST_API_KEY',
       'ENCRYPTION_KEY',
+      'OIDC_CLIENT_SECRET',
       'RCA_API_KEY',
       'S3_SECRET_ACCESS_KEY',
       'SMTP_URL',

@@ -4,7 +4,7 @@ import { requestOrigin } from '../request-origin.ts';
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 /** For an HTTPS site: browsers accept a cookie of this name only with Secure and for all paths. */
 const SECURE_PREFIX = '__Host-';
-const COOKIE = 'vedette_session';
+const SESSION = 'vedette_session';
 
 type Reached = Pick<FastifyRequest, 'protocol' | 'host'>;
 type Asked = Reached & Pick<FastifyRequest, 'headers'>;
@@ -54,18 +54,23 @@ export class Site {
 
   /** The token of a session in the cookies of a request. */
   tokenOf(request: Asked): string | null {
-    const name = `${this.#cookieName(request)}=`;
+    return this.cookieOf(request, SESSION);
+  }
+
+  /** The value of a cookie; null where the request does not have it. */
+  cookieOf(request: Asked, name: string): string | null {
+    const start = `${this.#cookieName(request, name)}=`;
     const cookies = (request.headers.cookie ?? '').split(';').map((each) => each.trim());
-    return cookies.find((each) => each.startsWith(name))?.slice(name.length) ?? null;
+    return cookies.find((each) => each.startsWith(start))?.slice(start.length) ?? null;
   }
 
-  /** A Set-Cookie header with the token of a session. */
-  cookieFor(request: Reached, token: string, maxAgeSeconds: number): string {
+  /** A Set-Cookie header, by default for the token of a session. */
+  cookieFor(request: Reached, value: string, maxAgeSeconds: number, name = SESSION): string {
     const secure = this.isHttps(request) ? '; Secure' : '';
-    return `${this.#cookieName(request)}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+    return `${this.#cookieName(request, name)}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
   }
 
-  #cookieName(request: Reached): string {
-    return this.isHttps(request) ? `${SECURE_PREFIX}${COOKIE}` : COOKIE;
+  #cookieName(request: Reached, name: string): string {
+    return this.isHttps(request) ? `${SECURE_PREFIX}${name}` : name;
   }
 }

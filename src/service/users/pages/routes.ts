@@ -26,6 +26,8 @@ export interface UserPagesParts extends SessionParts {
   readonly signIn: SignIn;
   readonly invitations: Invitations;
   readonly setup: Setup;
+  /** Whether users can sign in at an OpenID Connect provider. */
+  readonly hasProvider: boolean;
 }
 
 interface OfToken {
@@ -44,12 +46,16 @@ export function userPagesRoutes(parts: UserPagesParts): FastifyPluginAsync {
 }
 
 function addSignIn(app: FastifyInstance, parts: UserPagesParts): void {
-  const { site, signIn, sessions } = parts;
+  const { site, signIn, sessions, hasProvider } = parts;
+  const atProvider = (next: string): string =>
+    hasProvider
+      ? `<a class="button" href="${site.path(`/oidc/sign-in?next=${encodeURIComponent(next)}`)}">Sign in with single sign-on</a><div class="or">or</div>`
+      : '';
   const show = (reply: FastifyReply, next: string, email = '', note: Note | null = null) =>
     sendPage(reply, {
       title: 'Sign in',
       note,
-      main: `<form method="post">${hiddenHtml('next', next)}
+      main: `${atProvider(next)}<form method="post">${hiddenHtml('next', next)}
 ${fieldHtml({ name: 'email', label: 'Email', type: 'email', autocomplete: 'username', value: email, hasFocus: email === '' })}
 ${fieldHtml({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: email !== '' })}
 ${buttonHtml('Sign in')}</form>`,

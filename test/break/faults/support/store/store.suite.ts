@@ -24,7 +24,7 @@ const BESIDE_REQUESTS =
   'asked by the walk that encrypts stored credentials, which is made again, and by the command that decrypts them';
 
 const FOLLOWED = 'asked for clients that follow events, which resume after a failure';
-const BY_COOKIE = 'asked with the cookie of a user, which the clients of the scenarios do not have';
+const BY_COOKIE = 'asked with a cookie, which the clients of the scenarios do not have';
 const FOR_THE_FIRST_USER = 'asked until there is a user, by one transaction';
 
 /** Operations that no scenario reaches, with the reason. */
@@ -49,6 +49,10 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'users/sql.ts findUser': BY_COOKIE,
   'users/sql.ts listAccountsOfUser': BY_COOKIE,
   'users/sql.ts updatePassword': BY_COOKIE,
+  'oidc/sql.ts findUserIdByIdentity': BY_COOKIE,
+  'oidc/sql.ts insertIdentity': BY_COOKIE,
+  'users/sql.ts putMembership': BY_COOKIE,
+  'users/sql.ts removePassword': BY_COOKIE,
   'users/links.sql.ts deleteSetupLinks': FOR_THE_FIRST_USER,
   'users/links.sql.ts insertSetupLink': FOR_THE_FIRST_USER,
   'users/links.sql.ts isSetupLink': FOR_THE_FIRST_USER,

@@ -1,0 +1,129 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { findAccount, findFirstAccount, lockAccount } from '../accounts/shared.sql.ts';
+import type { Store, Transaction } from '../database/store.ts';
+import { forbidden, ServiceError } from '../errors.ts';
+import { covers, type Role } from '../http/access/authenticator.ts';
+import { unstorableTexts } from '../http/resources/input-problems.ts';
+import type { Sessions } from '../sessions/sessions.ts';
+import { emailOf, emailSchema } from '../users/email.ts';
+import {
+  deleteMembership,
+  findUserByEmail,
+  insertUser,
+  putMembership,
+  removePassword,
+} from '../users/shared.sql.ts';
+import type { GroupRole, OidcConfig } from './oidc-config.ts';
+import type { ProviderUser } from './provider.ts';
+import { findUserIdByIdentity, insertIdentity } from './sql.ts';
+
+const EVERYONE = '*';
+
+/** The users of a provider, and their roles. */
+export interface Identities {
+  /**
+   * Makes or finds the user, whose role in the account becomes that of the groups.
+   *
+   * @returns the id of the user
+   * @throws ServiceError 403 where no group has a role, or the email cannot be used
+   */
+  admit(user: ProviderUser): Promise<string>;
+}
+
+export function createIdentities(parts: {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly sessions: Pick<Sessions, 'endAllIn' | 'forget'>;
+  readonly config: Pick<OidcConfig, 'accountId' | 'groupRoles'>;
+}): Identities {
+  const { store, clock, ids, sessions, config } = parts;
+
+  const accountIn = async (tx: Transaction): Promise<string> => {
+    const { accountId } = config;
+    const found =
+      accountId === null ? await findFirstAccount(tx) : await findAccount(tx, accountId);
+    if (found !== null) return found.id;
+    throw new ServiceError(
+      503,
+      accountId === null
+        ? 'The service has no account yet: use the setup link in its log first'
+        : 'The account of OIDC_ACCOUNT does not exist: set it to the id of one',
+    );
+  };
+  /** The user of an identity that is seen for the first time. */
+  const newIdentity = async (tx: Transaction, user: ProviderUser): Promise<string> => {
+    const email = usableEmail(user);
+    const known = await findUserByEmail(tx, email);
+    const userId = known?.id ?? ids();
+    const createdAtMs = clock.wallMs();
+    if (known === null) {
+      await insertUser(tx, { id: userId, email, passwordHash: null, createdAtMs });
+    } else if (user.isEmailVerified === true) {
+      // Whoever invited this email may have chosen the password: only the provider proves whose it is.
+      await removePassword(tx, userId);
+      await sessions.endAllIn(tx, userId);
+    } else {
+      throw forbidden(
+        'A user with your email exists already, and the identity provider does not say that the email is verified',
+      );
+    }
+    const { issuer, subject } = user;
+    await insertIdentity(tx, { issuer, subject, userId, createdAtMs });
+    return userId;
+  };
+
+  return {
+    async admit(user) {
+      const role = roleOf(user.groups, config.groupRoles);
+      const userId = await store.transaction(async (tx) => {
+        const accountId = await accountIn(tx);
+        // Two first sign-ins of a user at once make one user.
+        await lockAccount(tx, accountId);
+        const known = await findUserIdByIdentity(tx, user);
+        if (role === null) {
+          if (known !== null) await deleteMembership(tx, { accountId, userId: known });
+          return known;
+        }
+        const id = known ?? (await newIdentity(tx, user));
+        await putMembership(tx, { accountId, userId: id, role, createdAtMs: clock.wallMs() });
+        return id;
+      });
+      if (userId !== null) sessions.forget(userId);
+      if (role === null || userId === null) {
+        throw forbidden(
+          'None of your groups at the identity provider has a role here: ask an admin',
+        );
+      }
+      return userId;
+    },
+  };
+}
+
+/** The highest role of the groups; null where none has one. */
+function roleOf(groups: readonly string[], groupRoles: readonly GroupRole[]): Role | null {
+  const roles = groupRoles
+    .filter(({ group }) => group === EVERYONE || groups.includes(group))
+    .map(({ role }) => role);
+  return roles.reduce<Role | null>(
+    (best, role) => (best !== null && covers(best, role) ? best : role),
+    null,
+  );
+}
+
+function usableEmail({ email, isEmailVerified }: ProviderUser): string {
+  if (
+    email === null ||
+    !emailSchema.safeParse(email).success ||
+    unstorableTexts(email).length > 0
+  ) {
+    throw forbidden(
+      'The identity provider did not send a valid email: it may need another scope (OIDC_SCOPES)',
+    );
+  }
+  if (isEmailVerified === false) {
+    throw forbidden('Your email is not verified: verify it at the identity provider first');
+  }
+  return emailOf(email);
+}

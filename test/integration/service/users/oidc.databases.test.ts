@@ -1,0 +1,280 @@
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { apiRoutes } from '../../../../src/service/api-routes.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
+import type { OidcConfig } from '../../../../src/service/oidc/oidc-config.ts';
+import {
+  type DatabaseKind,
+  databases,
+  openMigratedStore,
+  useEmptyTables,
+} from '../../../support/database/databases.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import {
+  type Reply,
+  type ServiceApp,
+  startServiceApp,
+} from '../../../support/service/service-app.ts';
+import { testFeatures } from '../../../support/service/service-features.ts';
+import { type Browser, openBrowser } from '../../../support/users/browser.ts';
+import {
+  CLIENT,
+  startTestProvider,
+  type TestProvider,
+} from '../../../support/users/oidc-provider.ts';
+
+interface World {
+  readonly store: Store;
+  readonly provider: TestProvider;
+  readonly app: ServiceApp;
+  readonly features: Awaited<ReturnType<typeof testFeatures>>['features'];
+}
+
+const PASSWORD = 'correct horse battery';
+
+/** A service whose users sign in at a real provider. */
+function useWorld(kind: DatabaseKind): () => World {
+  let world: World | null = null;
+  const ends: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    const store = await openMigratedStore(kind);
+    ends.unshift(() => store.close());
+    const port = await freePort();
+    const publicUrl = `http://127.0.0.1:${port}`;
+    const provider = await startTestProvider(() => `${publicUrl}/oidc/callback`);
+    ends.unshift(() => provider.close());
+    const { app, features, close } = await startWith(store, port, configOf(provider.issuer));
+    ends.unshift(close);
+    world = { store, provider, app, features };
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+  useEmptyTables(() => {
+    if (world === null) throw new Error('the world is for tests');
+    return world.store;
+  });
+  beforeEach(async () => {
+    world?.provider.people.clear();
+    await world?.store.query(`insert into accounts (id, name) values ('main', 'Main')`);
+  });
+  return () => {
+    if (world === null) throw new Error('the world is for tests');
+    return world;
+  };
+}
+
+async function startWith(store: Store, port: number, oidc: OidcConfig) {
+  const clock = new FakeClock();
+  const config = { leaseMs: 15_000, retentionDays: 30, staticIpv6s: [], oidc };
+  const publicUrl = `http://127.0.0.1:${port}`;
+  const { features, close } = await testFeatures(store, clock, {
+    config: { ...config, publicUrl },
+  });
+  const app = await startServiceApp(
+    apiRoutes(features, new AbortController().signal),
+    {
+      store,
+      clock,
+      authenticator: features.apiKeys,
+      locationKeys: features.locationKeys,
+      sessions: features.sessions.cache,
+      site: features.site,
+    },
+    { port, host: '127.0.0.1' },
+  );
+  return {
+    app,
+    features,
+    async close() {
+      await app.close();
+      await close();
+    },
+  };
+}
+
+function configOf(issuer: string): OidcConfig {
+  return {
+    issuer,
+    ...CLIENT,
+    groupsClaim: 'groups',
+    scopes: 'openid email groups',
+    groupRoles: [
+      { group: 'ops', role: 'admin' },
+      { group: 'dev', role: 'write' },
+    ],
+    accountId: null,
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+describe.each(databases)('on %s', (kind) => {
+  describe('signing in at an OpenID Connect provider', () => {
+    const worldOf = useWorld(kind);
+    const browserOf = (): Browser => openBrowser(worldOf().app.port);
+
+    /** Follows the way to the provider, signs in there, and returns the URL of the callback. */
+    const signInAtProvider = async (
+      browser: Browser,
+      login: string,
+      next = '',
+    ): Promise<string> => {
+      const begun = await browser.ask(`/oidc/sign-in?next=${encodeURIComponent(next)}`);
+      expect(begun.status, begun.text).toBe(303);
+      const jar = new Map<string, string>();
+      let url = new URL(String(begun.headers.location));
+      let body: URLSearchParams | null = null;
+      for (let steps = 0; steps < 10 && !url.pathname.startsWith('/oidc/callback'); steps += 1) {
+        const response = await fetch(url, {
+          method: body === null ? 'GET' : 'POST',
+          body,
+          redirect: 'manual',
+          headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join('; ') },
+        });
+        for (const each of response.headers.getSetCookie()) {
+          const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(each) ?? [];
+          jar.set(name, value);
+        }
+        const text = await response.text();
+        const location = response.headers.get('location');
+        const action = /<form[^>]*action="([^"]+)"/.exec(text)?.[1];
+        body =
+          location === null ? new URLSearchParams({ prompt: 'login', login, password: 'x' }) : null;
+        const target = location ?? action;
+        if (target === undefined || target === null) throw new Error(`${response.status} ${text}`);
+        url = new URL(target, url);
+      }
+      return `${url.pathname}${url.search}`;
+    };
+    const signIn = async (login: string, next = '', browser = browserOf()) => {
+      const reply = await browser.ask(await signInAtProvider(browser, login, next));
+      return { browser, reply };
+    };
+    const shownOn = ({ text }: Reply): string =>
+      text.replaceAll(/<style>.*<\/style>|<[^>]*>/gs, ' ').replaceAll(/\s+/g, ' ');
+    const rolesOf = async (browser: Browser): Promise<unknown> =>
+      (await browser.ask('/v1/session')).json.accounts.map(({ role }: { role: string }) => role);
+
+    it('makes a user with the highest role of the groups, and leads to the page asked for', async () => {
+      const { provider } = worldOf();
+      const fields = { email: 'Ann@Example.com', email_verified: true };
+      provider.people.set('ann', { ...fields, groups: ['dev', 'ops', 'other'] });
+      const { browser, reply } = await signIn('ann', '/docs/checks');
+      expect([reply.status, reply.headers.location]).toEqual([303, '/docs/checks']);
+      expect((await browser.ask('/v1/session')).json).toMatchObject({
+        user: { email: 'ann@example.com' },
+        accounts: [{ id: 'main', role: 'admin' }],
+      });
+      provider.people.set('ann', { ...fields, groups: ['dev'] });
+      const again = await signIn('ann');
+      expect(again.reply.headers.location).toBe('/account');
+      expect(await rolesOf(again.browser)).toEqual(['write']);
+      expect(await worldOf().store.query('select id from users')).toHaveLength(1);
+    });
+
+    it('is offered beside the password', async () => {
+      const page = await browserOf().ask('/sign-in?next=/docs');
+      expect(page.text).toContain('href="/oidc/sign-in?next=%2Fdocs"');
+    });
+
+    it('refuses who has no group with a role, and takes the role of who has none any more', async () => {
+      const { provider } = worldOf();
+      provider.people.set('bob', { email: 'bob@example.com', groups: ['guests'] });
+      const { reply } = await signIn('bob');
+      expect(reply.status).toBe(403);
+      expect(shownOn(reply)).toContain('None of your groups at the identity provider has a role');
+      expect(await worldOf().store.query('select id from users')).toEqual([]);
+      provider.people.set('bob', { email: 'bob@example.com', groups: ['dev'] });
+      const { browser } = await signIn('bob');
+      expect(await rolesOf(browser)).toEqual(['write']);
+      provider.people.set('bob', { email: 'bob@example.com', groups: [] });
+      expect((await signIn('bob')).reply.status).toBe(403);
+      expect(await rolesOf(browser)).toEqual([]);
+    });
+
+    it('takes over the user with the same email only if the provider verified it, without the password', async () => {
+      const { provider, features } = worldOf();
+      const email = 'cy@example.com';
+      const token = (await features.setup.newLink()) ?? '';
+      const browser = browserOf();
+      await browser.submit(`/setup/${token}`, { email, password: PASSWORD });
+      provider.people.set('cy', { email, groups: ['dev'] });
+      const unsure = await signIn('cy');
+      expect(unsure.reply.status).toBe(403);
+      provider.people.set('cy', { email, email_verified: false, groups: ['dev'] });
+      expect((await signIn('cy')).reply.status).toBe(403);
+      expect((await browser.ask('/v1/session')).status).toBe(200);
+      provider.people.set('cy', { email, email_verified: true, groups: ['dev'] });
+      const sure = await signIn('cy');
+      expect(sure.reply.status).toBe(303);
+      expect((await browser.ask('/v1/session')).status).toBe(401);
+      const old = await browserOf().submit('/sign-in', { email, password: PASSWORD });
+      expect(old.status).toBe(401);
+      expect(await rolesOf(sure.browser)).toEqual(['write']);
+    });
+
+    it('accepts an answer once, and only in the browser that began', async () => {
+      const { provider } = worldOf();
+      provider.people.set('dee', { email: 'dee@example.com', groups: ['dev'] });
+      const browser = browserOf();
+      const callback = await signInAtProvider(browser, 'dee');
+      const stolen = await browserOf().ask(callback);
+      expect(stolen.status).toBe(400);
+      expect(shownOn(stolen)).toContain('This sign-in was begun in another browser');
+      const other = browserOf();
+      await other.ask('/oidc/sign-in');
+      expect((await other.ask(callback)).status).toBe(400);
+      const pending = browser.cookie;
+      expect((await browser.ask(callback)).status).toBe(303);
+      const replayed = browserOf();
+      replayed.cookie = pending;
+      expect((await replayed.ask(callback)).status).toBe(400);
+    });
+
+    it('never leads to another site', async () => {
+      const { provider } = worldOf();
+      provider.people.set('eve', { email: 'eve@example.com', groups: ['dev'] });
+      for (const next of ['https://evil.example', '//evil.example', '/\\evil.example']) {
+        expect((await signIn('eve', next)).reply.headers.location).toBe('/account');
+      }
+    });
+
+    it('tells on a page that the provider refused', async () => {
+      const browser = browserOf();
+      const begun = await browser.ask('/oidc/sign-in');
+      const state = new URL(String(begun.headers.location)).searchParams.get('state');
+      const refused = await browser.ask(
+        `/oidc/callback?error=access_denied&state=${state}&iss=${encodeURIComponent(worldOf().provider.issuer)}`,
+      );
+      expect(refused.status).toBe(400);
+      expect(shownOn(refused)).toContain('The sign-in at the identity provider failed: try again');
+    });
+
+    it('tells on a page that the provider does not answer, and passwords still work', async () => {
+      const port = await freePort();
+      const { app, features, close } = await startWith(
+        worldOf().store,
+        port,
+        configOf(`http://127.0.0.1:${await freePort()}`),
+      );
+      try {
+        const away = await openBrowser(app.port).ask('/oidc/sign-in');
+        expect(away.status).toBe(503);
+        expect(shownOn(away)).toContain('The identity provider does not answer: try again later');
+        const token = (await features.setup.newLink()) ?? '';
+        const fields = { email: 'fay@example.com', password: PASSWORD };
+        const made = await openBrowser(app.port).submit(`/setup/${token}`, fields);
+        expect(made.status).toBe(303);
+      } finally {
+        await close();
+      }
+    });
+  });
+});
