@@ -112,15 +112,24 @@ export function eventsRoutes({ events, apiKeys, stopping }: EventsRoutesParts): 
     await events.follow(follower, ended.signal).catch(end);
   }
 
-  /** Whether the key was not revoked since the stream began. Unknown counts as active. */
-  async function isStillActive({ headers }: FastifyRequest): Promise<boolean> {
-    const hash = keyHashOf(headers.authorization, 'vk');
-    if (hash === null) return true;
-    return apiKeys.authenticate(hash).then(
-      (caller) => caller !== null,
+  /**
+   * Whether the key was not revoked since the stream began, or the user is still signed in and belongs
+   * to the account. Unknown counts as active.
+   */
+  function isStillActive(request: FastifyRequest): Promise<boolean> {
+    const hash = keyHashOf(request.headers.authorization, 'vk');
+    const holder = hash === null ? membershipOf(request) : apiKeys.authenticate(hash);
+    return holder.then(
+      (found) => found !== null,
       () => true,
     );
   }
+}
+
+async function membershipOf(request: FastifyRequest): Promise<object | null> {
+  const { accountId } = callerOf(request);
+  const user = await request.server.identifyUser(request);
+  return user?.memberships.find((each) => each.accountId === accountId) ?? null;
 }
 
 function cursorIn({ query }: FastifyRequest): string | undefined {
