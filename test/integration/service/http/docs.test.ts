@@ -93,7 +93,7 @@ describe('/openapi.json', () => {
   it('says for each route who may use it and what an error looks like', async () => {
     const { json } = await service.ask('/openapi.json');
     const create = json.paths['/v1/things'].post;
-    expect(create.security).toEqual([{ apiKey: [] }]);
+    expect(create.security).toEqual([{ apiKey: [] }, { session: [] }]);
     expect(create.description).toContain('`write`');
     const { $ref } = create.responses.default.content['application/json'].schema;
     expect($ref).toBe('#/components/schemas/Error');
