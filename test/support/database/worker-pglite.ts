@@ -87,7 +87,7 @@ export async function emptySchema(store: Store): Promise<void> {
   await store.query('create schema public');
 }
 
-/** Removes the partitions of single days, and all rows of the other tables. */
+/** Removes the partitions of single days, and all rows of the other tables but what migrations write. */
 const EMPTY_TABLES = `do $$
 declare
   day_table text;
@@ -101,7 +101,7 @@ begin
   end loop;
   select string_agg(oid::regclass::text, ', ') into table_names from pg_class
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
-      and relname <> 'schema_migrations';
+      and relname not in ('schema_migrations', 'list_epochs');
   execute 'truncate ' || table_names || ' restart identity cascade';
 end $$`;
 
