@@ -4,6 +4,9 @@ import type { Store, Transaction } from './store.ts';
 /** Arbitrary; no other program on the same database may use it. */
 const LOCK_KEY = 7_236_530_119;
 
+const IS_GRANTED = `select has_function_privilege('pg_control_system()', 'execute')
+  and has_function_privilege('pg_control_checkpoint()', 'execute') as is_granted`;
+
 /** The epoch, and whether it began in this cluster and on this timeline. */
 const CURRENT = `select e.epoch,
     e.system_identifier = s.system_identifier::text and e.timeline = c.timeline_id as is_here
@@ -18,6 +21,13 @@ type Current = { readonly epoch: number; readonly isHere: boolean };
  * src/service/database/README.md, "Cursors".
  */
 export async function renewListEpoch(store: Store, log: Logger): Promise<void> {
+  const [granted] = await store.query<{ readonly isGranted: boolean }>(IS_GRANTED);
+  if (granted?.isGranted !== true) {
+    log.warn(
+      'the database user may not execute pg_control_system() and pg_control_checkpoint(), so a restored database is not noticed and cursors of lists may miss entries after it: grant execute on both functions to it',
+    );
+    return;
+  }
   const [known] = await store.query<Current>(CURRENT);
   if (known?.isHere !== false) return;
   const epoch = await store.transaction(async (tx) => {

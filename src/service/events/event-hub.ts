@@ -150,7 +150,7 @@ export class EventHub {
     for (const [accountId, events] of groupBy(found, ({ accountId }) => accountId)) {
       const settled = events.filter(({ isSettled }) => isSettled);
       if (settled.length < events.length) this.#unsettled.add(accountId);
-      if (events.length === BATCH) this.#due.add(accountId);
+      if (settled.length === BATCH) this.#due.add(accountId);
       const account = this.#accounts.get(accountId);
       const last = settled.at(-1);
       if (account === undefined || last === undefined) continue;

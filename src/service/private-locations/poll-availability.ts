@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Scans are about ten seconds apart, and at most 20 s while they fail. */
-const MAX_GAP_MS = 45_000;
+/** Scans are about ten seconds apart, and take some seconds. */
+const MAX_GAP_MS = 25_000;
 /** The clocks of replicas differ by less. */
 const MAX_STEP_MS = 2_000;
 
@@ -29,7 +29,7 @@ export class PollAvailability {
     return now.monotonicMs - this.#sinceMs;
   }
 
-  /** A scan failed. */
+  /** A scan failed, or the database stalled. */
   interrupt(): void {
     this.#last = null;
   }

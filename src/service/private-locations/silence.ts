@@ -51,10 +51,12 @@ export interface SilenceCounts {
 
 const SCAN_EVERY_MS = 10_000;
 const MAX_BACK_OFF_MS = 20_000;
-/** After the end of the lease: an agent that is restarted is back by then. With short leases sooner. */
-const MAX_GRACE_MS = 30_000;
-/** Agents wait up to 30 s between two attempts to reach the service, and a poll may take some more. */
+/** The longest wait of agents between two attempts to reach the service. */
+const AGENT_PAUSE_MS = 30_000;
+/** A poll may take some more. */
 const AGENTS_RETURN_MS = 45_000;
+/** Writes take longer only where the database stalls: agents could not poll either. */
+const MAX_WRITE_MS = 5_000;
 const DAY_MS = 86_400_000;
 /** As far back as agents report slots that nobody ran (src/service/README.md, "Leases and assignment"). */
 const MAX_DAYS_BACK = 7;
@@ -70,8 +72,9 @@ export function createLocationSilence({
   leaseMs,
   retentionDays,
 }: LocationSilenceParts): LocationSilence {
-  const quietMs = leaseMs + Math.min(MAX_GRACE_MS, 2 * leaseMs);
-  const settledMs = Math.max(quietMs, AGENTS_RETURN_MS);
+  // After the end of the lease: an agent that is restarted is back by then. With short leases sooner.
+  const quietMs = leaseMs + Math.min(AGENTS_RETURN_MS, 3 * leaseMs);
+  const settledMs = Math.max(AGENTS_RETURN_MS, leaseMs + AGENT_PAUSE_MS);
   const oldestMs = Math.min(retentionDays, MAX_DAYS_BACK) * DAY_MS;
   const availability = new PollAvailability(clock);
   let silentLocations = 0;
@@ -154,10 +157,15 @@ export function createLocationSilence({
   }
 
   async function scan(signal?: AbortSignal): Promise<boolean> {
-    const isSettled = availability.observe() >= settledMs;
+    let isSettled = availability.observe() >= settledMs;
     const atMs = clock.wallMs();
+    const startMs = clock.monotonicMs();
     try {
       await end(atMs);
+      if (clock.monotonicMs() - startMs > MAX_WRITE_MS) {
+        availability.interrupt();
+        isSettled = false;
+      }
       // Before that, agents may not have had the time to poll again.
       if (isSettled) await begin(atMs);
       silentLocations = await countSilentLocations(store);

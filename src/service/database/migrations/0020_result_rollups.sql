@@ -145,6 +145,8 @@ create trigger runs_added after insert on result_metrics
   referencing new table as added for each statement execute function mark_rollups_of_runs();
 create trigger missed_added after insert on missed_slots
   referencing new table as changed for each statement execute function mark_missed_days();
+create trigger missed_extended after update on missed_slots
+  referencing new table as changed for each statement execute function mark_missed_days();
 create trigger missed_removed after delete on missed_slots
   referencing old table as changed for each statement execute function mark_missed_days();
 
@@ -260,11 +262,3 @@ insert into rollup_backfill (day)
 select to_date(right(relname, 8), 'YYYYMMDD')::timestamp at time zone 'UTC'
 from pg_inherits join pg_class on pg_class.oid = inhrelid
 where inhparent = 'result_metrics'::regclass and relname ~ '^result_metrics_[0-9]{8}$';
-
-insert into rollup_marks (account_id, check_id, kind, span, start, due)
-select distinct account_id, check_id, 'missed', 1440, day, day + interval '24 hours 2 minutes'
-from (
-  select account_id, check_id, generate_series(
-    date_bin('24 hours', slot, timestamptz '1970-01-01T00:00:00Z'), last_slot, '24 hours') as day
-  from missed_slots
-) as days;

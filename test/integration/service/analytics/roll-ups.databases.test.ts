@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createRollUps } from '../../../../src/service/analytics/rollups/roll-up.ts';
 import { insertRunMetrics } from '../../../../src/service/analytics/run-metrics.sql.ts';
+import { insertMissed } from '../../../../src/service/results/missed-slots/sql.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
 import { settle } from '../../../support/fake-clock.ts';
 import {
@@ -154,6 +155,34 @@ describe.each(databases)('on %s', (kind) => {
       expect(await marks()).toEqual([]);
       expect(await get(`${PATH}?days=3`)).toMatchObject(late);
       expect(await report('responseTime_avg')).toEqual(average);
+    });
+
+    it('contain missed slots that continue a range of the day before', async () => {
+      const { clock, mine, store } = fixture();
+      const extend = (fromMinutes: number): Promise<void> =>
+        insertMissed(store, {
+          accountId: mine.accountId,
+          maxSpanMs: DAY_MS,
+          rows: [
+            {
+              checkId: 'shop',
+              location: 'berlin',
+              slot: minutesAgo(fromMinutes),
+              lastSlot: minutesAgo(fromMinutes - 9),
+              count: 10,
+              reason: 'location_silent',
+              stepMs: 60_000,
+            },
+          ],
+        });
+      await extend(DAY_MINUTES + 10);
+      clock.stepWall(TOMORROW_MS);
+      await rollUp();
+      await extend(DAY_MINUTES);
+      const days = [{ missed: 10 }, { missed: 10 }, { missed: 0 }, { missed: 0 }];
+      expect(await get(`${PATH}?days=4`)).toMatchObject({ missed: 20, days });
+      await rollUp();
+      expect(await get(`${PATH}?days=4`)).toMatchObject({ missed: 20, days });
     });
 
     it('remain when their results are dropped', async () => {

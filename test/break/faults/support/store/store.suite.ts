@@ -27,6 +27,9 @@ const FOLLOWED = 'asked for clients that follow events, which resume after a fai
 const BY_COOKIE = 'asked with a cookie, which the clients of the scenarios do not have';
 const FOR_THE_FIRST_USER = 'asked until there is a user, by one transaction';
 
+/** Called in the first run of a scenario and in no later one: it makes what then exists. */
+const ONCE: ReadonlySet<string> = new Set(['query results/partitions.sql.ts ensure']);
+
 /** Operations that no scenario reaches, with the reason. */
 const WITH_KEY = 'asked only for requests with an Idempotency-Key, which no scenario sends';
 const NOT_REACHED: Readonly<Record<string, string>> = {
@@ -136,7 +139,8 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
       const hit = new Set(campaigns.flatMap((each) => [...each.hit]));
       const notHit = [...chosen].filter((name) => !hit.has(name));
       const operations = new Set([...hit].map(operationIn));
-      expect(notHit.filter((name) => !operations.has(operationIn(name)))).toEqual([]);
+      const never = notHit.map(operationIn).filter((operation) => !operations.has(operation));
+      expect(never.filter((operation) => !ONCE.has(operation))).toEqual([]);
       // A loop's call may come one iteration later in the next run.
       expect(notHit.length, notHit.join(', ')).toBeLessThanOrEqual(chosen.size * MAX_NOT_HIT);
       const sum = (of: (each: Campaign) => number): number =>
