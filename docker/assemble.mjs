@@ -31,7 +31,7 @@ const IN_PLACE = {
 
 /** Folders that are read, and not imported, by the module beside which they stand. */
 const READ_FOLDERS = /new URL\('(\.\/[\w-]+\/)', import\.meta\.url\)/g;
-const STATIC = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'([^']+)'/gm;
+const STATIC = /^(?:import|export)\b(?:[^'"`;=(]*?\bfrom)?\s*'([^']+)'/gm;
 const DYNAMIC = /\bimport\('([^']+)'\)/g;
 /** Worker threads. */
 const BESIDE = /new URL\('(\.[^']+\.js)', import\.meta\.url\)/g;

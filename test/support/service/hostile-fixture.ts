@@ -128,6 +128,7 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
       );
     };
     await settled();
+    ends.unshift(await keepSilences(store, victim.accountId));
     const groups = await idsOf(store, victim.accountId);
     const victimIds = [...new Set(groups.flat())];
     fixture = {
@@ -178,6 +179,29 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
     if (fixture === null) throw new Error('the fixture is for tests: it comes before the first');
     return fixture;
   };
+}
+
+/**
+ * The victim's location is silent, and no other location becomes silent while the tests compare what is
+ * stored: their agents poll once, with short leases.
+ *
+ * @returns a function that ends it
+ */
+async function keepSilences(store: Store, accountId: string): Promise<() => Promise<void>> {
+  await store.query(
+    `insert into silent_locations (location_id, account_id, since, covered_until, handled_at)
+     select id, account_id, now(), '2100-01-01', '2100-01-01' from private_locations
+     where account_id = $1`,
+    [accountId],
+  );
+  await store.query(
+    `create function skip_row() returns trigger language plpgsql as 'begin return null; end'`,
+  );
+  await store.query(
+    `create trigger none_becomes_silent before insert on silent_locations
+       for each row execute function skip_row()`,
+  );
+  return async () => void (await store.query('drop function skip_row() cascade'));
 }
 
 /** Lines of the private key: each would reveal a part of it. */

@@ -65,8 +65,10 @@ export function hostileSuite(kind: DatabaseKind): void {
       const rows = await contentsOf(store, null);
       const asked = closed(routes).flatMap((route) => {
         const other = route.access.kind === 'agent' ? victim.apiKey : victim.agentKey;
+        const { cookie: _, ...headers } = goodRequest(route, victim).headers ?? {};
         return [...WRONG_KEYS, other, victim.revokedKey].map((key) => ({
           ...goodRequest(route, victim),
+          headers,
           key,
         }));
       });
