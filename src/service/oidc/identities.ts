@@ -6,6 +6,7 @@ import { covers, type Role } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { emailOf, emailSchema } from '../users/email.ts';
+import { isLastAdmin } from '../users/last-admin.ts';
 import {
   deleteMembership,
   findUserByEmail,
@@ -25,7 +26,8 @@ export interface Identities {
    * Makes or finds the user, whose role in the account becomes that of the groups.
    *
    * @returns the id of the user
-   * @throws ServiceError 403 where no group has a role, or the email cannot be used
+   * @throws ServiceError 403 where no group has a role, the email cannot be used, or the account would
+   *   be without an admin
    */
   admit(user: ProviderUser): Promise<string>;
 }
@@ -74,6 +76,13 @@ export function createIdentities(parts: {
     return userId;
   };
 
+  const requireAnotherAdmin = async (tx: Transaction, accountId: string, userId: string) => {
+    if (!(await isLastAdmin(tx, { accountId, userId }))) return;
+    throw forbidden(
+      'You are the last admin of the account, and your groups do not make you one: make another admin first',
+    );
+  };
+
   return {
     async admit(user) {
       const role = roleOf(user.groups, config.groupRoles);
@@ -83,10 +92,14 @@ export function createIdentities(parts: {
         await lockAccount(tx, accountId);
         const known = await findUserIdByIdentity(tx, user);
         if (role === null) {
-          if (known !== null) await deleteMembership(tx, { accountId, userId: known });
+          if (known !== null) {
+            await requireAnotherAdmin(tx, accountId, known);
+            await deleteMembership(tx, { accountId, userId: known });
+          }
           return known;
         }
         const id = known ?? (await newIdentity(tx, user));
+        if (role !== 'admin') await requireAnotherAdmin(tx, accountId, id);
         await putMembership(tx, { accountId, userId: id, role, createdAtMs: clock.wallMs() });
         return id;
       });

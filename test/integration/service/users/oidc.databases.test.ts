@@ -162,6 +162,18 @@ describe.each(databases)('on %s', (kind) => {
     const rolesOf = async (browser: Browser): Promise<unknown> =>
       (await browser.ask('/v1/session')).json.accounts.map(({ role }: { role: string }) => role);
 
+    /** Another admin of the account. */
+    const addAdmin = async (): Promise<void> => {
+      const { store } = worldOf();
+      await store.query(
+        `insert into users (id, email, created_at) values ('other', 'other@example.com', now())`,
+      );
+      await store.query(
+        `insert into memberships (account_id, user_id, role, created_at)
+         values ('main', 'other', 'admin', now())`,
+      );
+    };
+
     it('makes a user with the highest role of the groups, and leads to the page asked for', async () => {
       const { provider } = worldOf();
       const fields = { email: 'Ann@Example.com', email_verified: true };
@@ -172,11 +184,41 @@ describe.each(databases)('on %s', (kind) => {
         user: { email: 'ann@example.com' },
         accounts: [{ id: 'main', role: 'admin' }],
       });
+      await addAdmin();
       provider.people.set('ann', { ...fields, groups: ['dev'] });
       const again = await signIn('ann');
       expect(again.reply.headers.location).toBe('/account');
       expect(await rolesOf(again.browser)).toEqual(['write']);
-      expect(await worldOf().store.query('select id from users')).toHaveLength(1);
+      expect(await worldOf().store.query('select id from users')).toHaveLength(2);
+    });
+
+    it('refuses to take the role of the last admin, who stays what they are', async () => {
+      const { provider, features } = worldOf();
+      const email = 'gil@example.com';
+      const token = (await features.setup.newLink()) ?? '';
+      const browser = browserOf();
+      await browser.submit(`/setup/${token}`, { email, password: PASSWORD });
+      for (const groups of [['dev'], []]) {
+        provider.people.set('gil', { email, email_verified: true, groups });
+        expect((await signIn('gil')).reply.status).toBe(403);
+      }
+      // Nothing was taken over, either.
+      expect(await rolesOf(browser)).toEqual(['admin']);
+      const byPassword = await browserOf().submit('/sign-in', { email, password: PASSWORD });
+      expect(byPassword.status).toBe(303);
+
+      provider.people.set('gil', { email, email_verified: true, groups: ['ops'] });
+      const asAdmin = (await signIn('gil')).browser;
+      for (const groups of [['dev'], []]) {
+        provider.people.set('gil', { email, email_verified: true, groups });
+        const { reply } = await signIn('gil');
+        expect(reply.status).toBe(403);
+        expect(shownOn(reply)).toContain('You are the last admin of the account');
+        expect(await rolesOf(asAdmin)).toEqual(['admin']);
+      }
+      await addAdmin();
+      expect((await signIn('gil')).reply.status).toBe(403);
+      expect(await rolesOf(asAdmin)).toEqual([]);
     });
 
     it('is offered beside the password', async () => {
@@ -211,6 +253,7 @@ describe.each(databases)('on %s', (kind) => {
       provider.people.set('cy', { email, email_verified: false, groups: ['dev'] });
       expect((await signIn('cy')).reply.status).toBe(403);
       expect((await browser.ask('/v1/session')).status).toBe(200);
+      await addAdmin();
       provider.people.set('cy', { email, email_verified: true, groups: ['dev'] });
       const sure = await signIn('cy');
       expect(sure.reply.status).toBe(303);
