@@ -158,7 +158,7 @@ ${buttonHtml('Create the first user')}</form>`,
     sendPage(reply.code(404), {
       title: 'Set up Vedette',
       note: { kind: 'fail', text: LINK_GONE },
-      main: `<p>While the service has no user, each start writes a new link to its log.</p><a class="button" href="${site.path('/sign-in')}">Sign in</a>`,
+      main: `<p>While the service has no user, each start in the first day of the account writes a new link to its log. Later, whoever has an admin key invites users.</p><a class="button" href="${site.path('/sign-in')}">Sign in</a>`,
     });
 
   app.get<OfToken>('/setup/:token', PAGE, async (request, reply) =>
