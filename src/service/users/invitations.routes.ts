@@ -112,8 +112,9 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
         const { token, password = null } = request.body;
         const signedIn = site.isOwn(request) ? await app.identifyUser(request) : null;
         const client = clientOf(request);
-        const userId = await invitations.accept({ token, password, signedIn }, client);
-        await beginSession(parts, request, reply, await sessions.start(userId, client));
+        const joined = await invitations.accept({ token, password, signedIn }, client);
+        const started = await sessions.start(joined.userId, client, joined.checkedHash);
+        await beginSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },
     );

@@ -170,7 +170,7 @@ ${buttonHtml('Create the first user')}</form>`,
       refuseForeignPage(site, request);
       const given = fieldsOf(request, { email: emailSchema, password: newPassword });
       const userId = await setup.accept({ ...given, token: request.params.token });
-      const started = await sessions.start(userId, clientOf(request));
+      const started = await sessions.start(userId, clientOf(request), null);
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
@@ -242,8 +242,9 @@ ${buttonHtml('Join')}</form>`,
       const password = givenIn(request, 'password');
       const signedIn = site.isOwn(request) ? await app.identifyUser(request) : null;
       const client = clientOf(request);
-      const userId = await invitations.accept({ token, password, signedIn }, client);
-      await beginSession(parts, request, reply, await sessions.start(userId, client));
+      const joined = await invitations.accept({ token, password, signedIn }, client);
+      const started = await sessions.start(joined.userId, client, joined.checkedHash);
+      await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       if (status === 404) return gone(reply);

@@ -5,7 +5,7 @@ import type { Role } from '../../../../src/service/http/access/authenticator.ts'
 import { databases } from '../../../support/database/databases.ts';
 import type { FakeClock } from '../../../support/fake-clock.ts';
 import { type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
-import { testFeatures } from '../../../support/service/service-features.ts';
+import { TEST_PASSWORDS, testFeatures } from '../../../support/service/service-features.ts';
 import {
   type Client,
   problemsIn,
@@ -363,6 +363,66 @@ describe.each(databases)('on %s', (kind) => {
       expect((await there.ask('/v1/session', { method: 'DELETE' })).status).toBe(204);
       clock.spend(CACHE_TTL_MS + 1);
       expect((await browser.ask('/v1/session')).status).toBe(401);
+    });
+  });
+});
+
+describe.each(databases)('on %s', (kind) => {
+  describe('users whose password is being checked', () => {
+    /** Runs once, after the next check of a password. */
+    let afterCheck: (() => Promise<unknown>) | null = null;
+    const running = useRunningService(kind, {
+      passwords: {
+        hash: TEST_PASSWORDS.hash,
+        async check(stored, password) {
+          const verdict = await TEST_PASSWORDS.check(stored, password);
+          const run = afterCheck;
+          afterCheck = null;
+          await run?.();
+          return verdict;
+        },
+      },
+    });
+    const service = useAccounts(running);
+    const newUser = async () => {
+      people += 1;
+      const email = `checked-${people}@example.com`;
+      const { json } = await service().mine.post('/v1/invitations', { email, role: 'read' });
+      const browser = openBrowser(running().app.port);
+      await browser.submit(new URL(json.url).pathname, { password: PASSWORD });
+      return { email, browser };
+    };
+    const signIn = (email: string, password: string) =>
+      openBrowser(running().app.port).ask('/v1/session', {
+        method: 'POST',
+        body: { email, password },
+      });
+    const change = (browser: Browser) =>
+      browser.ask('/v1/password', {
+        method: 'PUT',
+        body: { currentPassword: PASSWORD, newPassword: 'another long one' },
+      });
+    /** As when the identity provider takes the user over. */
+    const removePassword = (email: string) =>
+      service().store.query('update users set password_hash = null where email = $1', [email]);
+
+    it('do not sign in by the old one after it was changed', async () => {
+      const { email, browser } = await newUser();
+      afterCheck = () => change(browser);
+      expect((await signIn(email, PASSWORD)).status).toBe(401);
+      expect((await browser.ask('/v1/sessions')).json).toHaveLength(1);
+      expect((await signIn(email, 'another long one')).status).toBe(204);
+    });
+
+    it('do not sign in by one that was removed, nor set another one', async () => {
+      const { email, browser } = await newUser();
+      afterCheck = () => removePassword(email);
+      expect((await change(browser)).status).toBe(403);
+      const select = 'select password_hash from users where email = $1';
+      expect(await service().store.query(select, [email])).toEqual([{ passwordHash: null }]);
+      const other = await newUser();
+      afterCheck = () => removePassword(other.email);
+      expect((await signIn(other.email, PASSWORD)).status).toBe(401);
     });
   });
 });
