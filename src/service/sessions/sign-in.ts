@@ -38,15 +38,22 @@ export function createSignIn(parts: SignInParts): SignIn {
   const isPassword: SignIn['isPassword'] = async (given, password, client) => {
     const { address } = client;
     const email = emailOf(given);
-    const succeed = await attempts.begin(email, address);
-    const user = await findUserByEmail(store, email);
-    const checkedHash = user?.passwordHash ?? null;
-    const verdict = await passwords.check(checkedHash, password);
+    const takeBack = await attempts.begin(email, address);
+    const check = async () => {
+      const user = await findUserByEmail(store, email);
+      const checkedHash = user?.passwordHash ?? null;
+      return { user, checkedHash, verdict: await passwords.check(checkedHash, password) };
+    };
+    const { user, checkedHash, verdict } = await check().catch(async (error: unknown) => {
+      // Nothing was learnt about the password. The error counts, not one of taking the attempt back.
+      await takeBack().catch(() => {});
+      throw error;
+    });
     if (user === null || checkedHash === null || verdict === 'wrong') {
       log.info({ userId: user?.id, address }, 'a sign-in failed: wrong email or password');
       return null;
     }
-    await succeed();
+    await takeBack();
     if (verdict === 'right') return { ...user, passwordHash: checkedHash };
     const passwordHash = await passwords.hash(password);
     const renewed = { id: user.id, passwordHash, insteadOf: checkedHash };

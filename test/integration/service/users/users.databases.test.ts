@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { apiRoutes } from '../../../../src/service/api-routes.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
+import { unavailable } from '../../../../src/service/errors.ts';
 import type { Role } from '../../../../src/service/http/access/authenticator.ts';
 import { databases } from '../../../support/database/databases.ts';
 import type { FakeClock } from '../../../support/fake-clock.ts';
@@ -423,6 +424,17 @@ describe.each(databases)('on %s', (kind) => {
       const other = await newUser();
       afterCheck = () => removePassword(other.email);
       expect((await signIn(other.email, PASSWORD)).status).toBe(401);
+    });
+
+    it('do not lose attempts by checks that ended without a verdict', async () => {
+      const { email } = await newUser();
+      for (let n = 0; n < 12; n += 1) {
+        afterCheck = async () => {
+          throw unavailable('Too many passwords are checked at once; try again', 5);
+        };
+        expect((await signIn(email, 'a guess')).status).toBe(503);
+      }
+      expect((await signIn(email, PASSWORD)).status).toBe(204);
     });
   });
 });
