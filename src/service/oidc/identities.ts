@@ -6,9 +6,11 @@ import { covers, type Role } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { emailOf, emailSchema } from '../users/email.ts';
-import { isLastAdmin } from '../users/last-admin.ts';
+import { isLastAdmin, withdrawInvitations } from '../users/leaving.ts';
 import {
+  deleteInvitationsOf,
   deleteMembership,
+  findMember,
   findUserByEmail,
   insertUser,
   putMembership,
@@ -94,13 +96,18 @@ export function createIdentities(parts: {
         if (role === null) {
           if (known !== null) {
             await requireAnotherAdmin(tx, accountId, known);
+            await withdrawInvitations(tx, { accountId, userId: known, role });
             await deleteMembership(tx, { accountId, userId: known });
           }
           return known;
         }
         const id = known ?? (await newIdentity(tx, user));
         if (role !== 'admin') await requireAnotherAdmin(tx, accountId, id);
+        await withdrawInvitations(tx, { accountId, userId: id, role });
         await putMembership(tx, { accountId, userId: id, role, createdAtMs: clock.wallMs() });
+        // An open one could give another role later.
+        const member = await findMember(tx, { accountId, userId: id });
+        if (member !== null) await deleteInvitationsOf(tx, { accountId, email: member.email });
         return id;
       });
       if (userId !== null) sessions.forget(userId);

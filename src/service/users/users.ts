@@ -4,7 +4,7 @@ import { conflict, notFound } from '../errors.ts';
 import type { Role } from '../http/access/authenticator.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { Sessions } from '../sessions/sessions.ts';
-import { isLastAdmin } from './last-admin.ts';
+import { isLastAdmin, withdrawInvitations } from './leaving.ts';
 import {
   deleteMembership,
   findMember,
@@ -55,6 +55,7 @@ export function createUsers({ store, sessions }: UsersParts): Users {
         await lockAccount(tx, accountId);
         const member = await read(accountId, id, tx);
         if (role !== 'admin') await requireAnotherAdmin(tx, accountId, id);
+        await withdrawInvitations(tx, { accountId, userId: id, role });
         await updateRole(tx, { accountId, userId: id, role });
         return { ...member, role };
       });
@@ -67,6 +68,7 @@ export function createUsers({ store, sessions }: UsersParts): Users {
         await lockAccount(tx, accountId);
         await read(accountId, id, tx);
         await requireAnotherAdmin(tx, accountId, id);
+        await withdrawInvitations(tx, { accountId, userId: id, role: null });
         await deleteMembership(tx, { accountId, userId: id });
       });
       sessions.forget(id);

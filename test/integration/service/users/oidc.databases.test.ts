@@ -221,6 +221,27 @@ describe.each(databases)('on %s', (kind) => {
       expect(await rolesOf(asAdmin)).toEqual([]);
     });
 
+    it('ends the open invitations of the user, whose role is that of the groups', async () => {
+      const { provider, features, store } = worldOf();
+      const email = 'hal@example.com';
+      await features.invitations.create('main', { email, role: 'admin' });
+      await features.invitations.create('main', { email: 'ida@example.com', role: 'read' });
+      provider.people.set('hal', { email, groups: ['dev'] });
+      expect((await signIn('hal')).reply.status).toBe(303);
+      expect(await store.query('select email from one_time_links')).toEqual([
+        { email: 'ida@example.com' },
+      ]);
+      await addAdmin();
+      provider.people.set('hal', { email, groups: ['ops'] });
+      await signIn('hal');
+      await features.invitations.create('main', { email: 'jo@example.com', role: 'admin' });
+      provider.people.set('hal', { email, groups: ['dev'] });
+      await signIn('hal');
+      expect(await store.query('select email from one_time_links')).toEqual([
+        { email: 'ida@example.com' },
+      ]);
+    });
+
     it('is offered beside the password', async () => {
       const page = await browserOf().ask('/sign-in?next=/docs');
       expect(page.text).toContain('href="/oidc/sign-in?next=%2Fdocs"');

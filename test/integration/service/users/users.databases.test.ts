@@ -160,6 +160,37 @@ describe.each(databases)('on %s', (kind) => {
       expect((await browser.ask('/v1/session')).json.accounts).toEqual([]);
     });
 
+    it.each([
+      ['was removed', (path: string, mine: Client) => mine.delete(path)],
+      ['got a lower role', (path: string, mine: Client) => mine.patch(path, { role: 'write' })],
+    ])('do not join as admins by a link of an admin who %s', async (_what, lose) => {
+      const { mine, theirs } = service();
+      const { browser, id } = await newUser(mine, 'admin');
+      const made = await browser.ask('/v1/invitations', {
+        method: 'POST',
+        body: { email: newEmail(), role: 'admin' },
+      });
+      const [asReader, elsewhere] = [await invite(mine, 'read'), await invite(theirs, 'admin')];
+      expect((await lose(`/v1/users/${id}`, mine)).status).toBeLessThan(300);
+      expect((await accept(String(made.json.url).split('/').at(-1) ?? '')).reply.status).toBe(404);
+      for (const { token } of [asReader, elsewhere]) {
+        expect((await accept(token)).reply.status).toBe(204);
+      }
+    });
+
+    it('do not come back by a link to the email of the user who was removed', async () => {
+      const { mine, store } = service();
+      const { email, id } = await newUser(mine, 'read');
+      const { token } = await invite(mine, 'write');
+      // As when the user joined in another way than by the link.
+      await store.query('update one_time_links set email = $1 where account_id = $2', [
+        email,
+        mine.accountId,
+      ]);
+      expect((await mine.delete(`/v1/users/${id}`)).status).toBe(204);
+      expect((await accept(token)).reply.status).toBe(404);
+    });
+
     it('leave the account one admin', async () => {
       const { mine } = service();
       const [one, other] = [await newUser(mine, 'admin'), await newUser(mine, 'admin')];
