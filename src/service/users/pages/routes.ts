@@ -6,6 +6,7 @@ import {
   clearCookie,
   clientOf,
   type SessionParts,
+  userIfKnown,
 } from '../../sessions/begin-session.ts';
 import type { SignIn } from '../../sessions/sign-in.ts';
 import { emailSchema } from '../email.ts';
@@ -66,7 +67,7 @@ ${buttonHtml('Sign in')}</form>`,
     PAGE,
     async (request, reply) => {
       const [next = ''] = [request.query.next ?? ''].flat();
-      const isIn = (await app.identifyUser(request)) !== null;
+      const isIn = (await userIfKnown(request)) !== null;
       return isIn ? reply.redirect(site.path(localPath(next)), 303) : show(reply, localPath(next));
     },
   );
@@ -191,7 +192,7 @@ function addInvitations(app: FastifyInstance, parts: UserPagesParts): void {
     note: Note | null = null,
   ) => {
     const { email, role, isKnown } = shown;
-    const user = await app.identifyUser(request);
+    const user = await userIfKnown(request);
     const field = isKnown
       ? fieldHtml({
           name: 'password',
@@ -240,7 +241,7 @@ ${buttonHtml('Join')}</form>`,
     try {
       refuseForeignPage(site, request);
       const password = givenIn(request, 'password');
-      const signedIn = site.isOwn(request) ? await app.identifyUser(request) : null;
+      const signedIn = site.isOwn(request) ? await userIfKnown(request) : null;
       const client = clientOf(request);
       const joined = await invitations.accept({ token, password, signedIn }, client);
       const started = await sessions.start(joined.userId, client, joined.checkedHash);

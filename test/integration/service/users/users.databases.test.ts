@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { apiRoutes } from '../../../../src/service/api-routes.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
@@ -400,6 +401,40 @@ describe.each(databases)('on %s', (kind) => {
 });
 
 describe.each(databases)('on %s', (kind) => {
+  describe('users at an address that sent many wrong keys', () => {
+    const running = useRunningService(kind);
+    const service = useAccounts(running);
+
+    it('sign in and join in spite of a cookie whose session has ended', async () => {
+      const browserWithStaleCookie = (): Browser => {
+        const browser = openBrowser(running().app.port);
+        browser.cookie = `vedette_session=${randomBytes(32).toString('base64url')}`;
+        return browser;
+      };
+      const refusedOf = async () => (await browserWithStaleCookie().ask('/v1/session')).status;
+      const statuses = await Promise.all(Array.from({ length: 101 }, refusedOf));
+      expect(statuses).toContain(401);
+      expect(await refusedOf()).toBe(429);
+
+      const email = 'guest@example.com';
+      const { json } = await service().mine.post('/v1/invitations', { email, role: 'read' });
+      const { pathname } = new URL(json.url);
+      expect((await browserWithStaleCookie().ask(pathname)).status).toBe(200);
+      const guest = browserWithStaleCookie();
+      expect((await guest.submit(pathname, { password: PASSWORD })).status).toBe(303);
+      expect((await guest.ask('/v1/session')).status).toBe(200);
+
+      expect((await browserWithStaleCookie().ask('/sign-in')).status).toBe(200);
+      const byForm = browserWithStaleCookie();
+      expect((await byForm.submit('/sign-in', { email, password: PASSWORD })).status).toBe(303);
+      expect((await byForm.ask('/v1/session')).status).toBe(200);
+      const body = { email, password: PASSWORD };
+      const byApi = browserWithStaleCookie();
+      expect((await byApi.ask('/v1/session', { method: 'POST', body })).status).toBe(204);
+      expect((await byApi.ask('/v1/session')).status).toBe(200);
+    });
+  });
+
   describe('users whose password is being checked', () => {
     /** Runs once, after the next check of a password. */
     let afterCheck: (() => Promise<unknown>) | null = null;
