@@ -372,6 +372,15 @@ describe.each(databases)('on %s', (kind) => {
       );
     });
 
+    it('behind a proxy with Basic authentication are signed in by their cookie', async () => {
+      const { mine } = service();
+      const { browser } = await newUser(mine, 'read');
+      const ask = (authorization: string) =>
+        browser.ask('/v1/session', { headers: { authorization } });
+      expect((await ask('Basic dXNlcjpwYXNzd29yZA==')).status).toBe(200);
+      expect((await ask('Bearer')).status).toBe(401);
+    });
+
     it('are listed by admins in pages, in the order in which they joined', async () => {
       const { mine, clock } = service();
       const joined: string[] = [];
