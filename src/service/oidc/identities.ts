@@ -18,7 +18,7 @@ import {
 } from '../users/shared.sql.ts';
 import type { GroupRole, OidcConfig } from './oidc-config.ts';
 import type { ProviderUser } from './provider.ts';
-import { findUserIdByIdentity, insertIdentity } from './sql.ts';
+import { deleteIdentities, findUserIdByIdentity, insertIdentity } from './sql.ts';
 
 const EVERYONE = '*';
 
@@ -59,6 +59,7 @@ export function createIdentities(parts: {
   /** The user of an identity that is seen for the first time. */
   const newIdentity = async (tx: Transaction, user: ProviderUser): Promise<string> => {
     const email = usableEmail(user);
+    const { issuer, subject } = user;
     const known = await findUserByEmail(tx, email);
     const userId = known?.id ?? ids();
     const createdAtMs = clock.wallMs();
@@ -67,13 +68,14 @@ export function createIdentities(parts: {
     } else if (user.isEmailVerified === true) {
       // Whoever invited this email may have chosen the password: only the provider proves whose it is.
       await removePassword(tx, userId);
+      // An earlier holder of the email must not sign in as this user.
+      await deleteIdentities(tx, { issuer, userId });
       await sessions.endAllIn(tx, userId);
     } else {
       throw forbidden(
         'A user with your email exists already, and the identity provider does not say that the email is verified',
       );
     }
-    const { issuer, subject } = user;
     await insertIdentity(tx, { issuer, subject, userId, createdAtMs });
     return userId;
   };

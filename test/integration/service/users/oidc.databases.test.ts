@@ -284,6 +284,32 @@ describe.each(databases)('on %s', (kind) => {
       expect(await rolesOf(sure.browser)).toEqual(['write']);
     });
 
+    it('does not call an email verified because another document verifies another email', async () => {
+      const { provider, features } = worldOf();
+      const email = 'kim@example.com';
+      const token = (await features.setup.newLink()) ?? '';
+      await browserOf().submit(`/setup/${token}`, { email, password: PASSWORD });
+      const userInfo = { email: 'mallory@example.com', email_verified: true, groups: ['ops'] };
+      provider.people.set('mallory', { ...userInfo, idToken: { email } });
+      expect((await signIn('mallory')).reply.status).toBe(403);
+      provider.people.set('mallory', { ...userInfo, idToken: { email, email_verified: true } });
+      expect((await signIn('mallory')).reply.status).toBe(303);
+    });
+
+    it('takes a user from the earlier holder of the email at the provider', async () => {
+      const { provider } = worldOf();
+      const email = 'lee@example.com';
+      const emailOf = async ({ browser }: { browser: Browser }): Promise<unknown> =>
+        (await browser.ask('/v1/session')).json.user.email;
+      provider.people.set('lee', { email, groups: ['dev'] });
+      expect(await emailOf(await signIn('lee'))).toBe(email);
+      provider.people.set('lee-2', { email, email_verified: true, groups: ['dev'] });
+      expect(await emailOf(await signIn('lee-2'))).toBe(email);
+      provider.people.set('lee', { email: 'lee.old@example.com', groups: ['dev'] });
+      expect(await emailOf(await signIn('lee'))).toBe('lee.old@example.com');
+      expect(await emailOf(await signIn('lee-2'))).toBe(email);
+    });
+
     it('accepts an answer once, and only in the browser that began', async () => {
       const { provider } = worldOf();
       provider.people.set('dee', { email: 'dee@example.com', groups: ['dev'] });
