@@ -94,6 +94,11 @@ export function notSignedIn(): ServiceError {
   });
 }
 
+/** 401 for a sign-in, the same for an unknown user. */
+export function wrongPassword(): ServiceError {
+  return new ServiceError(401, 'The email or the password is wrong');
+}
+
 /** 403: authenticated, but not allowed. */
 export function forbidden(message: string, attributes: ErrorAttributes = {}): ServiceError {
   return new ServiceError(403, message, { attributes });

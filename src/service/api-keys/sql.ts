@@ -64,11 +64,15 @@ export function listApiKeys(
   return readList<ApiKey>(sql, list, range);
 }
 
-/** Whether the account has another admin key that is not revoked. */
-export async function hasOtherAdminKey(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
+/** Whether the account has an admin key that is not revoked, other than this one. */
+export async function hasOtherAdminKey(
+  sql: Sql,
+  { accountId, id }: { readonly accountId: string; readonly id: string | null },
+): Promise<boolean> {
   const rows = await sql.query(
     `select id from api_keys
-     where account_id = $1 and id <> $2 and role = 'admin' and revoked_at is null limit 1`,
+     where account_id = $1 and id is distinct from $2::text and role = 'admin'
+       and revoked_at is null limit 1`,
     [accountId, id],
   );
   return rows.length > 0;

@@ -6,8 +6,11 @@ import { covers, type Role } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { emailOf, emailSchema } from '../users/email.ts';
+import { isLastAdmin, withdrawInvitations } from '../users/leaving.ts';
 import {
+  deleteInvitationsOf,
   deleteMembership,
+  findMember,
   findUserByEmail,
   insertUser,
   putMembership,
@@ -15,7 +18,7 @@ import {
 } from '../users/shared.sql.ts';
 import type { GroupRole, OidcConfig } from './oidc-config.ts';
 import type { ProviderUser } from './provider.ts';
-import { findUserIdByIdentity, insertIdentity } from './sql.ts';
+import { deleteIdentities, findUserIdByIdentity, insertIdentity } from './sql.ts';
 
 const EVERYONE = '*';
 
@@ -25,7 +28,8 @@ export interface Identities {
    * Makes or finds the user, whose role in the account becomes that of the groups.
    *
    * @returns the id of the user
-   * @throws ServiceError 403 where no group has a role, or the email cannot be used
+   * @throws ServiceError 403 where no group has a role, the email cannot be used, or the account would
+   *   be without an admin
    */
   admit(user: ProviderUser): Promise<string>;
 }
@@ -55,6 +59,7 @@ export function createIdentities(parts: {
   /** The user of an identity that is seen for the first time. */
   const newIdentity = async (tx: Transaction, user: ProviderUser): Promise<string> => {
     const email = usableEmail(user);
+    const { issuer, subject } = user;
     const known = await findUserByEmail(tx, email);
     const userId = known?.id ?? ids();
     const createdAtMs = clock.wallMs();
@@ -63,15 +68,23 @@ export function createIdentities(parts: {
     } else if (user.isEmailVerified === true) {
       // Whoever invited this email may have chosen the password: only the provider proves whose it is.
       await removePassword(tx, userId);
+      // An earlier holder of the email must not sign in as this user.
+      await deleteIdentities(tx, { issuer, userId });
       await sessions.endAllIn(tx, userId);
     } else {
       throw forbidden(
         'A user with your email exists already, and the identity provider does not say that the email is verified',
       );
     }
-    const { issuer, subject } = user;
     await insertIdentity(tx, { issuer, subject, userId, createdAtMs });
     return userId;
+  };
+
+  const requireAnotherAdmin = async (tx: Transaction, accountId: string, userId: string) => {
+    if (!(await isLastAdmin(tx, { accountId, userId }))) return;
+    throw forbidden(
+      'You are the last admin of the account, and your groups do not make you one: make another admin first',
+    );
   };
 
   return {
@@ -83,11 +96,20 @@ export function createIdentities(parts: {
         await lockAccount(tx, accountId);
         const known = await findUserIdByIdentity(tx, user);
         if (role === null) {
-          if (known !== null) await deleteMembership(tx, { accountId, userId: known });
+          if (known !== null) {
+            await requireAnotherAdmin(tx, accountId, known);
+            await withdrawInvitations(tx, { accountId, userId: known, role });
+            await deleteMembership(tx, { accountId, userId: known });
+          }
           return known;
         }
         const id = known ?? (await newIdentity(tx, user));
+        if (role !== 'admin') await requireAnotherAdmin(tx, accountId, id);
+        await withdrawInvitations(tx, { accountId, userId: id, role });
         await putMembership(tx, { accountId, userId: id, role, createdAtMs: clock.wallMs() });
+        // An open one could give another role later.
+        const member = await findMember(tx, { accountId, userId: id });
+        if (member !== null) await deleteInvitationsOf(tx, { accountId, email: member.email });
         return id;
       });
       if (userId !== null) sessions.forget(userId);

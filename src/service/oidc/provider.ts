@@ -119,8 +119,13 @@ export function createProvider(
         if (claims === undefined) throw new Error('the provider sent no ID token');
         const isWhole = claims.email !== undefined && claims[config.groupsClaim] !== undefined;
         const hasMore = !isWhole && found.serverMetadata().userinfo_endpoint !== undefined;
-        const more = hasMore ? await fetchUserInfo(found, tokens.access_token, claims.sub) : {};
-        return userIn({ ...more, ...claims }, config.groupsClaim);
+        const more: Readonly<Record<string, unknown>> = hasMore
+          ? await fetchUserInfo(found, tokens.access_token, claims.sub)
+          : {};
+        // Whether an email is verified is said beside it: the other document may have another email.
+        const { email, email_verified } = claims.email === undefined ? more : claims;
+        const all = { ...more, ...claims, email, email_verified };
+        return userIn(all, config.groupsClaim);
       } catch (error) {
         log.warn({ err: error }, 'a sign-in at the OpenID Connect provider failed');
         throw new ServiceError(400, 'The sign-in at the identity provider failed: try again', {

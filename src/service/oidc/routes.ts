@@ -68,7 +68,7 @@ export function oidcRoutes({
         const [, query = ''] = request.url.split('?', 2);
         const callback = new URL(`${site.baseOf(request)}${CALLBACK}?${query}`);
         const userId = await identities.admit(await provider.finish(callback, pending));
-        const started = await sessions.start(userId, clientOf(request));
+        const started = await sessions.start(userId, clientOf(request), null);
         await beginSession(parts, request, reply, started);
         return reply.redirect(site.path(localPath(pending.next)), 303);
       } catch (error) {

@@ -17,6 +17,17 @@ export async function findUserIdByIdentity(
   return found?.userId ?? null;
 }
 
+/** Of one issuer. */
+export async function deleteIdentities(
+  sql: Sql,
+  { issuer, userId }: { readonly issuer: string; readonly userId: string },
+): Promise<void> {
+  await sql.query('delete from user_identities where issuer = $1 and user_id = $2', [
+    issuer,
+    userId,
+  ]);
+}
+
 export async function insertIdentity(
   sql: Sql,
   {

@@ -15,10 +15,10 @@ const ROWS_AT_ONCE = 1_000;
 /** Throttles sign-ins across replicas, in the same way for users who do not exist. */
 export interface Attempts {
   /**
-   * Counts an attempt as failed until it has succeeded, so that concurrent ones count too.
+   * Counts an attempt as failed until it is taken back, so that concurrent ones count too.
    *
    * @param email in lower case
-   * @returns call it if the attempt succeeds
+   * @returns takes the attempt back: call it if it succeeds, or ends without a verdict
    * @throws ServiceError 429
    */
   begin(email: string, address: string): Promise<() => Promise<void>>;

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SignedIn } from '../http/access/authenticator.ts';
 import type { Site } from '../http/access/site.ts';
 import type { Client, NewSession, Sessions } from './sessions.ts';
 
@@ -18,9 +19,17 @@ export async function beginSession(
   reply: FastifyReply,
   { token, maxAgeSeconds }: NewSession,
 ): Promise<void> {
-  const earlier = await request.server.identifyUser(request);
-  if (earlier !== null) await sessions.end(earlier.userId, earlier.sessionId);
   reply.header('set-cookie', site.cookieFor(request, token, maxAgeSeconds));
+  const earlier = await userIfKnown(request);
+  if (earlier !== null) await sessions.end(earlier.userId, earlier.sessionId);
+}
+
+/**
+ * The user of the request's cookie, for what also works without one. A cookie that cannot be looked up
+ * counts as none: others at the address of the client may have used up its limit of wrong keys.
+ */
+export function userIfKnown(request: FastifyRequest): Promise<SignedIn | null> {
+  return request.server.identifyUser(request).catch(() => null);
 }
 
 /** Makes the browser forget its session. */

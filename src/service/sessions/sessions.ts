@@ -6,6 +6,7 @@ import { storableText } from '../../runtime/text/storable-text.ts';
 import { everyHour } from '../database/retention.ts';
 import type { Store, Transaction } from '../database/store.ts';
 
+import { wrongPassword } from '../errors.ts';
 import { hashOfKey, type SignedIn } from '../http/access/authenticator.ts';
 import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from '../http/access/key-cache.ts';
 import { noteSignIn } from '../users/shared.sql.ts';
@@ -55,8 +56,13 @@ export interface NewSession {
 export interface Sessions {
   /** Finds the user of a session by the hash of its token, for requests. */
   readonly cache: KeyCache<SignedIn>;
-  /** Signs a user in. */
-  start(userId: string, client: Client): Promise<NewSession>;
+  /**
+   * Signs a user in.
+   *
+   * @param checkedHash the stored hash of the password that was right; null for another way
+   * @throws ServiceError 401 where the password has changed since, or the user does not exist
+   */
+  start(userId: string, client: Client, checkedHash: string | null): Promise<NewSession>;
   /** The most recent sign-in first. */
   list(userId: string): Promise<readonly StoredSession[]>;
   /** @returns false where the user has no such session */
@@ -100,7 +106,7 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
     cache,
     forget,
 
-    async start(userId, { address, userAgent }) {
+    async start(userId, { address, userAgent }, checkedHash) {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const nowMs = clock.wallMs();
       const now = new Date(nowMs);
@@ -115,7 +121,9 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
         tokenHash: hashOfKey(token),
       };
       await store.transaction(async (tx) => {
-        await noteSignIn(tx, { id: userId, atMs: nowMs });
+        // Locks the user: a change of the password that comes later ends this session, too.
+        const isUser = await noteSignIn(tx, { id: userId, atMs: nowMs, checkedHash });
+        if (!isUser) throw wrongPassword();
         await insertSession(tx, session);
         await deleteSessionsBeyond(tx, { userId, max: MAX_SESSIONS_PER_USER });
       });

@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/logger.ts';
 import type { Store } from '../database/store.ts';
-import { forbidden, ServiceError } from '../errors.ts';
+import { forbidden, type ServiceError, wrongPassword } from '../errors.ts';
 import { emailOf } from '../users/email.ts';
 import type { Passwords } from '../users/passwords.ts';
 import { findUser, findUserByEmail, type StoredUser, updatePassword } from '../users/shared.sql.ts';
@@ -15,6 +15,9 @@ export interface SignInParts {
   readonly sessions: Sessions;
 }
 
+/** With the hash that was checked: it may be another one by now. */
+export type CheckedUser = StoredUser & { readonly passwordHash: string };
+
 /** Signing in by email and password. */
 export interface SignIn {
   /** @throws ServiceError 401 for every wrong pair, 429 after too many of them */
@@ -26,27 +29,37 @@ export interface SignIn {
     client: Client,
   ): Promise<NewSession>;
   /** Whether it is the user's password. @throws ServiceError 429 after too many wrong ones */
-  isPassword(email: string, password: string, client: Client): Promise<StoredUser | null>;
+  isPassword(email: string, password: string, client: Client): Promise<CheckedUser | null>;
 }
 
 export function createSignIn(parts: SignInParts): SignIn {
   const { store, log, passwords, attempts, sessions } = parts;
 
-  const isPassword: SignIn['isPassword'] = async (given, password, { address }) => {
+  const isPassword: SignIn['isPassword'] = async (given, password, client) => {
+    const { address } = client;
     const email = emailOf(given);
-    const succeed = await attempts.begin(email, address);
-    const user = await findUserByEmail(store, email);
-    const verdict = await passwords.check(user?.passwordHash ?? null, password);
-    if (user === null || verdict === 'wrong') {
+    const takeBack = await attempts.begin(email, address);
+    const check = async () => {
+      const user = await findUserByEmail(store, email);
+      const checkedHash = user?.passwordHash ?? null;
+      return { user, checkedHash, verdict: await passwords.check(checkedHash, password) };
+    };
+    const { user, checkedHash, verdict } = await check().catch(async (error: unknown) => {
+      // Nothing was learnt about the password. The error counts, not one of taking the attempt back.
+      await takeBack().catch(() => {});
+      throw error;
+    });
+    if (user === null || checkedHash === null || verdict === 'wrong') {
       log.info({ userId: user?.id, address }, 'a sign-in failed: wrong email or password');
       return null;
     }
-    await succeed();
-    if (verdict === 'outdated') {
-      const passwordHash = await passwords.hash(password);
-      await updatePassword(store, { id: user.id, passwordHash, insteadOf: user.passwordHash });
-    }
-    return user;
+    await takeBack();
+    if (verdict === 'right') return { ...user, passwordHash: checkedHash };
+    const passwordHash = await passwords.hash(password);
+    const renewed = { id: user.id, passwordHash, insteadOf: checkedHash };
+    if (await updatePassword(store, renewed)) return { ...user, passwordHash };
+    // Another sign-in made the hash anew at the same time, or the password has changed.
+    return await isPassword(given, password, client);
   };
 
   return {
@@ -55,25 +68,25 @@ export function createSignIn(parts: SignInParts): SignIn {
     async byPassword({ email, password }, client) {
       const user = await isPassword(email, password, client);
       if (user === null) throw wrongPassword();
-      return await sessions.start(user.id, client);
+      return await sessions.start(user.id, client, user.passwordHash);
     },
 
     async changePassword(userId, { currentPassword, newPassword }, client) {
       const user = await findUser(store, userId);
       const known = user && (await isPassword(user.email, currentPassword, client));
-      if (known === null) throw forbidden('The current password is wrong');
+      if (known === null) throw wrongPresentPassword();
       const passwordHash = await passwords.hash(newPassword);
       await store.transaction(async (tx) => {
-        await updatePassword(tx, { id: userId, passwordHash });
+        const changed = { id: userId, passwordHash, insteadOf: known.passwordHash };
+        if (!(await updatePassword(tx, changed))) throw wrongPresentPassword();
         await sessions.endAllIn(tx, userId);
       });
       sessions.forget(userId);
-      return await sessions.start(userId, client);
+      return await sessions.start(userId, client, passwordHash);
     },
   };
 }
 
-/** 401, the same for an unknown user. */
-function wrongPassword(): ServiceError {
-  return new ServiceError(401, 'The email or the password is wrong');
+function wrongPresentPassword(): ServiceError {
+  return forbidden('The current password is wrong');
 }

@@ -4,7 +4,12 @@ import { z } from 'zod';
 import { callerOf, refuseForeignPage } from '../http/access/authentication.ts';
 import { ROLES } from '../http/access/authenticator.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
-import { beginSession, clientOf, type SessionParts } from '../sessions/begin-session.ts';
+import {
+  beginSession,
+  clientOf,
+  type SessionParts,
+  userIfKnown,
+} from '../sessions/begin-session.ts';
 import { emailSchema } from './email.ts';
 import type { Invitation, Invitations } from './invitations.ts';
 import { givenPassword } from './passwords.ts';
@@ -110,10 +115,11 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
       async (request, reply) => {
         refuseForeignPage(site, request);
         const { token, password = null } = request.body;
-        const signedIn = site.isOwn(request) ? await app.identifyUser(request) : null;
+        const signedIn = site.isOwn(request) ? await userIfKnown(request) : null;
         const client = clientOf(request);
-        const userId = await invitations.accept({ token, password, signedIn }, client);
-        await beginSession(parts, request, reply, await sessions.start(userId, client));
+        const joined = await invitations.accept({ token, password, signedIn }, client);
+        const started = await sessions.start(joined.userId, client, joined.checkedHash);
+        await beginSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },
     );

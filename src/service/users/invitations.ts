@@ -57,6 +57,13 @@ export interface Acceptance {
   readonly signedIn: SignedIn | null;
 }
 
+/** A user who accepted an invitation. */
+export interface Joined {
+  readonly userId: string;
+  /** The stored hash of the password that was given; null where the user was signed in. */
+  readonly checkedHash: string | null;
+}
+
 /** Invitations to an account, by links that work once: README.md of this folder. */
 export interface Invitations {
   /** Replaces an earlier one of the same email. @throws ServiceError 409 for a member, or too many */
@@ -71,10 +78,9 @@ export interface Invitations {
   /** @throws ServiceError 404 where the link is not valid */
   show(token: string): Promise<ShownInvitation>;
   /**
-   * @returns the id of the user, who joined the account
    * @throws ServiceError 404 where the link is not valid, 401 for a wrong password of a known user
    */
-  accept(acceptance: Acceptance, client: Client): Promise<string>;
+  accept(acceptance: Acceptance, client: Client): Promise<Joined>;
   /** Deletes expired links until the signal aborts. */
   maintain(signal: AbortSignal): Promise<void>;
 }
@@ -143,7 +149,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
       if (signedIn?.email === email) {
         await store.transaction(async (tx) => join(tx, signedIn.userId, await find(tx, token)));
         sessions.forget(signedIn.userId);
-        return signedIn.userId;
+        return { userId: signedIn.userId, checkedHash: null };
       }
       if ((await findUserByEmail(store, email)) !== null) {
         // Whoever has the link may not be the user.
@@ -151,7 +157,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
         if (user === null) throw wrongPassword();
         await store.transaction(async (tx) => join(tx, user.id, await find(tx, token)));
         sessions.forget(user.id);
-        return user.id;
+        return { userId: user.id, checkedHash: user.passwordHash };
       }
       const checked = validate(newPassword, password ?? '', 'body');
       if (!checked.ok) {
@@ -167,7 +173,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
         }
         await join(tx, id, invitation);
       });
-      return id;
+      return { userId: id, checkedHash: passwordHash };
     },
 
     maintain: (signal) =>

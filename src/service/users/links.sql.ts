@@ -20,10 +20,7 @@ export async function insertInvitation(
   invitation: Invitation & { readonly tokenHash: Uint8Array },
 ): Promise<void> {
   const { id, accountId, email, role, tokenHash, createdAt, expiresAt } = invitation;
-  await sql.query(`delete from one_time_links where account_id = $1 and email = $2`, [
-    accountId,
-    email,
-  ]);
+  await deleteInvitationsOf(sql, { accountId, email });
   await sql.query(
     `insert into one_time_links
        (id, kind, account_id, email, role, token_hash, created_at, expires_at)
@@ -73,6 +70,24 @@ export async function deleteInvitation(sql: Sql, { accountId, id }: AccountKey):
     [accountId, id],
   );
   return rows.length > 0;
+}
+
+/** @param email in lower case */
+export async function deleteInvitationsOf(
+  sql: Sql,
+  { accountId, email }: { readonly accountId: string; readonly email: string },
+): Promise<void> {
+  await sql.query('delete from one_time_links where account_id = $1 and email = $2', [
+    accountId,
+    email,
+  ]);
+}
+
+/** Deletes the invitations of admins. */
+export async function deleteAdminInvitations(sql: Sql, accountId: string): Promise<void> {
+  await sql.query(`delete from one_time_links where account_id = $1 and role = 'admin'`, [
+    accountId,
+  ]);
 }
 
 export async function insertSetupLink(

@@ -5,7 +5,8 @@ import {
   insertAccount,
   lockFirstAccount,
 } from '../accounts/shared.sql.ts';
-import type { Store } from '../database/store.ts';
+import { hasOtherAdminKey } from '../api-keys/shared.sql.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { emailOf } from './email.ts';
 import { linkGone } from './invitations.ts';
 import { hashOfLinkToken, newLinkToken } from './link-token.ts';
@@ -30,7 +31,8 @@ export interface Setup {
   /**
    * A new link, which works once. Each replica has its own; all end when the first is used.
    *
-   * @returns its token; null where there is a user, or more than one account
+   * @returns its token; null where there is a user, or more than one account, or the account is older
+   *   than a day and has an admin key: with that key users are invited
    */
   newLink(): Promise<string | null>;
   /** Whether the link is valid. */
@@ -45,13 +47,25 @@ export interface Setup {
 }
 
 export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup {
-  const isOpen = (token: string): Promise<boolean> =>
-    isSetupLink(store, { tokenHash: hashOfLinkToken(token), nowMs: clock.wallMs() });
+  /** A log must not make admins of an account that others administer already. */
+  const isWanted = async (sql: Sql): Promise<boolean> => {
+    if ((await hasUser(sql)) || (await countAccounts(sql, 2)) > 1) return false;
+    const account = await findFirstAccount(sql);
+    if (account === null) return true;
+    // The start that creates the account also creates its first key.
+    if (account.createdAt.getTime() > clock.wallMs() - SETUP_LINK_HOURS * HOUR_MS) return true;
+    return !(await hasOtherAdminKey(sql, { accountId: account.id, id: null }));
+  };
+  const isValid = async (sql: Sql, token: string): Promise<boolean> => {
+    const link = { tokenHash: hashOfLinkToken(token), nowMs: clock.wallMs() };
+    return (await isSetupLink(sql, link)) && (await isWanted(sql));
+  };
+  const isOpen = (token: string): Promise<boolean> => isValid(store, token);
   return {
     isOpen,
 
     async newLink() {
-      if ((await hasUser(store)) || (await countAccounts(store, 2)) > 1) return null;
+      if (!(await isWanted(store))) return null;
       const { token, tokenHash } = newLinkToken();
       const createdAtMs = clock.wallMs();
       const expiresAtMs = createdAtMs + SETUP_LINK_HOURS * HOUR_MS;
@@ -67,8 +81,7 @@ export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup
       await store.transaction(async (tx) => {
         await lockFirstAccount(tx);
         const nowMs = clock.wallMs();
-        const isValid = await isSetupLink(tx, { tokenHash: hashOfLinkToken(token), nowMs });
-        if (!isValid || (await hasUser(tx))) throw linkGone();
+        if (!(await isValid(tx, token))) throw linkGone();
         const first = await findFirstAccount(tx);
         if (first === null) {
           await insertAccount(tx, { id: accountId, name: ACCOUNT_NAME, createdAtMs: nowMs });

@@ -1,6 +1,8 @@
 /** The statements of this feature that other features run, and their types. */
+export { deleteInvitationsOf } from './links.sql.ts';
 export {
   deleteMembership,
+  findMember,
   findUser,
   findUserByEmail,
   hasOtherAdminUser,

@@ -59,34 +59,47 @@ export async function insertUser(
   return rows.length > 0;
 }
 
-/** @param insteadOf changes nothing where another hash is stored; null for any */
+/**
+ * @param insteadOf the hash that was checked
+ * @returns false where another one is stored now, or none
+ */
 export async function updatePassword(
   sql: Sql,
   {
     id,
     passwordHash,
-    insteadOf = null,
-  }: { readonly id: string; readonly passwordHash: string; readonly insteadOf?: string | null },
-): Promise<void> {
-  await sql.query(
-    `update users set password_hash = $2
-     where id = $1 and ($3::text is null or password_hash = $3::text)`,
+    insteadOf,
+  }: { readonly id: string; readonly passwordHash: string; readonly insteadOf: string },
+): Promise<boolean> {
+  const rows = await sql.query(
+    'update users set password_hash = $2 where id = $1 and password_hash = $3 returning id',
     [id, passwordHash, insteadOf],
   );
+  return rows.length > 0;
 }
 
 export async function removePassword(sql: Sql, id: string): Promise<void> {
   await sql.query('update users set password_hash = null where id = $1', [id]);
 }
 
+/**
+ * @param checkedHash the password hash by which the user signs in; null for another way
+ * @returns false where the user has another hash now, or does not exist
+ */
 export async function noteSignIn(
   sql: Sql,
-  { id, atMs }: { readonly id: string; readonly atMs: number },
-): Promise<void> {
-  await sql.query('update users set last_sign_in_at = $2::timestamptz where id = $1', [
+  {
     id,
-    new Date(atMs),
-  ]);
+    atMs,
+    checkedHash,
+  }: { readonly id: string; readonly atMs: number; readonly checkedHash: string | null },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update users set last_sign_in_at = $2::timestamptz
+     where id = $1 and ($3::text is null or password_hash = $3::text) returning id`,
+    [id, new Date(atMs), checkedHash],
+  );
+  return rows.length > 0;
 }
 
 /** @returns false where the user belongs to the account already */

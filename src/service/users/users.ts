@@ -1,14 +1,13 @@
 import { lockAccount } from '../accounts/shared.sql.ts';
-import { hasOtherAdminKey } from '../api-keys/shared.sql.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import type { Role } from '../http/access/authenticator.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { Sessions } from '../sessions/sessions.ts';
+import { isLastAdmin, withdrawInvitations } from './leaving.ts';
 import {
   deleteMembership,
   findMember,
-  hasOtherAdminUser,
   listAccountsOfUser,
   listMembers,
   type Member,
@@ -41,11 +40,8 @@ export function createUsers({ store, sessions }: UsersParts): Users {
     if (found === null) throw notFound('user');
     return found;
   };
-  /** Nobody could invite another admin. */
   const requireAnotherAdmin = async (tx: Transaction, accountId: string, userId: string) => {
-    if (await hasOtherAdminUser(tx, { accountId, userId })) return;
-    // No key has the id of a user: any admin key counts.
-    if (await hasOtherAdminKey(tx, { accountId, id: userId })) return;
+    if (!(await isLastAdmin(tx, { accountId, userId }))) return;
     throw conflict('This is the last admin of the account: make another user an admin first');
   };
   return {
@@ -58,9 +54,8 @@ export function createUsers({ store, sessions }: UsersParts): Users {
         // Without the lock, two admins could demote each other at the same time.
         await lockAccount(tx, accountId);
         const member = await read(accountId, id, tx);
-        if (member.role === 'admin' && role !== 'admin') {
-          await requireAnotherAdmin(tx, accountId, id);
-        }
+        if (role !== 'admin') await requireAnotherAdmin(tx, accountId, id);
+        await withdrawInvitations(tx, { accountId, userId: id, role });
         await updateRole(tx, { accountId, userId: id, role });
         return { ...member, role };
       });
@@ -71,8 +66,9 @@ export function createUsers({ store, sessions }: UsersParts): Users {
     async remove(accountId, id) {
       await store.transaction(async (tx) => {
         await lockAccount(tx, accountId);
-        const { role } = await read(accountId, id, tx);
-        if (role === 'admin') await requireAnotherAdmin(tx, accountId, id);
+        await read(accountId, id, tx);
+        await requireAnotherAdmin(tx, accountId, id);
+        await withdrawInvitations(tx, { accountId, userId: id, role: null });
         await deleteMembership(tx, { accountId, userId: id });
       });
       sessions.forget(id);

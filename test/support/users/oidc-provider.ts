@@ -7,6 +7,8 @@ export interface ProviderUserFields {
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly groups?: readonly string[];
+  /** What the ID token says; by default only the subject. */
+  readonly idToken?: { readonly email?: string; readonly email_verified?: boolean };
 }
 
 export interface TestProvider {
@@ -42,8 +44,13 @@ export async function startTestProvider(redirectUri: () => string): Promise<Test
       cookies: { keys: ['a key of the tests'] },
       findAccount: (_context, id) => ({
         accountId: id,
-        claims: async () => ({ sub: id, ...people.get(id) }),
+        async claims(use) {
+          const { idToken = {}, ...userInfo } = people.get(id) ?? {};
+          return { sub: id, ...(use === 'id_token' ? idToken : userInfo) };
+        },
       }),
+      // An ID token may have claims of its own.
+      conformIdTokenClaims: false,
       // Nobody is asked for consent.
       async loadExistingGrant({ oidc }) {
         const grant = new oidc.provider.Grant({

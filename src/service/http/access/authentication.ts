@@ -91,8 +91,10 @@ export function addAuthentication(app: FastifyInstance, parts: AuthenticationPar
       request.agent = await identifyAgent(request);
       return;
     }
-    // Whoever sends a key means that key, whatever cookies the client also has.
-    const isUser = request.headers.authorization === undefined && site.tokenOf(request) !== null;
+    // Whoever sends a key means that key, whatever cookies the client also has. Another scheme is not
+    // for this service: behind a proxy with Basic authentication, browsers send it with each request.
+    const { authorization = '' } = request.headers;
+    const isUser = !/^bearer\b/i.test(authorization) && site.tokenOf(request) !== null;
     if (isUser) {
       const user = await identifyUser(request);
       if (user === null) throw notSignedIn();

@@ -28,6 +28,8 @@ export class KeyCache<Holder> {
   readonly #known = new Map<string, Entry<Holder>>();
   readonly #unknown = new Map<string, Entry<Holder>>();
   readonly #asking = new Map<string, Promise<Holder | null>>();
+  /** A look-up that began before the last `forget` may have an answer from before the change. */
+  #generation = 0;
 
   constructor(options: KeyCacheOptions<Holder>) {
     this.#options = options;
@@ -55,13 +57,17 @@ export class KeyCache<Holder> {
     const id = keyHash.toString('base64');
     const running = this.#asking.get(id);
     if (running !== undefined) return running;
-    const asked = this.#ask(id, keyHash).finally(() => this.#asking.delete(id));
+    const asked = this.#ask(id, keyHash).finally(() => {
+      if (this.#asking.get(id) === asked) this.#asking.delete(id);
+    });
     this.#asking.set(id, asked);
     return asked;
   }
 
   /** Forgets the holders that match: this process looks them up again at once. */
   forget(isMatch: (holder: Holder) => boolean): void {
+    this.#generation += 1;
+    this.#asking.clear();
     for (const [id, { holder }] of this.#known) {
       if (holder !== null && isMatch(holder)) this.#known.delete(id);
     }
@@ -73,7 +79,9 @@ export class KeyCache<Holder> {
 
   async #ask(id: string, keyHash: Buffer): Promise<Holder | null> {
     const { holders, clock, ttlMs, maxEntries } = this.#options;
+    const generation = this.#generation;
     const holder = await holders.authenticate(keyHash);
+    if (generation !== this.#generation) return holder;
     this.#known.delete(id);
     this.#unknown.delete(id);
     const entries = holder === null ? this.#unknown : this.#known;

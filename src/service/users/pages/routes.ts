@@ -6,6 +6,7 @@ import {
   clearCookie,
   clientOf,
   type SessionParts,
+  userIfKnown,
 } from '../../sessions/begin-session.ts';
 import type { SignIn } from '../../sessions/sign-in.ts';
 import { emailSchema } from '../email.ts';
@@ -66,7 +67,7 @@ ${buttonHtml('Sign in')}</form>`,
     PAGE,
     async (request, reply) => {
       const [next = ''] = [request.query.next ?? ''].flat();
-      const isIn = (await app.identifyUser(request)) !== null;
+      const isIn = (await userIfKnown(request)) !== null;
       return isIn ? reply.redirect(site.path(localPath(next)), 303) : show(reply, localPath(next));
     },
   );
@@ -158,7 +159,7 @@ ${buttonHtml('Create the first user')}</form>`,
     sendPage(reply.code(404), {
       title: 'Set up Vedette',
       note: { kind: 'fail', text: LINK_GONE },
-      main: `<p>While the service has no user, each start writes a new link to its log.</p><a class="button" href="${site.path('/sign-in')}">Sign in</a>`,
+      main: `<p>While the service has no user, each start in the first day of the account writes a new link to its log. Later, whoever has an admin key invites users.</p><a class="button" href="${site.path('/sign-in')}">Sign in</a>`,
     });
 
   app.get<OfToken>('/setup/:token', PAGE, async (request, reply) =>
@@ -170,7 +171,7 @@ ${buttonHtml('Create the first user')}</form>`,
       refuseForeignPage(site, request);
       const given = fieldsOf(request, { email: emailSchema, password: newPassword });
       const userId = await setup.accept({ ...given, token: request.params.token });
-      const started = await sessions.start(userId, clientOf(request));
+      const started = await sessions.start(userId, clientOf(request), null);
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
@@ -191,7 +192,7 @@ function addInvitations(app: FastifyInstance, parts: UserPagesParts): void {
     note: Note | null = null,
   ) => {
     const { email, role, isKnown } = shown;
-    const user = await app.identifyUser(request);
+    const user = await userIfKnown(request);
     const field = isKnown
       ? fieldHtml({
           name: 'password',
@@ -240,10 +241,11 @@ ${buttonHtml('Join')}</form>`,
     try {
       refuseForeignPage(site, request);
       const password = givenIn(request, 'password');
-      const signedIn = site.isOwn(request) ? await app.identifyUser(request) : null;
+      const signedIn = site.isOwn(request) ? await userIfKnown(request) : null;
       const client = clientOf(request);
-      const userId = await invitations.accept({ token, password, signedIn }, client);
-      await beginSession(parts, request, reply, await sessions.start(userId, client));
+      const joined = await invitations.accept({ token, password, signedIn }, client);
+      const started = await sessions.start(joined.userId, client, joined.checkedHash);
+      await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
       if (status === 404) return gone(reply);

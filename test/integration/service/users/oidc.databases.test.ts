@@ -162,6 +162,18 @@ describe.each(databases)('on %s', (kind) => {
     const rolesOf = async (browser: Browser): Promise<unknown> =>
       (await browser.ask('/v1/session')).json.accounts.map(({ role }: { role: string }) => role);
 
+    /** Another admin of the account. */
+    const addAdmin = async (): Promise<void> => {
+      const { store } = worldOf();
+      await store.query(
+        `insert into users (id, email, created_at) values ('other', 'other@example.com', now())`,
+      );
+      await store.query(
+        `insert into memberships (account_id, user_id, role, created_at)
+         values ('main', 'other', 'admin', now())`,
+      );
+    };
+
     it('makes a user with the highest role of the groups, and leads to the page asked for', async () => {
       const { provider } = worldOf();
       const fields = { email: 'Ann@Example.com', email_verified: true };
@@ -172,11 +184,62 @@ describe.each(databases)('on %s', (kind) => {
         user: { email: 'ann@example.com' },
         accounts: [{ id: 'main', role: 'admin' }],
       });
+      await addAdmin();
       provider.people.set('ann', { ...fields, groups: ['dev'] });
       const again = await signIn('ann');
       expect(again.reply.headers.location).toBe('/account');
       expect(await rolesOf(again.browser)).toEqual(['write']);
-      expect(await worldOf().store.query('select id from users')).toHaveLength(1);
+      expect(await worldOf().store.query('select id from users')).toHaveLength(2);
+    });
+
+    it('refuses to take the role of the last admin, who stays what they are', async () => {
+      const { provider, features } = worldOf();
+      const email = 'gil@example.com';
+      const token = (await features.setup.newLink()) ?? '';
+      const browser = browserOf();
+      await browser.submit(`/setup/${token}`, { email, password: PASSWORD });
+      for (const groups of [['dev'], []]) {
+        provider.people.set('gil', { email, email_verified: true, groups });
+        expect((await signIn('gil')).reply.status).toBe(403);
+      }
+      // Nothing was taken over, either.
+      expect(await rolesOf(browser)).toEqual(['admin']);
+      const byPassword = await browserOf().submit('/sign-in', { email, password: PASSWORD });
+      expect(byPassword.status).toBe(303);
+
+      provider.people.set('gil', { email, email_verified: true, groups: ['ops'] });
+      const asAdmin = (await signIn('gil')).browser;
+      for (const groups of [['dev'], []]) {
+        provider.people.set('gil', { email, email_verified: true, groups });
+        const { reply } = await signIn('gil');
+        expect(reply.status).toBe(403);
+        expect(shownOn(reply)).toContain('You are the last admin of the account');
+        expect(await rolesOf(asAdmin)).toEqual(['admin']);
+      }
+      await addAdmin();
+      expect((await signIn('gil')).reply.status).toBe(403);
+      expect(await rolesOf(asAdmin)).toEqual([]);
+    });
+
+    it('ends the open invitations of the user, whose role is that of the groups', async () => {
+      const { provider, features, store } = worldOf();
+      const email = 'hal@example.com';
+      await features.invitations.create('main', { email, role: 'admin' });
+      await features.invitations.create('main', { email: 'ida@example.com', role: 'read' });
+      provider.people.set('hal', { email, groups: ['dev'] });
+      expect((await signIn('hal')).reply.status).toBe(303);
+      expect(await store.query('select email from one_time_links')).toEqual([
+        { email: 'ida@example.com' },
+      ]);
+      await addAdmin();
+      provider.people.set('hal', { email, groups: ['ops'] });
+      await signIn('hal');
+      await features.invitations.create('main', { email: 'jo@example.com', role: 'admin' });
+      provider.people.set('hal', { email, groups: ['dev'] });
+      await signIn('hal');
+      expect(await store.query('select email from one_time_links')).toEqual([
+        { email: 'ida@example.com' },
+      ]);
     });
 
     it('is offered beside the password', async () => {
@@ -211,6 +274,7 @@ describe.each(databases)('on %s', (kind) => {
       provider.people.set('cy', { email, email_verified: false, groups: ['dev'] });
       expect((await signIn('cy')).reply.status).toBe(403);
       expect((await browser.ask('/v1/session')).status).toBe(200);
+      await addAdmin();
       provider.people.set('cy', { email, email_verified: true, groups: ['dev'] });
       const sure = await signIn('cy');
       expect(sure.reply.status).toBe(303);
@@ -218,6 +282,32 @@ describe.each(databases)('on %s', (kind) => {
       const old = await browserOf().submit('/sign-in', { email, password: PASSWORD });
       expect(old.status).toBe(401);
       expect(await rolesOf(sure.browser)).toEqual(['write']);
+    });
+
+    it('does not call an email verified because another document verifies another email', async () => {
+      const { provider, features } = worldOf();
+      const email = 'kim@example.com';
+      const token = (await features.setup.newLink()) ?? '';
+      await browserOf().submit(`/setup/${token}`, { email, password: PASSWORD });
+      const userInfo = { email: 'mallory@example.com', email_verified: true, groups: ['ops'] };
+      provider.people.set('mallory', { ...userInfo, idToken: { email } });
+      expect((await signIn('mallory')).reply.status).toBe(403);
+      provider.people.set('mallory', { ...userInfo, idToken: { email, email_verified: true } });
+      expect((await signIn('mallory')).reply.status).toBe(303);
+    });
+
+    it('takes a user from the earlier holder of the email at the provider', async () => {
+      const { provider } = worldOf();
+      const email = 'lee@example.com';
+      const emailOf = async ({ browser }: { browser: Browser }): Promise<unknown> =>
+        (await browser.ask('/v1/session')).json.user.email;
+      provider.people.set('lee', { email, groups: ['dev'] });
+      expect(await emailOf(await signIn('lee'))).toBe(email);
+      provider.people.set('lee-2', { email, email_verified: true, groups: ['dev'] });
+      expect(await emailOf(await signIn('lee-2'))).toBe(email);
+      provider.people.set('lee', { email: 'lee.old@example.com', groups: ['dev'] });
+      expect(await emailOf(await signIn('lee'))).toBe('lee.old@example.com');
+      expect(await emailOf(await signIn('lee-2'))).toBe(email);
     });
 
     it('accepts an answer once, and only in the browser that began', async () => {

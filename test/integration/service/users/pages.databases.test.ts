@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { insertAccount } from '../../../../src/service/accounts/sql.ts';
 import { databases } from '../../../support/database/databases.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
 import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
@@ -64,6 +65,29 @@ describe.each(databases)('on %s', (kind) => {
         `insert into accounts (id, name) values ('one', 'One'), ('two', 'Two')`,
       );
       expect(await setup.newLink()).toBeNull();
+    });
+
+    it('offer no setup link where an account of more than a day has an admin key', async () => {
+      const { store, clock, features } = running();
+      const { setup, apiKeys } = features;
+      const HOUR_MS = 3_600_000;
+      const id = randomUUID();
+      await insertAccount(store, { id, name: 'Main', createdAtMs: clock.wallMs() - 23 * HOUR_MS });
+      await apiKeys.create(id, { name: 'reader', role: 'read' });
+      const key = await apiKeys.create(id, { name: 'First key', role: 'admin' });
+      const token = await setup.newLink();
+      expect((await browserOf().ask(`/setup/${token}`)).status).toBe(200);
+      clock.spend(HOUR_MS + 1);
+      expect(await setup.newLink()).toBeNull();
+      expect((await browserOf().ask(`/setup/${token}`)).status).toBe(404);
+      const fields = { email: 'a@example.com', password: PASSWORD };
+      expect((await browserOf().submit(`/setup/${token}`, fields)).status).toBe(404);
+      expect(await store.query('select id from users')).toEqual([]);
+      // Without an admin key there is no other way in.
+      await store.query('update api_keys set revoked_at = created_at where id = $1', [
+        key.apiKey.id,
+      ]);
+      expect((await browserOf().submit(`/setup/${token}`, fields)).status).toBe(303);
     });
 
     it('say what is wrong with the fields, and keep what was typed but the password', async () => {

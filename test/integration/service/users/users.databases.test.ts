@@ -1,11 +1,13 @@
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { apiRoutes } from '../../../../src/service/api-routes.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
+import { unavailable } from '../../../../src/service/errors.ts';
 import type { Role } from '../../../../src/service/http/access/authenticator.ts';
 import { databases } from '../../../support/database/databases.ts';
 import type { FakeClock } from '../../../support/fake-clock.ts';
 import { type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
-import { testFeatures } from '../../../support/service/service-features.ts';
+import { TEST_PASSWORDS, testFeatures } from '../../../support/service/service-features.ts';
 import {
   type Client,
   problemsIn,
@@ -157,6 +159,37 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.delete(`/v1/users/${id}`)).status).toBe(204);
       expect((await browser.ask('/v1/checks')).status).toBe(403);
       expect((await browser.ask('/v1/session')).json.accounts).toEqual([]);
+    });
+
+    it.each([
+      ['was removed', (path: string, mine: Client) => mine.delete(path)],
+      ['got a lower role', (path: string, mine: Client) => mine.patch(path, { role: 'write' })],
+    ])('do not join as admins by a link of an admin who %s', async (_what, lose) => {
+      const { mine, theirs } = service();
+      const { browser, id } = await newUser(mine, 'admin');
+      const made = await browser.ask('/v1/invitations', {
+        method: 'POST',
+        body: { email: newEmail(), role: 'admin' },
+      });
+      const [asReader, elsewhere] = [await invite(mine, 'read'), await invite(theirs, 'admin')];
+      expect((await lose(`/v1/users/${id}`, mine)).status).toBeLessThan(300);
+      expect((await accept(String(made.json.url).split('/').at(-1) ?? '')).reply.status).toBe(404);
+      for (const { token } of [asReader, elsewhere]) {
+        expect((await accept(token)).reply.status).toBe(204);
+      }
+    });
+
+    it('do not come back by a link to the email of the user who was removed', async () => {
+      const { mine, store } = service();
+      const { email, id } = await newUser(mine, 'read');
+      const { token } = await invite(mine, 'write');
+      // As when the user joined in another way than by the link.
+      await store.query('update one_time_links set email = $1 where account_id = $2', [
+        email,
+        mine.accountId,
+      ]);
+      expect((await mine.delete(`/v1/users/${id}`)).status).toBe(204);
+      expect((await accept(token)).reply.status).toBe(404);
     });
 
     it('leave the account one admin', async () => {
@@ -339,6 +372,15 @@ describe.each(databases)('on %s', (kind) => {
       );
     });
 
+    it('behind a proxy with Basic authentication are signed in by their cookie', async () => {
+      const { mine } = service();
+      const { browser } = await newUser(mine, 'read');
+      const ask = (authorization: string) =>
+        browser.ask('/v1/session', { headers: { authorization } });
+      expect((await ask('Basic dXNlcjpwYXNzd29yZA==')).status).toBe(200);
+      expect((await ask('Bearer')).status).toBe(401);
+    });
+
     it('are listed by admins in pages, in the order in which they joined', async () => {
       const { mine, clock } = service();
       const joined: string[] = [];
@@ -363,6 +405,111 @@ describe.each(databases)('on %s', (kind) => {
       expect((await there.ask('/v1/session', { method: 'DELETE' })).status).toBe(204);
       clock.spend(CACHE_TTL_MS + 1);
       expect((await browser.ask('/v1/session')).status).toBe(401);
+    });
+  });
+});
+
+describe.each(databases)('on %s', (kind) => {
+  describe('users at an address that sent many wrong keys', () => {
+    const running = useRunningService(kind);
+    const service = useAccounts(running);
+
+    it('sign in and join in spite of a cookie whose session has ended', async () => {
+      const browserWithStaleCookie = (): Browser => {
+        const browser = openBrowser(running().app.port);
+        browser.cookie = `vedette_session=${randomBytes(32).toString('base64url')}`;
+        return browser;
+      };
+      const refusedOf = async () => (await browserWithStaleCookie().ask('/v1/session')).status;
+      const statuses = await Promise.all(Array.from({ length: 101 }, refusedOf));
+      expect(statuses).toContain(401);
+      expect(await refusedOf()).toBe(429);
+
+      const email = 'guest@example.com';
+      const { json } = await service().mine.post('/v1/invitations', { email, role: 'read' });
+      const { pathname } = new URL(json.url);
+      expect((await browserWithStaleCookie().ask(pathname)).status).toBe(200);
+      const guest = browserWithStaleCookie();
+      expect((await guest.submit(pathname, { password: PASSWORD })).status).toBe(303);
+      expect((await guest.ask('/v1/session')).status).toBe(200);
+
+      expect((await browserWithStaleCookie().ask('/sign-in')).status).toBe(200);
+      const byForm = browserWithStaleCookie();
+      expect((await byForm.submit('/sign-in', { email, password: PASSWORD })).status).toBe(303);
+      expect((await byForm.ask('/v1/session')).status).toBe(200);
+      const body = { email, password: PASSWORD };
+      const byApi = browserWithStaleCookie();
+      expect((await byApi.ask('/v1/session', { method: 'POST', body })).status).toBe(204);
+      expect((await byApi.ask('/v1/session')).status).toBe(200);
+    });
+  });
+
+  describe('users whose password is being checked', () => {
+    /** Runs once, after the next check of a password. */
+    let afterCheck: (() => Promise<unknown>) | null = null;
+    const running = useRunningService(kind, {
+      passwords: {
+        hash: TEST_PASSWORDS.hash,
+        async check(stored, password) {
+          const verdict = await TEST_PASSWORDS.check(stored, password);
+          const run = afterCheck;
+          afterCheck = null;
+          await run?.();
+          return verdict;
+        },
+      },
+    });
+    const service = useAccounts(running);
+    const newUser = async () => {
+      people += 1;
+      const email = `checked-${people}@example.com`;
+      const { json } = await service().mine.post('/v1/invitations', { email, role: 'read' });
+      const browser = openBrowser(running().app.port);
+      await browser.submit(new URL(json.url).pathname, { password: PASSWORD });
+      return { email, browser };
+    };
+    const signIn = (email: string, password: string) =>
+      openBrowser(running().app.port).ask('/v1/session', {
+        method: 'POST',
+        body: { email, password },
+      });
+    const change = (browser: Browser) =>
+      browser.ask('/v1/password', {
+        method: 'PUT',
+        body: { currentPassword: PASSWORD, newPassword: 'another long one' },
+      });
+    /** As when the identity provider takes the user over. */
+    const removePassword = (email: string) =>
+      service().store.query('update users set password_hash = null where email = $1', [email]);
+
+    it('do not sign in by the old one after it was changed', async () => {
+      const { email, browser } = await newUser();
+      afterCheck = () => change(browser);
+      expect((await signIn(email, PASSWORD)).status).toBe(401);
+      expect((await browser.ask('/v1/sessions')).json).toHaveLength(1);
+      expect((await signIn(email, 'another long one')).status).toBe(204);
+    });
+
+    it('do not sign in by one that was removed, nor set another one', async () => {
+      const { email, browser } = await newUser();
+      afterCheck = () => removePassword(email);
+      expect((await change(browser)).status).toBe(403);
+      const select = 'select password_hash from users where email = $1';
+      expect(await service().store.query(select, [email])).toEqual([{ passwordHash: null }]);
+      const other = await newUser();
+      afterCheck = () => removePassword(other.email);
+      expect((await signIn(other.email, PASSWORD)).status).toBe(401);
+    });
+
+    it('do not lose attempts by checks that ended without a verdict', async () => {
+      const { email } = await newUser();
+      for (let n = 0; n < 12; n += 1) {
+        afterCheck = async () => {
+          throw unavailable('Too many passwords are checked at once; try again', 5);
+        };
+        expect((await signIn(email, 'a guess')).status).toBe(503);
+      }
+      expect((await signIn(email, PASSWORD)).status).toBe(204);
     });
   });
 });

@@ -52,6 +52,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'users/sql.ts findUser': BY_COOKIE,
   'users/sql.ts listAccountsOfUser': BY_COOKIE,
   'users/sql.ts updatePassword': BY_COOKIE,
+  'oidc/sql.ts deleteIdentities': BY_COOKIE,
   'oidc/sql.ts findUserIdByIdentity': BY_COOKIE,
   'oidc/sql.ts insertIdentity': BY_COOKIE,
   'users/sql.ts putMembership': BY_COOKIE,

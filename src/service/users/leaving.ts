@@ -1,0 +1,41 @@
+import { hasOtherAdminKey } from '../api-keys/shared.sql.ts';
+import type { Transaction } from '../database/store.ts';
+import type { Role } from '../http/access/authenticator.ts';
+import { deleteAdminInvitations, deleteInvitationsOf } from './links.sql.ts';
+import { findMember, hasOtherAdminUser } from './sql.ts';
+
+interface MemberKey {
+  readonly accountId: string;
+  readonly userId: string;
+}
+
+/**
+ * Whether the account would be without an admin: nobody could invite another one. Lock the account
+ * first, or two admins could demote each other at the same time.
+ */
+export async function isLastAdmin(
+  tx: Transaction,
+  { accountId, userId }: MemberKey,
+): Promise<boolean> {
+  const member = await findMember(tx, { accountId, userId });
+  if (member?.role !== 'admin') return false;
+  if (await hasOtherAdminUser(tx, { accountId, userId })) return false;
+  // No key has the id of a user: any admin key counts.
+  return !(await hasOtherAdminKey(tx, { accountId, id: userId }));
+}
+
+/**
+ * Withdraws the links by which a member could get back what is being taken. Call it before the change.
+ * Nobody knows whose hands the links to become an admin are in: all of the account's go with an admin.
+ *
+ * @param role the new one; null where the user leaves the account
+ */
+export async function withdrawInvitations(
+  tx: Transaction,
+  { accountId, userId, role }: MemberKey & { readonly role: Role | null },
+): Promise<void> {
+  const member = await findMember(tx, { accountId, userId });
+  if (member === null) return;
+  if (member.role === 'admin' && role !== 'admin') await deleteAdminInvitations(tx, accountId);
+  if (role === null) await deleteInvitationsOf(tx, { accountId, email: member.email });
+}
