@@ -41,7 +41,7 @@ export interface LastError {
 export interface KnownState {
   /** null: no run judged the check, or `version` is null. */
   readonly history: StateHistory | null;
-  /** Rises with each change. null: outdated, see `refreshStates`. */
+  /** Rises whenever the row is written. null: outdated, see `refreshStates`. */
   readonly version: number | null;
   /** The earliest slot after `lastSlotMs` whose result came too late to decide the status. */
   readonly skippedSlotMs: number | null;

@@ -154,6 +154,25 @@ describe.each(databases)('on %s', (kind) => {
     });
   });
 
+  it.each([
+    ['a system error', { ago: 2, outcome: 'error' }],
+    ['a run within the current stretch', { ago: 2, outcome: 'passing' }],
+    ['a late run within the stretch before', { ago: 6, outcome: 'passing' }],
+    ['a late run with a system error', { ago: 6, outcome: 'error' }],
+  ] as const)('is known without reading the results again after %s', async (_, run) => {
+    const { mine, store } = fixture();
+    const passing = [7, 5, 3].map((ago): RunSpec => ({ place: 'berlin', ago, outcome: 'passing' }));
+    await deliver(passing, 0, 'shop');
+    await listed();
+    await deliver([{ place: 'berlin', ...run }], 0, 'shop');
+    const known = await store.query(
+      'select state, since, state_version is null as outdated from check_statuses where account_id = $1',
+      [mine.accountId],
+    );
+    const since = new Date(minutesAgo(7));
+    expect(known).toEqual([{ state: 'passing', since, outdated: false }]);
+  });
+
   it('counts every check once', async () => {
     const counts = (await fixture().mine.get('/v1/check-state-counts')).json;
     expect(Object.keys(counts)).toEqual([...CHECK_STATES]);
