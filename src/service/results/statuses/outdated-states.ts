@@ -4,7 +4,10 @@ import { StoreError } from '../../database/store-errors.ts';
 import { lockSubjects } from '../intake/subjects.sql.ts';
 import { outdatedStates, readLatestStates, readStates } from './outdated-states.sql.ts';
 
-/** Bounds how long a transaction locks checks: their intake waits. */
+/**
+ * Bounds how long a transaction locks checks: their intake waits. The first has one check, each next twice
+ * as many, so that where they take long one read does not do much more than MAX_WORK_MS.
+ */
 const CHECKS_A_TRANSACTION = 10;
 const CHECKS_A_PAGE = 250;
 /** Replaces the store's own limit, which may be 30 s. */
@@ -66,6 +69,7 @@ export async function refreshStates(
     await run(readLatestStates, [id]);
   }
 
+  let size = 1;
   for (let afterId = ''; ; ) {
     const page = { accountId, checkId, afterId, limit: CHECKS_A_PAGE };
     const checkIds = await outdatedStates(store, page);
@@ -74,7 +78,8 @@ export async function refreshStates(
     const alone = checkIds.filter(isAlone);
     while (together.length > 0) {
       if (clock.monotonicMs() >= endMs) return;
-      const batch = together.splice(0, CHECKS_A_TRANSACTION);
+      const batch = together.splice(0, size);
+      size = Math.min(size * 2, CHECKS_A_TRANSACTION);
       if (await run(readStates, batch)) continue;
       for (const id of batch) noteFailure(id, clock.monotonicMs());
       alone.push(...batch);

@@ -46,6 +46,14 @@ const RUN = fc.record({
   ),
 });
 
+/** Between two looks at it, 400 ms pass. */
+class SlowClock extends FakeClock {
+  override monotonicMs(): number {
+    this.spend(400);
+    return super.monotonicMs();
+  }
+}
+
 /** What happens between two deliveries. */
 const BETWEEN = fc.constantFrom('nothing', 'nothing', 'read', 'previous release');
 
@@ -227,6 +235,34 @@ describe.each(databases)('on %s', (kind) => {
       later.spend(service.clock.monotonicMs() + 61_000);
       await refreshStates({ store, clock: later }, { accountId: mine.accountId, checkId: null });
       expect(await states()).toEqual(expected(['failing', since]));
+    });
+
+    it('refreshes the states of many checks in several reads, if one would take too long', async () => {
+      const { mine, store, check } = fixture();
+      const ids = Array.from({ length: 30 }, (_, number) => `check-${number}`);
+      for (const id of ids) {
+        await check(id);
+        await deliver(failing, 0, id);
+      }
+      await store.query(`update check_statuses set ${FORGOTTEN} where account_id = $1`, [
+        mine.accountId,
+      ]);
+      const known = async () =>
+        (
+          await store.query(
+            'select from check_statuses where account_id = $1 and state_version is not null',
+            [mine.accountId],
+          )
+        ).length;
+      const slow = new SlowClock();
+      const read = () =>
+        refreshStates({ store, clock: slow }, { accountId: mine.accountId, checkId: null });
+      await read();
+      const first = await known();
+      expect(first).toBeGreaterThan(0);
+      expect(first).toBeLessThan(ids.length);
+      for (let before = 0; before < (await known()); await read()) before = await known();
+      expect(await known()).toBe(ids.length);
     });
 
     it.each([
