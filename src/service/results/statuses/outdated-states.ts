@@ -17,7 +17,7 @@ const MAX_WORK_MS = 1_000;
 const RETRY_AFTER_MS = 60_000;
 const MAX_FAILURES = 10_000;
 
-export interface StatesOf {
+interface StatesOf {
   readonly accountId: string;
   /** null for all checks. */
   readonly checkId: string | null;
@@ -93,13 +93,15 @@ export async function refreshStates(
   }
 }
 
-/** A read of states must not fail where only a refresh is too slow. If the database is gone, the read fails. */
+const TOO_SLOW: readonly string[] = ['STORE_STATEMENT_TIMEOUT', 'STORE_LOCK_TIMEOUT'];
+
+/** A read of states must not fail where only a refresh is too slow. */
 async function succeeds(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();
     return true;
   } catch (error) {
-    if (error instanceof StoreError && error.kind === 'unavailable') return false;
+    if (error instanceof StoreError && TOO_SLOW.includes(error.code)) return false;
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECK_STATES } from '../../../../src/model/result/check-state.ts';
 import type { Features } from '../../../../src/service/features.ts';
+import { findStatus } from '../../../../src/service/results/statuses/list.sql.ts';
 import { refreshStates } from '../../../../src/service/results/statuses/outdated-states.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -263,6 +264,20 @@ describe.each(databases)('on %s', (kind) => {
       expect(first).toBeLessThan(ids.length);
       for (let before = 0; before < (await known()); await read()) before = await known();
       expect(await known()).toBe(ids.length);
+    });
+
+    it('has the state of the last run until it is refreshed', async () => {
+      const { mine, store } = fixture();
+      await deliver(failing, 0, 'shop');
+      await store.query(`update check_statuses set ${FORGOTTEN} where account_id = $1`, [
+        mine.accountId,
+      ]);
+      const key = { accountId: mine.accountId, id: 'shop' };
+      expect(await findStatus(store, key)).toMatchObject({
+        state: 'failing',
+        since: null,
+        unknownReason: null,
+      });
     });
 
     it.each([
