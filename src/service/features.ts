@@ -265,7 +265,7 @@ export function createFeatures(given: FeatureParts): Features {
     checkGroups: createCheckGroups(parts),
     checkResults: createCheckResults(parts),
     checkRuns,
-    checkStatuses: createCheckStatuses({ store, availability }),
+    checkStatuses: createCheckStatuses({ ...parts, availability }),
     checks: createChecks({ ...parts, checkVariables }),
     clientCertificates,
     errorGroups,

@@ -30,19 +30,29 @@ export const CHECKS_WITH_STATUS = `checks c
 
 const IS_PAUSED = 'not (c.activated and coalesce(g.activated, true))';
 
+/**
+ * The state by the runs; null if none judged the target. If the state is outdated and nothing is known of
+ * it yet, as after an upgrade, it is that of the last run.
+ */
+const RUN_STATE = `coalesce(s.state, case when s.state_version is null and s.has_errors = false then
+  case when s.has_failures then 'failing' when s.is_degraded then 'degraded' else 'passing' end end)`;
+
 /** The state of a check (src/model/result/check-state.ts). Call `refreshStates` before it is read. */
 export const CHECK_STATE = `case when ${IS_PAUSED} then 'paused'
-  when silence.since is not null then 'unknown' else coalesce(s.state, 'unknown') end`;
+  when silence.since is not null then 'unknown' else coalesce(${RUN_STATE}, 'unknown') end`;
 
 /** One of UNKNOWN_REASONS; null in another state. */
 export const CHECK_UNKNOWN_REASON = `case when ${IS_PAUSED} then null
   when silence.since is not null then 'location_silent'
-  when s.state is null then 'no_result' end`;
+  when ${RUN_STATE} is null then 'no_result' end`;
 
-/** When the state began; null if a release that did not store it deactivated the check. */
+/**
+ * When the state began; null if a release that did not store it deactivated the check, and while an
+ * outdated state could not be refreshed.
+ */
 export const CHECK_STATE_SINCE = `case when ${IS_PAUSED} then least(c.paused_since, g.paused_since)
   when silence.since is not null then greatest(silence.since, c.created_at)
-  when s.state is null then c.created_at else s.since end`;
+  when ${RUN_STATE} is null then c.created_at else s.since end`;
 
 /** If a group names private locations, they replace those of its checks. */
 const LOCATIONS = `case when slugs_or_none(g.private_locations) = '[]'

@@ -205,7 +205,7 @@ export function createChecks(parts: ChecksParts): Checks {
       // No name, tag or location contains such a text, and PostgreSQL would refuse it.
       const { tags, search, location, states } = filters;
       if (unstorableTexts([...tags, search, location]).length > 0) return;
-      if (states.length > 0) await refreshStates(store, { accountId, checkId: null });
+      if (states.length > 0) await refreshStates(parts, { accountId, checkId: null });
       const range = rangeOf({ limit, page, ...(walk === undefined ? {} : { walk }) });
       const filter = { accountId, ...filters, range };
       const entries = await listCheckEntries(store, filter);

@@ -1,4 +1,5 @@
 import { CHECK_STATES, type CheckState } from '../../../model/result/check-state.ts';
+import type { Clock } from '../../../runtime/clock.ts';
 import type { Availability, IntervalWithMissed } from '../../analytics/rollups/availability.ts';
 import type { CheckFilter } from '../../checks/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
@@ -20,6 +21,7 @@ export interface StatusView extends CheckWithStatus {
 
 export interface CheckStatusesParts {
   readonly store: Store;
+  readonly clock: Clock;
   readonly availability: Pick<Availability, 'quarterHours' | 'usualResponseTimes'>;
 }
 
@@ -43,7 +45,9 @@ export interface CheckStatuses {
   count(accountId: string, filter: StatusFilter): Promise<StateCounts>;
 }
 
-export function createCheckStatuses({ store, availability }: CheckStatusesParts): CheckStatuses {
+export function createCheckStatuses(parts: CheckStatusesParts): CheckStatuses {
+  const { store, availability } = parts;
+
   /** No name, tag or location contains such a text, and PostgreSQL would refuse it. */
   const matchesNothing = ({ tags, search, location }: StatusFilter): boolean =>
     unstorableTexts([...tags, search, location]).length > 0;
@@ -66,7 +70,7 @@ export function createCheckStatuses({ store, availability }: CheckStatusesParts)
 
   return {
     async get(key, { withCells }) {
-      await refreshStates(store, { accountId: key.accountId, checkId: key.id });
+      await refreshStates(parts, { accountId: key.accountId, checkId: key.id });
       const found = await findStatus(store, key);
       if (found === null) throw notFound('check');
       if (!found.hasStatus) return null;
@@ -76,7 +80,7 @@ export function createCheckStatuses({ store, availability }: CheckStatusesParts)
 
     async list(accountId, { withCells, ...query }) {
       if (matchesNothing(query)) return [];
-      await refreshStates(store, { accountId, checkId: null });
+      await refreshStates(parts, { accountId, checkId: null });
       const range = rangeOf(query);
       const found = await listStatuses(store, { accountId, ...query, range });
       return viewsOf(accountId, found, withCells);
@@ -85,7 +89,7 @@ export function createCheckStatuses({ store, availability }: CheckStatusesParts)
     async count(accountId, filter) {
       let counts: ReadonlyMap<CheckState, number> = new Map();
       if (!matchesNothing(filter)) {
-        await refreshStates(store, { accountId, checkId: null });
+        await refreshStates(parts, { accountId, checkId: null });
         counts = await countStates(store, { accountId, ...filter });
       }
       const entries = CHECK_STATES.map((state) => [state, counts.get(state) ?? 0]);

@@ -29,22 +29,49 @@ export async function outdatedStates(
 /** The rows of a check's runs that judged its target; `t` is its status. */
 const RUNS = 'from result_metrics m where m.account_id = t.account_id and m.check_id = t.check_id';
 
-/** The rows of its FINALs that did not pass. */
-const NOT_PASSED = `from check_results f
-  where f.account_id = t.account_id and f.check_id = t.check_id and f.result_type = 'FINAL'
-    and (f.has_failures or f.is_degraded) and not f.has_errors
-    and not coalesce((f.body -> 'isCancelled')::boolean, false)`;
+/**
+ * How many runs a stretch is followed back: two weeks of one each minute, and about 0.1 s. Where it is
+ * longer, `since` is the oldest of them.
+ */
+const MAX_RUNS = 20_000;
+
+/** Those of slots of which only the wide results say whether they were degraded. */
+const MAX_WIDE_SLOTS = 500;
+
+/**
+ * Whether a slot has a degraded run by its results. Needs no index but the keys, since partitions of
+ * before an upgrade have no other: it reads the index of a day, and the results of the slot.
+ */
+const isDegradedByResults = (slot: string): string => `exists (select from check_results f
+  where f.account_id = t.account_id and f.check_id = t.check_id and f.slot = ${slot}
+    and f.result_type = 'FINAL' and f.is_degraded and not f.has_failures and not f.has_errors
+    and not coalesce((f.body -> 'isCancelled')::boolean, false))`;
 
 /** The state of a slot in which the target was judged: the worst of its runs. */
-const stateAt = (slot: string): string => `case
-  when exists (select ${NOT_PASSED} and f.slot = ${slot} and f.has_failures) then 'failing'
-  when exists (select ${NOT_PASSED} and f.slot = ${slot}) then 'degraded'
-  else 'passing' end`;
+const stateAt = (slot: string): string => `(select case
+    when bool_or(not m.passed) then 'failing'
+    -- null: a run of the release before, which did not store it here.
+    when coalesce(bool_or(m.degraded), ${isDegradedByResults(slot)}) then 'degraded'
+    else 'passing' end
+  ${RUNS} and m.slot = ${slot})`;
+
+/** The latest slot, with its state. */
+const LATEST = `select newest.slot, ${stateAt('newest.slot')} as state
+  from (select m.slot ${RUNS} and m.slot <= t.last_slot order by m.slot desc limit 1) as newest`;
+
+/** The slots before `earlier`, the latest first; `fields` are aggregates of the runs of a slot. */
+const slotsBefore = (columns: string, fields: string): string => `(
+  select run.slot, ${fields}
+  from (select m.slot, ${columns} ${RUNS} and m.slot < earlier.slot
+    order by m.slot desc limit ${MAX_RUNS}) as run
+  group by run.slot)`;
 
 /**
  * Reads outdated states from the results of the checks, and those of heartbeats from their events. The
- * caller has locked the checks with `lockSubjects`. Only results within the retention count; a stretch
- * that began before them keeps its beginning. A heartbeat that is pinged meanwhile stays outdated.
+ * caller has locked the checks with `lockSubjects`. Only results within the retention and the latest
+ * MAX_RUNS count; a stretch that began before them keeps its beginning. Runs in a passing stretch that the
+ * release before stored count as passing, as in analytics, though they may be degraded. A heartbeat that
+ * is pinged meanwhile stays outdated.
  */
 export async function readStates(
   sql: Sql,
@@ -61,25 +88,40 @@ export async function readStates(
            then least(t.since_before, beginning.slot) else beginning.slot end as since_before,
          (select min(m.slot) ${RUNS} and m.slot > t.last_slot) as skipped_slot
        from check_statuses t
-         left join lateral (
-           select newest.slot, ${stateAt('newest.slot')} as state
-           from (select m.slot ${RUNS} and m.slot <= t.last_slot
-             order by m.slot desc limit 1) as newest) as latest on true
+         left join lateral (${LATEST}) as latest on true
          left join lateral (
            select newest.slot, ${stateAt('newest.slot')} as state
            from (select m.slot ${RUNS} and m.slot < latest.slot
              order by m.slot desc limit 1) as newest) as earlier on true
-         -- The last slot in another state. Few slots are not passed, and these have an index.
+         -- The last slot in another state. That of a failing stretch needs only the index.
          left join lateral (
-           (select f.slot ${NOT_PASSED} and f.slot < earlier.slot and earlier.state = 'passing'
-            order by f.slot desc limit 1)
+           (select s.slot from ${slotsBefore('m.passed', 'bool_or(not run.passed) as failing')} as s
+            where earlier.state = 'failing' and not s.failing
+            order by s.slot desc limit 1)
            union all
-           (select m.slot ${RUNS} and m.slot < earlier.slot and earlier.state <> 'passing'
-              and ${stateAt('m.slot')} <> earlier.state
-            order by m.slot desc limit 1)) as other on true
+           (select s.slot from ${slotsBefore(
+             'not m.passed or coalesce(m.degraded, false) as other',
+             'bool_or(run.other) as other',
+           )} as s
+            where earlier.state = 'passing' and s.other
+            order by s.slot desc limit 1)
+           union all
+           (select s.slot
+            from (select g.*, count(*) filter (where g.degraded is null)
+                over (order by g.slot desc rows unbounded preceding) as wide_slots
+              from ${slotsBefore(
+                'm.passed, m.degraded',
+                'bool_or(not run.passed) as failing, bool_or(run.degraded) as degraded',
+              )} as g
+              where earlier.state = 'degraded') as s
+            where s.failing or not s.degraded or s.degraded is null
+              and (s.wide_slots > ${MAX_WIDE_SLOTS} or not ${isDegradedByResults('s.slot')})
+            order by s.slot desc limit 1)) as other on true
          left join lateral (
-           select m.slot ${RUNS} and m.slot <= earlier.slot
-             and m.slot > coalesce(other.slot, '-infinity')
+           select m.slot
+           from (select m.slot ${RUNS} and m.slot <= earlier.slot
+               and m.slot > coalesce(other.slot, '-infinity')
+             order by m.slot desc limit ${MAX_RUNS}) as m
            order by m.slot limit 1) as beginning on true
        where t.account_id = $1 and t.check_id = any($2::text[]) and t.state_version is null
          and t.last_run_location is not null
@@ -98,6 +140,27 @@ export async function readStates(
            where h.account_id = t.account_id and h.check_id = t.check_id) as beat
        where t.account_id = $1 and t.check_id = any($2::text[]) and t.state_version is null
          and t.last_run_location is null
+     ) as found
+     where s.account_id = $1 and s.check_id = found.check_id and s.state_version is null
+       and s.last_slot = found.last_slot`,
+    [accountId, checkIds],
+  );
+}
+
+/**
+ * Only the states of outdated checks, each by its latest slot. They stay outdated, and since when they
+ * are in their states is not known. The caller has locked the checks with `lockSubjects`.
+ */
+export async function readLatestStates(
+  sql: Sql,
+  { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
+): Promise<void> {
+  await sql.query(
+    `update check_statuses s set state = found.state,
+       since = case when s.state = found.state then s.since end
+     from (select t.check_id, t.last_slot, latest.state
+       from check_statuses t cross join lateral (${LATEST}) as latest
+       where t.account_id = $1 and t.check_id = any($2::text[]) and t.last_run_location is not null
      ) as found
      where s.account_id = $1 and s.check_id = found.check_id and s.state_version is null
        and s.last_slot = found.last_slot`,

@@ -41,7 +41,7 @@ export interface LastError {
 export interface KnownState {
   /** null: no run judged the check, or `version` is null. */
   readonly history: StateHistory | null;
-  /** Rises with each change. null: outdated, see `refreshStates`. */
+  /** Rises whenever the row is written. null: outdated, see `refreshStates`. */
   readonly version: number | null;
   /** The earliest slot after `lastSlotMs` whose result came too late to decide the status. */
   readonly skippedSlotMs: number | null;
@@ -67,6 +67,25 @@ const FIELDS = `check_id, name, has_failures, has_errors, is_degraded, longest_r
 
 /** Those of the fields that an update replaces. */
 const REPLACED = FIELDS.split(/,\s*/).filter((field) => field !== 'check_id');
+
+/**
+ * What an update sets where the new state is outdated: what is known, until `refreshStates` has read the
+ * state from the results.
+ */
+const OUTDATED_STATE = `case when excluded.has_errors then check_statuses.state
+  when excluded.has_failures then 'failing' when excluded.is_degraded then 'degraded'
+  else 'passing' end`;
+const WHILE_OUTDATED: Readonly<Record<string, string>> = {
+  state: OUTDATED_STATE,
+  since: `case when ${OUTDATED_STATE} = check_statuses.state then check_statuses.since end`,
+};
+
+const assignmentOf = (field: string): string => {
+  const outdated = WHILE_OUTDATED[field];
+  return outdated === undefined
+    ? `${field} = excluded.${field}`
+    : `${field} = case when excluded.state_version is null then ${outdated} else excluded.${field} end`;
+};
 
 /** Epoch milliseconds of a column. */
 const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::bigint`;
@@ -181,7 +200,7 @@ export async function putStatuses(
        last_error_slot timestamptz, state text, since timestamptz, state_slot timestamptz,
        state_before text, since_before timestamptz, state_version bigint, skipped_slot timestamptz)
      on conflict (account_id, check_id) do update set
-       ${REPLACED.map((field) => `${field} = excluded.${field}`).join(', ')},
+       ${REPLACED.map(assignmentOf).join(', ')},
        updated_at = excluded.created_at`,
     [accountId, new Date(atMs), jsonText(rows)],
   );

@@ -9,6 +9,7 @@ import { isAssignedSlot } from '../../../../src/service/results/intake/assigned-
 import { refreshStates } from '../../../../src/service/results/statuses/outdated-states.ts';
 import { decryptCredentials } from '../../../../src/service/secrets/credential-sealing.ts';
 import { emptySchema, silentLog } from '../../../support/database/databases.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 import { sealingReplica, unshared } from '../../../support/service/sealing-replica.ts';
 
@@ -79,7 +80,10 @@ export function upgradeSuite(store: () => Store): void {
 
     it('says since when its checks are in their states', async () => {
       await upgrade();
-      await refreshStates(store(), { accountId: 'mine', checkId: null });
+      await refreshStates(
+        { store: store(), clock: new FakeClock() },
+        { accountId: 'mine', checkId: null },
+      );
       expect(
         await store().query('select check_id, state, since from check_statuses order by 1'),
       ).toEqual([

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECK_STATES } from '../../../../src/model/result/check-state.ts';
 import type { Features } from '../../../../src/service/features.ts';
+import { findStatus } from '../../../../src/service/results/statuses/list.sql.ts';
+import { refreshStates } from '../../../../src/service/results/statuses/outdated-states.ts';
 import { databases } from '../../../support/database/databases.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import {
   minutesAgo,
   NOW,
@@ -43,6 +46,14 @@ const RUN = fc.record({
     'cancelled',
   ),
 });
+
+/** Between two looks at it, 400 ms pass. */
+class SlowClock extends FakeClock {
+  override monotonicMs(): number {
+    this.spend(400);
+    return super.monotonicMs();
+  }
+}
 
 /** What happens between two deliveries. */
 const BETWEEN = fc.constantFrom('nothing', 'nothing', 'read', 'previous release');
@@ -151,6 +162,157 @@ describe.each(databases)('on %s', (kind) => {
         await mine.delete(`/v1/checks/${id}`);
       });
       await fc.assert(property, { numRuns: 40 });
+    });
+  });
+
+  it.each([
+    ['a system error', { ago: 2, outcome: 'error' }],
+    ['a run within the current stretch', { ago: 2, outcome: 'passing' }],
+    ['a late run within the stretch before', { ago: 6, outcome: 'passing' }],
+    ['a late run with a system error', { ago: 6, outcome: 'error' }],
+  ] as const)('is known without reading the results again after %s', async (_, run) => {
+    const { mine, store } = fixture();
+    const passing = [7, 5, 3].map((ago): RunSpec => ({ place: 'berlin', ago, outcome: 'passing' }));
+    await deliver(passing, 0, 'shop');
+    await listed();
+    await deliver([{ place: 'berlin', ...run }], 0, 'shop');
+    const known = await store.query(
+      'select state, since, state_version is null as outdated from check_statuses where account_id = $1',
+      [mine.accountId],
+    );
+    const since = new Date(minutesAgo(7));
+    expect(known).toEqual([{ state: 'passing', since, outdated: false }]);
+  });
+
+  describe('after an upgrade', () => {
+    const failing: readonly RunSpec[] = [7, 5, 3].map((ago) => ({
+      place: 'berlin',
+      ago,
+      outcome: 'failing',
+    }));
+    const since = new Date(minutesAgo(7)).toISOString();
+    /** As of a row that the release before wrote. */
+    const FORGOTTEN = `state = null, since = null, state_slot = null, state_before = null,
+      since_before = null, state_version = null`;
+
+    it('reads the states of many checks, also of some whose states cannot be read', async () => {
+      const { mine, store, check, running: service } = fixture();
+      const ids = Array.from({ length: 25 }, (_, number) => `check-${number}`);
+      for (const id of ids) {
+        await check(id);
+        await deliver(failing, 0, id);
+      }
+      await store.query(`update check_statuses set ${FORGOTTEN} where account_id = $1`, [
+        mine.accountId,
+      ]);
+      // Like a statement that takes too long: only that which finds since when the state holds.
+      await store.query(`create function too_slow() returns trigger language plpgsql as $$
+        begin raise exception 'too slow' using errcode = 'query_canceled'; end $$`);
+      await store.query(`create trigger too_slow before update on check_statuses for each row
+        when (new.check_id in ('check-3', 'check-17') and new.state_version is not null)
+        execute function too_slow()`);
+
+      const states = async () =>
+        new Map<string, readonly unknown[]>(
+          (await listed('?search=check-&limit=100')).map(
+            (status: { checkId: string; state: string; since: string | null }) => [
+              status.checkId,
+              [status.state, status.since],
+            ],
+          ),
+        );
+      const expected = (slow: readonly unknown[]) =>
+        new Map(ids.map((id) => [id, /-(3|17)$/.test(id) ? slow : ['failing', since]]));
+      try {
+        expect(await states()).toEqual(expected(['failing', null]));
+        expect((await mine.get('/v1/check-state-counts')).json).toMatchObject({ failing: 25 });
+      } finally {
+        await store.query('drop trigger too_slow on check_statuses');
+        await store.query('drop function too_slow');
+      }
+      // It is tried again after a minute.
+      expect(await states()).toEqual(expected(['failing', null]));
+      const later = new FakeClock();
+      later.spend(service.clock.monotonicMs() + 61_000);
+      await refreshStates({ store, clock: later }, { accountId: mine.accountId, checkId: null });
+      expect(await states()).toEqual(expected(['failing', since]));
+    });
+
+    it('refreshes the states of many checks in several reads, if one would take too long', async () => {
+      const { mine, store, check } = fixture();
+      const ids = Array.from({ length: 30 }, (_, number) => `check-${number}`);
+      for (const id of ids) {
+        await check(id);
+        await deliver(failing, 0, id);
+      }
+      await store.query(`update check_statuses set ${FORGOTTEN} where account_id = $1`, [
+        mine.accountId,
+      ]);
+      const known = async () =>
+        (
+          await store.query(
+            'select from check_statuses where account_id = $1 and state_version is not null',
+            [mine.accountId],
+          )
+        ).length;
+      const slow = new SlowClock();
+      const read = () =>
+        refreshStates({ store, clock: slow }, { accountId: mine.accountId, checkId: null });
+      await read();
+      const first = await known();
+      expect(first).toBeGreaterThan(0);
+      expect(first).toBeLessThan(ids.length);
+      for (let before = 0; before < (await known()); await read()) before = await known();
+      expect(await known()).toBe(ids.length);
+    });
+
+    it('has the state of the last run until it is refreshed', async () => {
+      const { mine, store } = fixture();
+      await deliver(failing, 0, 'shop');
+      await store.query(`update check_statuses set ${FORGOTTEN} where account_id = $1`, [
+        mine.accountId,
+      ]);
+      const key = { accountId: mine.accountId, id: 'shop' };
+      expect(await findStatus(store, key)).toMatchObject({
+        state: 'failing',
+        since: null,
+        unknownReason: null,
+      });
+    });
+
+    it.each([
+      ['failing', 'passing'],
+      ['passing', 'failing'],
+    ] as const)('finds where a %s stretch began', async (state, before) => {
+      const { mine, store } = fixture();
+      const runs = [9, 8, 7, 5, 3].map(
+        (ago): RunSpec => ({ place: 'berlin', ago, outcome: ago > 7 ? before : state }),
+      );
+      const oslo: RunSpec = { place: 'oslo', ago: 5, outcome: 'passing' };
+      await deliver([...runs, oslo], 0, 'shop');
+      // The release before did not store there whether a run was degraded.
+      await store.query('update result_metrics set degraded = null where account_id = $1', [
+        mine.accountId,
+      ]);
+      await store.query(`update check_statuses set ${FORGOTTEN} where account_id = $1`, [
+        mine.accountId,
+      ]);
+      expect(await listed()).toMatchObject([{ state, since }]);
+    });
+
+    it('finds in the results where a degraded stretch began', async () => {
+      const { mine, store } = fixture();
+      const runs = [9, 7, 5, 3].map(
+        (ago): RunSpec => ({ place: 'berlin', ago, outcome: ago > 7 ? 'passing' : 'degraded' }),
+      );
+      await deliver(runs, 0, 'shop');
+      await store.query('update result_metrics set degraded = null where account_id = $1', [
+        mine.accountId,
+      ]);
+      await store.query(`update check_statuses set ${FORGOTTEN} where account_id = $1`, [
+        mine.accountId,
+      ]);
+      expect(await listed()).toMatchObject([{ state: 'degraded', since }]);
     });
   });
 

@@ -78,6 +78,8 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'idempotency/sql.ts deleteRequest': WITH_KEY,
   'idempotency/sql.ts findRequest': WITH_KEY,
   'idempotency/sql.ts insertRequest': WITH_KEY,
+  'results/statuses/outdated-states.sql.ts readLatestStates':
+    'asked only where a statement takes longer than its limit',
   'results/intake/write-probe.sql.ts probeDatabaseDisk':
     'asked only where the disk of the database refuses results',
 };
