@@ -32,8 +32,8 @@ alter table check_statuses
   add column since_before timestamptz,
   -- The earliest slot after last_slot whose result came too late to decide the status.
   add column skipped_slot timestamptz,
-  -- Rises with each change of the columns above. null: they are outdated and have to be read from the
-  -- results.
+  -- Rises whenever this release writes the row. null: the columns above are outdated and have to be read
+  -- from the results.
   add column state_version bigint,
   -- Of the last run that failed.
   add column last_error_code text,
@@ -54,20 +54,3 @@ end $$;
 create trigger check_statuses_outdated before update on check_statuses for each row
   when (new.state_version is not distinct from old.state_version)
   execute function note_outdated_state();
-
--- Where a check left a state: few of its results are not passed. Only for partitions that are made from now
--- on, and those of days to come: to build it for the others would stop polls and results for minutes.
-create index check_results_not_passed on only check_results (account_id, check_id, slot desc)
-  where result_type = 'FINAL' and (has_failures or is_degraded);
-do $$
-declare
-  day regclass;
-begin
-  for day in select inhrelid::regclass from pg_inherits join pg_class on pg_class.oid = inhrelid
-    where inhparent = 'check_results'::regclass
-      and relname > 'check_results_' || to_char(now() at time zone 'UTC', 'YYYYMMDD')
-  loop
-    execute format('create index on %s (account_id, check_id, slot desc)
-      where result_type = ''FINAL'' and (has_failures or is_degraded)', day);
-  end loop;
-end $$;
