@@ -15,7 +15,7 @@ import { openArtifactOutbox } from '../../../dist/agent/upload/artifact-outbox.j
 import { Uploader } from '../../../dist/agent/upload/uploader.js';
 import { systemClock as clock } from '../../../dist/runtime/clock.js';
 import { createLogger } from '../../../dist/runtime/logger.js';
-import { resultsAnswerSchema } from '../../../dist/wire/v1/results.js';
+import { resultsResponseSchema } from '../../../dist/wire/v1/results.js';
 
 const { dataDir, serviceUrl } = JSON.parse(process.argv[2]);
 const log = createLogger({ level: 'warn', destination: process.stderr, format: 'json' });
@@ -85,7 +85,7 @@ async function call(times) {
     Buffer.from(JSON.stringify({ agentId: 'agent-1', epoch: 1, results: [], missed: [] })),
   );
   const { signal } = new AbortController();
-  const options = { schema: resultsAnswerSchema, timeoutMs: 10_000, signal, packed: true };
+  const options = { schema: resultsResponseSchema, timeoutMs: 10_000, signal, packed: true };
   for (let made = 0; made < times; made += 1) {
     const answer = await client.post('/agent/v1/results', nothing, options);
     if (!answer.ok) fail(answer.fault.message);
