@@ -297,7 +297,10 @@ const SHARED_CALLS = /\b(?:readFully|writeFully)\b/;
 function siteOf(stack = ''): string | null {
   const line = stack
     .split('\n')
-    .find((each) => /\/src\/agent\/(?:spool|upload)\//.test(each) && !SHARED_CALLS.test(each));
+    .find(
+      (each) =>
+        /\/src\/agent\/(?:spool|upload|service-client)\//.test(each) && !SHARED_CALLS.test(each),
+    );
   const found = /\/src\/agent\/([\w/-]+\.ts):(\d+):/.exec(line ?? '');
   return found === null ? null : `${found[1]}:${found[2]}`;
 }

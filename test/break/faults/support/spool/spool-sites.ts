@@ -32,7 +32,9 @@ const SOURCES: readonly string[] = [
   ...readdirSync(join(AGENT, 'spool'), { encoding: 'utf8', recursive: true })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `spool/${name}`),
-  ...['artifact-files', 'artifact-outbox', 'file-pieces'].map((name) => `upload/${name}.ts`),
+  'upload/artifact-files.ts',
+  'upload/artifact-outbox.ts',
+  'service-client/file-pieces.ts',
 ];
 
 /** The product's lines that call the port: `spool/recover.ts:87`. */
