@@ -8,7 +8,7 @@ import type { FaultService } from './store-service.ts';
 
 const STALLED_TURNS = 40;
 const STEP_MS = 500;
-const MAX_STEPS = 200;
+const MAX_STEPS = 600;
 /** An agent's lease is given up after this many steps without progress. */
 const STEPS_OF_A_LEASE = 10;
 
