@@ -1,5 +1,4 @@
 import { readFileSync, statSync } from 'node:fs';
-import { serviceUrl } from '../../agent/config/parsers.ts';
 import { readProxies } from '../../agent/config/proxies.ts';
 import { VARIABLES } from '../../agent/config/variables.ts';
 import type { Proxies } from '../../agent/net/proxy/choose-proxy.ts';
@@ -57,16 +56,7 @@ const API_KEY_FILE = variable<string | null>({
 
 function variablesOf(use: Use) {
   return {
-    serviceUrl: variable<URL | null>({
-      name: 'SERVICE_URL',
-      default: null,
-      whenUnset: null,
-      meaning: USES[use].service,
-      allowed:
-        'an http or https URL without credentials, query or fragment, for example https://vedette.example.com',
-      secret: false,
-      parse: serviceUrl,
-    }),
+    serviceUrl: { ...VARIABLES.serviceUrl, meaning: USES[use].service },
     apiKey: variable<string | null>({
       name: 'API_KEY',
       default: null,

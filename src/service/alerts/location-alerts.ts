@@ -79,7 +79,7 @@ async function notify(
   await insertDeliveries(tx, { accountId, deliveries, atMs });
 }
 
-/** The same for each replica: a silence is told of once. */
+/** Each replica computes the same id, so channels are notified once of a silence. */
 function alertIdOf(what: 'silent' | 'ended', { locationId, since }: AlertedLocation): string {
   return stableId('location', what, locationId, since.getTime());
 }

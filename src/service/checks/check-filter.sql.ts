@@ -11,7 +11,7 @@ export interface CheckFilter {
   readonly states: readonly CheckState[];
   /** A part of the name, case-insensitive. */
   readonly search: string | null;
-  /** Of the check itself, without that of its group. */
+  /** Whether the check itself is activated; its group does not count. */
   readonly activated: boolean | null;
   readonly groupId: number | null;
   /** A public location, or the slug of a private one. */

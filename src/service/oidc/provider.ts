@@ -122,7 +122,7 @@ export function createProvider(
         const more: Readonly<Record<string, unknown>> = hasMore
           ? await fetchUserInfo(found, tokens.access_token, claims.sub)
           : {};
-        // Whether an email is verified is said beside it: the other document may have another email.
+        // Each document says whether its own email is verified, and the two may name different emails.
         const { email, email_verified } = claims.email === undefined ? more : claims;
         const all = { ...more, ...claims, email, email_verified };
         return userIn(all, config.groupsClaim);

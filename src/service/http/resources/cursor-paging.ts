@@ -27,7 +27,7 @@ const MAX_LINK_CHARS = 6_000;
 
 /** What a cursor contains, as base64url of a JSON array. */
 interface Cursor extends ListPosition {
-  /** Of the list, its filters and the account. */
+  /** Hash of the list's path, its filters and the account. */
   readonly hash: string;
   /** When the client began, in epoch milliseconds: default windows stay where they were. */
   readonly begunMs: number;

@@ -70,7 +70,7 @@ const status = z.strictObject({
       at: z.iso.datetime().describe('The slot of the run.'),
     })
     .nullable()
-    .describe('Of the last run that failed; null if none did.'),
+    .describe('The error of the last run that failed; null if none failed.'),
   sslDaysRemaining: z.number().nullable().describe('As of the last run that saw a certificate.'),
   cells: z
     .strictObject({

@@ -22,9 +22,9 @@ export type CheckStatus = {
   readonly sslDaysRemaining: number | null;
   /** The slot of the run that last saw a certificate; null if none did. */
   readonly sslSlotMs: number | null;
-  /** Of the run that decides the status; null if it judged nothing. */
+  /** The response time of the run that decides the status, in milliseconds; null if that run judged nothing. */
   readonly lastResponseTime: number | null;
-  /** Of the last run that failed; null if none did. */
+  /** The error of the last run that failed; null if none failed. */
   readonly lastError: LastError | null;
   readonly known: KnownState;
 };
