@@ -1,6 +1,6 @@
 /** After which entry a list continues. */
 export interface ListPosition {
-  /** The transaction that stored the entry has it: src/service/database/README.md, "Cursors". */
+  /** The position of the transaction that stored the entry: src/service/database/README.md, "Cursors". */
   readonly position: string;
   /** Orders the entries of one transaction. */
   readonly id: string;

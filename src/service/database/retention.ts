@@ -20,8 +20,22 @@ export async function everyHour(
 }
 
 /**
- * Removes rows past the retention, by whole days like results, in batches so that no statement takes
- * long, until there are no more or the signal aborts.
+ * Removes rows in batches, so that no statement takes long, until there are no more or the signal
+ * aborts.
+ *
+ * @param remove returns how many it removed, at most `limit`
+ */
+export async function removeInBatches(
+  rowsAtOnce: number,
+  remove: (limit: number) => Promise<number>,
+  signal: AbortSignal,
+): Promise<void> {
+  let removed = rowsAtOnce;
+  while (removed === rowsAtOnce && !signal.aborted) removed = await remove(rowsAtOnce);
+}
+
+/**
+ * Removes rows past the retention in batches, by whole days like results.
  *
  * @param remove returns how many it removed
  */
@@ -32,8 +46,5 @@ export async function removePastRetention(
   signal: AbortSignal,
 ): Promise<void> {
   const beforeMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
-  let removed = rowsAtOnce;
-  while (removed === rowsAtOnce && !signal.aborted) {
-    removed = await remove({ beforeMs, limit: rowsAtOnce });
-  }
+  await removeInBatches(rowsAtOnce, (limit) => remove({ beforeMs, limit }), signal);
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { ListPosition } from '../database/list-walk.ts';
-import { everyHour } from '../database/retention.ts';
+import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import { ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -93,10 +93,8 @@ export function createEvents(parts: EventsParts): Events {
 
   async function removeOld(signal: AbortSignal): Promise<void> {
     const beforeMs = clock.wallMs() - KEPT_MS;
-    let deleted = ROWS_AT_ONCE;
-    while (deleted === ROWS_AT_ONCE && !signal.aborted) {
-      deleted = await deleteEventsBefore(store, { beforeMs, limit: ROWS_AT_ONCE });
-    }
+    const remove = (limit: number) => deleteEventsBefore(store, { beforeMs, limit });
+    await removeInBatches(ROWS_AT_ONCE, remove, signal);
     const beyond = await deleteEventsBeyond(store, KEPT_OF_ACCOUNT);
     dropped += beyond;
     if (beyond > 0) {

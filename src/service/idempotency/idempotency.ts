@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import { everyHour } from '../database/retention.ts';
+import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, ServiceError } from '../errors.ts';
 import {
@@ -166,12 +166,10 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
       await everyHour(
         parts,
         'old Idempotency-Keys could not be removed',
-        async () => {
+        () => {
           const beforeMs = clock.wallMs() - DAY_MS;
-          let removed = ROWS_AT_ONCE;
-          while (removed === ROWS_AT_ONCE && !signal.aborted) {
-            removed = await deleteRequestsBefore(store, { beforeMs, limit: ROWS_AT_ONCE });
-          }
+          const remove = (limit: number) => deleteRequestsBefore(store, { beforeMs, limit });
+          return removeInBatches(ROWS_AT_ONCE, remove, signal);
         },
         signal,
       );

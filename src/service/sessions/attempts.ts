@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { normalizeIP } from '@fastify/rate-limit';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { everyHour } from '../database/retention.ts';
+import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import { tooManySignIns } from '../errors.ts';
 import { addFailure, deleteFailuresBefore, subtractFailure } from './attempts.sql.ts';
@@ -61,12 +61,10 @@ export function createAttempts({
       everyHour(
         { clock, log },
         'counts of failed sign-ins were not deleted',
-        async () => {
-          let deleted = ROWS_AT_ONCE;
-          while (deleted === ROWS_AT_ONCE && !signal.aborted) {
-            const beforeMs = clock.wallMs() - WINDOW_MS;
-            deleted = await deleteFailuresBefore(store, { beforeMs, limit: ROWS_AT_ONCE });
-          }
+        () => {
+          const beforeMs = clock.wallMs() - WINDOW_MS;
+          const remove = (limit: number) => deleteFailuresBefore(store, { beforeMs, limit });
+          return removeInBatches(ROWS_AT_ONCE, remove, signal);
         },
         signal,
       ),

@@ -3,9 +3,8 @@ import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { storableText } from '../../runtime/text/storable-text.ts';
-import { everyHour } from '../database/retention.ts';
+import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store, Transaction } from '../database/store.ts';
-
 import { wrongPassword } from '../errors.ts';
 import { hashOfKey, type SignedIn } from '../http/access/authenticator.ts';
 import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from '../http/access/key-cache.ts';
@@ -149,11 +148,9 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
       everyHour(
         { clock, log },
         'ended sessions were not deleted',
-        async () => {
-          let deleted = ROWS_AT_ONCE;
-          while (deleted === ROWS_AT_ONCE && !signal.aborted) {
-            deleted = await deleteEndedSessions(store, ends(), ROWS_AT_ONCE);
-          }
+        () => {
+          const remove = (limit: number) => deleteEndedSessions(store, ends(), limit);
+          return removeInBatches(ROWS_AT_ONCE, remove, signal);
         },
         signal,
       ),

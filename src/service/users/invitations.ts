@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
-import { everyHour } from '../database/retention.ts';
+import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import type { Role, SignedIn } from '../http/access/authenticator.ts';
@@ -180,12 +180,10 @@ export function createInvitations(parts: InvitationsParts): Invitations {
       everyHour(
         { clock, log },
         'expired links were not deleted',
-        async () => {
-          let deleted = ROWS_AT_ONCE;
-          while (deleted === ROWS_AT_ONCE && !signal.aborted) {
-            const beforeMs = clock.wallMs();
-            deleted = await deleteExpiredLinks(store, { beforeMs, limit: ROWS_AT_ONCE });
-          }
+        () => {
+          const beforeMs = clock.wallMs();
+          const remove = (limit: number) => deleteExpiredLinks(store, { beforeMs, limit });
+          return removeInBatches(ROWS_AT_ONCE, remove, signal);
         },
         signal,
       ),

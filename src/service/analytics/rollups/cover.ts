@@ -39,8 +39,8 @@ export interface CoverQuery {
 const MINUTE_MS = 60_000;
 const QUARTER_MS = 15 * MINUTE_MS;
 export const DAY_MS = 1440 * MINUTE_MS;
-/** Days before today of which quarter hours are read. They are kept a day longer: clocks differ. */
-const QUARTER_DAYS = 7;
+/** Days before today of which quarter hours are read. */
+export const QUARTER_DAYS = 7;
 /** More than any retention. */
 const MAX_DAYS = 3_700;
 /** Slots are at most a day ahead. */

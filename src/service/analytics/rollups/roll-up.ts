@@ -5,7 +5,7 @@ import { countText } from '../../../runtime/text/count-text.ts';
 import { everyHour, removePastRetention } from '../../database/retention.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { storeErrorKind } from '../../database/store-errors.ts';
-import { DAY_MS, type RollUpSpan, startOf } from './cover.ts';
+import { DAY_MS, QUARTER_DAYS, type RollUpSpan, startOf } from './cover.ts';
 import {
   advanceBackfill,
   type CheckTime,
@@ -51,8 +51,8 @@ const BACKFILL_AT_ONCE = 20;
 const MISSED_DAYS_AT_ONCE = 5_000;
 /** Made ahead: roll-ups go on even if making partitions fails for some days. */
 const DAYS_AHEAD = 3;
-/** Today, the 7 days that are read, and one since clocks differ. */
-const QUARTER_DAYS = 8;
+/** A day longer than they are read, since clocks differ. */
+const KEPT_QUARTER_DAYS = QUARTER_DAYS + 1;
 /** Days of results without roll-ups stay so much longer. */
 const GRACE_DAYS = 3;
 
@@ -60,7 +60,7 @@ export function createRollUps(parts: RollUpParts): RollUps {
   const { store, clock, log, retentionDays } = parts;
   const keptDays = Math.max(parts.rollUpRetentionDays, retentionDays + GRACE_DAYS);
   const today = (): number => startOf(clock.wallMs(), DAY_MS);
-  const quartersFromMs = (): number => today() - QUARTER_DAYS * DAY_MS;
+  const quartersFromMs = (): number => today() - KEPT_QUARTER_DAYS * DAY_MS;
   let partitionsOfMs: number | null = null;
 
   /** Results older than the retention are not taken in. */

@@ -6,6 +6,7 @@ import { invalid } from '../../errors.ts';
 import { callerOf } from '../access/authentication.ts';
 import { requestOrigin } from '../request-origin.ts';
 import type { Page } from './paging.ts';
+import { sortedJson } from './sorted-json.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -27,7 +28,7 @@ const MAX_LINK_CHARS = 6_000;
 
 /** What a cursor contains, as base64url of a JSON array. */
 interface Cursor extends ListPosition {
-  /** Hash of the list's path, its filters and the account. */
+  /** `listHash` of the requests for this list. */
   readonly hash: string;
   /** When the client began, in epoch milliseconds: default windows stay where they were. */
   readonly begunMs: number;
@@ -58,12 +59,11 @@ type ListRequest = Pick<
  * @throws ServiceError 400 for a cursor that is none of this list
  */
 export function pageOf(request: ListRequest, reply: FastifyReply): RequestedPage {
-  const { limit, page, cursor, ...filters } = request.query as ListQuery;
+  const { limit, page, cursor } = request.query as ListQuery;
   const { pathname, searchParams } = new URL(request.url, 'http://service');
-  const { accountId } = callerOf(request);
   const { lists } = request.server;
-  const hash = hashOf([accountId, pathname, filters]);
-  const begun = cursor === undefined ? null : parseCursor(cursor, hash, lists.clock.wallMs());
+  const begun =
+    cursor === undefined ? null : parseCursor(cursor, listHash(request), lists.clock.wallMs());
   if (begun !== null && page !== 1) {
     throw invalid([
       { path: 'query.page', message: 'must be left out: a cursor says where the list goes on' },
@@ -121,9 +121,7 @@ export interface Cursors {
 
 /** They are the same as those of the list itself. */
 export function cursorsOf(request: ListRequest): Cursors {
-  const { limit: _, page: __, cursor: ___, ...filters } = request.query as ListQuery;
-  const { pathname } = new URL(request.url, 'http://service');
-  const hash = hashOf([callerOf(request).accountId, pathname, filters]);
+  const hash = listHash(request);
   const begunMs = request.server.lists.clock.wallMs();
   return {
     parse: (cursor) => parseCursor(cursor, hash, begunMs),
@@ -142,12 +140,11 @@ function shortened(links: readonly string[]): string {
   return header;
 }
 
-function hashOf(parts: readonly unknown[]): string {
-  const text = JSON.stringify(parts, (_, value: unknown) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
+/** Names a list with its path, its filters and the account. */
+function listHash(request: ListRequest): string {
+  const { limit: _, page: __, cursor: ___, ...filters } = request.query as ListQuery;
+  const { pathname } = new URL(request.url, 'http://service');
+  const text = sortedJson([callerOf(request).accountId, pathname, filters]);
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 

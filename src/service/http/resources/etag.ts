@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors.ts';
+import { sortedJson } from './sorted-json.ts';
 
 /** 132 bits of SHA-256, which nobody finds two resources for. */
 const ETAG_CHARS = 22;
@@ -19,13 +20,8 @@ export type Precondition<Stored> = (...views: readonly Stored[]) => void;
  * order. Roles that see other content have other validators.
  */
 export function etagOf(shown: unknown): string {
-  const hash = createHash('sha256').update(JSON.stringify(shown, sortKeys));
+  const hash = createHash('sha256').update(sortedJson(shown));
   return `"${hash.digest('base64url').slice(0, ETAG_CHARS)}"`;
-}
-
-function sortKeys(_key: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Whether the header of If-Match or If-None-Match names the validator, or any by `*`. */

@@ -52,7 +52,8 @@ export type CheckWithStatus = {
 };
 
 const COLUMNS = `c.id as check_id, c.name, c.check_type, c.activated, c.muted, c.tags, c.group_id,
-  ${CHECK_STATE} as state, ${CHECK_STATE_SINCE} as since, ${CHECK_UNKNOWN_REASON} as unknown_reason, s.check_id is not null as has_status,
+  ${CHECK_STATE} as state, ${CHECK_STATE_SINCE} as since,
+  ${CHECK_UNKNOWN_REASON} as unknown_reason, s.check_id is not null as has_status,
   s.has_failures, s.has_errors, s.is_degraded, s.longest_run, s.shortest_run, s.last_run_location,
   s.last_check_run_id, s.last_slot as last_run_at, s.last_response_time, s.last_error_code,
   s.last_error_message, s.last_error_location, s.last_error_slot as last_error_at,

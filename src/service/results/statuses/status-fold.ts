@@ -1,4 +1,5 @@
 import { stateOfRun, withRun } from '../../../model/result/check-state.ts';
+import { detailOf } from '../../../model/result/result-summary.ts';
 import { runResultOf } from '../../../model/result/run-result.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
@@ -114,11 +115,9 @@ function ownStatusOf(final: ReceivedResult): CheckStatus {
 
 function errorOf(final: ReceivedResult): LastError | null {
   if (stateOfRun(runResultOf(final)) !== 'failing') return null;
-  const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = final;
-  const detail = apiCheckResult ?? tcpCheckResult ?? dnsCheckResult ?? icmpCheckResult;
   const message = knownFactsOf(final)?.rawErrorMessage ?? null;
   return {
-    code: detail?.requestErrorCode ?? null,
+    code: detailOf(final)?.requestErrorCode ?? null,
     message: message === null ? null : cutText(message, MAX_ERROR_BYTES),
     location: final.runLocation,
     slotMs: final.checkRunId,
