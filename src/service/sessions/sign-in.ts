@@ -1,6 +1,6 @@
 import type { Logger } from '../../runtime/logger.ts';
 import type { Store } from '../database/store.ts';
-import { forbidden, type ServiceError, wrongPassword } from '../errors.ts';
+import { conflict, forbidden, type ServiceError, wrongPassword } from '../errors.ts';
 import { emailOf } from '../users/email.ts';
 import type { Passwords } from '../users/passwords.ts';
 import { findUser, findUserByEmail, type StoredUser, updatePassword } from '../users/shared.sql.ts';
@@ -22,7 +22,11 @@ export type CheckedUser = StoredUser & { readonly passwordHash: string };
 export interface SignIn {
   /** @throws ServiceError 401 for every wrong pair, 429 after too many of them */
   byPassword(given: { email: string; password: string }, client: Client): Promise<NewSession>;
-  /** Ends all sessions of the user. @throws as `byPassword`; 403 where the present one is wrong */
+  /**
+   * Ends all sessions of the user.
+   *
+   * @throws as `byPassword`; 403 if the present one is wrong, 409 if it changed meanwhile
+   */
   changePassword(
     userId: string,
     given: { currentPassword: string; newPassword: string },
@@ -78,7 +82,8 @@ export function createSignIn(parts: SignInParts): SignIn {
       const passwordHash = await passwords.hash(newPassword);
       await store.transaction(async (tx) => {
         const changed = { id: userId, passwordHash, insteadOf: known.passwordHash };
-        if (!(await updatePassword(tx, changed))) throw wrongPresentPassword();
+        // The present password was right when it was checked, so another change came first.
+        if (!(await updatePassword(tx, changed))) throw passwordChangedMeanwhile();
         await sessions.endAllIn(tx, userId);
       });
       sessions.forget(userId);
@@ -89,4 +94,8 @@ export function createSignIn(parts: SignInParts): SignIn {
 
 function wrongPresentPassword(): ServiceError {
   return forbidden('The current password is wrong');
+}
+
+function passwordChangedMeanwhile(): ServiceError {
+  return conflict('The password was changed meanwhile; sign in with the new one');
 }

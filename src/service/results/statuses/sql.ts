@@ -1,6 +1,5 @@
 import { type RunState, type StateHistory, sinceOf } from '../../../model/result/check-state.ts';
 import type { Sql } from '../../database/store.ts';
-
 import { jsonText } from '../../database/values.ts';
 
 /**

@@ -493,7 +493,7 @@ describe.each(databases)('on %s', (kind) => {
     it('do not sign in by one that was removed, nor set another one', async () => {
       const { email, browser } = await newUser();
       afterCheck = () => removePassword(email);
-      expect((await change(browser)).status).toBe(403);
+      expect((await change(browser)).status).toBe(409);
       const select = 'select password_hash from users where email = $1';
       expect(await service().store.query(select, [email])).toEqual([{ passwordHash: null }]);
       const other = await newUser();
