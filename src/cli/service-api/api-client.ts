@@ -183,6 +183,7 @@ export class ApiClient {
         ...route.headers,
         authorization: `Bearer ${apiKey}`,
         accept: 'application/json',
+        'accept-encoding': 'gzip',
         'user-agent': `vedette/${VERSION}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },

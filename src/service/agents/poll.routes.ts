@@ -5,7 +5,6 @@ import { MAX_REQUEST_BYTES, PATHS } from '../../wire/v1/limits.ts';
 import { pollRequestSchema, pollResponseSchema } from '../../wire/v1/poll.ts';
 import { releaseRequestSchema, releaseResponseSchema } from '../../wire/v1/release.ts';
 import { agentOf } from '../http/access/agent-access.ts';
-import { gzipResponse } from '../http/json/gzip-response.ts';
 import { whileClientWaits } from '../http/request-signal.ts';
 import type { Agents } from './agents.ts';
 
@@ -28,7 +27,6 @@ export function pollRoutes({
       PATHS.poll,
       {
         ...common,
-        onSend: gzipResponse,
         schema: { body: pollRequestSchema, response: { 200: pollResponseSchema } },
       },
       (request, reply) =>

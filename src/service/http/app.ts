@@ -21,6 +21,7 @@ import type { InFlight } from './in-flight.ts';
 import { createServiceMetrics, type FeatureCounts, NO_COUNTS } from './metrics.ts';
 import { addOpenApi } from './openapi/plugin.ts';
 import { ApiDocuments, openApiRoutes } from './openapi/routes.ts';
+import { addCompression } from './plugins/compression.ts';
 import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
 import { addErrors, frameworkErrorResponse } from './plugins/errors.ts';
 import { addEtags } from './plugins/etags.ts';
@@ -165,6 +166,8 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   if (parts.idempotency !== undefined) {
     addIdempotency(app, { idempotency: parts.idempotency, log });
   }
+  // After the hooks that keep or compare what is sent.
+  addCompression(app);
   addSchemas(app, { clock, log });
   await addOpenApi(app, VERSION);
 

@@ -7,7 +7,7 @@ import { sendPage } from '../users/pages/page.ts';
 import type { Identities } from './identities.ts';
 import type { Provider } from './provider.ts';
 
-const PAGE = { config: { public: true }, schema: { hide: true } } as const;
+const PAGE = { config: { public: true, uncompressed: true }, schema: { hide: true } } as const;
 const CALLBACK = '/oidc/callback';
 const COOKIE = 'vedette_oidc';
 /** Long enough to type a password and a second factor. */

@@ -1,34 +1,39 @@
 import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { STYLE } from '../../../handbook/html/style.ts';
-import { acceptsGzip } from '../json/gzip-response.ts';
+import { acceptedCoding, addVary, type Coding } from '../content-coding.ts';
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 /** A page may have its style and its icon, and send its search form to the service. */
 const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
+/** Higher ones would hold up other requests for seconds. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } } as const;
+
 /** A document as it is sent: all who read it share these bytes, however slowly they do. */
 export interface Encoded {
   readonly plain: Buffer;
-  readonly packed: Buffer;
+  readonly packed: Readonly<Record<Coding, Buffer>>;
   /** The entity tag of the plain form, without quotes. */
   readonly tag: string;
 }
 
 export function encoded(text: string): Encoded {
   const tag = createHash('sha256').update(text).digest('base64url').slice(0, 22);
-  return { plain: Buffer.from(text), packed: gzipSync(text), tag };
+  const packed = { br: brotliCompressSync(text, BROTLI), gzip: gzipSync(text) };
+  return { plain: Buffer.from(text), packed, tag };
 }
 
 /** Clients may keep it, and ask each time whether it has changed (RFC 9110, 13.1.2). */
 export function sendEncoded(request: FastifyRequest, reply: FastifyReply, document: Encoded) {
-  const isPacked = acceptsGzip(request);
-  const etag = `"${document.tag}${isPacked ? '-gzip' : ''}"`;
-  reply.headers({ vary: 'accept-encoding', 'cache-control': 'no-cache', etag });
+  const coding = acceptedCoding(request.headers);
+  const etag = `"${document.tag}${coding === null ? '' : `-${coding}`}"`;
+  addVary(reply, 'accept-encoding');
+  reply.headers({ 'cache-control': 'no-cache', etag });
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
-  if (!isPacked) return reply.send(document.plain);
-  return reply.header('content-encoding', 'gzip').send(document.packed);
+  if (coding === null) return reply.send(document.plain);
+  return reply.header('content-encoding', coding).send(document.packed[coding]);
 }
 
 function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -44,6 +44,9 @@ export function addEtags(app: FastifyInstance): void {
       return payload;
     }
     if (payload instanceof Readable) payload.destroy();
+    // As the client stored it: the validator of a compressed response is weak (RFC 9111 4.3.4).
+    const weak = `W/${etag}`;
+    if (known.split(',').some((one) => one.trim() === weak)) reply.header('etag', weak);
     reply.code(304).removeHeader('content-type').removeHeader('content-length');
     return null;
   });

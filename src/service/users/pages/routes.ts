@@ -17,8 +17,10 @@ import type { Users } from '../users.ts';
 import { addForms, FORM_TYPE, fieldsOf, givenIn, localPath, noteOf } from './forms.ts';
 import { buttonHtml, fieldHtml, hiddenHtml, type Note, sendPage } from './page.ts';
 
-const PAGE = { config: { public: true }, schema: { hide: true } } as const;
-const FORM = { config: { public: true, bodyType: FORM_TYPE }, schema: { hide: true } } as const;
+/** The pages contain links and tokens beside what a request says. */
+const OPEN = { public: true, uncompressed: true } as const;
+const PAGE = { config: OPEN, schema: { hide: true } } as const;
+const FORM = { config: { ...OPEN, bodyType: FORM_TYPE }, schema: { hide: true } } as const;
 const PASSWORD_HINT = 'At least 8 characters. A sentence is easier to remember than symbols.';
 const LINK_GONE = 'This link was used already, or it has expired.';
 

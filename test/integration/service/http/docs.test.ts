@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { gunzipSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -27,13 +27,16 @@ describe.each(['/openapi.json', '/docs', '/docs/alerts', '/docs/api'])('%s', (pa
     return response;
   };
 
-  it('is compressed for clients that accept gzip', async () => {
+  it.each([
+    ['gzip', gunzipSync],
+    ['br', brotliDecompressSync],
+  ] as const)('is compressed for clients that accept %s', async (coding, unpack) => {
     const { text } = await service.ask(path, { key: null });
-    const packed = await get({ 'accept-encoding': 'br, gzip' });
-    expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
+    const packed = await get({ 'accept-encoding': coding });
+    expect(packed.headers).toMatchObject({ 'content-encoding': coding, vary: 'accept-encoding' });
     const bytes = await buffer(packed);
     expect(packed.headers['content-length']).toBe(String(bytes.length));
-    expect(gunzipSync(bytes).toString()).toBe(text);
+    expect(unpack(bytes).toString()).toBe(text);
     const plain = await get({ 'accept-encoding': 'gzip;q=0' });
     expect(plain.headers).not.toHaveProperty('content-encoding');
     expect(plain.headers.vary).toBe('accept-encoding');

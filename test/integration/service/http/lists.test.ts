@@ -7,7 +7,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { StoreError } from '../../../../src/service/database/store-errors.ts';
-import { gzipResponse } from '../../../../src/service/http/json/gzip-response.ts';
 import { sendSlices } from '../../../../src/service/http/json/list-in-slices.ts';
 import { boundedList } from '../../../../src/wire/v1/fields.ts';
 import { KEYS, type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
@@ -40,7 +39,6 @@ function listRoutes(items: readonly Item[]): FastifyPluginAsync {
     app.get('/v1/batch', {
       config,
       schema: { response: { 200: BATCH } },
-      onSend: gzipResponse,
       handler: answer,
     });
     app.get('/v1/few-in-batch', { config, schema: { response: { 200: few } } }, answer);

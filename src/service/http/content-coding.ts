@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply } from 'fastify';
+
+/** The one first that is smaller for about the same time. */
+const CODINGS = ['br', 'gzip'] as const;
+/** A content coding of answers (RFC 9110 8.4.1). */
+export type Coding = (typeof CODINGS)[number];
+
+/** RFC 9110 12.4.2. */
+const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** The coding that the client prefers (RFC 9110 12.5.3); null if it accepts none of ours. */
+export function acceptedCoding(headers: IncomingHttpHeaders): Coding | null {
+  const weights = weightsIn([headers['accept-encoding'] ?? []].flat().join(','));
+  const others = weights.get('*') ?? 0;
+  let chosen: Coding | null = null;
+  let most = weights.get('identity') ?? 0;
+  for (const coding of CODINGS) {
+    const weight = weights.get(coding) ?? others;
+    // A tie with an unencoded answer goes to the coding, and one between codings to the first.
+    if (weight === 0 || weight < most || (chosen !== null && weight === most)) continue;
+    chosen = coding;
+    most = weight;
+  }
+  return chosen;
+}
+
+function weightsIn(header: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>();
+  for (const item of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = item.split(';').map((part) => part.trim());
+    const given = parameters.find((parameter) => parameter.startsWith('q='));
+    const weight = given === undefined ? 1 : Number(WEIGHT.exec(given)?.[1] ?? 0);
+    // RFC 9110 8.4.1.3: x-gzip is the same.
+    if (name !== '') weights.set(name === 'x-gzip' ? 'gzip' : name, weight);
+  }
+  return weights;
+}
+
+/** Adds the name of a request header that the answer depends on. */
+export function addVary(reply: FastifyReply, name: string): void {
+  const known = reply.getHeader('vary');
+  const names = known === undefined ? [] : String(known).split(', ');
+  if (!names.includes(name)) reply.header('vary', [...names, name].join(', '));
+}
