@@ -11,6 +11,7 @@ import {
   notifyLocation,
 } from './assignment/location-changes.sql.ts';
 import { lockAssignments, setRevision } from './assignment/lock.sql.ts';
+import { answerFromAssignmentOn } from './assignment/sql.ts';
 import {
   type AgentFacts,
   type AgentKey,
@@ -88,6 +89,9 @@ export async function renewOrAcquireLease(
       return 'too_many_agents';
     }
     const acquired = await acquireLease(tx, { ...key, accountId, facts });
+    if (before !== null && before.instanceId !== request.instanceId) {
+      await answerFromAssignmentOn(tx, { locationId, agentId: key.id });
+    }
     if (before === null) await deleteOldestAgents(tx, { locationId, max: MAX_KNOWN_AGENTS });
     // Agents ask for the whole set with revision 0, so the revision must not be 0.
     await setRevision(tx, { locationId, revision: location.revision + 1 });

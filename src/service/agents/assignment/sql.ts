@@ -81,7 +81,7 @@ export interface NewAssignment extends AgentAssignment {
  * that gets a check answers for its slots from where the agent before it stopped. The first agent
  * answers for them from the end of its lease at the latest: until then the check is on its way, and
  * nobody answers for slots that fall due before it arrives. An agent that was killed before it saved
- * the check gets it once more.
+ * the check gets it once more (`answerFromAssignmentOn`).
  *
  * A check that was dropped and comes back before its agent polled again is not on its way: the agent
  * still runs it, and gives up the slots that are due and have not begun when the answer arrives.
@@ -103,13 +103,15 @@ export async function putAssignments(
   const column = <Value>(of: (one: NewAssignment) => Value): Value[] => assignments.map(of);
   await sql.query(
     `insert into assignments (location_id, account_id, revision, check_id, agent_id, agent_epoch,
-       unassigned_reason, period_ms, phase_ms, stride, stride_index, check_revision, answered_until)
+       unassigned_reason, period_ms, phase_ms, stride, stride_index, check_revision, answered_until,
+       first_assigned_at)
      select $1, $2, $3::bigint, one.*, case when agent_id is not null then coalesce((
          select case when exists (
              select from assignment_tombstones t where t.location_id = $1 and t.agent_id = g.id
                and t.check_id = one.check_id and t.created_at >= g.last_seen_at)
            then now() else greatest(g.lease_until, now()) end
-         from agents g where g.location_id = $1 and g.id = one.agent_id), now()) end
+         from agents g where g.location_id = $1 and g.id = one.agent_id), now()) end,
+       case when agent_id is not null then now() end
      from unnest($4::text[], $5::text[], $6::bigint[], $7::text[], $8::int[], $9::int[], $10::int[],
        $11::int[], $12::bigint[]) as one (check_id, agent_id, agent_epoch, unassigned_reason,
        period_ms, phase_ms, stride, stride_index, check_revision)
@@ -126,6 +128,10 @@ export async function putAssignments(
          else coalesce((
            select case when g.lease_until is null then g.last_seen_at else now() end
            from agents g where g.location_id = $1 and g.id = assignments.agent_id), now())
+       end,
+       first_assigned_at = case
+         when assignments.agent_id = excluded.agent_id then assignments.first_assigned_at
+         when assignments.answered_until is null then excluded.first_assigned_at
        end`,
     [
       locationId,
@@ -141,6 +147,22 @@ export async function putAssignments(
       column(({ slots }) => slots.index),
       column(({ checkRevision }) => checkRevision),
     ],
+  );
+}
+
+/**
+ * Has a new process of the agent answer for its checks from their first assignment on: the process
+ * before it may have run them, and was killed before they were on disk. A new process that finds
+ * them on disk ignores the instant.
+ */
+export async function answerFromAssignmentOn(
+  sql: Sql,
+  { locationId, agentId }: OfLocation & { readonly agentId: string },
+): Promise<void> {
+  await sql.query(
+    `update assignments set answered_until = first_assigned_at, first_assigned_at = null
+     where location_id = $1 and agent_id = $2 and first_assigned_at < answered_until`,
+    [locationId, agentId],
   );
 }
 

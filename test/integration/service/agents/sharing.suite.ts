@@ -253,12 +253,15 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       await agent.look();
       // Not from the assignment: it still has to come to the agent, however long that takes in a lease.
       expect(answeredUntil(agent)).toBe(leaseEndMs);
-      // Its process may have been killed before it kept the check.
+      // Its process may have run them, and been killed before they were on disk.
+      const assignedMs = await timeIn(fixture, `(select first_assigned_at from assignments)`);
+      expect(assignedMs).toBeLessThan(leaseEndMs);
       const again = fixture.agent('agent-a', { instanceId: 'agent-a-2' });
       await again.look();
+      expect(answeredUntil(again)).toBe(assignedMs);
       await fixture.assigner.pass();
       await again.look();
-      expect(answeredUntil(again)).toBe(leaseEndMs);
+      expect(answeredUntil(again)).toBe(assignedMs);
 
       const seenMs = await timeIn(
         fixture,
