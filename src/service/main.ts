@@ -14,7 +14,7 @@ import { createLocationWake } from './agents/assignment/location-wake.ts';
 import { apiRoutes } from './api-routes.ts';
 import type { ServiceConfig } from './config.ts';
 import { createDatabaseClock } from './database/database-clock.ts';
-import { renewListEpoch } from './database/list-epoch.ts';
+import { createListEpochs } from './database/list-epoch.ts';
 import { isMigrated, migrate } from './database/migrate.ts';
 import { openStore } from './database/open-store.ts';
 import { hasDatabase } from './database/pglite/data-folder.ts';
@@ -59,7 +59,8 @@ export async function runService(parts: ServiceParts): Promise<void> {
   const handbook = await loadHandbook();
   await withStore(config, log, async (store) => {
     await migrate(store, log);
-    await renewListEpoch(store, log);
+    const epochs = createListEpochs({ store, clock: systemClock, log });
+    await epochs.renew();
     await openFirstAccount(store, config, log);
     const clock = createDatabaseClock({ store, clock: systemClock, log });
     await clock.set();
@@ -77,6 +78,7 @@ export async function runService(parts: ServiceParts): Promise<void> {
     const work = Promise.all([
       features.work(ended.signal),
       clock.maintain(ended.signal),
+      epochs.maintain(ended.signal),
       sealing.maintain(ended.signal),
     ]);
     try {

@@ -1,5 +1,9 @@
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { Store, Transaction } from './store.ts';
+import { runEvery } from '../../runtime/run-every.ts';
+import { sleep } from '../../runtime/wait.ts';
+import type { Store, Transaction, TransactionOptions } from './store.ts';
+import { StoreError, storeErrorKind } from './store-errors.ts';
 
 /** Arbitrary; no other program on the same database may use it. */
 const LOCK_KEY = 7_236_530_119;
@@ -15,31 +19,105 @@ const CURRENT = `select e.epoch,
 
 type Current = { readonly epoch: number; readonly isHere: boolean };
 
+const EVERY_MS = 60_000;
+const MAX_BACK_OFF_MS = 60_000;
+/**
+ * A lock that waits for a table holds up the writers that come after it. The last wait is longer than
+ * PostgreSQL's deadlock_timeout (1 s), after which a waiting lock ends an autovacuum of the table.
+ */
+const LOCK_WAITS_MS = [100, 200, 400, 800, 1_600];
+const BETWEEN_ATTEMPTS_MS = 2_000;
+/** The tables are locked one after the other. */
+const LIMITS: TransactionOptions = { statementTimeoutMs: 2_000 };
+const IN_USE: readonly string[] = ['STORE_LOCK_TIMEOUT', 'STORE_STATEMENT_TIMEOUT'];
+
+export interface ListEpochsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
 /**
  * Begins a new epoch of list positions where the database was restored from a backup or a standby took
  * over: its transactions may have lower numbers than before, and cursors would miss what they store.
- * src/service/database/README.md, "Cursors".
+ * src/service/database/README.md, "Cursors". Replicas share the work.
  */
-export async function renewListEpoch(store: Store, log: Logger): Promise<void> {
-  const [granted] = await store.query<{ readonly isGranted: boolean }>(IS_GRANTED);
-  if (granted?.isGranted !== true) {
-    log.warn(
-      'the database user may not execute pg_control_system() and pg_control_checkpoint(), so a restored database is not noticed and cursors of lists may miss entries after it: grant execute on both functions to it',
+export interface ListEpochs {
+  /** Looks once. If tables are in use for longer than a moment, leaves the rest to `maintain`. */
+  renew(): Promise<void>;
+  /** Looks every minute until the signal aborts. Logs failures. */
+  maintain(signal: AbortSignal): Promise<void>;
+}
+
+export function createListEpochs({ store, clock, log }: ListEpochsParts): ListEpochs {
+  let isWarned = false;
+
+  /** @throws StoreError also where a table was in use for longer */
+  async function look(lockWaitMs: number): Promise<void> {
+    const [granted] = await store.query<{ readonly isGranted: boolean }>(IS_GRANTED);
+    if (granted?.isGranted !== true) {
+      if (!isWarned) {
+        log.warn(
+          'the database user may not execute pg_control_system() and pg_control_checkpoint(), so a restored database is not noticed and cursors of lists may miss entries after it: grant execute on both functions to it',
+        );
+      }
+      isWarned = true;
+      return;
+    }
+    const [known] = await store.query<Current>(CURRENT);
+    if (known?.isHere !== false) return;
+    const epoch = await store.transaction(async (tx) => {
+      // Where another replica is about to do it, this one does not wait.
+      const [lock] = await tx.query<{ readonly isMine: boolean }>(
+        'select pg_try_advisory_xact_lock($1) as is_mine',
+        [LOCK_KEY],
+      );
+      if (lock?.isMine !== true) return null;
+      const [current] = await tx.query<Current>(CURRENT);
+      if (current?.isHere !== false) return null;
+      await tx.query(`set local lock_timeout = ${lockWaitMs}`);
+      return begin(tx, current.epoch + 1);
+    }, LIMITS);
+    if (epoch === null) return;
+    log.info(
+      { epoch },
+      'the database was restored or a standby took over: cursors of lists continue in a new epoch',
     );
-    return;
   }
-  const [known] = await store.query<Current>(CURRENT);
-  if (known?.isHere !== false) return;
-  const epoch = await store.transaction(async (tx) => {
-    await tx.query('select pg_advisory_xact_lock($1)', [LOCK_KEY]);
-    const [current] = await tx.query<Current>(CURRENT);
-    return current?.isHere === false ? begin(tx, current.epoch + 1) : null;
-  });
-  if (epoch === null) return;
-  log.info(
-    { epoch },
-    'the database was restored or a standby took over: cursors of lists continue in a new epoch',
-  );
+
+  /** @param waitsMs how long to wait for a table in each attempt */
+  async function tryToLook(waitsMs: readonly number[], signal: AbortSignal): Promise<void> {
+    const [waitMs = 0, ...laterMs] = waitsMs;
+    try {
+      await look(waitMs);
+    } catch (error) {
+      if (!isInUse(error) || laterMs.length === 0) throw error;
+      if (await sleep(clock, BETWEEN_ATTEMPTS_MS, signal)) await tryToLook(laterMs, signal);
+    }
+  }
+
+  return {
+    async renew() {
+      await look(LOCK_WAITS_MS[0] ?? 0).catch((error) => {
+        if (!isInUse(error)) throw error;
+      });
+    },
+
+    maintain(signal) {
+      const options = {
+        everyMs: EVERY_MS,
+        maxMs: MAX_BACK_OFF_MS,
+        failure: 'a new epoch of list positions could not begin, trying again',
+        kindOf: storeErrorKind,
+        log,
+      };
+      return runEvery(clock, options, () => tryToLook(LOCK_WAITS_MS, signal), signal);
+    },
+  };
+}
+
+function isInUse(error: unknown): boolean {
+  return error instanceof StoreError && IN_USE.includes(error.code);
 }
 
 async function begin(tx: Transaction, epoch: number): Promise<number> {

@@ -1,8 +1,12 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { renewListEpoch } from '../../../../src/service/database/list-epoch.ts';
+import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
+import { createListEpochs } from '../../../../src/service/database/list-epoch.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import { insertSnippet } from '../../../../src/service/snippets/sql.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
 import {
   type Client,
@@ -38,6 +42,14 @@ async function walk(client: Client, path: string, atLeast = 0) {
     if (next === null && names.length >= atLeast) return { names, cursor };
     path = next ?? `${list}?cursor=${cursor}`;
   }
+}
+
+const epochsOf = (store: Store, clock: Clock = systemClock) =>
+  createListEpochs({ store, clock, log: silentLog() });
+
+async function lastEpoch(store: Store): Promise<number> {
+  const rows = await store.query<{ epoch: number }>('select max(epoch) as epoch from list_epochs');
+  return rows[0]?.epoch ?? -1;
 }
 
 describe.each(databases)('a list read by cursors on %s', (kind) => {
@@ -155,13 +167,7 @@ describe.each(databases)('a list read by cursors on %s', (kind) => {
 
   it('continues after a restore in a cluster that counts its transactions from the start', async () => {
     const { store, mine } = service();
-    const lastEpoch = async (): Promise<number> => {
-      const rows = await store.query<{ epoch: number }>(
-        'select max(epoch) as epoch from list_epochs',
-      );
-      return rows[0]?.epoch ?? -1;
-    };
-    const first = await lastEpoch();
+    const first = await lastEpoch(store);
     const restore = async (): Promise<void> => {
       await store.query("update list_epochs set system_identifier = 'another'");
       await store.query('update snippets set list_position = list_position + 1000000000000');
@@ -169,16 +175,62 @@ describe.each(databases)('a list read by cursors on %s', (kind) => {
     await addSnippets(['a', 'b']);
     const { cursor: old } = await walk(mine, `${LIST}?cursor=start`, 2);
     await restore();
-    await renewListEpoch(store, silentLog());
+    await epochsOf(store).renew();
     await addSnippets(['c']);
     expect((await walk(mine, `${LIST}?cursor=start`, 3)).names).toEqual(['a', 'b', 'c']);
     const { names, cursor } = await walk(mine, `${LIST}?cursor=${old}`, 1);
     expect(names.at(-1)).toBe('c');
-    await renewListEpoch(store, silentLog());
-    expect(await lastEpoch()).toBe(first + 1);
+    await epochsOf(store).renew();
+    expect(await lastEpoch(store)).toBe(first + 1);
     await addSnippets(['d']);
     expect((await walk(mine, `${LIST}?cursor=${cursor}`, 1)).names).toEqual(['d']);
   });
+
+  it('notices within a minute that a standby took over while the service runs, on two replicas', async () => {
+    const { store } = service();
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const first = await lastEpoch(store);
+    const working = [epochsOf(store, clock), epochsOf(store, clock)].map((epochs) =>
+      epochs.maintain(stop.signal),
+    );
+    await eventually(() => clock.pendingTimers === working.length);
+    await store.query('update list_epochs set timeline = timeline - 1');
+    while ((await lastEpoch(store)) === first) await clock.advance(60_000);
+    stop.abort();
+    await Promise.all(working);
+    expect(await lastEpoch(store)).toBe(first + 1);
+  });
+
+  if (kind === 'postgres')
+    it('lets others write while a transaction holds up a new epoch, and begins it afterwards', async () => {
+      const { store, mine } = service();
+      const clock = new FakeClock();
+      const stop = new AbortController();
+      const first = await lastEpoch(store);
+      let commit = (): void => {};
+      let slow: Promise<unknown> = Promise.resolve();
+      await new Promise<void>((inserted) => {
+        slow = store.transaction(async (tx) => {
+          const fields = { name: 'slow', script: '1' };
+          await insertSnippet(tx, { accountId: mine.accountId, fields, atMs: 0 });
+          inserted();
+          await new Promise<void>((resolve) => {
+            commit = resolve;
+          });
+        });
+      });
+      await store.query('update list_epochs set timeline = timeline - 1');
+      await epochsOf(store).renew();
+      const working = epochsOf(store, clock).maintain(stop.signal);
+      await addSnippets(['fast']);
+      expect(await lastEpoch(store)).toBe(first);
+      commit();
+      await slow;
+      while ((await lastEpoch(store)) === first) await clock.advance(60_000);
+      stop.abort();
+      await working;
+    });
 
   it('continues in a window that stays where it was', async () => {
     const { mine, clock } = service();
