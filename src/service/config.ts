@@ -5,6 +5,7 @@ import {
   network,
   oneOf,
   type ParsedNetwork,
+  webOrigin,
   wholeNumber,
 } from '../runtime/config/parsers.ts';
 import { readVariable, refuseSlips } from '../runtime/config/read-variable.ts';
@@ -76,6 +77,8 @@ export interface ServiceConfig {
   readonly sessions: SessionLimits;
   /** Null for passwords only. */
   readonly oidc: OidcConfig | null;
+  /** Their pages may use the API with a key. */
+  readonly corsOrigins: readonly string[];
   /** Their X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
 }
@@ -83,6 +86,7 @@ export interface ServiceConfig {
 /** The longest wait of Node's timers, in whole seconds: about 24 days. */
 const MAX_GRACE_SECONDS = 2_147_483;
 const MAX_PROXIES = 100;
+const MAX_CORS_ORIGINS = 100;
 const MAX_POOL = 1000;
 const MAX_STATEMENT_SECONDS = 3600;
 const MAX_RATE = 1_000_000;
@@ -258,6 +262,16 @@ export const SERVICE_VARIABLES = {
     secret: false,
     parse: listParser(network, MAX_PROXIES),
   }),
+  corsOrigins: variable<readonly string[]>({
+    name: 'CORS_ORIGINS',
+    default: null,
+    whenUnset: [],
+    meaning:
+      'Origins whose pages may use the API in the browser, with an API key; cookies never count there. Unset, only pages of the service.',
+    allowed: `a list of at most ${MAX_CORS_ORIGINS} origins without wildcards, separated by commas or spaces, for example https://tools.example.org`,
+    secret: false,
+    parse: listParser(webOrigin, MAX_CORS_ORIGINS),
+  }),
   encryptionKeys: ENCRYPTION_KEY_VARIABLE,
   ...ACCOUNT_VARIABLES,
   ...SESSION_VARIABLES,
@@ -338,6 +352,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     oidc: readOidcConfig(env, readVariable(env, variables.publicUrl)),
     artifacts: readArtifactsConfig(env),
     delivery: readDeliveryConfig(env),
+    corsOrigins: readVariable(env, variables.corsOrigins),
     trustedProxies: readVariable(env, variables.trustedProxies).map(({ text }) => text),
   };
 }

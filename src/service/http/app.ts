@@ -23,6 +23,7 @@ import { addOpenApi } from './openapi/plugin.ts';
 import { ApiDocuments, openApiRoutes } from './openapi/routes.ts';
 import { addCompression } from './plugins/compression.ts';
 import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
+import { addCors } from './plugins/cors.ts';
 import { addErrors, frameworkErrorResponse } from './plugins/errors.ts';
 import { addEtags } from './plugins/etags.ts';
 import { addBodyEncodings } from './plugins/gzip-body.ts';
@@ -42,6 +43,7 @@ export interface AppParts {
   readonly log: Logger;
   readonly config: Pick<ServiceConfig, 'rateLimitPerMinute' | 'trustedProxies'> & {
     readonly publicUrl?: string | null;
+    readonly corsOrigins?: readonly string[];
   };
   readonly authenticator: Authenticator;
   readonly locationKeys: KeyHolders<AgentCaller>;
@@ -141,6 +143,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
   addObservation(app, { clock, log, metrics, inFlight, stopping, site: parts.site });
   addConnectionBounds(app, { clock, log, metrics, limits, trustedProxies: config.trustedProxies });
+  addCors(app, { origins: config.corsOrigins ?? [], site: parts.site });
   await app.register(rateLimit, {
     max: ({ agent }) =>
       agent === null ? config.rateLimitPerMinute : MAX_AGENT_REQUESTS_PER_MINUTE,

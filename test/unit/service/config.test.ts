@@ -31,6 +31,7 @@ describe('the configuration of the service', () => {
       rootCause: { model: null },
       sessions: { idleMs: 259_200_000, maxMs: 2_592_000_000 },
       oidc: null,
+      corsOrigins: [],
       trustedProxies: [],
     });
   });
@@ -48,6 +49,7 @@ describe('the configuration of the service', () => {
         SHUTDOWN_GRACE_SECONDS: '0',
         RATE_LIMIT_PER_MINUTE: '1000',
         TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7',
+        CORS_ORIGINS: 'https://Tools.example.org/ http://localhost:3000',
         LEASE_SECONDS: '3',
         MAX_AGENTS_PER_LOCATION: '7',
         MAX_AGENT_CONCURRENCY: '100000',
@@ -104,6 +106,7 @@ describe('the configuration of the service', () => {
         ],
         accountId: 'a',
       },
+      corsOrigins: ['https://tools.example.org', 'http://localhost:3000'],
       trustedProxies: ['10.0.0.0/8', '192.0.2.7'],
     });
   });
@@ -118,6 +121,13 @@ describe('the configuration of the service', () => {
     ['DATABASE_POOL_SIZE', '0', 'it must be a whole number from 1 to 1000'],
     ['SHUTDOWN_GRACE_SECONDS', '-1', 'SHUTDOWN_GRACE_SECONDS is "-1"'],
     ['TRUSTED_PROXIES', '10.0.0.0/8 10.0.0.0/33', 'TRUSTED_PROXIES holds "10.0.0.0/33"'],
+    ['CORS_ORIGINS', '*', 'CORS_ORIGINS is "*"; it must be a list of at most 100 origins without'],
+    ['CORS_ORIGINS', 'https://*.example.org', 'CORS_ORIGINS is "https://*.example.org"'],
+    [
+      'CORS_ORIGINS',
+      'https://a.test https://b.test/app',
+      'CORS_ORIGINS holds "https://b.test/app"',
+    ],
     ['LOG_LEVEL', 'loud\nline', 'LOG_LEVEL is "loud\\nline"'],
     ['PUBLIC_URL', 'vedette.example.org', 'it must be a URL of http or https without user'],
     [

@@ -39,9 +39,15 @@ export class Site {
    */
   isOwn(request: Asked & Pick<FastifyRequest, 'method'>): boolean {
     if (SAFE_METHODS.includes(request.method)) return true;
-    const { origin, 'sec-fetch-site': fetchSite } = request.headers;
+    const { 'sec-fetch-site': fetchSite } = request.headers;
     // No page can set or forge this header.
     if (fetchSite !== undefined) return fetchSite === 'same-origin';
+    return this.hasOrigin(request);
+  }
+
+  /** Whether the Origin of a request is that of the service. */
+  hasOrigin(request: Asked): boolean {
+    const { origin } = request.headers;
     if (origin === undefined) return false;
     return origin === this.#publicUrl?.origin || origin === requestOrigin(request);
   }

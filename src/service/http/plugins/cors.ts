@@ -1,0 +1,79 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { routeAccess } from '../access/route-access.ts';
+import type { Site } from '../access/site.ts';
+import { addVary } from '../content-coding.ts';
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'];
+const REQUEST_HEADERS = [
+  'Authorization',
+  'Content-Encoding',
+  'Content-Type',
+  'Idempotency-Key',
+  'If-Match',
+  'If-None-Match',
+  'If-Range',
+  'Last-Event-ID',
+  'Range',
+  'X-Request-Id',
+  'X-Service-Account',
+];
+const RESPONSE_HEADERS = [
+  'Accept-Ranges',
+  'Allow',
+  'Content-Disposition',
+  'Content-Range',
+  'ETag',
+  'Idempotent-Replayed',
+  'Link',
+  'Location',
+  'Retry-After',
+  'X-Next-Cursor',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+  'X-Total-Count',
+  'X-Total-Count-At-Least',
+];
+const PREFLIGHT_SECONDS = 600;
+
+export interface CorsParts {
+  /** As browsers send them in `Origin`. */
+  readonly origins: readonly string[];
+  readonly site: Site;
+}
+
+/**
+ * Lets pages of the listed origins use the API with a key (Fetch Standard, CORS protocol). Their cookies
+ * never count, and no answer allows credentials. Must be added before the authentication: a preflight has
+ * no key.
+ */
+export function addCors(app: FastifyInstance, { origins, site }: CorsParts): void {
+  if (origins.length === 0) return;
+  const listed = new Set(origins);
+  app.addHook('onRequest', async (request, reply) => {
+    if (!isForKeys(request)) return;
+    addVary(reply, 'origin');
+    const { origin, 'access-control-request-method': wanted } = request.headers;
+    if (origin === undefined || !listed.has(origin) || site.hasOrigin(request)) return;
+    delete request.headers.cookie;
+    reply.headers({
+      'access-control-allow-origin': origin,
+      'access-control-expose-headers': RESPONSE_HEADERS.join(', '),
+    });
+    if (request.method !== 'OPTIONS' || wanted === undefined) return;
+    return reply
+      .headers({
+        'access-control-allow-methods': METHODS.join(', '),
+        'access-control-allow-headers': REQUEST_HEADERS.join(', '),
+        'access-control-max-age': PREFLIGHT_SECONDS,
+      })
+      .code(204)
+      .send();
+  });
+}
+
+/** Paths under /v1, but those of sessions and of other things that need no key. */
+function isForKeys({ url, is404, routeOptions }: FastifyRequest): boolean {
+  return url.startsWith('/v1/') && (is404 || routeAccess(routeOptions.config).kind === 'role');
+}
