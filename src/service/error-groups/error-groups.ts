@@ -4,6 +4,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
 import { checkScopeOf, occurrencesOf } from './occurrences.ts';
@@ -65,6 +66,7 @@ export interface ErrorGroups {
     kind: ErrorGroupKind,
     id: string,
     changes: ErrorGroupChanges,
+    precondition?: Precondition<ErrorGroup>,
   ): Promise<ErrorGroup>;
   /** Adds failures that were not counted before. Deletes the oldest groups beyond the limit. */
   add(
@@ -142,11 +144,15 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
       return withAnalyses(accountId, await listErrorGroups(store, asked));
     },
 
-    async update(accountId, kind, id, changes) {
+    async update(accountId, kind, id, changes, precondition) {
+      // Read here: in the transaction the store cannot be used. An analysis that is completed meanwhile
+      // is not what the caller changes.
+      const known = precondition && (await analysesOf(accountId, [id])).get(id);
       const updated = await store.transaction(async (tx) => {
         const key = { accountId, kind, id };
         const before = await lockErrorGroup(tx, key);
         if (before === null) throw notFound('error group');
+        precondition?.({ ...before, analyses: known ?? [] });
         const archive = archiveAfter(before.archive, changes);
         if (archive === before.archive && archive !== 'until-next-event') return before;
         if (archive === 'for-ever') {

@@ -2,7 +2,8 @@ import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { type ErrorGroupChanges, errorGroupChangesSchema } from '../../model/result/error-group.ts';
 import { callerOf } from '../http/access/authentication.ts';
-import { READ, WRITE } from '../http/resources/check-parameters.ts';
+import { CONDITIONAL, READ } from '../http/resources/check-parameters.ts';
+import { preconditionOf } from '../http/resources/etag.ts';
 import { booleanQuery } from '../http/resources/parameters.ts';
 import { ignored } from '../http/resources/resource-schemas.ts';
 import type { ErrorGroup, ErrorGroupKind, ErrorGroups } from './error-groups.ts';
@@ -101,7 +102,7 @@ export function readAndArchiveRoutes<Shown>({
     app.patch<OfOne>(
       `${path}/:id`,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           ...shared,
           summary: summaries.archive,
@@ -114,7 +115,10 @@ export function readAndArchiveRoutes<Shown>({
         const { accountId } = callerOf(request);
         const { archiveForEver, archivedUntilNextEvent } = request.body;
         const given = { archiveForEver, archivedUntilNextEvent };
-        return present(await errorGroups.update(accountId, kind, request.params.id, given));
+        const required = preconditionOf(request, present);
+        return present(
+          await errorGroups.update(accountId, kind, request.params.id, given, required),
+        );
       },
     );
   };

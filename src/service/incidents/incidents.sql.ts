@@ -65,6 +65,10 @@ export async function insertIncident(
   );
 }
 
+/** Two writes never leave the same time: ETags are made of what is shown. */
+const LATER = `updated_at = greatest($3::timestamptz,
+  coalesce(i.updated_at, i.created_at) + interval '1 millisecond')`;
+
 /** Only for an incident that `lockIncident` locks. */
 export async function updateIncident(
   sql: Sql,
@@ -78,7 +82,7 @@ export async function updateIncident(
 ): Promise<void> {
   const changes = Object.keys(columns).map((name, index) => `, ${name} = $${index + 4}`);
   await sql.query(
-    `update ${tables.incidents} set updated_at = $3::timestamptz${changes.join('')}
+    `update ${tables.incidents} i set ${LATER}${changes.join('')}
      where account_id = $1 and id = $2`,
     [accountId, id, new Date(updatedAtMs), ...Object.values(columns)],
   );
@@ -91,7 +95,7 @@ export async function touchIncident(
   { accountId, id, atMs }: AccountKey & { readonly atMs: number },
 ): Promise<void> {
   await sql.query(
-    `update ${tables.incidents} i set updated_at = $3::timestamptz${tables.afterUpdates}
+    `update ${tables.incidents} i set ${LATER}${tables.afterUpdates}
      where i.account_id = $1 and i.id = $2`,
     [accountId, id, new Date(atMs)],
   );

@@ -60,7 +60,7 @@ export interface IncidentKind<Fields, Body extends object> {
 
 /** Incidents of one kind: src/service/README.md, "Status pages and incidents". */
 export interface Incidents<Fields> {
-  readonly updates: IncidentUpdates;
+  readonly updates: IncidentUpdates<Fields>;
   /** The result has all updates. */
   create(accountId: string, input: RawBody): Promise<StoredIncident<Fields>>;
   read(

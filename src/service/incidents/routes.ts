@@ -171,6 +171,7 @@ function routesOf<Fields, Shown extends object, ShownUpdate>({
         summaries,
         feature: feature.updates,
         present: presentUpdate,
+        presentIncident: present,
       }),
     );
   };

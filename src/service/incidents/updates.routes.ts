@@ -1,10 +1,12 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
-import { WRITE } from '../http/resources/check-parameters.ts';
+import { CONDITIONAL } from '../http/resources/check-parameters.ts';
+import { preconditionOf } from '../http/resources/etag.ts';
 import type { RawBody } from '../http/resources/given-fields.ts';
 import { booleanQuery, NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import type { StoredIncident } from './incidents.ts';
 import { type IncidentUpdates, type StoredUpdate, UPDATE_RESPONSE_ONLY } from './updates.ts';
 
 /** When one incident is read: src/service/README.md, "Status pages and incidents". */
@@ -14,19 +16,20 @@ export const updatesQuery = z.strictObject({
   ),
 });
 
-export interface IncidentUpdateRoutes<Shown> {
+export interface IncidentUpdateRoutes<Fields, Shown> {
   /** The path of the list of incidents. */
   readonly path: string;
   readonly tag: string;
   readonly body: z.ZodObject;
   readonly response: z.ZodType<Shown>;
   readonly summaries: Readonly<Record<'add' | 'remove', string>>;
-  readonly feature: IncidentUpdates;
+  readonly feature: IncidentUpdates<Fields>;
   readonly present: (update: StoredUpdate) => Shown;
+  readonly presentIncident: (incident: StoredIncident<Fields>) => object;
 }
 
 /** The routes that add, change and delete an update of an incident of either kind. */
-export function incidentUpdatesRoutes<Shown>({
+export function incidentUpdatesRoutes<Fields, Shown>({
   path,
   tag,
   body,
@@ -34,7 +37,8 @@ export function incidentUpdatesRoutes<Shown>({
   summaries,
   feature,
   present,
-}: IncidentUpdateRoutes<Shown>): FastifyPluginAsync {
+  presentIncident,
+}: IncidentUpdateRoutes<Fields, Shown>): FastifyPluginAsync {
   const tags = [tag];
   const all = `${path}/:incidentId/incident-updates`;
   const params = z.object({ incidentId: uuidParam });
@@ -48,17 +52,23 @@ export function incidentUpdatesRoutes<Shown>({
     readonly Params: z.output<typeof updateParams>;
     readonly Body: RawBody;
   }
+  // An update has no GET of its own: clients that read it with its incident have the incident's ETag.
+  const requiredBy = (request: FastifyRequest) =>
+    preconditionOf<StoredUpdate | StoredIncident<Fields>>(request, (stored) =>
+      'incidentId' in stored ? present(stored) : presentIncident(stored),
+    );
 
   return async (app) => {
     app.post<{ readonly Params: z.output<typeof params>; readonly Body: RawBody }>(
       all,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: { tags, summary: summaries.add, params, body, response: { 201: response } },
       },
       async (request, reply) => {
         const { accountId } = callerOf(request);
-        const added = await feature.add(accountId, request.params.incidentId, request.body);
+        const { params, body } = request;
+        const added = await feature.add(accountId, params.incidentId, body, requiredBy(request));
         return reply.code(201).send(present(added));
       },
     );
@@ -66,7 +76,7 @@ export function incidentUpdatesRoutes<Shown>({
     app.route<OfOne>({
       method: ['PUT', 'PATCH'],
       url: `${all}/:updateId`,
-      config: WRITE,
+      config: CONDITIONAL,
       schema: {
         tags,
         summary: 'Change an update of an incident',
@@ -79,14 +89,17 @@ export function incidentUpdatesRoutes<Shown>({
       handler: async (request) => {
         const { accountId } = callerOf(request);
         const { incidentId, updateId } = request.params;
-        return present(await feature.change(accountId, incidentId, updateId, request.body));
+        const required = requiredBy(request);
+        return present(
+          await feature.change(accountId, incidentId, updateId, request.body, required),
+        );
       },
     });
 
     app.delete<OfOne>(
       `${all}/:updateId`,
       {
-        config: WRITE,
+        config: CONDITIONAL,
         schema: {
           tags,
           summary: summaries.remove,
@@ -95,8 +108,9 @@ export function incidentUpdatesRoutes<Shown>({
         },
       },
       async (request, reply) => {
+        const { accountId } = callerOf(request);
         const { incidentId, updateId } = request.params;
-        await feature.remove(callerOf(request).accountId, incidentId, updateId);
+        await feature.remove(accountId, incidentId, updateId, requiredBy(request));
         return reply.code(204).send(null);
       },
     );

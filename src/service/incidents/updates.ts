@@ -3,11 +3,13 @@ import { instantMsOf } from '../../model/instant.ts';
 import { type IncidentUpdate, MAX_INCIDENT_UPDATES } from '../../model/status-page/incident.ts';
 import type { PageIncidentUpdate } from '../../model/status-page/status-page-incident.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
-import { lockIncident, touchIncident } from './incidents.sql.ts';
+import { findIncident, lockIncident, type StoredIncident, touchIncident } from './incidents.sql.ts';
 import type { IncidentTables } from './tables.sql.ts';
 import {
   changeUpdate,
@@ -35,27 +37,61 @@ export interface IncidentUpdatesParts {
   readonly minUpdates: 0 | 1;
 }
 
+/** On what responses show of the update, if there is one already, and of its incident. */
+export type UpdatePrecondition<Fields> = Precondition<StoredUpdate | StoredIncident<Fields>>;
+
 /** The updates of incidents of one kind, oldest first. */
-export interface IncidentUpdates {
-  add(accountId: string, incidentId: string, input: RawBody): Promise<StoredUpdate>;
-  change(accountId: string, incidentId: string, id: string, input: RawBody): Promise<StoredUpdate>;
-  remove(accountId: string, incidentId: string, id: string): Promise<void>;
+export interface IncidentUpdates<Fields> {
+  add(
+    accountId: string,
+    incidentId: string,
+    input: RawBody,
+    precondition?: UpdatePrecondition<Fields>,
+  ): Promise<StoredUpdate>;
+  change(
+    accountId: string,
+    incidentId: string,
+    id: string,
+    input: RawBody,
+    precondition?: UpdatePrecondition<Fields>,
+  ): Promise<StoredUpdate>;
+  remove(
+    accountId: string,
+    incidentId: string,
+    id: string,
+    precondition?: UpdatePrecondition<Fields>,
+  ): Promise<void>;
 }
 
 export const UPDATE_RESPONSE_ONLY = ['incidentId', 'created_at', 'updated_at'];
 
-export function createIncidentUpdates({
+export function createIncidentUpdates<Fields>({
   store,
   clock,
   ids,
   tables,
   schema,
   minUpdates,
-}: IncidentUpdatesParts): IncidentUpdates {
+}: IncidentUpdatesParts): IncidentUpdates<Fields> {
   async function lock(tx: Sql, accountId: string, incidentId: string): Promise<void> {
     if (!(await lockIncident(tx, tables, { accountId, id: incidentId }))) {
       throw notFound('incident');
     }
+  }
+
+  async function requireUnchanged(
+    tx: Sql,
+    precondition: UpdatePrecondition<Fields> | undefined,
+    { accountId, id }: AccountKey,
+    update: StoredUpdate | null,
+  ): Promise<void> {
+    if (precondition === undefined) return;
+    const views = [];
+    for (const read of ['first', 'all'] as const) {
+      const incident = await findIncident<Fields>(tx, tables, { accountId, id, read });
+      if (incident !== null) views.push(incident);
+    }
+    precondition(...(update === null ? [] : [update]), ...views);
   }
 
   function parse(input: RawBody): UpdateFields {
@@ -70,11 +106,12 @@ export function createIncidentUpdates({
   }
 
   return {
-    async add(accountId, incidentId, input) {
+    async add(accountId, incidentId, input, precondition) {
       const fields = parse(input);
       return store.transaction(async (tx) => {
         await lock(tx, accountId, incidentId);
         const incident = { accountId, id: incidentId };
+        await requireUnchanged(tx, precondition, incident, null);
         if ((await countUpdates(tx, tables, incident)) >= MAX_INCIDENT_UPDATES) {
           throw conflict(
             `The incident already has the maximum of ${MAX_INCIDENT_UPDATES} updates`,
@@ -89,12 +126,13 @@ export function createIncidentUpdates({
       });
     },
 
-    change(accountId, incidentId, id, input) {
+    change(accountId, incidentId, id, input, precondition) {
       return store.transaction(async (tx) => {
         await lock(tx, accountId, incidentId);
         const key = { accountId, incidentId, id };
         const stored = await findUpdate(tx, tables, key);
         if (stored === null) throw notFound('update of the incident');
+        await requireUnchanged(tx, precondition, { accountId, id: incidentId }, stored);
         const given = givenFields(input, { fixed: { id }, responseOnly: UPDATE_RESPONSE_ONLY });
         const fields = parse({ ...bodyOf(stored), ...given });
         const atMs = clock.wallMs();
@@ -104,12 +142,14 @@ export function createIncidentUpdates({
       });
     },
 
-    async remove(accountId, incidentId, id) {
+    async remove(accountId, incidentId, id, precondition) {
       await store.transaction(async (tx) => {
         await lock(tx, accountId, incidentId);
         const key = { accountId, incidentId, id };
-        if ((await findUpdate(tx, tables, key)) === null) throw notFound('update of the incident');
+        const stored = await findUpdate(tx, tables, key);
+        if (stored === null) throw notFound('update of the incident');
         const incident = { accountId, id: incidentId };
+        await requireUnchanged(tx, precondition, incident, stored);
         if ((await countUpdates(tx, tables, incident)) <= minUpdates) {
           throw conflict(
             'An incident has at least one update: change this one, or add another first',

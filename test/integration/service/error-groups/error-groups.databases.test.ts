@@ -58,6 +58,24 @@ describe.each(databases)('on %s', (kind) => {
       return (NOW - fixture().clock.wallMs()) / 60_000 + 1;
     };
 
+    it('are archived only as they were read, if the request requires that', async () => {
+      const { mine } = fixture();
+      await bring(failedRun(5, 'no answer'));
+      const { id } = await only();
+      const at = `${PATH}/${id}`;
+      const archive = { archivedUntilNextEvent: true };
+      const read = await mine.get(at);
+      await bring(failedRun(3, 'no answer'));
+      const known = { 'if-match': String(read.headers.etag) };
+      const late = await mine.ask('PATCH', at, archive, known);
+      expect(late.status, late.text).toBe(412);
+      expect((await only()).archivedUntilNextEvent).toBe(false);
+      const current = { 'if-match': String((await mine.get(at)).headers.etag) };
+      const archived = await mine.ask('PATCH', at, archive, current);
+      expect(archived.status, archived.text).toBe(200);
+      expect(archived.headers.etag).toBe((await mine.get(at)).headers.etag);
+    });
+
     it('exist once for each message, and results name them', async () => {
       const { mine } = fixture();
       await bring(

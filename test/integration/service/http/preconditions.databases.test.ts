@@ -51,6 +51,12 @@ const RESOURCES: readonly (readonly [path: string, body: () => object, change: o
   ['/v1/incidents', () => DASHBOARD_INCIDENT, { name: 'Slow' }],
 ];
 
+const PAGE_INCIDENT = {
+  name: 'Down',
+  severity: 'MAJOR',
+  incidentUpdates: [{ status: 'INVESTIGATING', description: 'Looking.' }],
+};
+
 const etagIn = ({ headers }: Reply): string => String(headers.etag);
 
 describe.each(databases)('on %s', (kind) => {
@@ -129,6 +135,46 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.ask('PUT', at, body, { 'if-none-match': '*' })).status).toBe(412);
       expect((await mine.ask('PUT', at, body, { 'if-match': '*' })).status).toBe(200);
     });
+
+    it.each(['/v1/incidents', '/v1/status-pages/incidents'])(
+      'protect the updates of an incident of %s, by their own ETags and by that of the incident',
+      async (path) => {
+        const { mine } = service();
+        const services = [(await mine.post('/v1/status-pages/services', { name: 'Shop' })).json.id];
+        const body = path === '/v1/incidents' ? DASHBOARD_INCIDENT : { ...PAGE_INCIDENT, services };
+        const incident = `${path}/${(await mine.post(path, body)).json.id}`;
+        const updates = `${incident}/incident-updates`;
+        const all = `${incident}?includeAllIncidentUpdates=true`;
+        const send = (method: string, at: string, update: object | undefined, etag: string) =>
+          mine.ask(method, at, update, { 'if-match': etag });
+        const update = { status: 'IDENTIFIED', description: 'Found.' };
+
+        const empty = etagIn(await mine.get(all));
+        const added = await send('POST', updates, update, empty);
+        expect(added.status, added.text).toBe(201);
+        const twice = await send('POST', updates, update, empty);
+        expect(twice.status).toBe(412);
+        expect((await mine.get(all)).json.incidentUpdates).toHaveLength(2);
+
+        const at = `${updates}/${added.json.id}`;
+        const seen = etagIn(await mine.get(all));
+        const changed = await send('PATCH', at, { description: 'It is the disk.' }, etagIn(added));
+        expect(changed.status, changed.text).toBe(200);
+        const late = await send('PATCH', at, { description: 'It is the cable.' }, etagIn(added));
+        expect(late).toMatchObject({
+          status: 412,
+          json: { attributes: { etag: etagIn(changed) } },
+        });
+        expect((await send('PUT', at, update, seen)).status).toBe(412);
+        expect((await send('DELETE', at, undefined, etagIn(added))).status).toBe(412);
+        expect((await mine.get(all)).json.incidentUpdates[1].description).toBe('It is the disk.');
+
+        const read = etagIn(await mine.get(all));
+        expect((await send('PATCH', at, { status: 'MONITORING' }, read)).status).toBe(200);
+        const deletion = await send('DELETE', at, undefined, etagIn(await mine.get(all)));
+        expect(deletion.status, deletion.text).toBe(204);
+      },
+    );
 
     it('protect the alert settings of the account', async () => {
       const { mine } = service();
