@@ -59,6 +59,7 @@ import { ResultStorage } from './results/intake/result-storage.ts';
 import { createMissedSlots, type MissedSlotsFeature } from './results/missed-slots/missed-slots.ts';
 import { createResultPartitions } from './results/shared.sql.ts';
 import { type CheckStatuses, createCheckStatuses } from './results/statuses/check-statuses.ts';
+import { createOutdatedStates } from './results/statuses/outdated-states.ts';
 import { createConfiguredAnalyses } from './root-cause/create-feature.ts';
 import type { RootCauseAnalyses } from './root-cause/root-cause-analyses.ts';
 import { createSecretScrubbing } from './secrets/secret-scrubbing.ts';
@@ -204,6 +205,7 @@ export function createFeatures(given: FeatureParts): Features {
     leaseMs,
     retentionDays,
   });
+  const outdatedStates = createOutdatedStates(parts);
   const events = createEvents(parts);
   const idempotency = createIdempotency(parts);
   const userFeatures = createUserFeatures({
@@ -219,6 +221,7 @@ export function createFeatures(given: FeatureParts): Features {
     artifacts.maintain,
     missedSlots.maintain,
     locationSilence.maintain,
+    outdatedStates.maintain,
     errorGroups.maintain,
     events.maintain,
     rootCauseAnalyses.maintain,
@@ -265,8 +268,8 @@ export function createFeatures(given: FeatureParts): Features {
     checkGroups: createCheckGroups(parts),
     checkResults: createCheckResults(parts),
     checkRuns,
-    checkStatuses: createCheckStatuses({ ...parts, availability }),
-    checks: createChecks({ ...parts, checkVariables }),
+    checkStatuses: createCheckStatuses({ ...parts, availability, outdatedStates }),
+    checks: createChecks({ ...parts, checkVariables, outdatedStates }),
     clientCertificates,
     errorGroups,
     events,

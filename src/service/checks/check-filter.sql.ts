@@ -37,7 +37,7 @@ const IS_PAUSED = 'not (c.activated and coalesce(g.activated, true))';
 const RUN_STATE = `coalesce(s.state, case when s.state_version is null and s.has_errors = false then
   case when s.has_failures then 'failing' when s.is_degraded then 'degraded' else 'passing' end end)`;
 
-/** The state of a check (src/model/result/check-state.ts). Call `refreshStates` before it is read. */
+/** The state of a check (src/model/result/check-state.ts). Call `OutdatedStates.refresh` before it is read. */
 export const CHECK_STATE = `case when ${IS_PAUSED} then 'paused'
   when silence.since is not null then 'unknown' else coalesce(${RUN_STATE}, 'unknown') end`;
 

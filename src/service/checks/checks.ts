@@ -28,7 +28,7 @@ import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { bodyProblem, unstorableTexts, validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
-import { refreshStates } from '../results/statuses/outdated-states.ts';
+import type { OutdatedStates } from '../results/statuses/outdated-states.ts';
 import type { CheckFilter } from './check-filter.sql.ts';
 import { lockReferences } from './check-references.ts';
 import type { CheckVariables } from './check-variables.ts';
@@ -53,6 +53,7 @@ export interface ChecksParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly checkVariables: CheckVariables;
+  readonly outdatedStates: Pick<OutdatedStates, 'refresh'>;
   /** Left out, nothing is limited. */
   readonly allowance?: Allowance;
 }
@@ -105,7 +106,7 @@ export interface PutOptions extends CreateOptions, ChangeOptions {}
 const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
 
 export function createChecks(parts: ChecksParts): Checks {
-  const { store, clock, ids, checkVariables, allowance = unlimited } = parts;
+  const { store, clock, ids, checkVariables, outdatedStates, allowance = unlimited } = parts;
 
   async function insert(
     tx: Sql,
@@ -205,7 +206,7 @@ export function createChecks(parts: ChecksParts): Checks {
       // No name, tag or location contains such a text, and PostgreSQL would refuse it.
       const { tags, search, location, states } = filters;
       if (unstorableTexts([...tags, search, location]).length > 0) return;
-      if (states.length > 0) await refreshStates(parts, { accountId, checkId: null });
+      if (states.length > 0) await outdatedStates.refresh({ accountId, checkId: null });
       const range = rangeOf({ limit, page, ...(walk === undefined ? {} : { walk }) });
       const filter = { accountId, ...filters, range };
       const entries = await listCheckEntries(store, filter);

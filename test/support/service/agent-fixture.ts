@@ -30,7 +30,7 @@ import { silentLog } from '../database/databases.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import { PollingAgent, type PollingAgentFields } from './polling-agent.ts';
-import { TEST_CHECK_VARIABLES, TEST_PROXY_PASSWORDS } from './service-features.ts';
+import { NONE_OUTDATED, TEST_CHECK_VARIABLES, TEST_PROXY_PASSWORDS } from './service-features.ts';
 
 /** Of a location without any. */
 export const noSettings = async () => ({
@@ -111,6 +111,7 @@ async function makeFixture(
     log,
     ids: randomUUID,
     checkVariables,
+    outdatedStates: NONE_OUTDATED,
     proxyPasswords,
     agentLimits,
   };

@@ -27,6 +27,9 @@ export const TEST_SECRETS = createSecretBox([randomBytes(KEY_BYTES)]);
 /** The lowest cost: the tests make many passwords. */
 export const TEST_PASSWORDS = createPasswords({ ln: 1, r: 8, p: 1 });
 
+/** For checks whose states a test does not read. */
+export const NONE_OUTDATED = { refresh: async (): Promise<void> => {} };
+
 /** Opens what TEST_SECRETS sealed. */
 export const TEST_CHECK_VARIABLES = createCheckVariables({
   log: silentLog(),

@@ -1,5 +1,4 @@
 import { CHECK_STATES, type CheckState } from '../../../model/result/check-state.ts';
-import type { Clock } from '../../../runtime/clock.ts';
 import type { Availability, IntervalWithMissed } from '../../analytics/rollups/availability.ts';
 import type { CheckFilter } from '../../checks/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
@@ -8,7 +7,7 @@ import { notFound } from '../../errors.ts';
 import { unstorableTexts } from '../../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../../http/resources/paging.ts';
 import { type CheckWithStatus, countStates, findStatus, listStatuses } from './list.sql.ts';
-import { refreshStates } from './outdated-states.ts';
+import type { OutdatedStates } from './outdated-states.ts';
 import type { StatusOrder } from './status-order.ts';
 
 /** The status of a check with what its results of the last days say. */
@@ -21,7 +20,7 @@ export interface StatusView extends CheckWithStatus {
 
 export interface CheckStatusesParts {
   readonly store: Store;
-  readonly clock: Clock;
+  readonly outdatedStates: Pick<OutdatedStates, 'refresh'>;
   readonly availability: Pick<Availability, 'quarterHours' | 'usualResponseTimes'>;
 }
 
@@ -45,9 +44,11 @@ export interface CheckStatuses {
   count(accountId: string, filter: StatusFilter): Promise<StateCounts>;
 }
 
-export function createCheckStatuses(parts: CheckStatusesParts): CheckStatuses {
-  const { store, availability } = parts;
-
+export function createCheckStatuses({
+  store,
+  outdatedStates,
+  availability,
+}: CheckStatusesParts): CheckStatuses {
   /** No name, tag or location contains such a text, and PostgreSQL would refuse it. */
   const matchesNothing = ({ tags, search, location }: StatusFilter): boolean =>
     unstorableTexts([...tags, search, location]).length > 0;
@@ -70,7 +71,7 @@ export function createCheckStatuses(parts: CheckStatusesParts): CheckStatuses {
 
   return {
     async get(key, { withCells }) {
-      await refreshStates(parts, { accountId: key.accountId, checkId: key.id });
+      await outdatedStates.refresh({ accountId: key.accountId, checkId: key.id });
       const found = await findStatus(store, key);
       if (found === null) throw notFound('check');
       if (!found.hasStatus) return null;
@@ -80,7 +81,7 @@ export function createCheckStatuses(parts: CheckStatusesParts): CheckStatuses {
 
     async list(accountId, { withCells, ...query }) {
       if (matchesNothing(query)) return [];
-      await refreshStates(parts, { accountId, checkId: null });
+      await outdatedStates.refresh({ accountId, checkId: null });
       const range = rangeOf(query);
       const found = await listStatuses(store, { accountId, ...query, range });
       return viewsOf(accountId, found, withCells);
@@ -89,7 +90,7 @@ export function createCheckStatuses(parts: CheckStatusesParts): CheckStatuses {
     async count(accountId, filter) {
       let counts: ReadonlyMap<CheckState, number> = new Map();
       if (!matchesNothing(filter)) {
-        await refreshStates(parts, { accountId, checkId: null });
+        await outdatedStates.refresh({ accountId, checkId: null });
         counts = await countStates(store, { accountId, ...filter });
       }
       const entries = CHECK_STATES.map((state) => [state, counts.get(state) ?? 0]);

@@ -78,7 +78,7 @@ const ORDERS: Readonly<Record<StatusOrder, string>> = {
   '-sslDaysRemaining': 's.ssl_days_remaining desc nulls last',
 };
 
-/** Call `refreshStates` before. */
+/** Call `OutdatedStates.refresh` before. */
 export function listStatuses(
   sql: Sql,
   {
@@ -103,7 +103,7 @@ export function listStatuses(
   return readList<CheckWithStatus>(sql, list, range);
 }
 
-/** null for a check that does not exist. Call `refreshStates` before. */
+/** null for a check that does not exist. Call `OutdatedStates.refresh` before. */
 export async function findStatus(
   sql: Sql,
   { accountId, id }: AccountKey,

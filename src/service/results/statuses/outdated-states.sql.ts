@@ -1,7 +1,10 @@
 import type { Sql } from '../../database/store.ts';
 
+/** Arbitrary; no other program on the same database may use it. */
+const LOCK_KEY = 7_236_530_131;
+
 /** The ids of checks whose state is outdated, in order, after a given id. */
-export async function outdatedStates(
+export async function listOutdatedStates(
   sql: Sql,
   {
     accountId,
@@ -24,6 +27,31 @@ export async function outdatedStates(
     [accountId, afterId, checkId, limit],
   );
   return rows.map((row) => row.checkId);
+}
+
+/** A check whose state is outdated. */
+export type OutdatedCheck = { readonly accountId: string; readonly checkId: string };
+
+/** Checks of all accounts whose states are outdated, in order, after a given one. */
+export function nextOutdatedChecks(
+  sql: Sql,
+  { after, limit }: { readonly after: OutdatedCheck; readonly limit: number },
+): Promise<readonly OutdatedCheck[]> {
+  return sql.query<OutdatedCheck>(
+    `select account_id, check_id from check_statuses
+     where state_version is null and (account_id, check_id) > ($1, $2)
+     order by account_id, check_id limit $3::bigint`,
+    [after.accountId, after.checkId, limit],
+  );
+}
+
+/** @returns false while another replica has the lock, which lasts until the transaction ends */
+export async function lockOutdatedStates(tx: Sql): Promise<boolean> {
+  const [row] = await tx.query<{ locked: boolean }>(
+    'select pg_try_advisory_xact_lock($1) as locked',
+    [LOCK_KEY],
+  );
+  return row?.locked ?? false;
 }
 
 /** The rows of a check's runs that judged its target; `t` is its status. */

@@ -1,8 +1,19 @@
 import type { Clock } from '../../../runtime/clock.ts';
-import type { Store, TransactionOptions } from '../../database/store.ts';
-import { StoreError } from '../../database/store-errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { runEvery } from '../../../runtime/run-every.ts';
+import { ThrottledLog } from '../../../runtime/throttled-log.ts';
+import { sleep } from '../../../runtime/wait.ts';
+import type { Sql, Store, TransactionOptions } from '../../database/store.ts';
+import { StoreError, storeErrorKind } from '../../database/store-errors.ts';
 import { lockSubjects } from '../intake/subjects.sql.ts';
-import { outdatedStates, readLatestStates, readStates } from './outdated-states.sql.ts';
+import {
+  listOutdatedStates,
+  lockOutdatedStates,
+  nextOutdatedChecks,
+  type OutdatedCheck,
+  readLatestStates,
+  readStates,
+} from './outdated-states.sql.ts';
 
 /**
  * Bounds how long a transaction locks checks: their intake waits. The first has one check, each next twice
@@ -12,10 +23,21 @@ const CHECKS_A_TRANSACTION = 10;
 const CHECKS_A_PAGE = 250;
 /** Replaces the store's own limit, which may be 30 s. */
 const LIMITS: TransactionOptions = { statementTimeoutMs: 2_000 };
-/** Later reads refresh the others. */
+/** Later reads, or the work in the background, refresh the others. */
 const MAX_WORK_MS = 1_000;
 const RETRY_AFTER_MS = 60_000;
 const MAX_FAILURES = 10_000;
+/** How often the background looks for outdated states. */
+const EVERY_MS = 60_000;
+const MAX_BACK_OFF_MS = 300_000;
+/** Between two batches in the background: the intake and other readers come first. */
+const PAUSE_MS = 200;
+
+export interface OutdatedStatesParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
 
 interface StatesOf {
   readonly accountId: string;
@@ -24,73 +46,146 @@ interface StatesOf {
 }
 
 /**
- * When each check that could not be refreshed may be tried again, alone; by account and check. Of a
- * replica, whose features share the store.
+ * Brings states of checks up to date: those in which a late result may have changed the beginning, and
+ * those that the previous release wrote. A state that cannot be refreshed in time stays outdated, without
+ * since when it holds.
  */
-const failuresOf = new WeakMap<Store, Map<string, number>>();
+export interface OutdatedStates {
+  /**
+   * Refreshes those of the account. To be called before states are read. Few are outdated at any time,
+   * except after an upgrade: then it ends after about a second, and later calls go on.
+   */
+  refresh(of: StatesOf): Promise<void>;
+  /**
+   * Refreshes those of all accounts a batch at a time until none is left, and looks again every minute,
+   * until the signal aborts. One replica at a time does. Logs failures.
+   */
+  maintain(signal: AbortSignal): Promise<void>;
+}
 
-/**
- * Brings the states of the account's checks up to date: those in which a late result may have changed
- * the beginning, and those that the previous release wrote. Few are outdated at any time, except after
- * an upgrade: then it ends after about a second, and later calls go on. To be called before states are
- * read. A state that cannot be refreshed in time stays outdated, without since when it holds.
- */
-export async function refreshStates(
-  { store, clock }: { readonly store: Store; readonly clock: Clock },
-  { accountId, checkId }: StatesOf,
-): Promise<void> {
-  const failures = failuresOf.get(store) ?? new Map<string, number>();
-  failuresOf.set(store, failures);
-  const keyOf = (id: string): string => JSON.stringify([accountId, id]);
-  const endMs = clock.monotonicMs() + MAX_WORK_MS;
+const START: OutdatedCheck = { accountId: '', checkId: '' };
 
-  const run = (read: typeof readStates, checkIds: readonly string[]): Promise<boolean> =>
+export function createOutdatedStates({ store, clock, log }: OutdatedStatesParts): OutdatedStates {
+  const throttled = new ThrottledLog(clock, log);
+  /** When each check that could not be refreshed may be tried again, alone; by account and check. */
+  const failures = new Map<string, number>();
+  let after = START;
+
+  /** @returns false where it takes too long */
+  const run = (
+    read: typeof readStates,
+    accountId: string,
+    checkIds: readonly string[],
+    lock: (tx: Sql) => Promise<boolean> = async () => true,
+  ): Promise<boolean> =>
     succeeds(() =>
       store.transaction(async (tx) => {
+        if (!(await lock(tx))) return;
         await lockSubjects(tx, { accountId, checkIds });
         await read(tx, { accountId, checkIds });
       }, LIMITS),
     );
 
-  function noteFailure(id: string, retryAtMs: number): void {
+  function noteFailure(key: string, retryAtMs: number): void {
     // At the end of the map, so that the oldest is at its start.
-    failures.delete(keyOf(id));
+    failures.delete(key);
     const [oldest] = failures.keys();
     if (failures.size >= MAX_FAILURES && oldest !== undefined) failures.delete(oldest);
-    failures.set(keyOf(id), retryAtMs);
+    failures.set(key, retryAtMs);
   }
 
-  async function refreshAlone(id: string): Promise<void> {
-    if (await run(readStates, [id])) {
-      failures.delete(keyOf(id));
+  async function refreshAlone(accountId: string, checkId: string): Promise<void> {
+    const key = keyOf({ accountId, checkId });
+    if (await run(readStates, accountId, [checkId])) {
+      failures.delete(key);
       return;
     }
-    noteFailure(id, clock.monotonicMs() + RETRY_AFTER_MS);
-    await run(readLatestStates, [id]);
+    throttled.warn(
+      'too slow',
+      { accountId, checkId },
+      `the results of a check could not be read within ${LIMITS.statementTimeoutMs} ms, so it is not known since when it is in its state; trying again in a minute: see what slows down the database`,
+    );
+    noteFailure(key, clock.monotonicMs() + RETRY_AFTER_MS);
+    await run(readLatestStates, accountId, [checkId]);
   }
 
-  let size = 1;
-  for (let afterId = ''; ; ) {
-    const page = { accountId, checkId, afterId, limit: CHECKS_A_PAGE };
-    const checkIds = await outdatedStates(store, page);
-    const isAlone = (id: string): boolean => failures.has(keyOf(id));
-    const together = checkIds.filter((id) => !isAlone(id));
-    const alone = checkIds.filter(isAlone);
-    while (together.length > 0) {
-      if (clock.monotonicMs() >= endMs) return;
-      const batch = together.splice(0, size);
-      size = Math.min(size * 2, CHECKS_A_TRANSACTION);
-      if (await run(readStates, batch)) continue;
-      for (const id of batch) noteFailure(id, clock.monotonicMs());
-      alone.push(...batch);
+  /** The checks may be tried again, and those that were too slow only alone. */
+  const isDue = (key: string): boolean => (failures.get(key) ?? 0) <= clock.monotonicMs();
+
+  async function refresh({ accountId, checkId }: StatesOf): Promise<void> {
+    const endMs = clock.monotonicMs() + MAX_WORK_MS;
+    const keyOfId = (id: string): string => keyOf({ accountId, checkId: id });
+    let size = 1;
+    for (let afterId = ''; ; ) {
+      const page = { accountId, checkId, afterId, limit: CHECKS_A_PAGE };
+      const checkIds = await listOutdatedStates(store, page);
+      const isAlone = (id: string): boolean => failures.has(keyOfId(id));
+      const together = checkIds.filter((id) => !isAlone(id));
+      const alone = checkIds.filter(isAlone);
+      while (together.length > 0) {
+        if (clock.monotonicMs() >= endMs) return;
+        const batch = together.splice(0, size);
+        size = Math.min(size * 2, CHECKS_A_TRANSACTION);
+        if (await run(readStates, accountId, batch)) continue;
+        for (const id of batch) noteFailure(keyOfId(id), clock.monotonicMs());
+        alone.push(...batch);
+      }
+      for (const id of alone) {
+        if (clock.monotonicMs() >= endMs) return;
+        if (isDue(keyOfId(id))) await refreshAlone(accountId, id);
+      }
+      if (checkIds.length < CHECKS_A_PAGE) return;
+      afterId = checkIds.at(-1) ?? afterId;
     }
-    for (const id of alone) {
-      if (clock.monotonicMs() >= endMs) return;
-      if ((failures.get(keyOf(id)) ?? 0) <= clock.monotonicMs()) await refreshAlone(id);
-    }
-    if (checkIds.length < CHECKS_A_PAGE) return;
-    afterId = checkIds.at(-1) ?? afterId;
   }
+
+  /** Refreshes the next batch of one account. @returns whether there may be more */
+  async function refreshNext(signal: AbortSignal): Promise<boolean> {
+    const found = await nextOutdatedChecks(store, { after, limit: CHECKS_A_TRANSACTION });
+    const [first] = found;
+    if (first === undefined) {
+      after = START;
+      return false;
+    }
+    const { accountId } = first;
+    const checks = found.filter((check) => check.accountId === accountId);
+    const together = checks.filter((check) => !failures.has(keyOf(check)));
+    const alone = checks.filter((check) => failures.has(keyOf(check)) && isDue(keyOf(check)));
+    let isElsewhere = false;
+    const lock = async (tx: Sql): Promise<boolean> => {
+      const isLocked = await lockOutdatedStates(tx);
+      isElsewhere = !isLocked;
+      return isLocked;
+    };
+    const ids = together.map(({ checkId }) => checkId);
+    if (ids.length > 0 && !(await run(readStates, accountId, ids, lock))) alone.push(...together);
+    if (isElsewhere) return false;
+    for (const { checkId } of alone) {
+      if (signal.aborted) return false;
+      await refreshAlone(accountId, checkId);
+    }
+    after = checks.at(-1) ?? START;
+    return sleep(clock, PAUSE_MS, signal);
+  }
+
+  return {
+    refresh,
+
+    maintain(signal) {
+      const options = {
+        everyMs: EVERY_MS,
+        maxMs: MAX_BACK_OFF_MS,
+        failure: 'outdated states of checks could not be refreshed',
+        kindOf: storeErrorKind,
+        log,
+      };
+      return runEvery(clock, options, () => refreshNext(signal), signal);
+    },
+  };
+}
+
+function keyOf({ accountId, checkId }: OutdatedCheck): string {
+  return JSON.stringify([accountId, checkId]);
 }
 
 const TOO_SLOW: readonly string[] = ['STORE_STATEMENT_TIMEOUT', 'STORE_LOCK_TIMEOUT'];

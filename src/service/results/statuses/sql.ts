@@ -40,7 +40,7 @@ export interface LastError {
 export interface KnownState {
   /** null: no run judged the check, or `version` is null. */
   readonly history: StateHistory | null;
-  /** Rises whenever the row is written. null: outdated, see `refreshStates`. */
+  /** Rises whenever the row is written. null: outdated, see `OutdatedStates.refresh`. */
   readonly version: number | null;
   /** The earliest slot after `lastSlotMs` whose result came too late to decide the status. */
   readonly skippedSlotMs: number | null;
@@ -68,7 +68,7 @@ const FIELDS = `check_id, name, has_failures, has_errors, is_degraded, longest_r
 const REPLACED = FIELDS.split(/,\s*/).filter((field) => field !== 'check_id');
 
 /**
- * What an update sets where the new state is outdated: what is known, until `refreshStates` has read the
+ * What an update sets where the new state is outdated: what is known, until `OutdatedStates.refresh` has read the
  * state from the results.
  */
 const OUTDATED_STATE = `case when excluded.has_errors then check_statuses.state

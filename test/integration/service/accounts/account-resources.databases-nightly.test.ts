@@ -9,7 +9,11 @@ import { createChecks } from '../../../../src/service/checks/checks.ts';
 import { createSnippets } from '../../../../src/service/snippets/snippets.ts';
 import { createVariables } from '../../../../src/service/variables/variables.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
-import { TEST_CHECK_VARIABLES, testFeatures } from '../../../support/service/service-features.ts';
+import {
+  NONE_OUTDATED,
+  TEST_CHECK_VARIABLES,
+  testFeatures,
+} from '../../../support/service/service-features.ts';
 import {
   HOSTILE,
   problemsIn,
@@ -161,7 +165,11 @@ describe.each(databases)('on %s', (kind) => {
       const { json: group } = await mine.post('/v1/check-groups', { name: 'Web', locations });
       const parts = { store, clock, ids: randomUUID, allowance: createAllowance(LIMITED) };
       const [checks, groups] = [
-        createChecks({ ...parts, checkVariables: TEST_CHECK_VARIABLES }),
+        createChecks({
+          ...parts,
+          checkVariables: TEST_CHECK_VARIABLES,
+          outdatedStates: NONE_OUTDATED,
+        }),
         createCheckGroups(parts),
       ];
       const { accountId } = mine;

@@ -16,6 +16,7 @@ import {
 } from '../../../support/service/alert-deliveries.ts';
 import {
   ALL_CHECKS,
+  NONE_OUTDATED,
   TEST_CHECK_VARIABLES,
   TEST_SECRETS,
   testFeatures,
@@ -529,6 +530,7 @@ describe.each(databases)('on %s', (kind) => {
       const checks = createChecks({
         store: counting,
         clock,
+        outdatedStates: NONE_OUTDATED,
         ids: randomUUID,
         checkVariables: TEST_CHECK_VARIABLES,
       });

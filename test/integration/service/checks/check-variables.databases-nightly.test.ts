@@ -7,7 +7,7 @@ import { databases, silentLog, useMigratedStore } from '../../../support/databas
 import { captureLog } from '../../../support/log-capture.ts';
 import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
-import { TEST_CHECK_VARIABLES } from '../../../support/service/service-features.ts';
+import { NONE_OUTDATED, TEST_CHECK_VARIABLES } from '../../../support/service/service-features.ts';
 import {
   HOSTILE,
   problemsIn,
@@ -159,7 +159,13 @@ describe.each(databases)('on %s', (kind) => {
     it('without a key only secret variables are refused', async () => {
       const { store, clock, mine } = service();
       const checkVariables = createCheckVariables({ log: silentLog(), secrets: null });
-      const checks = createChecks({ store, clock, ids: () => 'shop', checkVariables });
+      const checks = createChecks({
+        store,
+        clock,
+        outdatedStates: NONE_OUTDATED,
+        ids: () => 'shop',
+        checkVariables,
+      });
       const input = (variables: readonly unknown[]) => ({
         ...bodyOf('url', variables),
         checkType: 'URL',
@@ -181,7 +187,13 @@ describe.each(databases)('on %s', (kind) => {
       const checksWith = (...keys: readonly [Buffer, ...Buffer[]]) => {
         const secrets = createSecretBox(keys);
         const checkVariables = createCheckVariables({ log: silentLog(), secrets });
-        const checks = createChecks({ store, clock, ids: () => 'shop', checkVariables });
+        const checks = createChecks({
+          store,
+          clock,
+          outdatedStates: NONE_OUTDATED,
+          ids: () => 'shop',
+          checkVariables,
+        });
         return { checkVariables, checks };
       };
       const input = { ...bodyOf('url', [HIDDEN]), checkType: 'URL' };
@@ -198,7 +210,13 @@ describe.each(databases)('on %s', (kind) => {
       const { json } = await create([OPEN, HIDDEN]);
       const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
       const checkVariables = createCheckVariables({ log: silentLog(), secrets });
-      const checks = createChecks({ store, clock, ids: () => 'x', checkVariables });
+      const checks = createChecks({
+        store,
+        clock,
+        outdatedStates: NONE_OUTDATED,
+        ids: () => 'x',
+        checkVariables,
+      });
       const change = (variables: readonly unknown[]) =>
         checks.update({ accountId: mine.accountId, id: json.id }, { variables });
       const kept = change([

@@ -19,6 +19,7 @@ import { useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import { sealingReplica, unshared } from '../../../support/service/sealing-replica.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
 import {
+  NONE_OUTDATED,
   TEST_CHECK_VARIABLES,
   TEST_PROXY_PASSWORDS,
 } from '../../../support/service/service-features.ts';
@@ -498,7 +499,12 @@ describe.each(databases)('on %s', (kind) => {
       await insertAccount(store(), { id: accountId, name: 'mine', createdAtMs: 0 });
       const checkVariables = createCheckVariables(parts);
       const proxyPasswords = createProxyPasswords(parts);
-      const checks = createChecks({ ...parts, ids: () => 'shop', checkVariables });
+      const checks = createChecks({
+        ...parts,
+        outdatedStates: NONE_OUTDATED,
+        ids: () => 'shop',
+        checkVariables,
+      });
       const locations = createPrivateLocations({ ...parts, ids: randomUUID, proxyPasswords });
       const input = { ...BODY, checkType: 'API' };
       await checks.create(accountId, input, { autoAssignAlerts: false });
@@ -642,7 +648,12 @@ describe.each(databases)('on %s', (kind) => {
       expect(proxyUrl).toBe(SHOWN_PROXY);
       const parts = { store: store(), clock: systemClock, log: silentLog(), secrets: box(NEW) };
       const checkVariables = createCheckVariables(parts);
-      const checks = createChecks({ ...parts, ids: randomUUID, checkVariables });
+      const checks = createChecks({
+        ...parts,
+        outdatedStates: NONE_OUTDATED,
+        ids: randomUUID,
+        checkVariables,
+      });
       // What is not touched stays as it is.
       await checks.update({ accountId, id: 'shop' }, { name: 'Other', request: SHOWN });
       expect(await told(box(OLD), locationId)).toEqual(ALL);
@@ -716,6 +727,7 @@ describe.each(databases)('on %s', (kind) => {
       const withVariables = createChecks({
         store: store(),
         clock: systemClock,
+        outdatedStates: NONE_OUTDATED,
         ids: () => 'other',
         checkVariables: createCheckVariables({ log: silentLog(), secrets: box(OLD) }),
       });
@@ -746,6 +758,7 @@ describe.each(databases)('on %s', (kind) => {
             const checks = createChecks({
               store: store(),
               clock: systemClock,
+              outdatedStates: NONE_OUTDATED,
               ids: () => 'a-late-one',
               checkVariables: createCheckVariables({ log: silentLog(), secrets: null }),
             });

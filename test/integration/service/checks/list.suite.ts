@@ -3,7 +3,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type CheckView, createChecks } from '../../../../src/service/checks/checks.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
-import { ALL_CHECKS, TEST_CHECK_VARIABLES } from '../../../support/service/service-features.ts';
+import {
+  ALL_CHECKS,
+  NONE_OUTDATED,
+  TEST_CHECK_VARIABLES,
+} from '../../../support/service/service-features.ts';
 import {
   problemsIn,
   type RunningService,
@@ -128,6 +132,7 @@ export function checkListSuite(running: () => RunningService): void {
         clock,
         ids: randomUUID,
         checkVariables: TEST_CHECK_VARIABLES,
+        outdatedStates: NONE_OUTDATED,
       });
       const asked = { ...ALL_CHECKS, limit: 100, page: 1 };
       const slices = checks.list(mine.accountId, asked)[Symbol.asyncIterator]();

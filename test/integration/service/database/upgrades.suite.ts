@@ -6,7 +6,7 @@ import { MIGRATIONS_FOLDER, migrate } from '../../../../src/service/database/mig
 import type { Store } from '../../../../src/service/database/store.ts';
 import { listAssignedSlots } from '../../../../src/service/results/intake/assigned-slots.sql.ts';
 import { isAssignedSlot } from '../../../../src/service/results/intake/assigned-slots.ts';
-import { refreshStates } from '../../../../src/service/results/statuses/outdated-states.ts';
+import { createOutdatedStates } from '../../../../src/service/results/statuses/outdated-states.ts';
 import { decryptCredentials } from '../../../../src/service/secrets/credential-sealing.ts';
 import { emptySchema, silentLog } from '../../../support/database/databases.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -80,10 +80,8 @@ export function upgradeSuite(store: () => Store): void {
 
     it('says since when its checks are in their states', async () => {
       await upgrade();
-      await refreshStates(
-        { store: store(), clock: new FakeClock() },
-        { accountId: 'mine', checkId: null },
-      );
+      const parts = { store: store(), clock: new FakeClock(), log: silentLog() };
+      await createOutdatedStates(parts).refresh({ accountId: 'mine', checkId: null });
       expect(
         await store().query('select check_id, state, since from check_statuses order by 1'),
       ).toEqual([

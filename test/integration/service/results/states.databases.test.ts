@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHECK_STATES } from '../../../../src/model/result/check-state.ts';
+import type { Store } from '../../../../src/service/database/store.ts';
 import type { Features } from '../../../../src/service/features.ts';
 import { findStatus } from '../../../../src/service/results/statuses/list.sql.ts';
-import { refreshStates } from '../../../../src/service/results/statuses/outdated-states.ts';
-import { databases } from '../../../support/database/databases.ts';
+import { createOutdatedStates } from '../../../../src/service/results/statuses/outdated-states.ts';
+import { databases, silentLog } from '../../../support/database/databases.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { captureLog } from '../../../support/log-capture.ts';
 import {
   minutesAgo,
   NOW,
@@ -91,6 +93,15 @@ function expectedState(runs: readonly RunSpec[]) {
   const stretch = change === -1 ? slots : slots.slice(0, change);
   const sinceMs = stretch.at(-1)?.[0] ?? 0;
   return { state, since: new Date(sinceMs).toISOString() };
+}
+
+/** Like a statement that takes too long: only that which finds since when the state holds. */
+async function makeTooSlow(store: Store, checkIds: readonly string[]): Promise<void> {
+  await store.query(`create function too_slow() returns trigger language plpgsql as $$
+    begin raise exception 'too slow' using errcode = 'query_canceled'; end $$`);
+  await store.query(`create trigger too_slow before update on check_statuses for each row
+    when (new.check_id in ('${checkIds.join("', '")}') and new.state_version is not null)
+    execute function too_slow()`);
 }
 
 describe.each(databases)('on %s', (kind) => {
@@ -205,12 +216,7 @@ describe.each(databases)('on %s', (kind) => {
       await store.query(`update check_statuses set ${FORGOTTEN} where account_id = $1`, [
         mine.accountId,
       ]);
-      // Like a statement that takes too long: only that which finds since when the state holds.
-      await store.query(`create function too_slow() returns trigger language plpgsql as $$
-        begin raise exception 'too slow' using errcode = 'query_canceled'; end $$`);
-      await store.query(`create trigger too_slow before update on check_statuses for each row
-        when (new.check_id in ('check-3', 'check-17') and new.state_version is not null)
-        execute function too_slow()`);
+      await makeTooSlow(store, ['check-3', 'check-17']);
 
       const states = async () =>
         new Map<string, readonly unknown[]>(
@@ -232,9 +238,7 @@ describe.each(databases)('on %s', (kind) => {
       }
       // It is tried again after a minute.
       expect(await states()).toEqual(expected(['failing', null]));
-      const later = new FakeClock();
-      later.spend(service.clock.monotonicMs() + 61_000);
-      await refreshStates({ store, clock: later }, { accountId: mine.accountId, checkId: null });
+      service.clock.spend(61_000);
       expect(await states()).toEqual(expected(['failing', since]));
     });
 
@@ -256,14 +260,55 @@ describe.each(databases)('on %s', (kind) => {
           )
         ).length;
       const slow = new SlowClock();
-      const read = () =>
-        refreshStates({ store, clock: slow }, { accountId: mine.accountId, checkId: null });
+      const states = createOutdatedStates({ store, clock: slow, log: silentLog() });
+      const read = () => states.refresh({ accountId: mine.accountId, checkId: null });
       await read();
       const first = await known();
       expect(first).toBeGreaterThan(0);
       expect(first).toBeLessThan(ids.length);
       for (let before = 0; before < (await known()); await read()) before = await known();
       expect(await known()).toBe(ids.length);
+    });
+
+    it('is refreshed in the background after an upgrade, by two replicas, and logged where that takes too long', async () => {
+      const { mine, store, check } = fixture();
+      const ids = Array.from({ length: 30 }, (_, number) => `check-${number}`);
+      for (const id of ids) {
+        await check(id);
+        await deliver(failing, 0, id);
+      }
+      await store.query(`update check_statuses set ${FORGOTTEN} where account_id = $1`, [
+        mine.accountId,
+      ]);
+      await makeTooSlow(store, ['check-7']);
+      const outdated = async () =>
+        (
+          await store.query<{ checkId: string }>(
+            'select check_id from check_statuses where account_id = $1 and state_version is null',
+            [mine.accountId],
+          )
+        ).map(({ checkId }) => checkId);
+      const clock = new FakeClock();
+      const capture = captureLog();
+      const stop = new AbortController();
+      const replicas = [1, 2].map(() => createOutdatedStates({ store, clock, log: capture.log }));
+      const working = replicas.map((states) => states.maintain(stop.signal));
+      try {
+        while ((await outdated()).length > 1) await clock.advance(1_000);
+        expect(await outdated()).toEqual(['check-7']);
+        while (capture.records().length === 0) await clock.advance(1_000);
+      } finally {
+        await store.query('drop trigger too_slow on check_statuses');
+        await store.query('drop function too_slow');
+      }
+      while ((await outdated()).length > 0) await clock.advance(60_000);
+      stop.abort();
+      await Promise.all(working);
+      const logged = capture.records().map(({ checkId }) => checkId);
+      expect(new Set(logged)).toEqual(new Set(['check-7']));
+      expect(await listed('?search=check-&limit=100')).toEqual(
+        ids.map(() => expect.objectContaining({ state: 'failing', since })),
+      );
     });
 
     it('has the state of the last run until it is refreshed', async () => {
