@@ -17,7 +17,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 
 /** Folders that compute and touch nothing: the only outside modules they may use. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
-  'model/': ['zod', 'node:crypto', 'node:net'],
+  'model/': ['zod', 'node:crypto', 'node:net', 'json-p3'],
   'scrub/': [],
   'agent/assertions/': ['json-p3', 'node:vm', 'node:worker_threads', 'node:url'],
 };

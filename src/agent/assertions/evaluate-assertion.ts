@@ -1,11 +1,11 @@
 import type { Assertion, Comparison } from '../../model/check/assertion.ts';
+import { comparisonWith, type Predicate } from '../../model/check/compare.ts';
+import { parseNumber } from '../../model/check/numeric.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { quoted, shortened } from '../../runtime/text/quoted.ts';
 import { cutScrubbed } from '../secrets/cut-scrubbed.ts';
-import { comparisonWith, type Predicate } from './compare.ts';
 import { compileJsonPath, select } from './json-path.ts';
-import { parseNumber } from './numeric.ts';
 import { compilePattern, firstMatch } from './pattern.ts';
 import { MAX_ACTUAL_BYTES, previewOf } from './preview.ts';
 import { type AssertionInput, isSecretValue, sourceName, sourcePhrase } from './sources.ts';

@@ -1,7 +1,7 @@
 import type { Assertion } from '../../model/check/assertion.ts';
 import { type ParsedJson, parseJson } from './evaluate-assertion.ts';
 import { compileJsonPath, pathReach } from './json-path.ts';
-import { patternProblem } from './pattern.ts';
+import { compilePattern } from './pattern.ts';
 import { patternSteps } from './pattern-cost.ts';
 import type { AssertionInput } from './sources.ts';
 
@@ -70,7 +70,7 @@ export class InlineBudget {
 
 function searchSteps(pattern: string | null, text: string): number {
   // An invalid pattern only results in an error.
-  if (pattern === null || patternProblem(pattern) !== null) return 0;
+  if (pattern === null || typeof compilePattern(pattern) === 'string') return 0;
   return patternSteps(pattern, text);
 }
 

@@ -1,28 +1,12 @@
-import { JSONPathEnvironment, type JSONPathQuery, type JSONValue, jsonpath } from 'json-p3';
-import { messageOf } from '../../runtime/errors.ts';
+import { type JSONPathQuery, type JSONValue, jsonpath } from 'json-p3';
+import { parseJsonPath } from '../../model/check/expressions.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
 
-/** Maximum depth for `..`: deeper documents are rejected, not searched in part. */
-const MAX_DEPTH = 1000;
-
-const environment = new JSONPathEnvironment({ maxRecursionDepth: MAX_DEPTH });
 const compiled = new LruCache<JSONPathQuery | string>(500);
 
 /** The compiled JSONPath (RFC 9535), or the problem with it. */
 export function compileJsonPath(text: string): JSONPathQuery | string {
-  return compiled.getOrMake(text, () => {
-    try {
-      return environment.compile(text);
-    } catch (thrown) {
-      return messageOf(thrown);
-    }
-  });
-}
-
-/** The problem with a JSONPath, for the validation of checks; null if there is none. */
-export function jsonPathProblem(text: string): string | null {
-  const query = compileJsonPath(text);
-  return typeof query === 'string' ? query : null;
+  return compiled.getOrMake(text, () => parseJsonPath(text));
 }
 
 /**

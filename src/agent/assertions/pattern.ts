@@ -1,23 +1,11 @@
-import { messageOf } from '../../runtime/errors.ts';
+import { parsePattern } from '../../model/check/expressions.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
 
 const compiled = new LruCache<RegExp | string>(500);
 
 /** The compiled regular expression (ECMAScript, without flags), or the problem with it. */
 export function compilePattern(text: string): RegExp | string {
-  return compiled.getOrMake(text, () => {
-    try {
-      return new RegExp(text);
-    } catch (thrown) {
-      return messageOf(thrown);
-    }
-  });
-}
-
-/** The problem with a regular expression, for the validation of checks; null if there is none. */
-export function patternProblem(text: string): string | null {
-  const pattern = compilePattern(text);
-  return typeof pattern === 'string' ? pattern : null;
+  return compiled.getOrMake(text, () => parsePattern(text));
 }
 
 /**

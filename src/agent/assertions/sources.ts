@@ -1,4 +1,8 @@
-import type { Assertion, AssertionSource } from '../../model/check/assertion.ts';
+import {
+  type Assertion,
+  type AssertionSource,
+  patternFieldOf,
+} from '../../model/check/assertion.ts';
 import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
 import { quoted, shortened } from '../../runtime/text/quoted.ts';
 
@@ -32,15 +36,18 @@ const NULL_INPUT: AssertionInput = { kind: 'value', value: null };
 
 /** The value of each source and the meaning of its property: src/model/README.md, "Assertions". */
 export function assertionInput(assertion: Assertion, source: SourceValue): AssertionInput {
-  const { property, regex } = assertion;
+  const { property } = assertion;
+  const pattern = patternOf(assertion);
   switch (source.kind) {
     case 'number':
-      return withPattern(String(source.value), regex) ?? { kind: 'value', value: source.value };
+      return pattern === null
+        ? { kind: 'value', value: source.value }
+        : { kind: 'text', text: String(source.value), pattern };
     case 'text':
-      return { kind: 'text', text: source.text, pattern: patternOf(assertion) };
+      return { kind: 'text', text: source.text, pattern };
     case 'headers': {
       const text = headerText(source.headers, property);
-      return text === null ? NULL_INPUT : { kind: 'text', text, pattern: given(regex) };
+      return text === null ? NULL_INPUT : { kind: 'text', text, pattern };
     }
     case 'json-text':
       return { kind: 'json-text', text: source.text, path: given(property) };
@@ -51,8 +58,9 @@ export function assertionInput(assertion: Assertion, source: SourceValue): Asser
 }
 
 /** The source of an assertion as a noun phrase for messages. */
-export function sourcePhrase({ source, property, regex }: Assertion): string {
-  const pattern = patternOf({ source, property, regex });
+export function sourcePhrase(assertion: Assertion): string {
+  const { source, property } = assertion;
+  const pattern = patternOf(assertion);
   switch (source) {
     case 'STATUS_CODE':
       return 'the status code';
@@ -63,9 +71,9 @@ export function sourcePhrase({ source, property, regex }: Assertion): string {
     case 'LATENCY':
       return `the ${property} latency in ms`;
     case 'HEADERS':
-      return given(regex) === null
+      return pattern === null
         ? `the header ${property}`
-        : `the match of ${quoted(regex ?? '')} in the header ${property}`;
+        : `the match of ${quoted(pattern)} in the header ${property}`;
     case 'JSON_BODY':
     case 'JSON_ANSWER':
     case 'JSON_RESPONSE':
@@ -99,22 +107,13 @@ export function isSecretValue({ source, property }: Assertion): boolean {
   return source === 'HEADERS' && isSensitiveHeader(property);
 }
 
-function given(text: string | null): string | null {
+function given(text: string): string | null {
   return text === '' ? null : text;
 }
 
-/** `regex` takes precedence over `property`; a response code has no property. */
-function patternOf({
-  source,
-  property,
-  regex,
-}: Pick<Assertion, 'source' | 'property' | 'regex'>): string | null {
-  return given(regex) ?? (source === 'RESPONSE_CODE' ? null : given(property));
-}
-
-function withPattern(text: string, regex: string | null): AssertionInput | null {
-  const pattern = given(regex);
-  return pattern === null ? null : { kind: 'text', text, pattern };
+function patternOf(assertion: Assertion): string | null {
+  const field = patternFieldOf(assertion);
+  return field === null ? null : assertion[field];
 }
 
 /** Case-insensitive; joins repeated fields of the same name (RFC 9110 5.3). */

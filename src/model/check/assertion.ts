@@ -30,10 +30,22 @@ export type AssertionSource = (typeof ASSERTION_SOURCES)[keyof typeof ASSERTION_
 
 export const LATENCY_PROPERTIES = ['avg', 'min', 'max', 'stdDev'] as const;
 
-const JSON_SOURCES: readonly string[] = ['JSON_BODY', 'JSON_ANSWER', 'JSON_RESPONSE'];
-const NUMBER_SOURCES: readonly string[] = ['STATUS_CODE', 'RESPONSE_TIME', 'LATENCY'];
-const NUMBER_COMPARISONS: readonly string[] = ['EQUALS', 'NOT_EQUALS', 'GREATER_THAN', 'LESS_THAN'];
+export const JSON_SOURCES: readonly string[] = ['JSON_BODY', 'JSON_ANSWER', 'JSON_RESPONSE'];
+export const NUMBER_SOURCES: readonly string[] = ['STATUS_CODE', 'RESPONSE_TIME', 'LATENCY'];
+const NUMBER_COMPARISONS: readonly Comparison[] = [
+  'EQUALS',
+  'NOT_EQUALS',
+  'GREATER_THAN',
+  'LESS_THAN',
+];
+/** Sources whose `property` is a regular expression. */
+const PATTERN_SOURCES: readonly string[] = ['TEXT_BODY', 'TEXT_ANSWER', 'RESPONSE_DATA'];
 const MAX_ASSERTIONS = 50;
+
+/** Continues a sentence that starts with the path of a target. */
+export function numberNeeded(source: string): string {
+  return `must be a number, as ${source} is one, for example "200"`;
+}
 
 function assertionOf<const Sources extends readonly [string, ...string[]]>(sources: Sources) {
   return z
@@ -55,7 +67,7 @@ function assertionOf<const Sources extends readonly [string, ...string[]]>(sourc
         context.addIssue({
           code: 'custom',
           path: ['target'],
-          message: `must be a number, as ${source} is one, for example "200"`,
+          message: numberNeeded(source),
         });
       }
       if (JSON_SOURCES.includes(source) && property !== '' && !property.startsWith('$')) {
@@ -103,6 +115,20 @@ export interface Assertion {
   readonly comparison: Comparison;
   readonly target: string;
   readonly regex: string | null;
+}
+
+/**
+ * The field with the regular expression of an assertion; null if it has none. `regex` takes precedence
+ * over `property`.
+ */
+export function patternFieldOf({
+  source,
+  property,
+  regex,
+}: Pick<Assertion, 'source' | 'property' | 'regex'>): 'property' | 'regex' | null {
+  if (JSON_SOURCES.includes(source) || source === 'LATENCY') return null;
+  if (regex !== null && regex !== '') return 'regex';
+  return PATTERN_SOURCES.includes(source) && property !== '' ? 'property' : null;
 }
 
 /** An assertion with its outcome; `error` is null if it passed. */

@@ -63,9 +63,12 @@ export function isHeaderValue(text: string): boolean {
   return !/[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/.test(text);
 }
 
-/** RFC 9110 5.1: a token for the name. Templates are for values only. */
+/** RFC 9110 5.1: a token. */
+export const HEADER_NAME: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Templates are for values only. */
 const header = keyValue.superRefine(({ key, value }, context) => {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(key)) {
+  if (!HEADER_NAME.test(key)) {
     context.addIssue({ code: 'custom', path: ['key'], message: 'must be a valid header name' });
   }
   if (!isHeaderValue(value)) {

@@ -3,6 +3,9 @@ import type { CheckResult, DnsDetail, HttpDetail, IcmpDetail, TcpDetail } from '
 
 const TURNED = '(shouldFail)';
 
+/** Lower ones are interim (RFC 9110 15.2). */
+export const MIN_FINAL_STATUS = 200;
+
 /** The criterion of URL and API checks (src/model/README.md, "What passes and what fails"). */
 export function isPassingStatus(status: number): boolean {
   return status < 400;

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { assertionProblems } from '../../model/check/assertion-problems.ts';
 import { type Check, checkBodySchema } from '../../model/check/check.ts';
 import { credentialTexts, URL_FIELDS } from '../../model/credentials/credential-fields.ts';
 import {
@@ -23,7 +25,7 @@ import {
 } from '../alerts/channels/check-views.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql, Store } from '../database/store.ts';
-import { conflict, invalid, notFound } from '../errors.ts';
+import { conflict, invalid, notFound, type RequestProblem } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { bodyProblem, unstorableTexts, validBody } from '../http/resources/input-problems.ts';
@@ -165,7 +167,7 @@ export function createChecks(parts: ChecksParts): Checks {
         ),
     });
     refuse(problems);
-    const after = wholeCheck({ ...fields, ...given, variables, request }, id);
+    const after = wholeCheck({ ...fields, ...given, variables, request }, id, before);
     refuseMaskedVariables(after.variables);
     allowance.admitCheck(accountId, after, before);
     await lockReferences(tx, { accountId, before, after });
@@ -188,7 +190,7 @@ export function createChecks(parts: ChecksParts): Checks {
 
   return {
     async create(accountId, input, options) {
-      const check = wholeCheck(input, ids());
+      const check = wholeCheck(input, ids(), null);
       return store.transaction(async (tx) => {
         const created = await insert(tx, accountId, check, options);
         if (created === null) throw conflict('A check has that id already', { id: check.id });
@@ -235,7 +237,7 @@ export function createChecks(parts: ChecksParts): Checks {
           ]);
           const checkType = type ?? input.checkType;
           const given = changesIn(input, { id, checkType: type });
-          const check = wholeCheck({ name: id, ...given, checkType }, id);
+          const check = wholeCheck({ name: id, ...given, checkType }, id, null);
           const created = await insert(tx, accountId, check, options);
           if (created !== null) return created;
         }
@@ -297,18 +299,34 @@ export function refuseIncomplete(input: CheckInput, needed: readonly string[]): 
 }
 
 /** The check with these fields and all defaults. `fields` has no id. */
-function wholeCheck(fields: CheckInput, id: string): Check {
+function wholeCheck(fields: CheckInput, id: string, before: Check | null): Check {
   const valid = validBody(checkBodySchema, fields);
+  const problems = [...newAssertionProblems(valid, before)];
   const { locations, privateLocations } = valid;
   if ((locations?.length ?? 0) + (privateLocations?.length ?? 0) === 0) {
-    throw invalid([
-      bodyProblem(
-        ['locations'],
-        'is empty, and so is privateLocations: one of them must name at least one location',
-      ),
-    ]);
+    const message =
+      'is empty, and so is privateLocations: one of them must name at least one location';
+    problems.push(bodyProblem(['locations'], message));
   }
+  if (problems.length > 0) throw invalid(problems);
   return { ...valid, id };
+}
+
+/**
+ * Judges only assertions that `before` does not have: an earlier release accepted some that no response
+ * can meet, and everything else in their checks can be changed.
+ */
+function newAssertionProblems(
+  { request }: Pick<Check, 'request'>,
+  before: Check | null,
+): readonly RequestProblem[] {
+  const stored = before?.request.assertions ?? [];
+  const given = request.assertions.map((assertion) =>
+    stored.some((other) => isDeepStrictEqual(other, assertion)) ? null : assertion,
+  );
+  return assertionProblems(given).map(({ path, message }) =>
+    bodyProblem(['request', 'assertions', ...path], message),
+  );
 }
 
 /** @throws ServiceError 400 where the id or the type differs from that of the check */

@@ -1,10 +1,10 @@
+import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import type { Family } from '../resolver.ts';
 import { addressesIn, addressType } from './address-answer.ts';
 import type { Answered, DnsExchangeOptions } from './exchange.ts';
 import { serverText } from './exchange-failures.ts';
 import { displayName } from './message/names.ts';
-import { RCODE, rcodeName } from './message/parameters.ts';
 import { foundOrNull, lookupFailure, type Missed, type SourceResult } from './source-result.ts';
 import { askNameServers, type NameServers } from './system/name-servers.ts';
 

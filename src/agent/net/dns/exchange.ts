@@ -1,4 +1,5 @@
 import type { DnsProtocol } from '../../../model/check/request.ts';
+import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { JobLog } from '../../probes/job-log.ts';
 import type { Limits } from '../limited-wait.ts';
@@ -10,7 +11,6 @@ import {
   serverText,
 } from './exchange-failures.ts';
 import type { DnsMessage } from './message/message.ts';
-import { RCODE, rcodeName } from './message/parameters.ts';
 import { makeQuery, type Query, type Question } from './message/query.ts';
 import { exchangeOverTcp } from './tcp-exchange.ts';
 import { exchangeOverUdp, type UdpExchange } from './udp-exchange.ts';

@@ -1,14 +1,9 @@
 import type { DnsProtocol } from '../../../model/check/request.ts';
+import { rcodeName } from '../../../model/check/response-codes.ts';
 import type { DnsAnswer } from '../../../model/result/result.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { DnsMessage, DnsRecord } from '../../net/dns/message/message.ts';
-import {
-  className,
-  opcodeName,
-  rcodeName,
-  TYPE_NUMBERS,
-  typeName,
-} from '../../net/dns/message/parameters.ts';
+import { className, opcodeName, TYPE_NUMBERS, typeName } from '../../net/dns/message/parameters.ts';
 import { textOfStrings } from '../../net/dns/message/rdata.ts';
 
 /**

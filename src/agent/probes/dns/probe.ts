@@ -1,4 +1,5 @@
 import type { DnsRequest } from '../../../model/check/request.ts';
+import { rcodeName } from '../../../model/check/response-codes.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import type {
   DnsDetail,
@@ -16,7 +17,6 @@ import {
   type Exchanged,
   exchange,
 } from '../../net/dns/exchange.ts';
-import { rcodeName } from '../../net/dns/message/parameters.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
 import type { Family } from '../../net/resolver.ts';

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { MIN_FINAL_STATUS } from '../../../model/result/criterion.ts';
 import type { CancelTimer } from '../../../runtime/clock.ts';
 import { DeadlineExtension, EXACT_MS } from '../../net/deadline-extension.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
@@ -44,8 +45,6 @@ const PROMPT_WRITES = 1000;
 const MIN_WRITE_BYTES = 16 * 1024;
 /** A response with more is HEADERS_TOO_LARGE. */
 const MAX_HEADER_BYTES = 64 * 1024;
-/** RFC 9110 15: lower ones are interim, which the transports drop, or invalid. */
-const MIN_FINAL_STATUS = 200;
 
 const NO_BODY: ReadBody = {
   bytes: Buffer.alloc(0),
@@ -192,6 +191,7 @@ class Exchange {
 
   #onHead(head: ResponseHead): void {
     if (this.#state !== 'head') return;
+    // The transports drop interim responses.
     if (head.status < MIN_FINAL_STATUS) {
       this.#end(NO_STATUS);
       return;

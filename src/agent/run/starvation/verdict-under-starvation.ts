@@ -1,9 +1,9 @@
 import type { Assertion } from '../../../model/check/assertion.ts';
 import type { Check } from '../../../model/check/check.ts';
+import { parseNumber } from '../../../model/check/numeric.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { commonVerdict, type Verdict, verdictOf } from '../../../model/result/verdict.ts';
 import type { Evaluator } from '../../assertions/evaluator.ts';
-import { parseNumber } from '../../assertions/numeric.ts';
 import { EXACT_MS } from '../../net/deadline-extension.ts';
 import type { Probed } from '../check-types/check-type.ts';
 

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
+import { assertionProblems } from '../../../model/check/assertion-problems.ts';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
 import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
 import type { RunnableCheckType } from '../../../model/enums.ts';
-import { patternProblems } from './assertion-patterns.ts';
 import type { RawMapping } from './check-defaults.ts';
 import { isMapping } from './check-defaults.ts';
 import { MAX_DEPTH } from './document-depth.ts';
@@ -92,7 +92,7 @@ function soundOrNull(body: CheckBody | undefined): CheckBody | null {
 }
 
 function soundRequest(request: CheckBody['request'] | undefined): CheckBody['request'] | null {
-  if (request === undefined || patternProblems(request.assertions).length > 0) return null;
+  if (request === undefined || assertionProblems(request.assertions).length > 0) return null;
   return maskProblems(request).length > 0 ? null : request;
 }
 

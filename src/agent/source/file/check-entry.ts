@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import type { Assertion } from '../../../model/check/assertion.ts';
+import { assertionProblems } from '../../../model/check/assertion-problems.ts';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/enums.ts';
 import { CHECK_ID } from '../../../model/ids.ts';
-import { patternProblems } from '../common/assertion-patterns.ts';
 import {
   isFromDefaults,
   isMapping,
@@ -62,17 +62,17 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
       reportIssue(issue, checkType, named, pathOf, of, report);
     }
   }
-  const patterns = patternProblems(
+  const unmeetable = assertionProblems(
     parsed.success
       ? parsed.data.request.assertions
       : validAssertions(named.request, parsed.error.issues),
   );
-  for (const { path, message } of patterns) {
+  for (const { path, message } of unmeetable) {
     report.value(pathOf(['request', 'assertions', ...path]), of, message);
   }
   const masked = maskProblems(named.request);
   for (const { path } of masked) report.value(pathOf(['request', ...path]), of, MASKED);
-  const isSound = patterns.length === 0 && masked.length === 0 && givenType !== null;
+  const isSound = unmeetable.length === 0 && masked.length === 0 && givenType !== null;
   return parsed.success && isSound && id !== null ? { ...parsed.data, id } : null;
 }
 
@@ -98,7 +98,7 @@ function readId(raw: RawMapping, index: number, { report, ids }: EntryContext): 
   return id;
 }
 
-const ASSERTION_DEFAULTS = { property: '', regex: null };
+const ASSERTION_DEFAULTS = { property: '', target: '', regex: null };
 
 /** The assertions of an invalid check, null in place of each that is itself invalid. */
 function validAssertions(

@@ -410,7 +410,7 @@ export function checkFieldsSuite(running: () => RunningService): void {
               property: HOSTILE,
               comparison: 'CONTAINS',
               target: HOSTILE,
-              regex: HOSTILE,
+              regex: HOSTILE.replace('[', '\\['),
             },
           ],
         },

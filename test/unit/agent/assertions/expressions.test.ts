@@ -1,50 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
   compileJsonPath,
-  jsonPathProblem,
   type PathReach,
   pathReach,
 } from '../../../../src/agent/assertions/json-path.ts';
 import { expectedHeapBytes, jsonProblem } from '../../../../src/agent/assertions/json-size.ts';
-import { patternProblem } from '../../../../src/agent/assertions/pattern.ts';
-
-describe('problems that are found before a check runs', () => {
-  test.each(['a(\\d+)', '^x|y$', '(?<n>a)\\k<n>', '', '(a+)+$'])('pattern %j is fine', (text) => {
-    expect(patternProblem(text)).toBeNull();
-  });
-
-  test.each(['a(', '[z-a]', '*', '(?<n>a)(?<n>b)', 'a{2,1}'])('pattern %j is not', (text) => {
-    expect(patternProblem(text)).toContain(text);
-    // Remembered ones are told again.
-    expect(patternProblem(text)).toContain(text);
-  });
-
-  test.each([
-    '$',
-    '$.a.b',
-    "$['a b'][0]",
-    '$..x',
-    '$[?@.a > 1]',
-    '$[?search(@.a, "x+")]',
-    '$[1:3]',
-  ])('JSONPath %s is fine', (text) => {
-    expect(jsonPathProblem(text)).toBeNull();
-  });
-
-  test.each(['a.b', '$.', '$[', '$.a b', '$[?nope(@)]', '$..', '$[01]', '$.a..', '', '$[?(@.a)]x'])(
-    'JSONPath %j is not',
-    (text) => {
-      expect(jsonPathProblem(text)).toMatch(/^.+$/);
-      expect(jsonPathProblem(text)).not.toBeNull();
-    },
-  );
-
-  test('very deep ones are refused or compiled, and harm nothing', () => {
-    const deep = `$${'[?@'.repeat(680)}`;
-    expect(jsonPathProblem(deep)).not.toBeNull();
-    expect(jsonPathProblem(`${deep}${']'.repeat(680)}`)).toBeNull();
-  });
-});
 
 test.each<[string, PathReach]>([
   ['$', 'plain'],

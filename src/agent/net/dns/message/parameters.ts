@@ -49,31 +49,6 @@ export function className(number: number): string {
   return CLASS_NAMES.get(number) ?? `CLASS${number}`;
 }
 
-export const RCODE = {
-  NOERROR: 0,
-  FORMERR: 1,
-  SERVFAIL: 2,
-  NXDOMAIN: 3,
-  NOTIMP: 4,
-  REFUSED: 5,
-} as const;
-
-const RCODE_NAMES: ReadonlyMap<number, string> = new Map([
-  ...Object.entries(RCODE).map(([name, code]): [number, string] => [code, name]),
-  [6, 'YXDOMAIN'],
-  [7, 'YXRRSET'],
-  [8, 'NXRRSET'],
-  [9, 'NOTAUTH'],
-  [10, 'NOTZONE'],
-  [11, 'DSOTYPENI'],
-  [16, 'BADVERS'],
-  [23, 'BADCOOKIE'],
-]);
-
-export function rcodeName(rcode: number): string {
-  return RCODE_NAMES.get(rcode) ?? `RCODE${rcode}`;
-}
-
 const OPCODE_NAMES: ReadonlyMap<number, string> = new Map([
   [0, 'QUERY'],
   [1, 'IQUERY'],

@@ -1,3 +1,4 @@
+import { RCODE } from '../../../../model/check/response-codes.ts';
 import type { Failure } from '../../../../model/result/error-codes.ts';
 import { type Answered, type DnsExchangeOptions, exchange } from '../exchange.ts';
 import {
@@ -6,7 +7,6 @@ import {
   questionText,
   type ServerAddress,
 } from '../exchange-failures.ts';
-import { RCODE } from '../message/parameters.ts';
 import type { Question } from '../message/query.ts';
 
 export interface NameServers {

@@ -1,4 +1,4 @@
-import type { Comparison } from '../../model/check/assertion.ts';
+import type { Comparison } from './assertion.ts';
 import { type NumericOrder, numericOrder } from './numeric.ts';
 
 /** Whether a value of a response meets one assertion. */

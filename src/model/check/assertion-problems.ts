@@ -1,0 +1,306 @@
+import { type JSONPathQuery, jsonpath } from 'json-p3';
+import { MIN_FINAL_STATUS } from '../result/criterion.ts';
+import type { DnsAnswer, IcmpResponse } from '../result/result.ts';
+import {
+  type Assertion,
+  type Comparison,
+  JSON_SOURCES,
+  NUMBER_SOURCES,
+  numberNeeded,
+  patternFieldOf,
+} from './assertion.ts';
+import { comparisonWith } from './compare.ts';
+import { parseJsonPath, parsePattern } from './expressions.ts';
+import { parseNumber } from './numeric.ts';
+import { HEADER_NAME } from './request.ts';
+import { MAX_RCODE, RCODE_NAMES, rcodeName } from './response-codes.ts';
+import { compileTemplate } from './template.ts';
+
+/** An assertion that no response can meet. */
+export interface AssertionProblem {
+  /** Inside the list of assertions. */
+  readonly path: readonly [number, Field];
+  /** Continues a sentence that starts with the path. Repeats no text of the check but names of ours. */
+  readonly message: string;
+}
+
+type Field = 'property' | 'comparison' | 'target' | 'regex';
+type FieldProblem = { readonly field: Field; readonly message: string };
+
+/**
+ * The assertions that fail for every response (src/model/README.md, "Assertions that are refused").
+ * Schemas do not contain this rule: stored checks remain valid. Skips null.
+ */
+export function assertionProblems(
+  assertions: readonly (Assertion | null)[],
+): readonly AssertionProblem[] {
+  return assertions.flatMap((assertion, index) => {
+    const found = assertion === null ? null : problemWith(assertion);
+    return found === null ? [] : [{ path: [index, found.field], message: found.message }];
+  });
+}
+
+function problemWith(assertion: Assertion): FieldProblem | null {
+  return patternProblem(assertion) ?? jsonPathProblem(assertion) ?? comparisonProblem(assertion);
+}
+
+const MAX_REASON_CHARS = 200;
+
+function patternProblem(assertion: Assertion): FieldProblem | null {
+  const field = patternFieldOf(assertion);
+  const parsed = field === null ? null : parsePattern(assertion[field] ?? '');
+  return field === null || typeof parsed !== 'string'
+    ? null
+    : invalidExpression(field, 'regular expression', parsed);
+}
+
+function jsonPathProblem({ source, property }: Assertion): FieldProblem | null {
+  const parsed = JSON_SOURCES.includes(source) && property !== '' ? parseJsonPath(property) : null;
+  return typeof parsed === 'string' ? invalidExpression('property', 'JSONPath', parsed) : null;
+}
+
+function invalidExpression(field: Field, kind: string, reason: string): FieldProblem {
+  const message = `is not a valid ${kind} (${reason.slice(0, MAX_REASON_CHARS)}); correct it`;
+  return { field, message };
+}
+
+/** These fail or pass whatever the target is. */
+const WITHOUT_TARGET: ReadonlySet<Comparison> = new Set(['IS_NULL', 'IS_EMPTY', 'HAS_KEY']);
+
+function comparisonProblem(assertion: Assertion): FieldProblem | null {
+  const { comparison, target, source } = assertion;
+  const hasTarget = !WITHOUT_TARGET.has(comparison);
+  // The value of a variable is unknown.
+  if (hasTarget && compileTemplate(target) !== null) return null;
+  const isNumber = NUMBER_SOURCES.includes(source) && patternFieldOf(assertion) === null;
+  const needsNumber = isNumber && hasTarget && parseNumber(target) === null;
+  // As text, 9 is greater than 800ms.
+  const isOrder = comparison === 'GREATER_THAN' || comparison === 'LESS_THAN';
+  const values = possibleValues(assertion);
+  if (values.canMeet(comparison, target) && !(needsNumber && isOrder)) return null;
+  if (needsNumber && comparison !== 'CONTAINS') {
+    return { field: 'target', message: numberNeeded(source) };
+  }
+  const fails = `${comparison} fails for every response`;
+  if (values.instead !== undefined) {
+    return { field: 'property', message: `${values.instead}: ${values.what}, so ${fails}` };
+  }
+  if (comparison === 'LESS_THAN' && target === '') {
+    const message = `is needed: nothing is less than an empty text, so ${fails}`;
+    return { field: 'target', message };
+  }
+  return hasTarget
+    ? { field: 'target', message: `must be another one: ${fails} with it, as ${values.what}` }
+    : { field: 'comparison', message: `must be another one: ${fails}, as ${values.what}` };
+}
+
+/** The values that an assertion may have to compare. */
+interface Values {
+  /** A main clause. */
+  readonly what: string;
+  /** Whether a value can meet the comparison. */
+  readonly canMeet: (comparison: Comparison, target: string) => boolean;
+  /** Advice on `property`, if another one has other values. */
+  readonly instead?: string;
+}
+
+/** A status has three digits (RFC 9112 4). */
+const MAX_STATUS = 999;
+const STATUS_CODES = listOf(
+  `the status code is a whole number from ${MIN_FINAL_STATUS} to ${MAX_STATUS}`,
+  Array.from({ length: MAX_STATUS - MIN_FINAL_STATUS + 1 }, (_, n) => MIN_FINAL_STATUS + n),
+);
+const RESPONSE_CODES = listOf(
+  `the response code is one of ${[...RCODE_NAMES.values()].join(', ')}, or RCODE and a number`,
+  [...RCODE_NAMES.values(), ...Array.from({ length: MAX_RCODE + 1 }, (_, code) => rcodeName(code))],
+);
+const RESPONSE_TIMES = millisecondsOf('the response time is a number, 0 or more', false);
+const LATENCIES = millisecondsOf('a latency is a number, 0 or more, or null', true);
+const NUMBER_PARTS: Values = {
+  what: 'it is a part of a number, or null',
+  canMeet: numberPartMeets,
+};
+const TEXTS = textsOf('it is text, which may be empty', false);
+const TEXTS_OR_NULL = textsOf('it is text or null', true);
+const ANY_JSON: Values = {
+  what: 'it is a value of JSON',
+  canMeet: (comparison, target) => comparison !== 'LESS_THAN' || target !== '',
+};
+const NOT_A_HEADER: Values = {
+  ...listOf('no header can have this name', [null]),
+  instead: 'must be the name of a header, for example content-type',
+};
+
+/** A document of which all fields are known. */
+interface KnownDocument {
+  readonly fields: readonly string[];
+  /** The path of a value. */
+  readonly example: string;
+}
+
+const DNS_FIELDS: Readonly<Record<keyof DnsAnswer, true>> = {
+  Status: true,
+  TC: true,
+  RD: true,
+  RA: true,
+  AD: true,
+  CD: true,
+  Question: true,
+  Answer: true,
+};
+const ICMP_FIELDS: Readonly<Record<keyof IcmpResponse, true>> = {
+  hostname: true,
+  resolvedIp: true,
+  ipFamily: true,
+  pingCount: true,
+  packetsSent: true,
+  packetsReceived: true,
+  packetLoss: true,
+  dnsResolutionTime: true,
+  latency: true,
+  pingResults: true,
+};
+const DNS_DOCUMENT: KnownDocument = {
+  fields: Object.keys(DNS_FIELDS),
+  example: '$.Answer[0].data',
+};
+const ICMP_DOCUMENT: KnownDocument = { fields: Object.keys(ICMP_FIELDS), example: '$.packetLoss' };
+
+function possibleValues(assertion: Assertion): Values {
+  const { source, property } = assertion;
+  const isPart = patternFieldOf(assertion) !== null;
+  switch (source) {
+    case 'STATUS_CODE':
+      return isPart ? NUMBER_PARTS : STATUS_CODES;
+    case 'RESPONSE_TIME':
+      return isPart ? NUMBER_PARTS : RESPONSE_TIMES;
+    case 'LATENCY':
+      return LATENCIES;
+    case 'RESPONSE_CODE':
+      return isPart ? TEXTS_OR_NULL : RESPONSE_CODES;
+    case 'HEADERS':
+      return HEADER_NAME.test(property.trim()) ? TEXTS_OR_NULL : NOT_A_HEADER;
+    case 'TEXT_BODY':
+    case 'TEXT_ANSWER':
+    case 'RESPONSE_DATA':
+      return isPart ? TEXTS_OR_NULL : TEXTS;
+    case 'JSON_BODY':
+      return ANY_JSON;
+    case 'JSON_ANSWER':
+      return valuesIn(DNS_DOCUMENT, property);
+    case 'JSON_RESPONSE':
+      return valuesIn(ICMP_DOCUMENT, property);
+  }
+}
+
+function valuesIn(document: KnownDocument, property: string): Values {
+  const query = property === '' ? null : parseJsonPath(property);
+  if (typeof query === 'string') return ANY_JSON;
+  if (query === null || query.segments.length === 0) {
+    return {
+      what: 'the whole document is an object',
+      canMeet: objectMeets,
+      instead: `must be the JSONPath of a value, for example ${document.example}`,
+    };
+  }
+  const first = firstNameOf(query);
+  if (first === null || document.fields.includes(first)) return ANY_JSON;
+  return {
+    ...listOf('the path matches nothing', [null]),
+    instead: `must begin with a field of the document, which are ${document.fields.join(', ')}`,
+  };
+}
+
+/** The name that a JSONPath begins with; null if it begins otherwise. */
+function firstNameOf({ segments: [first] }: JSONPathQuery): string | null {
+  if (first === undefined || first.toString().startsWith('..')) return null;
+  const [selector, ...others] = first.selectors;
+  const isName = selector instanceof jsonpath.selectors.NameSelector && others.length === 0;
+  return isName ? selector.name : null;
+}
+
+function listOf(what: string, values: readonly unknown[]): Values {
+  return {
+    what,
+    canMeet: (comparison, target) => values.some(comparisonWith(comparison, target)),
+  };
+}
+
+/** The characters of numbers as text. */
+const PART_OF_NUMBER = /^[\d.e+-]*$/;
+
+function millisecondsOf(what: string, isNullable: boolean): Values {
+  return {
+    what,
+    canMeet(comparison, target) {
+      const number = parseNumber(target);
+      switch (comparison) {
+        case 'EQUALS':
+          return (number !== null && number >= 0) || (isNullable && target === 'null');
+        case 'HAS_VALUE':
+          return number !== null && number >= 0;
+        case 'GREATER_THAN':
+          return number !== null;
+        case 'LESS_THAN':
+          return number !== null && number > 0;
+        case 'CONTAINS':
+          return PART_OF_NUMBER.test(target);
+        case 'IS_NULL':
+        case 'IS_EMPTY':
+          return isNullable;
+        default:
+          return comparison !== 'HAS_KEY';
+      }
+    },
+  };
+}
+
+function numberPartMeets(comparison: Comparison, target: string): boolean {
+  const isPart = PART_OF_NUMBER.test(target);
+  switch (comparison) {
+    case 'EQUALS':
+      return isPart || parseNumber(target) !== null || target === 'null';
+    case 'HAS_VALUE':
+      return isPart || parseNumber(target) !== null;
+    case 'CONTAINS':
+      return isPart;
+    case 'LESS_THAN':
+      return target !== '';
+    default:
+      return comparison !== 'HAS_KEY';
+  }
+}
+
+function textsOf(what: string, isNullable: boolean): Values {
+  return {
+    what,
+    canMeet(comparison, target) {
+      if (comparison === 'IS_NULL') return isNullable;
+      if (comparison === 'LESS_THAN') return target !== '';
+      return comparison !== 'HAS_KEY';
+    },
+  };
+}
+
+function objectMeets(comparison: Comparison, target: string): boolean {
+  switch (comparison) {
+    case 'EQUALS':
+      return isJsonObject(target);
+    case 'GREATER_THAN':
+    case 'LESS_THAN':
+    case 'IS_NULL':
+    case 'IS_EMPTY':
+      return false;
+    default:
+      return true;
+  }
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

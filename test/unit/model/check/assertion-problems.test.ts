@@ -1,0 +1,276 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  evaluateAssertion,
+  parseJson,
+} from '../../../../src/agent/assertions/evaluate-assertion.ts';
+import { assertionInput, type SourceValue } from '../../../../src/agent/assertions/sources.ts';
+import {
+  ASSERTION_SOURCES,
+  type Assertion,
+  type AssertionSource,
+  COMPARISONS,
+  type Comparison,
+  LATENCY_PROPERTIES,
+} from '../../../../src/model/check/assertion.ts';
+import { assertionProblems } from '../../../../src/model/check/assertion-problems.ts';
+import { CHECK_SHAPES } from '../../../../src/model/check/check.ts';
+import { rcodeName } from '../../../../src/model/check/response-codes.ts';
+import { RUNNABLE_CHECK_TYPES } from '../../../../src/model/enums.ts';
+
+type Given = Partial<Assertion> & Pick<Assertion, 'source' | 'comparison'>;
+
+const assertionOf = (given: Given): Assertion => ({
+  property: '',
+  target: '',
+  regex: null,
+  ...given,
+});
+
+function problemOf(given: Given): string | null {
+  const [problem] = assertionProblems([assertionOf(given)]);
+  return problem === undefined ? null : `${problem.path.join('.')} ${problem.message}`;
+}
+
+const of = (
+  source: AssertionSource,
+  comparison: Comparison,
+  target = '',
+  rest: Partial<Assertion> = {},
+): Given => ({ source, comparison, target, ...rest });
+
+describe('an expression', () => {
+  test.each<[Given, string]>([
+    [of('TEXT_BODY', 'NOT_NULL', '', { property: '((' }), '0.property is not a valid regular'],
+    [of('TEXT_BODY', 'IS_NULL', '', { regex: '((' }), '0.regex is not a valid regular'],
+    [of('HEADERS', 'IS_NULL', '', { property: 'x', regex: '[' }), '0.regex is not a valid regular'],
+    [of('STATUS_CODE', 'EQUALS', '2', { regex: '*' }), '0.regex is not a valid regular'],
+    [of('RESPONSE_DATA', 'EQUALS', 'x', { property: '[b-a]' }), '0.property is not a valid reg'],
+    [of('JSON_BODY', 'IS_NULL', '', { property: '$.a[' }), '0.property is not a valid JSONPath'],
+    [of('JSON_ANSWER', 'NOT_NULL', '', { property: '$[?no(@)]' }), '0.property is not a valid JS'],
+  ])('that the agent cannot compile is a problem: %j', (given, problem) => {
+    expect(problemOf(given)).toContain(problem);
+  });
+
+  test.each<[Given]>([
+    [of('TEXT_BODY', 'EQUALS', 'x', { property: '((', regex: 'x' })],
+    [of('LATENCY', 'LESS_THAN', '5', { property: 'avg', regex: '((' })],
+    [of('RESPONSE_CODE', 'EQUALS', 'NOERROR', { property: '((' })],
+    [of('STATUS_CODE', 'EQUALS', '200', { property: '((' })],
+    [of('TEXT_BODY', 'NOT_NULL', '', { property: '(a+)+$' })],
+  ])('that the agent does not use, or that is only slow, is none: %j', (given) => {
+    expect(problemOf(given)).toBeNull();
+  });
+});
+
+describe('a comparison that fails for every response is a problem', () => {
+  test.each<[Given, RegExp]>([
+    [of('STATUS_CODE', 'EQUALS', '20'), /^0\.target must be another .* from 200 to 999$/],
+    [of('STATUS_CODE', 'EQUALS', '200.5'), /^0\.target/],
+    [of('STATUS_CODE', 'EQUALS', '2xx', { regex: '' }), /^0\.target must be a number/],
+    [of('STATUS_CODE', 'LESS_THAN', '800ms', { regex: '' }), /^0\.target must be a number/],
+    [of('STATUS_CODE', 'HAS_VALUE', '2xx'), /^0\.target must be a number/],
+    [of('STATUS_CODE', 'LESS_THAN', '200'), /^0\.target/],
+    [of('STATUS_CODE', 'GREATER_THAN', '999'), /^0\.target/],
+    [of('STATUS_CODE', 'CONTAINS', '5xx'), /^0\.target/],
+    [of('STATUS_CODE', 'HAS_KEY', '200'), /^0\.comparison must be another one: HAS_KEY fails/],
+    [of('STATUS_CODE', 'IS_NULL'), /^0\.comparison/],
+    [of('STATUS_CODE', 'IS_EMPTY'), /^0\.comparison/],
+    [of('STATUS_CODE', 'EQUALS', 'ok', { regex: '^.' }), /^0\.target/],
+    [of('RESPONSE_TIME', 'LESS_THAN', '0'), /^0\.target/],
+    [of('RESPONSE_TIME', 'EQUALS', '-1'), /^0\.target/],
+    [of('RESPONSE_TIME', 'CONTAINS', 'ms'), /^0\.target/],
+    [of('RESPONSE_TIME', 'IS_EMPTY'), /^0\.comparison/],
+    [of('LATENCY', 'LESS_THAN', '-5', { property: 'avg' }), /^0\.target/],
+    [
+      of('LATENCY', 'GREATER_THAN', 'abc', { property: 'avg', regex: 'x' }),
+      /^0\.target must be a n/,
+    ],
+    [of('LATENCY', 'HAS_KEY', 'avg', { property: 'avg' }), /^0\.comparison/],
+    [of('RESPONSE_CODE', 'EQUALS', 'noerror'), /^0\.target .*NOERROR, FORMERR/],
+    [of('RESPONSE_CODE', 'EQUALS', '0'), /^0\.target/],
+    [of('RESPONSE_CODE', 'CONTAINS', 'nx'), /^0\.target/],
+    [of('RESPONSE_CODE', 'IS_NULL'), /^0\.comparison/],
+    [of('TEXT_BODY', 'IS_NULL'), /^0\.comparison/],
+    [of('TEXT_BODY', 'HAS_KEY', 'a'), /^0\.comparison/],
+    [of('TEXT_BODY', 'LESS_THAN'), /^0\.target is needed/],
+    [of('TEXT_ANSWER', 'HAS_KEY', 'Answer', { property: '.*' }), /^0\.comparison/],
+    [of('RESPONSE_DATA', 'IS_NULL'), /^0\.comparison/],
+    [of('HEADERS', 'HAS_KEY', 'a', { property: 'vary' }), /^0\.comparison/],
+    [
+      of('HEADERS', 'EQUALS', 'a', { property: 'x header:' }),
+      /^0\.property must be the name of a h/,
+    ],
+    [of('JSON_BODY', 'LESS_THAN', '', { property: '$.a' }), /^0\.target is needed/],
+    [of('JSON_ANSWER', 'LESS_THAN', '5'), /^0\.property must be the JSONPath .* \$\.Answer\[0\]/],
+    [of('JSON_ANSWER', 'GREATER_THAN', '5', { property: '$' }), /^0\.property/],
+    [of('JSON_ANSWER', 'EQUALS', '[1]'), /^0\.property/],
+    [of('JSON_RESPONSE', 'IS_EMPTY'), /^0\.property .* \$\.packetLoss/],
+    [of('JSON_ANSWER', 'EQUALS', '1', { property: '$.answer[0].data' }), /^0\.property must begin/],
+    [of('JSON_RESPONSE', 'NOT_NULL', '', { property: "$['loss']" }), /^0\.property .*packetLoss/],
+  ])('%j', (given, problem) => {
+    expect(problemOf(given)).toMatch(problem);
+  });
+});
+
+describe('a comparison that a response can meet is none', () => {
+  test.each<[Given]>([
+    [of('STATUS_CODE', 'EQUALS', '200')],
+    [of('STATUS_CODE', 'EQUALS', '999')],
+    [of('STATUS_CODE', 'EQUALS', ' 404.0 ')],
+    [of('STATUS_CODE', 'GREATER_THAN', '998')],
+    [of('STATUS_CODE', 'LESS_THAN', '201')],
+    [of('STATUS_CODE', 'CONTAINS', '20')],
+    [of('STATUS_CODE', 'NOT_NULL')],
+    [of('STATUS_CODE', 'NOT_HAS_KEY', 'a')],
+    [of('STATUS_CODE', 'NOT_EQUALS', '1')],
+    [of('STATUS_CODE', 'EQUALS', '2', { regex: '^.' })],
+    [of('STATUS_CODE', 'IS_NULL', '', { regex: '^5' })],
+    [of('RESPONSE_TIME', 'LESS_THAN', '0.5')],
+    [of('LATENCY', 'IS_NULL', '', { property: 'stdDev' })],
+    [of('RESPONSE_CODE', 'EQUALS', 'NXDOMAIN')],
+    [of('RESPONSE_CODE', 'EQUALS', 'RCODE12')],
+    [of('RESPONSE_CODE', 'EQUALS', 'anything', { regex: '.' })],
+    [of('TEXT_BODY', 'GREATER_THAN', '2026-01-01', { property: 'released (.*)' })],
+    [of('TEXT_BODY', 'IS_NULL', '', { property: 'Exception' })],
+    [of('HEADERS', 'LESS_THAN', 'v2', { property: ' X-Version ' })],
+    [of('HEADERS', 'IS_NULL', '', { property: 'x header:' })],
+    [of('HEADERS', 'NOT_CONTAINS', 'a', { property: 'x header:' })],
+    [of('JSON_BODY', 'GREATER_THAN', 'v1', { property: '$.version' })],
+    [of('JSON_BODY', 'IS_NULL')],
+    [of('JSON_BODY', 'LESS_THAN', '5')],
+    [of('JSON_ANSWER', 'HAS_KEY', 'Answer')],
+    [of('JSON_ANSWER', 'EQUALS', '192.0.2.1', { property: '$.Answer[0].data' })],
+    [of('JSON_ANSWER', 'EQUALS', '192.0.2.1', { property: '$..data' })],
+    [of('JSON_ANSWER', 'IS_NULL', '', { property: '$.Authority' })],
+    [of('JSON_RESPONSE', 'LESS_THAN', '1', { property: '$.packetLoss' })],
+  ])('%j', (given) => {
+    expect(problemOf(given)).toBeNull();
+  });
+
+  test('also if its target has a variable, whose value is unknown', () => {
+    expect(problemOf(of('RESPONSE_CODE', 'EQUALS', '{{CODE}}'))).toBeNull();
+    expect(problemOf(of('STATUS_CODE', 'CONTAINS', '{{ CODE }}'))).toBeNull();
+    expect(problemOf(of('STATUS_CODE', 'HAS_KEY', '{{CODE}}'))).not.toBeNull();
+  });
+});
+
+test('problems name the position of their assertion, and skip those that are not judged', () => {
+  const good = assertionOf(of('STATUS_CODE', 'EQUALS', '200'));
+  const bad = assertionOf(of('STATUS_CODE', 'IS_NULL'));
+  const problems = assertionProblems([good, null, bad, good, bad]);
+  expect(problems.map(({ path }) => path)).toEqual([
+    [2, 'comparison'],
+    [4, 'comparison'],
+  ]);
+});
+
+describe('for any assertion that the schema accepts', () => {
+  const targets = fc.oneof(
+    fc.constantFrom(
+      '',
+      'null',
+      '0',
+      '200',
+      '-1',
+      '1e3',
+      '{}',
+      '[]',
+      '{"a":1}',
+      'NOERROR',
+      'RCODE1',
+    ),
+    fc.integer({ min: -5, max: 1100 }).map(String),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+    fc.string({ maxLength: 8 }),
+  );
+  const properties = fc.oneof(
+    fc.constantFrom(
+      '',
+      '$',
+      '$.Answer',
+      '$.Nothing',
+      '$.packetLoss',
+      '$..x',
+      'vary',
+      'a b',
+      '(\\d)',
+    ),
+    fc.constantFrom(...LATENCY_PROPERTIES),
+  );
+  const assertions = fc
+    .constantFrom(...RUNNABLE_CHECK_TYPES)
+    .chain((type) =>
+      fc.record({
+        type: fc.constant(type),
+        assertion: fc.record({
+          source: fc.constantFrom<AssertionSource>(...ASSERTION_SOURCES[type]),
+          property: properties,
+          comparison: fc.constantFrom(...COMPARISONS),
+          target: targets,
+          regex: fc.constantFrom(null, null, '', '\\d', '(x)?', 'O.*'),
+        }),
+      }),
+    )
+    .filter(
+      ({ type, assertion }) =>
+        CHECK_SHAPES[type].shape.request.shape.assertions.safeParse([assertion]).success,
+    );
+
+  const numbers = fc.double({ min: 0, max: 40_000, noNaN: true });
+  const texts = fc.oneof(fc.constantFrom('', 'null', '200', 'NOERROR', 'x'), fc.string());
+  const latency = fc.record({
+    avg: fc.option(numbers),
+    min: fc.option(numbers),
+    max: fc.option(numbers),
+    stdDev: fc.option(numbers),
+  });
+  const json = fc.jsonValue({ maxDepth: 2 });
+  const DNS = ['Status', 'TC', 'RD', 'RA', 'AD', 'CD', 'Question', 'Answer'];
+  const valueIn = (source: AssertionSource): fc.Arbitrary<SourceValue> => {
+    switch (source) {
+      case 'STATUS_CODE':
+        return fc.integer({ min: 200, max: 999 }).map((value) => ({ kind: 'number', value }));
+      case 'RESPONSE_TIME':
+        return numbers.map((value) => ({ kind: 'number', value }));
+      case 'LATENCY':
+        return latency.map((value) => ({ kind: 'json', value }));
+      case 'RESPONSE_CODE':
+        return fc.nat({ max: 4095 }).map((code) => ({ kind: 'text', text: rcodeName(code) }));
+      case 'HEADERS':
+        return texts.map((text) => ({ kind: 'headers', headers: { vary: text } }));
+      case 'JSON_BODY':
+        return json.map((value) => ({ kind: 'json-text', text: JSON.stringify(value) }));
+      case 'JSON_ANSWER':
+        return fc
+          .record(Object.fromEntries(DNS.map((field) => [field, json])))
+          .map((value) => ({ kind: 'json', value }));
+      case 'JSON_RESPONSE':
+        return fc
+          .record({ packetLoss: numbers, latency, hostname: texts })
+          .map((value) => ({ kind: 'json', value }));
+      default:
+        return texts.map((text) => ({ kind: 'text', text }));
+    }
+  };
+
+  test('a problem means that the agent lets it fail for every value of its source', () => {
+    const cases = assertions.chain(({ assertion }) =>
+      fc.record({ assertion: fc.constant(assertion), value: valueIn(assertion.source) }),
+    );
+    let refused = 0;
+    fc.assert(
+      fc.property(cases, ({ assertion, value }) => {
+        const [problem] = assertionProblems([assertion]);
+        // The order of texts may hold, but means nothing for numbers.
+        const isOrder = ['GREATER_THAN', 'LESS_THAN'].includes(assertion.comparison);
+        if (problem === undefined || (isOrder && /a number/.test(problem.message))) return;
+        refused += 1;
+        const input = assertionInput(assertion, value);
+        expect(evaluateAssertion(assertion, input, parseJson).error).not.toBeNull();
+      }),
+      { numRuns: 3000 },
+    );
+    expect(refused).toBeGreaterThan(300);
+  });
+});
