@@ -4,11 +4,12 @@ import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
 import { migrate } from '../../../src/service/database/migrate.ts';
 import { openStore } from '../../../src/service/database/open-store.ts';
+import type { Store } from '../../../src/service/database/store.ts';
 import type { Features } from '../../../src/service/features.ts';
 import { silentLog, storeConfig } from '../../support/database/silent-store.ts';
 import { startServiceApp } from '../../support/service/service-app.ts';
 import { testFeatures } from '../../support/service/service-features.ts';
-import { makeData } from '../analytics/data.ts';
+import { type MadeData, makeData } from '../analytics/data.ts';
 import type { Measured, Part, PartContext } from '../part.ts';
 import { median, quantile } from '../row.ts';
 import { openPostgres } from '../service/bench-database.ts';
@@ -168,6 +169,8 @@ async function measure(
           },
         );
         measured.push(rolledUpRow(what, data.results, values));
+        progress('usual response times');
+        measured.push(await usualTimes(features, { store, accountId, data, rounds }));
         return measured;
       } finally {
         await service.close();
@@ -179,6 +182,55 @@ async function measure(
     await store.close();
   }
 }
+
+/** From roll-ups of days, beside the same estimate from those of hours. */
+async function usualTimes(
+  { availability }: Features,
+  {
+    store,
+    accountId,
+    data,
+    rounds,
+  }: {
+    readonly store: Store;
+    readonly accountId: string;
+    readonly data: MadeData;
+    readonly rounds: number;
+  },
+): Promise<Measured> {
+  const { minutely, parallel, other } = data.ids;
+  const checkIds = [...minutely, ...parallel, ...other].slice(0, CHECKS_OF_PAGE);
+  const timed = (work: () => Promise<unknown>): Promise<readonly number[]> =>
+    percentiles(
+      rounds,
+      async () => '',
+      async () => {
+        const askedMs = performance.now();
+        await work();
+        return performance.now() - askedMs;
+      },
+    );
+  return {
+    measure: `Roll-ups: usual response time of ${checkIds.length} checks, of ${data.results.toLocaleString('en')} results, 95th percentile`,
+    values: await timed(() => availability.usualResponseTimes(accountId, checkIds)),
+    unit: 'ms',
+    beside: {
+      name: 'from hours',
+      values: await timed(() => store.query(USUAL_OF_HOURS, [accountId, checkIds])),
+    },
+  };
+}
+
+const USUAL_OF_HOURS = `
+  select check_id, percentile_cont(0.5) within group (order by average) as usual
+  from (
+    select check_id, (sum(response_time_sum) / sum(response_time_count))::float8 as average
+    from result_rollups
+    where account_id = $1 and check_id = any($2::text[]) and span = 60
+      and start >= now() - interval '7 days' and passed and response_time_count > 0
+    group by check_id, start
+  ) as hours
+  group by check_id`;
 
 function rolledUpRow(what: string, results: number, values: readonly number[]): Measured {
   return {

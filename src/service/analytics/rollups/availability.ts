@@ -69,7 +69,6 @@ export interface Availability {
 const QUARTER_MINUTES = 15;
 const QUARTER_MS = QUARTER_MINUTES * 60_000;
 const QUARTERS = 96;
-const HOUR_MS = 3_600_000;
 const DAY_MINUTES = 1_440;
 const USUAL_DAYS = 7;
 
@@ -182,8 +181,9 @@ function recentQuarters(nowMs: number): { readonly fromMs: number; readonly toMs
   return { fromMs: lastMs - (QUARTERS - 1) * QUARTER_MS, toMs: lastMs + QUARTER_MS };
 }
 
+/** A day is rolled up some minutes after its end. */
 function usualWindow(nowMs: number): { readonly fromMs: number; readonly toMs: number } {
-  return { fromMs: startOf(nowMs, HOUR_MS) - USUAL_DAYS * DAY_MS, toMs: nowMs };
+  return { fromMs: startOf(nowMs, DAY_MS) - USUAL_DAYS * DAY_MS, toMs: nowMs };
 }
 
 function countsOf(startMs: number, counts: RunCounts | undefined): IntervalCounts {

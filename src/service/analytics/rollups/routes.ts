@@ -30,7 +30,7 @@ const response = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'Milliseconds, an estimate: the median of the hourly averages of passed runs in the last 7 days. Of ICMP checks, that of the average latency. null before the first complete hour.',
+      'Milliseconds, an estimate: the median of the daily averages of passed runs in the last 7 days (UTC), before the first complete day of the hourly ones. Of ICMP checks, that of the average latency. null before the first complete hour.',
     ),
   days: z
     .array(z.strictObject({ date: z.iso.date(), ...counts, missed }))

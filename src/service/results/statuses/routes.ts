@@ -60,7 +60,7 @@ const status = z.strictObject({
     .number()
     .nullable()
     .describe(
-      'In ms: the median of the hourly averages of passed runs in the last 7 days; of ICMP checks, that of the average latency. null before the first complete hour.',
+      'In ms: the median of the daily averages of passed runs in the last 7 days (UTC), before the first complete day of the hourly ones; of ICMP checks, that of the average latency. null before the first complete hour.',
     ),
   lastError: z
     .strictObject({

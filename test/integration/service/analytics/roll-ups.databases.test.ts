@@ -115,13 +115,14 @@ describe.each(databases)('on %s', (kind) => {
       const { clock } = fixture();
       clock.stepWall(14 * 60_000);
       await rollUp();
-      // The hours are over: their averages are 33.3, 0.7 and 60.05.
-      expect(await get(`${PATH}?days=4`)).toEqual({ ...before, usualResponseTime: 33.3 });
+      // The averages of the days are 33.3 and 40.3 (120, 0.1 and 0.7).
+      const usualResponseTime = expect.closeTo((33.3 + 120.8 / 3) / 2, 6);
+      expect(await get(`${PATH}?days=4`)).toEqual({ ...before, usualResponseTime });
       const [status] = await get('/v1/check-statuses?cells=true');
       const eachQuarter = (name: string): readonly number[] =>
         before.quarterHours.map((quarter: Record<string, number>) => quarter[name]);
       expect(status).toMatchObject({
-        usualResponseTime: 33.3,
+        usualResponseTime,
         cells: {
           from: before.quarterHours[0].start,
           minutes: 15,
@@ -266,6 +267,23 @@ describe.each(databases)('on %s', (kind) => {
       clock.stepWall(33 * DAY_MS);
       await rollUp();
       expect(await marks()).toEqual([]);
+    });
+
+    it('give the usual response time by hours until the first day is complete', async () => {
+      const { clock } = fixture();
+      await bring(
+        { slot: minutesAgo(5), responseTime: 120 },
+        { slot: minutesAgo(10), responseTime: 0.1, runLocation: 'oslo' },
+        { slot: minutesAgo(3 * HOUR_MINUTES), responseTime: 0.7 },
+      );
+      const usual = async () => (await get(PATH)).usualResponseTime;
+      expect(await usual()).toBeNull();
+      clock.stepWall(7 * 60_000);
+      await rollUp();
+      expect(await usual()).toBeCloseTo((60.05 + 0.7) / 2, 6);
+      clock.stepWall(7 * 60_000);
+      await rollUp();
+      expect(await usual()).toBeCloseTo(120.8 / 3, 6);
     });
 
     it('are made of results from before roll-ups, check by check', async () => {
