@@ -15,6 +15,7 @@ import { analyticsRoutes } from './analytics/routes.ts';
 import { apiKeysRoutes } from './api-keys/routes.ts';
 import { artifactsRoutes } from './artifacts/routes.ts';
 import { agentArtifactsRoutes } from './artifacts/upload.routes.ts';
+import { bulkChecksRoutes } from './bulk/routes.ts';
 import { checkGroupsRoutes } from './check-groups/routes.ts';
 import { handoversRoutes } from './check-runs/handovers.routes.ts';
 import { checkRunsRoutes } from './check-runs/routes.ts';
@@ -54,6 +55,7 @@ export function apiRoutes(
 ): readonly FastifyPluginAsync[] {
   return [
     checksRoutes(features),
+    bulkChecksRoutes({ ...features, stopping }),
     heartbeatsRoutes(features),
     heartbeatEventsRoutes(features),
     heartbeatPingsRoutes(features),

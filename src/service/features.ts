@@ -18,6 +18,8 @@ import { type Availability, createAvailability } from './analytics/rollups/avail
 import { createRollUps, type RollUps } from './analytics/rollups/roll-up.ts';
 import { type ApiKeys, createApiKeys } from './api-keys/api-keys.ts';
 import { type Artifacts, createArtifacts } from './artifacts/artifacts.ts';
+import type { BulkChecks } from './bulk/bulk-checks.ts';
+import { createBulkFeature } from './bulk/create-feature.ts';
 import { type CheckGroups, createCheckGroups } from './check-groups/check-groups.ts';
 import { type CheckRuns, createCheckRuns } from './check-runs/check-runs.ts';
 import { createCheckVariables } from './checks/check-variables.ts';
@@ -86,6 +88,7 @@ export interface Features
   readonly apiKeys: ApiKeys;
   readonly artifacts: Artifacts;
   readonly availability: Availability;
+  readonly bulkChecks: BulkChecks;
   readonly checkGroups: CheckGroups;
   readonly checkResults: CheckResults;
   readonly checkRuns: CheckRuns;
@@ -206,6 +209,7 @@ export function createFeatures(given: FeatureParts): Features {
     retentionDays,
   });
   const outdatedStates = createOutdatedStates(parts);
+  const checks = createChecks({ ...parts, checkVariables, outdatedStates });
   const events = createEvents(parts);
   const idempotency = createIdempotency(parts);
   const userFeatures = createUserFeatures({
@@ -265,11 +269,19 @@ export function createFeatures(given: FeatureParts): Features {
     apiKeys: createApiKeys(parts),
     artifacts,
     availability,
+    bulkChecks: createBulkFeature({
+      ...parts,
+      ...heartbeatFeatures,
+      checkVariables,
+      outdatedStates,
+      checks,
+      checkRuns,
+    }),
     checkGroups: createCheckGroups(parts),
     checkResults: createCheckResults(parts),
     checkRuns,
     checkStatuses: createCheckStatuses({ ...parts, availability, outdatedStates }),
-    checks: createChecks({ ...parts, checkVariables, outdatedStates }),
+    checks,
     clientCertificates,
     errorGroups,
     events,

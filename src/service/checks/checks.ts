@@ -28,13 +28,19 @@ import type { Sql, Store } from '../database/store.ts';
 import { conflict, invalid, notFound, type RequestProblem } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
-import { bodyProblem, unstorableTexts, validBody } from '../http/resources/input-problems.ts';
+import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import type { OutdatedStates } from '../results/statuses/outdated-states.ts';
-import type { CheckFilter } from './check-filter.sql.ts';
 import { lockReferences } from './check-references.ts';
+import {
+  type CheckCriteria,
+  canMatch,
+  requireMatching,
+  type SelectedCheck,
+} from './check-selection.ts';
 import type { CheckVariables } from './check-variables.ts';
 import { refuseMaskedVariables, withRetainedVariables } from './retained-variables.ts';
+import { selectByFilter, selectByIds } from './selection.sql.ts';
 import {
   deleteCheck,
   findCheck,
@@ -63,7 +69,7 @@ export interface ChecksParts {
 /** Fields of a check as a caller sent them, not validated yet. */
 export type CheckInput = Readonly<Record<string, unknown>>;
 
-export type CheckQuery = Page & Omit<CheckFilter, 'accountId'>;
+export type CheckQuery = Page & CheckCriteria;
 
 /**
  * The checks of an account. With `type`, only checks of that type are found. Heartbeats are listed, read
@@ -82,8 +88,16 @@ export interface Checks {
   put(key: AccountKey, input: CheckInput, options: PutOptions): Promise<CheckView>;
   remove(
     key: AccountKey,
-    options?: { readonly type?: StoredCheckType; readonly precondition?: CheckPrecondition },
+    options?: Omit<ChangeOptions, 'type'> & { readonly type?: StoredCheckType },
   ): Promise<void>;
+  /** In the order of the ids, including those that no check has. */
+  selectIds(accountId: string, ids: readonly string[]): Promise<readonly SelectedCheck[]>;
+  /** The oldest that match, and how many match. */
+  selectMatching(
+    accountId: string,
+    criteria: CheckCriteria,
+    limit: number,
+  ): Promise<{ readonly total: number; readonly found: readonly SelectedCheck[] }>;
 }
 
 /** On what GET shows of the check; without views where there is none. */
@@ -92,6 +106,8 @@ export type CheckPrecondition = Precondition<CheckView> | undefined;
 export interface ChangeOptions {
   readonly type?: RunnableCheckType | undefined;
   readonly precondition?: CheckPrecondition;
+  /** The filter that selected the check, which it must still match (412); null for none. */
+  readonly matching?: CheckCriteria | null;
 }
 
 export interface CreateOptions {
@@ -205,10 +221,8 @@ export function createChecks(parts: ChecksParts): Checks {
     },
 
     async *list(accountId, { limit, page, walk, ...filters }) {
-      // No name, tag or location contains such a text, and PostgreSQL would refuse it.
-      const { tags, search, location, states } = filters;
-      if (unstorableTexts([...tags, search, location]).length > 0) return;
-      if (states.length > 0) await outdatedStates.refresh({ accountId, checkId: null });
+      if (!canMatch(filters)) return;
+      if (filters.states.length > 0) await outdatedStates.refresh({ accountId, checkId: null });
       const range = rangeOf({ limit, page, ...(walk === undefined ? {} : { walk }) });
       const filter = { accountId, ...filters, range };
       const entries = await listCheckEntries(store, filter);
@@ -217,10 +231,11 @@ export function createChecks(parts: ChecksParts): Checks {
       );
     },
 
-    update({ accountId, id }, input, { type, precondition } = {}) {
+    update({ accountId, id }, input, { type, precondition, matching = null } = {}) {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (!isOfType(stored, type)) throw notFound('check');
+        await requireMatching(tx, { accountId, id }, matching);
         precondition?.(await viewOf(tx, accountId, stored));
         return change(tx, accountId, stored, input);
       });
@@ -253,14 +268,23 @@ export function createChecks(parts: ChecksParts): Checks {
       });
     },
 
-    async remove({ accountId, id }, { type, precondition } = {}) {
+    async remove({ accountId, id }, { type, precondition, matching = null } = {}) {
       await store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (!isOfType(stored, type)) throw notFound('check');
+        await requireMatching(tx, { accountId, id }, matching);
         precondition?.(await viewOf(tx, accountId, stored));
         await lockReferences(tx, { accountId, before: stored.check, after: null });
         await deleteCheck(tx, { accountId, id });
       });
+    },
+
+    selectIds: (accountId, ids) => selectByIds(store, { accountId, ids }),
+
+    async selectMatching(accountId, criteria, limit) {
+      if (!canMatch(criteria)) return { total: 0, found: [] };
+      if (criteria.states.length > 0) await outdatedStates.refresh({ accountId, checkId: null });
+      return selectByFilter(store, { accountId, ...criteria }, limit);
     },
   };
 }

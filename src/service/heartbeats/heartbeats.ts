@@ -6,7 +6,9 @@ import {
 } from '../alerts/channels/check-subscriptions.ts';
 import { type CheckView, viewOf, withoutSubscriptions } from '../alerts/channels/check-views.ts';
 import { lockReferences } from '../checks/check-references.ts';
+import { requireMatching } from '../checks/check-selection.ts';
 import {
+  type ChangeOptions,
   type CheckInput,
   type CheckPrecondition,
   type CreateOptions,
@@ -44,7 +46,11 @@ export interface Heartbeats {
   /** With a new UUID and a new token. */
   create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
   /** Replaces each given field as a whole. The token does not change. */
-  update(key: AccountKey, input: CheckInput, precondition?: CheckPrecondition): Promise<CheckView>;
+  update(
+    key: AccountKey,
+    input: CheckInput,
+    options?: Omit<ChangeOptions, 'type'>,
+  ): Promise<CheckView>;
   /** Like `update`; creates the heartbeat if none has the id. */
   put(
     key: AccountKey,
@@ -119,10 +125,11 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
       });
     },
 
-    update({ accountId, id }, input, precondition) {
+    update({ accountId, id }, input, { precondition, matching = null } = {}) {
       return store.transaction(async (tx) => {
         const before = heartbeatIn(await lockCheck(tx, { accountId, id }));
         if (before === null) throw notFound('heartbeat check');
+        await requireMatching(tx, { accountId, id }, matching);
         precondition?.(await shown(tx, accountId, id));
         return change(tx, accountId, before, input);
       });

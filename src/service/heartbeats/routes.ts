@@ -162,7 +162,9 @@ export function heartbeatsRoutes({
         },
       },
       async (request) => {
-        const updated = await heartbeats.update(keyOf(request), request.body, requiredBy(request));
+        const updated = await heartbeats.update(keyOf(request), request.body, {
+          precondition: requiredBy(request),
+        });
         return present(updated, request);
       },
     );

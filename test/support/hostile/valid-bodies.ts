@@ -31,6 +31,12 @@ const BODIES: Readonly<Record<string, Make>> = {
     name: 'A job',
     heartbeat: { period: 1, periodUnit: 'DAYS', grace: 1, graceUnit: 'HOURS' },
   }),
+  // The route lets everyone in who may run checks; its other actions need a higher role.
+  '/v1/checks/bulk': ({ checkIds, slug }) => ({
+    action: 'run',
+    ids: [checkIds.url],
+    location: slug,
+  }),
   '/v1/checks/:id/run': ({ slug }) => ({ location: slug }),
   '/v1/check-groups': ({ slug }) => ({ name: 'A group', privateLocations: [slug] }),
   '/v1/private-locations': (_, isNew) => ({

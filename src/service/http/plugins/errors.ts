@@ -14,6 +14,13 @@ const STORE_RETRY_SECONDS = 5;
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 const DRAIN_LIMIT_MS = 5_000;
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The response to an error. Logs the error where the service is at fault. */
+    answerTo(error: unknown, request: FastifyRequest): ServiceError;
+  }
+}
+
 /** Errors of Fastify itself, by code. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, (request: FastifyRequest) => ServiceError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (request) =>
@@ -52,7 +59,7 @@ export function addErrors(
   },
 ): void {
   const { log, allowed, clock } = parts;
-  app.setErrorHandler(async (error: unknown, request, reply) => {
+  app.decorate('answerTo', (error: unknown, request: FastifyRequest) => {
     const answer = serviceErrorOf(error, request);
     if (answer.status >= 500) {
       const level = answer.status === 500 ? 'error' : 'warn';
@@ -66,6 +73,10 @@ export function addErrors(
         answer.status === 500 ? 'a request failed by a fault of the service' : answer.message,
       );
     }
+    return answer;
+  });
+  app.setErrorHandler(async (error: unknown, request, reply) => {
+    const answer = app.answerTo(error, request);
     // A client that keeps sending gets the answer, and loses the connection.
     if (!(await drain(request.raw, clock))) reply.header('connection', 'close');
     return sendError(reply, answer);

@@ -243,6 +243,9 @@ export const partsScenario: Scenario = {
       await done(200, 'PATCH', `/v1/alert-channels/${channel.id}`, {
         subscriptions: [{ checkId: 'shop' }],
       });
+      await done(200, 'POST', '/v1/checks/bulk', { action: 'mute', ids: ['shop'] });
+      const filter = { type: ['URL'], search: check.name, groupId: group.id };
+      await done(200, 'POST', '/v1/checks/bulk', { action: 'unmute', filter, expected: 1 });
       const keys = `/v1/private-locations/${berlin.id}/keys`;
       // Lost answers allow up to this many.
       await fixture.ask('POST', keys);
