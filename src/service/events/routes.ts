@@ -81,8 +81,11 @@ export function eventsRoutes({ events, apiKeys, stopping }: EventsRoutesParts): 
     stopping.addEventListener('abort', end, { once: true });
     const send = (text: string): void => {
       if (ended.signal.aborted) return;
-      raw.write(text);
-      if (raw.writableLength <= MAX_UNREAD_BYTES) return;
+      // What it did not read of earlier events: one batch may be longer, and it could never resume.
+      if (raw.writableLength <= MAX_UNREAD_BYTES) {
+        raw.write(text);
+        return;
+      }
       events.countSlow();
       raw.destroy();
     };

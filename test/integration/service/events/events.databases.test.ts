@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import { insertAccount } from '../../../../src/service/accounts/sql.ts';
 import { apiRoutes } from '../../../../src/service/api-routes.ts';
+import { openStore } from '../../../../src/service/database/open-store.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import { deleteEventsBefore } from '../../../../src/service/events/sql.ts';
 import type { Features } from '../../../../src/service/features.ts';
@@ -14,7 +15,11 @@ import {
   newPostgresDatabase,
   openMigratedStore,
   openOnPostgres,
+  silentLog,
+  storeConfig,
 } from '../../../support/database/databases.ts';
+import { startPgBouncer } from '../../../support/database/pgbouncer.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import {
   type Ask,
   type Reply,
@@ -22,6 +27,7 @@ import {
   startServiceApp,
 } from '../../../support/service/service-app.ts';
 import { testFeatures } from '../../../support/service/service-features.ts';
+import { openBrowser } from '../../../support/users/browser.ts';
 
 interface Received {
   readonly id: string;
@@ -37,12 +43,14 @@ interface Replica {
   close(): Promise<void>;
 }
 
-async function startReplica(store: Store): Promise<Replica> {
+async function startReplica(store: Store, clock: Clock = systemClock): Promise<Replica> {
   const stopping = new AbortController();
   const work = new AbortController();
-  const { features, close } = await testFeatures(store, systemClock);
+  const { features, close } = await testFeatures(store, clock);
   const app = await startServiceApp(apiRoutes(features, stopping.signal), {
     store,
+    sessions: features.sessions.cache,
+    site: features.site,
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
     config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
@@ -66,6 +74,8 @@ async function startReplica(store: Store): Promise<Replica> {
 /** A client that follows events, as a browser's EventSource does. */
 class EventClient {
   readonly received: Received[] = [];
+  /** Comments, which keep the connection open. */
+  heartbeats = 0;
   lastId = '';
   readonly #response: IncomingMessage;
   #text = '';
@@ -76,11 +86,13 @@ class EventClient {
     response.setEncoding('utf8');
     response.on('data', (text: string) => this.#read(text));
     response.on('error', () => {});
+    response.on('close', () => this.#changed());
   }
 
   static async open(
     { app }: Replica,
-    key: string,
+    /** null: a cookie in the headers. */
+    key: string | null,
     { query = '', headers = {} }: { query?: string; headers?: Record<string, string> } = {},
   ): Promise<EventClient> {
     const sent = request({
@@ -88,7 +100,11 @@ class EventClient {
       port: app.port,
       path: `/v1/events${query}`,
       agent: new Agent({ keepAlive: false }),
-      headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream', ...headers },
+      headers: {
+        ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+        accept: 'text/event-stream',
+        ...headers,
+      },
     });
     sent.end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -109,8 +125,26 @@ class EventClient {
     return this.received.map(({ event, data }) => `${event} ${data.resourceId}`);
   }
 
+  /** Waits for a heartbeat after so many, or the end of the stream. */
+  async heartbeatAfter(count: number): Promise<void> {
+    await this.#until(() => this.heartbeats > count || this.isEnded);
+  }
+
+  /** Stops reading, like a client that is busy. */
+  pause(): void {
+    this.#response.pause();
+  }
+
+  resume(): void {
+    this.#response.resume();
+  }
+
+  get isEnded(): boolean {
+    return this.#response.closed;
+  }
+
   async ended(): Promise<void> {
-    if (!this.#response.closed) await once(this.#response, 'close');
+    await this.#until(() => this.isEnded);
   }
 
   async close(): Promise<void> {
@@ -131,6 +165,7 @@ class EventClient {
     const parts = this.#text.split('\n\n');
     this.#text = parts.pop() ?? '';
     for (const part of parts) {
+      if (part === ':') this.heartbeats += 1;
       const fields = Object.fromEntries(
         part.split('\n').map((line) => [line.split(': ')[0], line.slice(line.indexOf(': ') + 2)]),
       );
@@ -152,7 +187,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     if (kind === 'postgres') {
       const url = await newPostgresDatabase('migrated');
       stores = [await openOnPostgres(url), await openOnPostgres(url)];
-      replicas = await Promise.all(stores.map(startReplica));
+      replicas = await Promise.all(stores.map((store) => startReplica(store)));
     } else {
       const store = await openMigratedStore(kind);
       stores = [store];
@@ -333,8 +368,137 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     expect(first().features.events.counts()).toMatchObject({ open: 0 });
   });
 
+  describe('in a stream while time passes', () => {
+    const clock = new FakeClock();
+    let replica: Replica | null = null;
+    beforeEach(async () => {
+      replica = await startReplica(first().store, clock);
+    });
+    afterEach(() => replica?.close());
+    const own = (): Replica => replica as Replica;
+    /** A heartbeat of each of the streams, or its end. */
+    const beat = async (...clients: readonly EventClient[]): Promise<void> => {
+      const before = clients.map(({ heartbeats }) => heartbeats);
+      await clock.advance(15_000);
+      await Promise.all(clients.map((client, at) => client.heartbeatAfter(before[at] ?? 0)));
+    };
+
+    it('come after heartbeats, which keep an idle stream open', async () => {
+      const client = await EventClient.open(own(), key);
+      for (const _ of [1, 2, 3]) await beat(client);
+      expect(client.heartbeats).toBe(3);
+      const id = await addLocation('berlin');
+      while (client.received.length === 0) await clock.advance(1_000);
+      expect(await client.first(1)).toEqual([`location.created ${id}`]);
+      await client.close();
+    });
+
+    it('end after a quarter of an hour, so that the client is authenticated anew', async () => {
+      const client = await EventClient.open(own(), key);
+      while (!client.isEnded) await beat(client);
+      expect(client.heartbeats).toBe(60);
+      expect(own().features.events.counts()).toMatchObject({ open: 0, slow: 0 });
+    });
+
+    it('end soon after their key was revoked, and those of other keys go on', async () => {
+      const { apiKeys } = own().features;
+      const made = await apiKeys.create(accountId, { name: 'b', role: 'read' });
+      const [client, other] = [
+        await EventClient.open(own(), made.key),
+        await EventClient.open(own(), key),
+      ];
+      await beat(client, other);
+      await apiKeys.revoke({ accountId, id: made.apiKey.id });
+      await beat(client, other);
+      expect([client.isEnded, other.isEnded]).toEqual([true, false]);
+      await other.close();
+    });
+
+    it('end soon after their user has signed out', async () => {
+      const email = `person-${accountId}@example.com`;
+      const invited = await own().app.ask('/v1/invitations', {
+        key,
+        method: 'POST',
+        body: { email, role: 'read' },
+      });
+      const token = String(invited.json.url).split('/').at(-1);
+      const browser = openBrowser(own().app.port);
+      await browser.ask('/v1/invitations/accept', {
+        method: 'POST',
+        body: { token, password: 'correct horse battery' },
+      });
+      const headers = { cookie: String(browser.cookie) };
+      const client = await EventClient.open(own(), null, { headers });
+      await beat(client);
+      expect(client.isEnded).toBe(false);
+      expect((await browser.ask('/v1/session', { method: 'DELETE' })).status).toBe(204);
+      await beat(client);
+      expect(client.isEnded).toBe(true);
+    });
+  });
+
+  it('end for a client that reads too slowly, which is counted and loses nothing', async () => {
+    const client = await EventClient.open(first(), key);
+    client.pause();
+    const { counts } = first().features.events;
+    let written = 0;
+    // What the sockets of both sides hold is up to the kernel.
+    while (counts().slow === 0 && written < 2_000) {
+      await first().store.query(
+        `select record_event($1, 'check.updated', n::text, jsonb_build_object('text', repeat('x', 50000)))
+         from generate_series($2::int, $2::int + 9) n`,
+        [accountId, written],
+      );
+      written += 10;
+    }
+    expect(counts()).toMatchObject({ slow: 1 });
+    client.resume();
+    await client.ended();
+    const names = client.received.map(({ data }) => data.resourceId);
+    const rest = await EventClient.open(second(), key, {
+      headers: { 'last-event-id': client.lastId },
+    });
+    await rest.first(written - names.length);
+    names.push(...rest.received.map(({ data }) => data.resourceId));
+    expect(names).toEqual(Array.from({ length: written }, (_, number) => String(number)));
+    expect(counts()).toMatchObject({ open: 0, slow: 1 });
+    await rest.close();
+  });
+
+  if (kind === 'postgres')
+    it('are notified past PgBouncer, which loses notifications', async () => {
+      const directUrl = await newPostgresDatabase('migrated');
+      const databaseUrl = await startPgBouncer(directUrl);
+      const store = await openStore(storeConfig({ databaseUrl, directUrl }), {
+        clock: systemClock,
+        log: silentLog(),
+      });
+      const replica = await startReplica(store);
+      try {
+        const notified = new Promise((resolve) => {
+          void store.listen('vedette_events', resolve);
+        });
+        const mine = randomUUID();
+        await insertAccount(store, { id: mine, name: 'mine', createdAtMs: 0 });
+        const made = await replica.features.apiKeys.create(mine, { name: 'a', role: 'admin' });
+        const client = await EventClient.open(replica, made.key);
+        const { json } = await replica.app.ask('/v1/private-locations', {
+          key: made.key,
+          method: 'POST',
+          body: { name: 'Berlin', slug: 'berlin' },
+        });
+        expect(await notified).toBe(mine);
+        expect(await client.first(1)).toEqual([`location.created ${json.id}`]);
+        await client.close();
+      } finally {
+        await replica.close();
+        await store.close();
+      }
+    });
+
   it('are refused with 429 above the number of streams that an account may have', async () => {
     const ends = new AbortController();
+    setMaxListeners(0, ends.signal);
     for (let stream = 0; stream < 200; stream += 1) {
       first().features.events.admit(accountId, ends.signal);
     }
