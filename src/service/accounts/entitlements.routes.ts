@@ -44,6 +44,7 @@ export function entitlementsRoutes({ plans }: { readonly plans: Plans }): Fastif
         config: { role: 'read' },
         schema: {
           tags: ['Accounts'],
+          operationId: 'getEntitlements',
           summary: 'Read the plan of the account',
           params: z.object({ accountId: z.string().min(1).max(100) }),
           response: { 200: response },

@@ -19,6 +19,7 @@ export function accountsRoutes({ accounts }: { readonly accounts: Accounts }): F
         config: { role: 'read' },
         schema: {
           tags: ['Accounts'],
+          operationId: 'listAccounts',
           summary: 'List the account of the key',
           response: { 200: z.array(response) },
         },

@@ -20,6 +20,7 @@ export function staticIpv6sRoutes({
         config: { role: 'read' },
         schema: {
           tags: ['Locations'],
+          operationId: 'listStaticIpv6s',
           summary: 'List the IPv6 addresses that checks of the public locations come from',
           response: {
             200: {

@@ -39,6 +39,7 @@ export function locationAgentErrorsRoutes(features: {
         config: { role: 'read' },
         schema: {
           tags: ['Private locations'],
+          operationId: 'listLocationAgentErrors',
           summary: "List the errors of a location's agents, newest first",
           description: `Errors of the agents themselves, not of checks. Retains the newest ${MAX_ERRORS_AN_AGENT} of each agent and ${MAX_AGENT_ERRORS} of each location.`,
           params: z.object({ id: uuidParam }),

@@ -67,6 +67,7 @@ export function locationAgentsRoutes({
         config: { role: 'read' },
         schema: {
           tags: TAGS,
+          operationId: 'listLocationAgents',
           summary: 'List the agents of a private location, oldest first',
           description: 'Includes ended agents, and agents that are gone, for a month.',
           params,
@@ -87,6 +88,7 @@ export function locationAgentsRoutes({
         config: CHANGING,
         schema: {
           tags: TAGS,
+          operationId: 'deleteLocationAgent',
           summary: 'End an agent: its checks move to the others, and its polls are refused',
           description:
             'It stays in the list, with the time in `ended_at`, until it is allowed again. The service still accepts its results: to block them, revoke the key.',
@@ -107,6 +109,7 @@ export function locationAgentsRoutes({
         config: CHANGING,
         schema: {
           tags: TAGS,
+          operationId: 'allowLocationAgent',
           summary: 'Let an ended agent poll again',
           description: 'The agent retries every few minutes, and at once after a restart.',
           params: agentParams,

@@ -44,6 +44,7 @@ export function checkAlertsRoutes({
         config: READ,
         schema: {
           tags: ['Check alerts'],
+          operationId: 'listCheckAlerts',
           summary: 'List the alerts of all checks, newest first',
           description:
             'Includes alerts that no channel receives. The window filters by the time of the alert.',

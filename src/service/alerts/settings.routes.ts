@@ -30,6 +30,7 @@ export function alertSettingsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'getAlertSettings',
           summary: 'Read the alert settings of the account',
           description: 'Includes the defaults of fields that were never set.',
           params,
@@ -48,6 +49,7 @@ export function alertSettingsRoutes({
       config: { ...ADMIN, conditional: true },
       schema: {
         tags: TAGS,
+        operationId: 'updateAlertSettings',
         summary: 'Change the alert settings of the account',
         description:
           'Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, from the next run.',

@@ -28,43 +28,45 @@ const point = z
   .catchall(z.number().nullable())
   .describe('The time, and each metric by its name; null where no run had it.');
 
-const response = z.strictObject({
-  checkId: z.string(),
-  name: z.string(),
-  checkType: z.enum(CHECK_TYPES),
-  activated: z.boolean(),
-  muted: z.boolean(),
-  frequency: z.number().describe('Minutes between runs.'),
-  from: z.iso.datetime().describe('The start of the window, inclusive.'),
-  to: z.iso.datetime().describe('The end of the window, exclusive.'),
-  tags: z.array(z.string()),
-  series: z.array(
-    z.strictObject({
-      runLocation: z.string().optional().describe('With groupBy=runLocation.'),
-      statusCode: z
-        .number()
-        .nullable()
-        .optional()
-        .describe('With groupBy=statusCode; null for the runs without an answer.'),
-      data: z.array(point).describe('By time.'),
-    }),
-  ),
-  pagination: z
-    .strictObject({ page: z.number(), limit: z.number() })
-    .describe('The page of series.'),
-  metadata: z
-    .record(
-      z.string(),
+const response = z
+  .strictObject({
+    checkId: z.string(),
+    name: z.string(),
+    checkType: z.enum(CHECK_TYPES),
+    activated: z.boolean(),
+    muted: z.boolean(),
+    frequency: z.number().describe('Minutes between runs.'),
+    from: z.iso.datetime().describe('The start of the window, inclusive.'),
+    to: z.iso.datetime().describe('The end of the window, exclusive.'),
+    tags: z.array(z.string()),
+    series: z.array(
       z.strictObject({
-        unit: z.enum(METRIC_UNITS),
-        label: z.string(),
-        aggregation: z
-          .enum(Object.keys(AGGREGATIONS) as (keyof typeof AGGREGATIONS)[])
-          .describe('How a point combines several runs.'),
+        runLocation: z.string().optional().describe('With groupBy=runLocation.'),
+        statusCode: z
+          .number()
+          .nullable()
+          .optional()
+          .describe('With groupBy=statusCode; null for the runs without an answer.'),
+        data: z.array(point).describe('By time.'),
       }),
-    )
-    .describe('Each metric by its name.'),
-});
+    ),
+    pagination: z
+      .strictObject({ page: z.number(), limit: z.number() })
+      .describe('The page of series.'),
+    metadata: z
+      .record(
+        z.string(),
+        z.strictObject({
+          unit: z.enum(METRIC_UNITS),
+          label: z.string(),
+          aggregation: z
+            .enum(Object.keys(AGGREGATIONS) as (keyof typeof AGGREGATIONS)[])
+            .describe('How a point combines several runs.'),
+        }),
+      )
+      .describe('Each metric by its name.'),
+  })
+  .meta({ title: 'AnalyticsReport' });
 
 /** Reports on checks of each type: src/service/README.md, "Analytics". */
 export function analyticsRoutes({
@@ -83,6 +85,7 @@ export function analyticsRoutes({
           config: { role: 'read', rateLimit: { max: REPORTS_PER_MINUTE } },
           schema: {
             tags: ['Analytics'],
+            operationId: `get${checkType.charAt(0)}${checkType.slice(1).toLowerCase()}Analytics`,
             summary: `Report how ${/^[AI]/.test(checkType) ? 'an' : 'a'} ${checkType} check did over time`,
             params,
             querystring: analyticsQuery(checkType),

@@ -18,15 +18,19 @@ const fields = {
   name: z.string().min(1).max(255).describe('A name for people.'),
   role: z.enum(ROLES).describe('What it may do; each role includes those before it.'),
 };
-const response = z.strictObject({
-  id: z.string(),
-  ...fields,
-  prefix: z.string().describe('The first characters of the key.'),
-  ...KEY_TIMES,
-});
-const newKeyResponse = response.extend({
-  key: z.string().describe('The whole key; it is shown only once.'),
-});
+const response = z
+  .strictObject({
+    id: z.string(),
+    ...fields,
+    prefix: z.string().describe('The first characters of the key.'),
+    ...KEY_TIMES,
+  })
+  .meta({ title: 'ApiKey' });
+const newKeyResponse = response
+  .extend({
+    key: z.string().describe('The whole key; it is shown only once.'),
+  })
+  .meta({ title: 'NewApiKey' });
 
 /** The keys of the API itself: src/service/README.md, "The API". */
 export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): FastifyPluginAsync {
@@ -39,6 +43,7 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
         config: { ...ADMIN, showsSecret: true },
         schema: {
           tags: TAGS,
+          operationId: 'createApiKey',
           summary: 'Create an API key',
           body: z.strictObject(fields),
           response: { 201: newKeyResponse },
@@ -57,6 +62,7 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
         config: ADMIN,
         schema: {
           tags: TAGS,
+          operationId: 'listApiKeys',
           summary: 'List API keys, oldest first, including revoked keys',
           querystring: z.strictObject(pageQuery),
           response: { 200: z.array(response) },
@@ -72,7 +78,13 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
       `${PATH}/:id`,
       {
         config: ADMIN,
-        schema: { tags: TAGS, summary: 'Read an API key', params, response: { 200: response } },
+        schema: {
+          tags: TAGS,
+          operationId: 'getApiKey',
+          summary: 'Read an API key',
+          params,
+          response: { 200: response },
+        },
       },
       async (request) => presentApiKey(await apiKeys.read(keyOf(request))),
     );
@@ -83,6 +95,7 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
         config: ADMIN,
         schema: {
           tags: TAGS,
+          operationId: 'deleteApiKey',
           summary: 'Revoke an API key permanently; the last admin key stays',
           params,
           response: { 204: NO_CONTENT },

@@ -42,6 +42,7 @@ export function artifactsRoutes(features: {
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'listArtifacts',
           summary: 'List the artifacts of a check result, by name',
           description:
             'Uploaded by agents of the location that ran it; empty until the result is stored.',
@@ -74,6 +75,7 @@ export function artifactsRoutes(features: {
         exposeHeadRoute: false,
         schema: {
           tags: TAGS,
+          operationId: 'downloadArtifact',
           summary: 'Download an artifact',
           description:
             'The file as uploaded; 404 until its result is stored. Supports If-None-Match, and Range (one range) with If-Range.',

@@ -21,6 +21,7 @@ export function checkGroupsRoutes({
 }): FastifyPluginAsync {
   return crudRoutes({
     path: '/v1/check-groups',
+    resource: 'CheckGroup',
     tag: 'Check groups',
     changing: { role: 'write' },
     id: { name: 'id', schema: numberParam.describe('The id of the group.') },

@@ -62,6 +62,7 @@ export function checkRunsRoutes({
         config: RUN,
         schema: {
           tags: TAGS,
+          operationId: 'runCheck',
           summary: 'Run a check once, now',
           description:
             'Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run: poll the run by its id until it is `done`.',
@@ -83,6 +84,7 @@ export function checkRunsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'getCheckRun',
           summary: 'Read the outcome of a run',
           description: 'Retained for RETENTION_DAYS + 2 days.',
           params: z.object({ id: uuidParam }),

@@ -58,6 +58,7 @@ export function anyCheckRoutes(checks: Checks, site: Site): FastifyPluginAsync {
         config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
+          operationId: 'createCheck',
           summary: 'Create a check of any type',
           querystring: putQuery,
           body: anyCheckBody,
@@ -78,6 +79,7 @@ export function anyCheckRoutes(checks: Checks, site: Site): FastifyPluginAsync {
         config: READ,
         schema: {
           tags: CHECK_TAGS,
+          operationId: 'listChecks',
           summary: 'List checks of all types, oldest first',
           querystring: listQuery,
           response: { 200: z.array(response) },
@@ -97,7 +99,13 @@ export function anyCheckRoutes(checks: Checks, site: Site): FastifyPluginAsync {
       '/v1/checks/:id',
       {
         config: READ,
-        schema: { tags: CHECK_TAGS, summary: 'Read a check', params, response: { 200: response } },
+        schema: {
+          tags: CHECK_TAGS,
+          operationId: 'getCheck',
+          summary: 'Read a check',
+          params,
+          response: { 200: response },
+        },
       },
       async (request) => presentAny(await checks.read(keyOf(request)), request),
     );
@@ -108,6 +116,7 @@ export function anyCheckRoutes(checks: Checks, site: Site): FastifyPluginAsync {
         config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
+          operationId: 'putCheck',
           summary: 'Update a check, or create it under a given id',
           description:
             'To create a check, the body needs a `checkType` and a `request`. Heartbeats have routes of their own.',
@@ -133,6 +142,7 @@ export function anyCheckRoutes(checks: Checks, site: Site): FastifyPluginAsync {
         config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
+          operationId: 'updateCheck',
           summary: 'Update a check',
           params,
           body: anyChange,
@@ -153,6 +163,7 @@ export function anyCheckRoutes(checks: Checks, site: Site): FastifyPluginAsync {
         config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
+          operationId: 'deleteCheck',
           summary: 'Delete a check',
           params,
           response: { 204: NO_CONTENT },

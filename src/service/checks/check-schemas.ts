@@ -149,11 +149,11 @@ export const anyCheckBody = z.preprocess(
     return z.NEVER;
   },
   z.discriminatedUnion('checkType', [
-    CHECK_SHAPES.URL,
-    CHECK_SHAPES.API,
-    CHECK_SHAPES.TCP,
-    CHECK_SHAPES.DNS,
-    CHECK_SHAPES.ICMP,
+    CHECK_SHAPES.URL.meta({ title: 'TypedUrlCheckInput' }),
+    CHECK_SHAPES.API.meta({ title: 'TypedApiCheckInput' }),
+    CHECK_SHAPES.TCP.meta({ title: 'TypedTcpCheckInput' }),
+    CHECK_SHAPES.DNS.meta({ title: 'TypedDnsCheckInput' }),
+    CHECK_SHAPES.ICMP.meta({ title: 'TypedIcmpCheckInput' }),
   ]),
 );
 

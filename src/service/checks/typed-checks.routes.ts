@@ -27,6 +27,8 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
   const schemas = TYPE_SCHEMAS[type];
   const { response } = schemas;
   const params = z.object({ id: checkId });
+  /** In names of operations: `UrlCheck`. */
+  const resource = `${type.charAt(0)}${type.slice(1).toLowerCase()}Check`;
   const noun = `${type} check`;
   const aNoun = `${/^[AI]/.test(type) ? 'an' : 'a'} ${noun}`;
 
@@ -42,6 +44,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
+          operationId: `create${resource}`,
           summary: `Create ${aNoun}`,
           querystring: putQuery,
           body: schemas.create,
@@ -63,6 +66,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: READ,
         schema: {
           tags: CHECK_TAGS,
+          operationId: `list${resource}s`,
           summary: `List ${noun}s, oldest first`,
           querystring: z.strictObject(listFields),
           response: { 200: z.array(response) },
@@ -85,6 +89,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: READ,
         schema: {
           tags: CHECK_TAGS,
+          operationId: `get${resource}`,
           summary: `Read ${aNoun}`,
           params,
           response: { 200: response },
@@ -102,6 +107,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
+          operationId: `put${resource}`,
           summary: `Update ${aNoun}, or create it under a given id`,
           description:
             'Omitted fields do not change; each given field replaces the stored one as a whole. If there is no such check, one is created, provided that the body has a `request`.',
@@ -125,6 +131,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
+          operationId: `update${resource}`,
           summary: `Update ${aNoun}`,
           description:
             'Omitted fields do not change; each given field replaces the stored one as a whole.',
@@ -148,6 +155,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         config: CONDITIONAL,
         schema: {
           tags: CHECK_TAGS,
+          operationId: `delete${resource}`,
           summary: `Delete ${aNoun}`,
           params,
           response: { 204: NO_CONTENT },

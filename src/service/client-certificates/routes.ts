@@ -22,6 +22,7 @@ export function clientCertificatesRoutes({
 }): FastifyPluginAsync {
   return crudRoutes({
     path: '/v1/client-certificates',
+    resource: 'ClientCertificate',
     tag: 'Client certificates',
     // Certificates are the identity of the checks.
     changing: { role: 'admin' },

@@ -38,6 +38,7 @@ export function errorGroupsRoutes({
         config: READ,
         schema: {
           tags: [TAG],
+          operationId: 'listErrorGroups',
           summary: 'List the error groups of a check, most recently seen first',
           querystring: query,
           response: { 200: z.array(response) },
@@ -58,6 +59,7 @@ export function errorGroupsRoutes({
         kind: 'check',
         id: uuidParam.describe('One of errorGroupIds of a result.'),
         response,
+        resource: 'ErrorGroup',
         summaries: { read: 'Read an error group', archive: 'Archive or unarchive an error group' },
         errorGroups,
         present,

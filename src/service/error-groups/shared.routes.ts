@@ -66,6 +66,7 @@ export function presentErrorGroup(group: ErrorGroup) {
 /** The routes that read and archive a group of one kind. */
 export function readAndArchiveRoutes<Shown>({
   path,
+  resource,
   tag,
   kind,
   id,
@@ -75,6 +76,8 @@ export function readAndArchiveRoutes<Shown>({
   present,
 }: {
   readonly path: string;
+  /** In names of operations. */
+  readonly resource: string;
   readonly tag: string;
   readonly kind: ErrorGroupKind;
   readonly id: z.ZodType<string>;
@@ -92,7 +95,10 @@ export function readAndArchiveRoutes<Shown>({
   return async (app) => {
     app.get<OfOne>(
       `${path}/:id`,
-      { config: READ, schema: { ...shared, summary: summaries.read } },
+      {
+        config: READ,
+        schema: { ...shared, operationId: `get${resource}`, summary: summaries.read },
+      },
       async (request) => {
         const { accountId } = callerOf(request);
         return present(await errorGroups.get(accountId, kind, request.params.id));
@@ -105,6 +111,7 @@ export function readAndArchiveRoutes<Shown>({
         config: CONDITIONAL,
         schema: {
           ...shared,
+          operationId: `update${resource}`,
           summary: summaries.archive,
           description:
             'archivedUntilNextEvent: true archives the group until a later run fails with the same message. archiveForEver: true archives it for ever; its archivedUntilNextEvent is true from then on. Either with false unarchives it.',

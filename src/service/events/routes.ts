@@ -43,6 +43,7 @@ export function eventsRoutes({ events, apiKeys, stopping }: EventsRoutesParts): 
         config: { role: 'read' },
         schema: {
           tags: ['Events'],
+          operationId: 'listEvents',
           summary: 'Follow the changes of the account as server-sent events, or list them',
           description:
             'With `Accept: text/event-stream` (or any type) a stream, which `cursor` or `Last-Event-ID` resumes; otherwise a list of the last two days, newest first.',

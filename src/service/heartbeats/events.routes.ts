@@ -25,14 +25,16 @@ const event = z.strictObject({
     .describe('The method and the address of the ping; for `FAILING`, that there was none.'),
   userAgent: z.string().describe('The User-Agent of the ping; empty if it had none.'),
 });
-const entry = event.extend({
-  pings: z
-    .int()
-    .min(0)
-    .describe(
-      'The number of pings: early pings within an hour, and all pings within a second, are one event.',
-    ),
-});
+const entry = event
+  .extend({
+    pings: z
+      .int()
+      .min(0)
+      .describe(
+        'The number of pings: early pings within an hour, and all pings within a second, are one event.',
+      ),
+  })
+  .meta({ title: 'HeartbeatEvent' });
 
 /** src/service/README.md, "Heartbeats". */
 const stats = z.strictObject({
@@ -42,10 +44,12 @@ const stats = z.strictObject({
   }),
   totalEntitiesCurrentPeriod: z.number().describe('The number of events in the current period.'),
 });
-const response = z.strictObject({
-  event,
-  stats: z.strictObject({ last24Hours: stats, last7Days: stats }),
-});
+const response = z
+  .strictObject({
+    event,
+    stats: z.strictObject({ last24Hours: stats, last7Days: stats }),
+  })
+  .meta({ title: 'HeartbeatEventWithStats' });
 
 const listQuery = z.strictObject({
   ...pageQuery,
@@ -72,6 +76,7 @@ export function heartbeatEventsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'listHeartbeatEvents',
           summary: 'List the events of a heartbeat check, newest first',
           params: z.object({ checkId }),
           querystring: listQuery,
@@ -94,6 +99,7 @@ export function heartbeatEventsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'getHeartbeatEvent',
           summary: 'Read an event of a heartbeat check, with recent statistics of the check',
           params: z.object({ checkId, id: uuidParam }),
           response: { 200: response },

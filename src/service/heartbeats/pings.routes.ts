@@ -37,6 +37,7 @@ export function heartbeatPingsRoutes({
       config: PUBLIC,
       schema: {
         tags: ['Heartbeats'],
+        operationId: 'pingHeartbeat',
         summary: 'Ping a heartbeat check',
         description:
           'Needs no API key, only the token. Ignores body and query. Pings within a second of another are counted and get the same response.',

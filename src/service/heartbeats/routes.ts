@@ -68,6 +68,7 @@ export function heartbeatsRoutes({
         config: CONDITIONAL,
         schema: {
           tags: TAGS,
+          operationId: 'createHeartbeatCheck',
           summary: 'Create a heartbeat check',
           description: 'Monitoring starts with the first ping to the `pingUrl` in the response.',
           querystring: putQuery,
@@ -89,6 +90,7 @@ export function heartbeatsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'listHeartbeatChecks',
           summary: 'List heartbeat checks, oldest first',
           querystring: z.strictObject(listFields),
           response: { 200: z.array(response) },
@@ -110,6 +112,7 @@ export function heartbeatsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'getHeartbeatCheck',
           summary: 'Read a heartbeat check',
           params,
           response: { 200: response },
@@ -126,6 +129,7 @@ export function heartbeatsRoutes({
         config: CONDITIONAL,
         schema: {
           tags: TAGS,
+          operationId: 'putHeartbeatCheck',
           summary: 'Update a heartbeat check, or create it under a given id',
           description:
             'Omitted fields do not change; each given field replaces the stored one as a whole. If no check has the id and the body has a `heartbeat`, creates a heartbeat check.',
@@ -153,6 +157,7 @@ export function heartbeatsRoutes({
         config: CONDITIONAL,
         schema: {
           tags: TAGS,
+          operationId: 'updateHeartbeatCheck',
           summary: 'Update a heartbeat check',
           description:
             'Omitted fields do not change; each given field replaces the stored one as a whole.',
@@ -175,6 +180,7 @@ export function heartbeatsRoutes({
         config: CONDITIONAL,
         schema: {
           tags: TAGS,
+          operationId: 'deleteHeartbeatCheck',
           summary: 'Delete a heartbeat check',
           params,
           response: { 204: NO_CONTENT },
@@ -192,6 +198,7 @@ export function heartbeatsRoutes({
         config: WRITE,
         schema: {
           tags: TAGS,
+          operationId: 'replacePingToken',
           summary: 'Replace the ping token of a heartbeat check',
           description: 'The ping URL changes; the old one stops working.',
           params,

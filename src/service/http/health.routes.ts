@@ -62,6 +62,7 @@ export function healthRoutes({
         config: PROBE,
         schema: {
           tags: TAGS,
+          operationId: 'getReadiness',
           summary: 'Readiness',
           description:
             '503 while the service stops, while the database does not answer in 2 s, and while it refuses results as its disk is full or it is read-only.',
@@ -82,6 +83,7 @@ export function healthRoutes({
         config: PROBE,
         schema: {
           tags: TAGS,
+          operationId: 'getLiveness',
           summary: 'Liveness',
           response: { 200: plain('Alive') },
         },
@@ -95,6 +97,7 @@ export function healthRoutes({
         config: PROBE,
         schema: {
           tags: TAGS,
+          operationId: 'getHealth',
           summary: 'State of the service as JSON',
           response: { 200: HEALTH },
         },
@@ -111,6 +114,7 @@ export function healthRoutes({
         config: PROBE,
         schema: {
           tags: TAGS,
+          operationId: 'getMetrics',
           summary: 'Metrics in the text format of Prometheus',
           response: { 200: plain('Metrics') },
         },

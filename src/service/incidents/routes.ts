@@ -64,6 +64,7 @@ export function incidentsRoutes({
 }): FastifyPluginAsync {
   return routesOf({
     path: '/v1/incidents',
+    resource: 'Incident',
     tag: 'Incidents',
     kind: dashboardIncidents,
     response: dashboardIncident,
@@ -87,6 +88,7 @@ export function statusPageIncidentsRoutes({
 }): FastifyPluginAsync {
   return routesOf({
     path: '/v1/status-pages/incidents',
+    resource: 'StatusPageIncident',
     tag: 'Status page incidents',
     kind: pageIncidents,
     response: pageIncident,
@@ -105,6 +107,7 @@ export function statusPageIncidentsRoutes({
 /** The routes of the incidents of one kind and of their updates. */
 function routesOf<Fields, Shown extends object, ShownUpdate>({
   path,
+  resource,
   tag,
   kind: { schemas, responseOnly },
   response,
@@ -115,6 +118,7 @@ function routesOf<Fields, Shown extends object, ShownUpdate>({
   presentUpdate,
 }: {
   readonly path: string;
+  readonly resource: string;
   readonly tag: string;
   readonly kind: {
     readonly schemas: {
@@ -135,6 +139,7 @@ function routesOf<Fields, Shown extends object, ShownUpdate>({
     await app.register(
       crudRoutes({
         path,
+        resource,
         tag,
         changing: { role: 'write' },
         id: { name: 'incidentId', schema: uuidParam },
@@ -165,6 +170,7 @@ function routesOf<Fields, Shown extends object, ShownUpdate>({
     await app.register(
       incidentUpdatesRoutes({
         path,
+        resource,
         tag,
         body: schemas.update,
         response: updateResponse,

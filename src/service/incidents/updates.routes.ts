@@ -19,6 +19,8 @@ export const updatesQuery = z.strictObject({
 export interface IncidentUpdateRoutes<Fields, Shown> {
   /** The path of the list of incidents. */
   readonly path: string;
+  /** The name of the incidents in names of operations. */
+  readonly resource: string;
   readonly tag: string;
   readonly body: z.ZodObject;
   readonly response: z.ZodType<Shown>;
@@ -31,6 +33,7 @@ export interface IncidentUpdateRoutes<Fields, Shown> {
 /** The routes that add, change and delete an update of an incident of either kind. */
 export function incidentUpdatesRoutes<Fields, Shown>({
   path,
+  resource,
   tag,
   body,
   response,
@@ -63,7 +66,14 @@ export function incidentUpdatesRoutes<Fields, Shown>({
       all,
       {
         config: CONDITIONAL,
-        schema: { tags, summary: summaries.add, params, body, response: { 201: response } },
+        schema: {
+          tags,
+          operationId: `create${resource}Update`,
+          summary: summaries.add,
+          params,
+          body,
+          response: { 201: response },
+        },
       },
       async (request, reply) => {
         const { accountId } = callerOf(request);
@@ -79,6 +89,7 @@ export function incidentUpdatesRoutes<Fields, Shown>({
       config: CONDITIONAL,
       schema: {
         tags,
+        operationId: `update${resource}Update`,
         summary: 'Change an update of an incident',
         description:
           'Omitted fields do not change; each given field replaces the stored one as a whole.',
@@ -102,6 +113,7 @@ export function incidentUpdatesRoutes<Fields, Shown>({
         config: CONDITIONAL,
         schema: {
           tags,
+          operationId: `delete${resource}Update`,
           summary: summaries.remove,
           params: updateParams,
           response: { 204: NO_CONTENT },

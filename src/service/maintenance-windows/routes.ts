@@ -78,6 +78,7 @@ export function maintenanceWindowsRoutes({
 }): FastifyPluginAsync {
   return crudRoutes({
     path: '/v1/maintenance-windows',
+    resource: 'MaintenanceWindow',
     tag: 'Maintenance windows',
     changing: { role: 'write' },
     id: { name: 'id', schema: numberParam.describe('The id of the window.') },

@@ -33,14 +33,18 @@ const response = privateLocationSchema.extend({
     ),
   ...TIMES,
 });
-const keyResponse = z.strictObject({
-  id: z.string(),
-  prefix: z.string().describe('The first characters of the key.'),
-  ...KEY_TIMES,
-});
-const newKeyResponse = keyResponse.extend({
-  key: z.string().describe('The whole key; it is shown only once.'),
-});
+const keyResponse = z
+  .strictObject({
+    id: z.string(),
+    prefix: z.string().describe('The first characters of the key.'),
+    ...KEY_TIMES,
+  })
+  .meta({ title: 'LocationKey' });
+const newKeyResponse = keyResponse
+  .extend({
+    key: z.string().describe('The whole key; it is shown only once.'),
+  })
+  .meta({ title: 'NewLocationKey' });
 
 /** Private locations, and the keys that authenticate their agents. */
 export function privateLocationsRoutes(features: {
@@ -56,6 +60,7 @@ export function privateLocationsRoutes(features: {
 function locationRoutes(privateLocations: PrivateLocations): FastifyPluginAsync {
   return crudRoutes({
     path: PATH,
+    resource: 'PrivateLocation',
     tag: TAG,
     changing: { role: 'write' },
     id: { name: 'id', schema: uuidParam },
@@ -91,6 +96,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
         config: { ...ADMIN, showsSecret: true },
         schema: {
           tags: [TAG],
+          operationId: 'createLocationKey',
           summary: 'Create a key for the agents of a location; at most two are active',
           params,
           response: { 201: newKeyResponse },
@@ -109,6 +115,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
         config: READ,
         schema: {
           tags: [TAG],
+          operationId: 'listLocationKeys',
           summary: 'List the keys of a location, oldest first, including revoked keys',
           params,
           querystring: z.strictObject(pageQuery),
@@ -128,6 +135,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
         config: ADMIN,
         schema: {
           tags: [TAG],
+          operationId: 'deleteLocationKey',
           summary: 'Revoke a key of a location permanently',
           params: params.extend({ keyId: uuidParam }),
           response: { 204: NO_CONTENT },

@@ -50,6 +50,7 @@ export function checkResultsRoutes({
         config: { ...READ, rateLimit: { max: LISTS_PER_MINUTE } },
         schema: {
           tags: TAGS,
+          operationId: 'listCheckResults',
           summary: 'List the results of a check, newest first',
           params,
           querystring: query,
@@ -78,6 +79,7 @@ export function checkResultsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'getCheckResult',
           summary: 'Read one result of a check',
           params: oneParams,
           response: { 200: shownResult },

@@ -15,25 +15,29 @@ const PATH = '/v1/root-cause-analyses';
 /** Each looks at a week of results. */
 const REQUESTS_PER_MINUTE = 60;
 
-const pending = z.strictObject({
-  id: z.string(),
-  status: z.literal('PENDING').describe('It is being made: ask again.'),
-});
+const pending = z
+  .strictObject({
+    id: z.string(),
+    status: z.literal('PENDING').describe('It is being made: ask again.'),
+  })
+  .meta({ title: 'PendingRootCauseAnalysis' });
 /** src/service/README.md, "Root cause analyses". */
-const completed = z.strictObject({
-  id: z.string(),
-  checkId: z.string().nullable(),
-  errorGroupId: z.string().nullable().describe('The error group of the failure; null for none.'),
-  checkType: z.string(),
-  provider: z
-    .string()
-    .describe('Who made it: `rules`, or `openai` for a model behind an OpenAI-compatible API.'),
-  model: z.string(),
-  durationMs: z.number().describe('How long it took to make it.'),
-  status: z.literal('COMPLETED'),
-  created_at: z.iso.date(),
-  analysis: analysisSchema,
-});
+const completed = z
+  .strictObject({
+    id: z.string(),
+    checkId: z.string().nullable(),
+    errorGroupId: z.string().nullable().describe('The error group of the failure; null for none.'),
+    checkType: z.string(),
+    provider: z
+      .string()
+      .describe('Who made it: `rules`, or `openai` for a model behind an OpenAI-compatible API.'),
+    model: z.string(),
+    durationMs: z.number().describe('How long it took to make it.'),
+    status: z.literal('COMPLETED'),
+    created_at: z.iso.date(),
+    analysis: analysisSchema,
+  })
+  .meta({ title: 'RootCauseAnalysis' });
 
 const listQuery = z.strictObject({
   checkId: z.string().regex(CHECK_ID).optional().describe('Only those of this check.'),
@@ -60,6 +64,7 @@ export function rootCauseAnalysesRoutes({
         config: { ...RUN, rateLimit: { max: REQUESTS_PER_MINUTE } },
         schema: {
           tags: TAGS,
+          operationId: 'createRootCauseAnalysis',
           summary: 'Ask why a check fails',
           description:
             'Looks at a failure that is stored, and what was around it. The answer comes before the analysis: read it at `Location` until it is COMPLETED, which takes a second or, by a model, up to some minutes. Where the model fails or has had its number of a day, the rules make it.',
@@ -80,6 +85,7 @@ export function rootCauseAnalysesRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'listRootCauseAnalyses',
           summary: 'List completed root cause analyses, newest first',
           querystring: listQuery,
           response: { 200: z.array(completed) },
@@ -100,6 +106,7 @@ export function rootCauseAnalysesRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'getRootCauseAnalysis',
           summary: 'Read a root cause analysis',
           description: '202 while it is being made. Kept as long as results are.',
           params: z.object({ id: uuidParam }),

@@ -15,21 +15,25 @@ const TAGS = ['Sessions'];
 const USER = { user: true } as const;
 
 const account = z.strictObject({ id: z.string(), name: z.string(), role: z.enum(ROLES) });
-const session = z.strictObject({
-  user: z.strictObject({ id: z.string(), email: z.string() }),
-  accounts: z
-    .array(account)
-    .describe('Those of the user. Requests without `x-service-account` are about the first.'),
-});
-const listed = z.strictObject({
-  id: z.string(),
-  current: z.boolean().describe('Whether it is the session of this request.'),
-  address: z.string().describe('The address from which the user signed in.'),
-  user_agent: z.string(),
-  created_at: z.iso.datetime(),
-  last_used_at: z.iso.datetime().describe('To the minute.'),
-  ends_at: z.iso.datetime().describe('It ends earlier if it is not used.'),
-});
+const session = z
+  .strictObject({
+    user: z.strictObject({ id: z.string(), email: z.string() }),
+    accounts: z
+      .array(account)
+      .describe('Those of the user. Requests without `x-service-account` are about the first.'),
+  })
+  .meta({ title: 'CurrentSession' });
+const listed = z
+  .strictObject({
+    id: z.string(),
+    current: z.boolean().describe('Whether it is the session of this request.'),
+    address: z.string().describe('The address from which the user signed in.'),
+    user_agent: z.string(),
+    created_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime().describe('To the minute.'),
+    ends_at: z.iso.datetime().describe('It ends earlier if it is not used.'),
+  })
+  .meta({ title: 'Session' });
 const SIGNED_IN = z.null().describe('Signed in; the cookie of the session is set.');
 
 /** Signing in and out, and the own sessions: src/service/README.md, "Users and sessions". */
@@ -46,6 +50,7 @@ export function sessionsRoutes(
         config: { public: true },
         schema: {
           tags: TAGS,
+          operationId: 'signIn',
           summary: 'Sign in by email and password',
           body: z.strictObject({ email: emailSchema, password: givenPassword }),
           response: { 204: SIGNED_IN },
@@ -65,6 +70,7 @@ export function sessionsRoutes(
         config: USER,
         schema: {
           tags: TAGS,
+          operationId: 'getSession',
           summary: 'Read who is signed in, and the accounts of the user',
           response: { 200: session },
         },
@@ -79,7 +85,12 @@ export function sessionsRoutes(
       '/v1/session',
       {
         config: USER,
-        schema: { tags: TAGS, summary: 'Sign out', response: { 204: NO_CONTENT } },
+        schema: {
+          tags: TAGS,
+          operationId: 'signOut',
+          summary: 'Sign out',
+          response: { 204: NO_CONTENT },
+        },
       },
       async (request, reply) => {
         const { userId, sessionId } = userOf(request);
@@ -95,6 +106,7 @@ export function sessionsRoutes(
         config: USER,
         schema: {
           tags: TAGS,
+          operationId: 'listSessions',
           summary: 'List the own sessions, the most recent sign-in first',
           response: { 200: z.array(listed) },
         },
@@ -117,7 +129,12 @@ export function sessionsRoutes(
       '/v1/sessions',
       {
         config: USER,
-        schema: { tags: TAGS, summary: 'Sign out everywhere', response: { 204: NO_CONTENT } },
+        schema: {
+          tags: TAGS,
+          operationId: 'signOutEverywhere',
+          summary: 'Sign out everywhere',
+          response: { 204: NO_CONTENT },
+        },
       },
       async (request, reply) => {
         await sessions.endAll(userOf(request).userId);
@@ -132,6 +149,7 @@ export function sessionsRoutes(
         config: USER,
         schema: {
           tags: TAGS,
+          operationId: 'deleteSession',
           summary: 'End one of the own sessions',
           params: z.object({ id: uuidParam }),
           response: { 204: NO_CONTENT },
@@ -150,6 +168,7 @@ export function sessionsRoutes(
         config: USER,
         schema: {
           tags: TAGS,
+          operationId: 'changePassword',
           summary: 'Change the own password, and sign out everywhere else',
           body: z.strictObject({ currentPassword: givenPassword, newPassword }),
           response: { 204: SIGNED_IN },

@@ -17,6 +17,7 @@ const changes = z.strictObject({
 export function snippetsRoutes({ snippets }: { readonly snippets: Snippets }): FastifyPluginAsync {
   return crudRoutes({
     path: '/v1/snippets',
+    resource: 'Snippet',
     tag: 'Snippets',
     changing: { role: 'write' },
     id: { name: 'id', schema: numberParam.describe('The id of the snippet.') },

@@ -55,6 +55,7 @@ export function statusPagesRoutes(features: {
     await app.register(
       crudRoutes({
         path: PATH,
+        resource: 'StatusPage',
         tag: TAG,
         changing: { role: 'write' },
         id: { name: 'statusPageId', schema: uuidParam },
@@ -84,6 +85,7 @@ export function statusPagesRoutes(features: {
         config: { role: 'read' },
         schema: {
           tags: [TAG],
+          operationId: 'getStatusPageSummary',
           summary: 'Read the status of the services of a status page, and its open incidents',
           params: z.object({ statusPageId: uuidParam }),
           response: { 200: summaryResponse },

@@ -33,6 +33,7 @@ export function statusPageServicesRoutes({
 }): FastifyPluginAsync {
   return crudRoutes({
     path: '/v1/status-pages/services',
+    resource: 'StatusPageService',
     tag: 'Status pages',
     changing: { role: 'write' },
     id: { name: 'serviceId', schema: uuidParam },

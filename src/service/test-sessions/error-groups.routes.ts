@@ -53,6 +53,7 @@ export function testSessionErrorGroupsRoutes({
         config: READ,
         schema: {
           tags: [TAG],
+          operationId: 'listTestSessionErrorGroups',
           summary: 'List the error groups of a project, most recently seen first',
           params: z.object({ projectId: projectIdSchema }),
           querystring: query,
@@ -78,6 +79,7 @@ export function testSessionErrorGroupsRoutes({
         kind: 'test-session',
         id: uuidParam.describe('One of errorGroupIds of a test session.'),
         response,
+        resource: 'TestSessionErrorGroup',
         summaries: {
           read: 'Read an error group of test sessions',
           archive: 'Archive or unarchive an error group of test sessions',

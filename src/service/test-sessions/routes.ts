@@ -93,6 +93,7 @@ export function testSessionsRoutes({
         bodyLimit: MAX_SESSION_REQUEST_BYTES,
         schema: {
           tags: TAGS,
+          operationId: 'createTestSession',
           summary: 'Create a test session, or add results to one',
           description:
             'Stores all results of the request, or none. 201 for a new session. 200 for the id of an existing one: adds its new results, and does not change its other fields. Accepts content-encoding gzip.',
@@ -115,6 +116,7 @@ export function testSessionsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'listTestSessions',
           summary: 'List test sessions, newest first',
           querystring: z.strictObject({ ...pageQuery, projectId: projectIdSchema.optional() }),
           response: { 200: z.array(response) },
@@ -134,6 +136,7 @@ export function testSessionsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'getTestSession',
           summary: 'Read a test session',
           params,
           response: { 200: response },
@@ -148,6 +151,7 @@ export function testSessionsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'listTestSessionResults',
           summary: 'List the results of a test session in the order in which the runs began',
           params,
           querystring: z.strictObject({
@@ -178,6 +182,7 @@ export function testSessionsRoutes({
         config: WRITE,
         schema: {
           tags: TAGS,
+          operationId: 'deleteTestSession',
           summary: 'Delete a test session with its results; its error groups stay',
           params,
           response: { 204: NO_CONTENT },

@@ -22,15 +22,21 @@ const fields = {
   email: emailSchema,
   role: z.enum(ROLES).describe('The role of the user in the account.'),
 };
-const response = z.strictObject({
-  id: z.string(),
-  ...fields,
-  created_at: z.iso.datetime(),
-  expires_at: z.iso.datetime(),
-});
-const newResponse = response.extend({
-  url: z.string().describe('The link to send to the user. It works once, and is shown only once.'),
-});
+const response = z
+  .strictObject({
+    id: z.string(),
+    ...fields,
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime(),
+  })
+  .meta({ title: 'Invitation' });
+const newResponse = response
+  .extend({
+    url: z
+      .string()
+      .describe('The link to send to the user. It works once, and is shown only once.'),
+  })
+  .meta({ title: 'NewInvitation' });
 
 export interface InvitationsRoutesParts extends SessionParts {
   readonly invitations: Invitations;
@@ -48,6 +54,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
         config: { ...ADMIN, showsSecret: true },
         schema: {
           tags: TAGS,
+          operationId: 'createInvitation',
           summary: 'Invite a user to the account by a link',
           description: 'Replaces an earlier invitation of the same email.',
           body: z.strictObject(fields),
@@ -68,6 +75,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
         config: ADMIN,
         schema: {
           tags: TAGS,
+          operationId: 'listInvitations',
           summary: 'List open invitations, oldest first',
           querystring: z.strictObject({ limit: pageQuery.limit, page: pageQuery.page }),
           response: { 200: z.array(response) },
@@ -85,6 +93,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
         config: ADMIN,
         schema: {
           tags: TAGS,
+          operationId: 'deleteInvitation',
           summary: 'Withdraw an invitation',
           params: z.object({ id: uuidParam }),
           response: { 204: NO_CONTENT },
@@ -102,6 +111,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
         config: { public: true },
         schema: {
           tags: TAGS,
+          operationId: 'acceptInvitation',
           summary: 'Accept an invitation, and sign in',
           description:
             'A new user chooses a password. A user who has one gives that password, or is signed in and gives none.',

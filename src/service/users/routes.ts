@@ -32,6 +32,7 @@ export function usersRoutes({ users }: { readonly users: Users }): FastifyPlugin
         config: ADMIN,
         schema: {
           tags: TAGS,
+          operationId: 'listUsers',
           summary: 'List the users of the account, in the order in which they joined',
           querystring: z.strictObject({ limit: pageQuery.limit, page: pageQuery.page }),
           response: { 200: z.array(response) },
@@ -49,6 +50,7 @@ export function usersRoutes({ users }: { readonly users: Users }): FastifyPlugin
         config: ADMIN,
         schema: {
           tags: TAGS,
+          operationId: 'getUser',
           summary: 'Read a user of the account',
           params,
           response: { 200: response },
@@ -64,6 +66,7 @@ export function usersRoutes({ users }: { readonly users: Users }): FastifyPlugin
       config: ADMIN,
       schema: {
         tags: TAGS,
+        operationId: 'updateUser',
         summary: 'Change the role of a user; the last admin stays one',
         params,
         body: z.strictObject({ role }),
@@ -83,6 +86,7 @@ export function usersRoutes({ users }: { readonly users: Users }): FastifyPlugin
         config: ADMIN,
         schema: {
           tags: TAGS,
+          operationId: 'deleteUser',
           summary: 'Remove a user from the account; the last admin stays',
           params,
           response: { 204: NO_CONTENT },

@@ -36,6 +36,7 @@ export function variablesRoutes({
 }): FastifyPluginAsync {
   return crudRoutes({
     path: '/v1/variables',
+    resource: 'Variable',
     tag: 'Variables',
     // Variables decide what every check sends, and where.
     changing: { role: 'admin' },

@@ -32,20 +32,34 @@ export interface Parameter {
 
 type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
 
+export interface DocumentResponse {
+  /** To one of the components, in place of all else. */
+  readonly $ref?: string;
+  readonly content?: Content;
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+}
+
 interface DocumentOperation {
   readonly operationId?: string;
   readonly tags?: readonly string[];
   readonly summary?: string;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content?: Content };
-  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+  readonly responses: Readonly<Record<string, DocumentResponse>>;
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[];
   readonly 'x-role'?: string;
   readonly 'x-signed-in'?: boolean;
 }
 
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly servers: readonly { readonly url: string }[];
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly responses: Readonly<Record<string, DocumentResponse>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly headers: Readonly<Record<string, object>>;
+  };
 }
 
 /** One method of one path. */
@@ -67,6 +81,7 @@ export function operationsOf(document: OpenApiDocument): readonly Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
+      parameters: (operation.parameters ?? []).map((each) => parameterOf(document, each)),
       method: method.toUpperCase(),
       path,
       name: `${method.toUpperCase()} ${path}`,
@@ -75,6 +90,16 @@ export function operationsOf(document: OpenApiDocument): readonly Operation[] {
       isForUsers: operation['x-signed-in'] ?? false,
     })),
   );
+}
+
+function parameterOf(
+  { components }: OpenApiDocument,
+  given: Parameter & { readonly $ref?: string },
+): Parameter {
+  if (given.$ref === undefined) return given;
+  const found = components.parameters[given.$ref.replace('#/components/parameters/', '')];
+  if (found === undefined) throw new Error(`${given.$ref} leads nowhere`);
+  return found;
 }
 
 /** Resolves a reference to its schema. */

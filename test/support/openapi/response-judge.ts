@@ -12,10 +12,12 @@ export interface Answered {
 
 /** Validates responses against the document. */
 export class ResponseJudge {
+  readonly #document: OpenApiDocument;
   readonly #ajv: Ajv2020;
   readonly #validators = new Map<string, ValidateFunction>();
 
   constructor(document: OpenApiDocument) {
+    this.#document = document;
     this.#ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: true });
     formats.default(this.#ajv);
     this.#ajv.addSchema(document as object, DOCUMENT);
@@ -28,7 +30,10 @@ export class ResponseJudge {
     const own = responses[String(status)];
     if (own === undefined && status < 400) return `is ${status}, which is not declared`;
     const answer = own === undefined ? 'default' : String(status);
-    const content = responses[answer]?.content;
+    const shared = responses[answer]?.$ref?.replace('#/components/responses/', '');
+    const { content } =
+      (shared === undefined ? responses[answer] : this.#document.components.responses[shared]) ??
+      {};
     if (content === undefined) return text === '' ? null : 'has a body, and none is declared';
     const [said = ''] = type.split(';', 1);
     const mediaType = '*/*' in content ? '*/*' : said;
@@ -39,26 +44,21 @@ export class ResponseJudge {
     const schema = content[mediaType]?.schema;
     if (schema === undefined) return null;
     const value: unknown = mediaType === 'application/json' ? JSON.parse(text) : text;
-    const validate = this.#validatorOf(operation, answer, mediaType);
+    const { path, method } = operation;
+    const steps =
+      shared === undefined
+        ? ['paths', path, method.toLowerCase(), 'responses', answer]
+        : ['components', 'responses', shared];
+    const validate = this.#validatorOf([...steps, 'content', mediaType, 'schema']);
     return validate(value)
       ? null
       : `is off its schema: ${this.#ajv.errorsText(validate.errors)} in ${text.slice(0, 300)}`;
   }
 
-  #validatorOf({ path, method, name }: Operation, answer: string, type: string): ValidateFunction {
-    const key = `${name} ${answer} ${type}`;
+  #validatorOf(steps: readonly string[]): ValidateFunction {
+    const key = steps.join(' ');
     const known = this.#validators.get(key);
     if (known !== undefined) return known;
-    const steps = [
-      'paths',
-      path,
-      method.toLowerCase(),
-      'responses',
-      answer,
-      'content',
-      type,
-      'schema',
-    ];
     const pointer = steps
       .map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1')))
       .join('/');

@@ -14,22 +14,25 @@ import type { OpenApiDocument } from './document.ts';
 const nothing: unknown = new Proxy(() => nothing, { get: () => nothing });
 
 /** The document of the whole API, of a service with fake dependencies. */
-export async function serviceDocument(): Promise<OpenApiDocument> {
-  const app = await emptyService({ pages: [] });
+export async function serviceDocument(publicUrl: string | null = null): Promise<OpenApiDocument> {
+  const app = await emptyService({ pages: [] }, publicUrl);
   const answer = await app.inject({ url: '/openapi.json' });
   await app.close();
   return answer.json();
 }
 
 /** A service with fake dependencies. */
-export function emptyService(handbook: Handbook): Promise<FastifyInstance> {
+export function emptyService(
+  handbook: Handbook,
+  publicUrl: string | null = null,
+): Promise<FastifyInstance> {
   const never = new AbortController().signal;
   const nobody = { authenticate: async () => null };
   return buildApp({
     store: { query: async () => [] },
     clock: systemClock,
     log: silentLog(),
-    config: { rateLimitPerMinute: 600, trustedProxies: [] },
+    config: { rateLimitPerMinute: 600, trustedProxies: [], publicUrl },
     authenticator: nobody,
     locationKeys: nobody,
     sessions: noSessions(),

@@ -54,7 +54,12 @@ export function thingRoutes(onWaiting: () => void = () => {}): FastifyPluginAsyn
       '/v1/things',
       {
         config: { role: 'write' },
-        schema: { tags: ['Things'], body: THING, response: { 201: THING } },
+        schema: {
+          operationId: 'createThing',
+          tags: ['Things'],
+          body: THING,
+          response: { 201: THING },
+        },
       },
       async (request, reply) => reply.code(201).send(request.body),
     );

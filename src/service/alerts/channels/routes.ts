@@ -77,6 +77,7 @@ export function alertChannelsRoutes({
     await app.register(
       crudRoutes({
         path: PATH,
+        resource: 'AlertChannel',
         tag: TAG,
         changing: WRITE,
         id: { name: 'id', schema: channelId },
@@ -113,6 +114,7 @@ export function alertChannelsRoutes({
         config: WRITE,
         schema: {
           tags: [TAG],
+          operationId: 'testAlertChannel',
           summary: 'Send a test notice once and return the outcome',
           params: z.object({ id: channelId }),
           response: { 200: testResponse },

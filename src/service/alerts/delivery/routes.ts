@@ -70,6 +70,7 @@ export function alertDeliveriesRoutes({
         config: { role: 'read' },
         schema: {
           tags: ['Alert channels'],
+          operationId: 'listAlertDeliveries',
           summary: 'List the sent and pending deliveries of an alert channel, newest first',
           params,
           querystring: query,

@@ -55,6 +55,7 @@ export function availabilityRoutes({
         config: READ,
         schema: {
           tags: ['Analytics'],
+          operationId: 'getAvailability',
           summary: 'Read the availability of a check by day and by quarter hour',
           params: z.object({ checkId }),
           querystring: z.strictObject({

@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type RouteAccess, routeAccess } from '../access/route-access.ts';
 import { errorSchema } from './error-schema.ts';
@@ -13,6 +13,24 @@ const ERROR_RESPONSE = {
 const { $schema: _, ...jsonSchema } = z.toJSONSchema(errorSchema);
 // The types of the two libraries for the same thing differ.
 const errorJsonSchema: object = jsonSchema;
+
+type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
+
+/**
+ * Keeps the default of a value that is converted first, such as a number in a query, which zod leaves out.
+ * The rest is what the library does itself unless it is given an override.
+ */
+const override: Override = ({ zodSchema, jsonSchema }) => {
+  const { def } = zodSchema._zod;
+  if (def.type === 'default') jsonSchema.default ??= def.defaultValue as never;
+  if (def.type === 'undefined') jsonSchema.type = 'null';
+  if (def.type === 'union') {
+    const variants = jsonSchema.anyOf?.filter((variant) => Object.keys(variant).length > 0);
+    if (variants !== undefined) jsonSchema.anyOf = variants;
+  }
+};
+
+const transformSchemas = createJsonSchemaTransform({ zodToJsonConfig: { override } });
 
 /** Collects every route that is added after it into one OpenAPI 3.1 document. */
 export async function addOpenApi(app: FastifyInstance, version: string): Promise<void> {
@@ -45,7 +63,7 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
       },
     },
     transform: (document) => {
-      const { schema, url } = jsonSchemaTransform(document);
+      const { schema, url } = transformSchemas(document);
       if (schema?.hide === true) return { schema, url };
       const access = routeAccess(document.route.config);
       // The agent protocol is defined in src/wire; users need no description of these routes.
@@ -64,11 +82,11 @@ export async function addOpenApi(app: FastifyInstance, version: string): Promise
               }
             : {}),
           ...(access.kind === 'user' ? { security: [{ session: [] }], 'x-signed-in': true } : {}),
+          ...(access.kind === 'public' ? { security: [] } : {}),
           response: { ...describedResponses(schema), default: ERROR_RESPONSE },
         },
       };
     },
-    transformObject: jsonSchemaTransformObject,
   });
 }
 

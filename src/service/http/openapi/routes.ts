@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { asPage, type Encoded, encoded, sendEncoded } from '../handbook/responses.ts';
 import { apiPage, type OpenApiDocument } from './api-page.ts';
-import { withComponents } from './openapi-components.ts';
+import { completeDocument } from './complete-document.ts';
+import { factsOf, type OperationFacts } from './describe-operation.ts';
 
 const OPEN = { public: true } as const;
 const HIDDEN = { hide: true } as const;
@@ -15,19 +16,30 @@ declare module 'fastify' {
 /** The document for programs, and a page of it for people. Each is made once, which takes 0.1 to 0.3 s. */
 export class ApiDocuments {
   readonly #app: FastifyInstance;
+  readonly #facts = new Map<string, OperationFacts>();
   #json: Encoded | null = null;
   #page: Encoded | null = null;
 
-  /** Describes the routes that the app has once it is ready. */
+  /** Describes the routes that are added to the app from now on. */
   constructor(app: FastifyInstance) {
     this.#app = app;
+    app.addHook('onRoute', (route) => {
+      for (const [operation, facts] of factsOf(route)) this.#facts.set(operation, facts);
+    });
   }
 
   get json(): Encoded {
-    this.#json ??= encoded(JSON.stringify(withComponents({ ...this.#app.swagger() })));
+    const { lists } = this.#app;
+    this.#json ??= encoded(
+      JSON.stringify(
+        completeDocument(this.#app.swagger(), {
+          facts: this.#facts,
+          publicUrl: lists.publicUrl,
+        }),
+      ),
+    );
     return this.#json;
   }
-
   get page(): Encoded {
     this.#page ??= encoded(apiPage(this.#app.swagger() as OpenApiDocument));
     return this.#page;

@@ -32,6 +32,8 @@ interface CrudFeature<Id extends string | number, Stored, Query, ReadQuery> {
 export interface Crud<Id extends string | number, Stored, Query, Shown extends object, ReadQuery> {
   /** The path of the list; a resource is one segment below. */
   readonly path: string;
+  /** In names of operations and schemas, in the singular: `Snippet`. */
+  readonly resource: string;
   readonly tag: string;
   readonly changing: { readonly role: 'write' | 'admin' };
   /** The path parameter. */
@@ -61,6 +63,7 @@ export function crudRoutes<
   ReadQuery = unknown,
 >({
   path,
+  resource,
   tag,
   changing,
   id: { name, schema: id },
@@ -92,7 +95,16 @@ export function crudRoutes<
   return async (app) => {
     app.post<{ readonly Body: Input }>(
       path,
-      { config: writing, schema: { tags, ...texts.create, body, response: { 201: response } } },
+      {
+        config: writing,
+        schema: {
+          tags,
+          operationId: `create${resource}`,
+          ...texts.create,
+          body,
+          response: { 201: response },
+        },
+      },
       async (request, reply) => {
         const created = await feature.create(callerOf(request).accountId, request.body);
         const shown = present(created, viewerOf(request));
@@ -105,7 +117,13 @@ export function crudRoutes<
       path,
       {
         config: READ,
-        schema: { tags, ...texts.list, querystring: query, response: { 200: z.array(response) } },
+        schema: {
+          tags,
+          operationId: `list${resource}s`,
+          ...texts.list,
+          querystring: query,
+          response: { 200: z.array(response) },
+        },
       },
       async (request, reply) => {
         const viewer = viewerOf(request);
@@ -124,6 +142,7 @@ export function crudRoutes<
         config: READ,
         schema: {
           tags,
+          operationId: `get${resource}`,
           ...texts.read,
           params,
           ...(readQuery === undefined ? {} : { querystring: readQuery }),
@@ -140,7 +159,14 @@ export function crudRoutes<
       method: ['PUT', 'PATCH'],
       url: one,
       config: writing,
-      schema: { tags, ...texts.update, params, body: changes, response: { 200: response } },
+      schema: {
+        tags,
+        operationId: `update${resource}`,
+        ...texts.update,
+        params,
+        body: changes,
+        response: { 200: response },
+      },
       handler: async (request) => {
         const updated = await feature.update(keyOf(request), request.body, requiredBy(request));
         return present(updated, viewerOf(request));
@@ -151,7 +177,13 @@ export function crudRoutes<
       one,
       {
         config: writing,
-        schema: { tags, ...texts.remove, params, response: { 204: NO_CONTENT } },
+        schema: {
+          tags,
+          operationId: `delete${resource}`,
+          ...texts.remove,
+          params,
+          response: { 204: NO_CONTENT },
+        },
       },
       async (request, reply) => {
         await feature.remove(keyOf(request), requiredBy(request));

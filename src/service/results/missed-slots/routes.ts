@@ -35,6 +35,7 @@ export function missedSlotsRoutes({
         config: READ,
         schema: {
           tags: ['Missed slots'],
+          operationId: 'listMissedSlots',
           summary: 'List the missed slots of a check, newest first',
           params: z.object({ checkId }),
           querystring: z.strictObject(windowQuery),

@@ -130,6 +130,7 @@ export function checkStatusesRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'listCheckStatuses',
           summary: 'List the current statuses of checks, the most urgent first',
           description: 'Also has checks that never ran.',
           querystring: listQuery,
@@ -160,6 +161,7 @@ export function checkStatusesRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'getCheckStateCounts',
           summary: 'Count the checks in each state',
           querystring: z.strictObject(filters),
           response: { 200: counts },
@@ -177,6 +179,7 @@ export function checkStatusesRoutes({
         config: READ,
         schema: {
           tags: TAGS,
+          operationId: 'getCheckStatus',
           summary: 'Read the current status of a check',
           params: z.object({ checkId }),
           querystring: z.strictObject(cellsQuery),

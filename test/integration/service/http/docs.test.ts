@@ -80,14 +80,15 @@ describe('/openapi.json', () => {
     expect(status).toBe(200);
     expect(json.openapi).toMatch(/^3\.1\./);
     const list = json.paths['/v1/things'].get;
-    expect(list.parameters).toEqual([
-      expect.objectContaining({
-        name: 'limit',
-        in: 'query',
-        schema: expect.objectContaining({ minimum: 1, maximum: 100, default: 10 }),
-      }),
-    ]);
-    const body = json.paths['/v1/things'].post.requestBody.content['application/json'].schema;
+    expect(list.parameters[0]).toMatchObject({
+      name: 'limit',
+      in: 'query',
+      schema: { minimum: 1, maximum: 100, default: 10 },
+    });
+    const { operationId, requestBody } = json.paths['/v1/things'].post;
+    const { $ref } = requestBody.content['application/json'].schema;
+    expect([operationId, $ref]).toEqual(['createThing', '#/components/schemas/ThingInput']);
+    const body = json.components.schemas.ThingInput;
     expect(body.properties.kind.enum).toEqual(['URL', 'TCP']);
     expect(body.required).toEqual(['name', 'kind']);
     expect(body.additionalProperties).toBe(false);
@@ -106,7 +107,7 @@ describe('/openapi.json', () => {
       'message',
       'attributes',
     ]);
-    expect(json.paths['/health'].get.security).toBeUndefined();
+    expect(json.paths['/health'].get.security).toEqual([]);
     expect(Object.keys(json.paths)).not.toContain('/docs');
   });
 });
@@ -119,24 +120,33 @@ describe('the operations of /openapi.json', () => {
     const owner = z.object({ id: z.string(), since: z.string(), person: forms });
     app.get('/v1/people', {
       config,
-      schema: { summary: 'List people', response: { 200: z.array(forms) } },
+      schema: {
+        operationId: 'listPeople',
+        summary: 'List people',
+        response: { 200: z.array(forms) },
+      },
       handler: async () => [],
     });
     app.route({
       method: ['PUT', 'PATCH'],
       url: '/v1/people/:id',
       config,
-      schema: { params: z.object({ id: z.string() }), body: forms, response: { 200: owner } },
+      schema: {
+        operationId: 'updatePerson',
+        params: z.object({ id: z.string() }),
+        body: forms,
+        response: { 200: owner },
+      },
       handler: async () => ({}) as never,
     });
   };
 
-  it('have names of their own, and share the forms that come more than once', async () => {
+  it('have the names that their routes declare, and share the forms that come more than once', async () => {
     const { ask, close } = await startServiceApp([routes]);
     onTestFinished(close);
     const { paths, components } = (await ask('/openapi.json', { key: null })).json;
     const { put, patch } = paths['/v1/people/{id}'];
-    expect([put.operationId, patch.operationId]).toEqual(['putPeopleById', 'patchPeopleById']);
+    expect([put.operationId, patch.operationId]).toEqual(['putPerson', 'updatePerson']);
     const list = paths['/v1/people'].get.responses['200'];
     expect(list.description).toBe('Done: List people.');
     const { items } = list.content['application/json'].schema;

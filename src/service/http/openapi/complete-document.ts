@@ -1,0 +1,93 @@
+import { describeOperation, type OperationFacts } from './describe-operation.ts';
+import { asObject, type Json, NamedSchemas } from './named-schemas.ts';
+import { standardComponents } from './standard-parts.ts';
+
+const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
+
+export interface DocumentParts {
+  /** By `GET /v1/checks/{id}`. */
+  readonly facts: ReadonlyMap<string, OperationFacts>;
+  /** The URL of the service from outside; null if it is not configured. */
+  readonly publicUrl: string | null;
+}
+
+/**
+ * The document for programs: that of the routes' own schemas, with the name of each operation, its errors,
+ * its headers, and named schemas.
+ */
+export function completeDocument(document: object, { facts, publicUrl }: DocumentParts): Json {
+  const { paths, components, ...rest } = document as Json;
+  const { schemas, ...standard } = standardComponents();
+  const named = new NamedSchemas(schemas);
+  const described = eachOperation(asObject(paths), (operation, method, path) => {
+    const known = facts.get(`${method.toUpperCase()} ${path}`);
+    return known === undefined ? operation : describeOperation(operation, known);
+  });
+  eachSchema(described, (schema, direction, operationId) => {
+    named.collect(operationId, direction, schema);
+    return schema;
+  });
+  const lifted = eachSchema(described, (schema, direction) => named.lift(direction, schema));
+  return {
+    ...rest,
+    // Without PUBLIC_URL, the service that the document was read from.
+    servers: [{ url: publicUrl ?? '/' }],
+    tags: tagsOf(described).map((name) => ({ name })),
+    paths: lifted,
+    components: { ...asObject(components), ...standard, schemas: sorted(named.components) },
+  };
+}
+
+function eachOperation(
+  paths: Json,
+  change: (operation: Json, method: string, path: string) => Json,
+): Json {
+  return mapped(paths, (item, path) =>
+    mapped(asObject(item), (operation, method) =>
+      METHODS.has(method) ? change(asObject(operation), method, path) : operation,
+    ),
+  );
+}
+
+type Change = (schema: Json, direction: 'input' | 'output', operationId: string) => unknown;
+
+function eachSchema(paths: Json, change: Change): Json {
+  return eachOperation(paths, ({ requestBody, responses, ...rest }) => {
+    const id = String(rest.operationId);
+    return {
+      ...rest,
+      ...(requestBody === undefined
+        ? {}
+        : { requestBody: ofContent(asObject(requestBody), (one) => change(one, 'input', id)) }),
+      responses: mapped(asObject(responses), (response) =>
+        ofContent(asObject(response), (one) => change(one, 'output', id)),
+      ),
+    };
+  });
+}
+
+function ofContent(holder: Json, change: (schema: Json) => unknown): Json {
+  if (holder.content === undefined) return holder;
+  const content = mapped(asObject(holder.content), (media) => {
+    const { description: _, ...schema } = asObject(asObject(media).schema);
+    return { ...asObject(media), schema: change(schema) };
+  });
+  return { ...holder, content };
+}
+
+function tagsOf(paths: Json): readonly string[] {
+  const operations = Object.values(paths).flatMap((item) => Object.values(asObject(item)));
+  return [...new Set(operations.flatMap((one) => [asObject(one).tags ?? []].flat().map(String)))];
+}
+
+function sorted(object: Json): Json {
+  return Object.fromEntries(
+    Object.entries(object).sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
+}
+
+function mapped(object: Json, change: (value: unknown, key: string) => unknown): Json {
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [key, change(value, key)]),
+  );
+}

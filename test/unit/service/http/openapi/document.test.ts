@@ -1,0 +1,146 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  type DocumentResponse,
+  type JsonSchema,
+  type OpenApiDocument,
+  type Operation,
+  operationsOf,
+} from '../../../../support/openapi/document.ts';
+import { serviceDocument } from '../../../../support/openapi/service-document.ts';
+
+let document: OpenApiDocument;
+let operations: readonly Operation[];
+
+beforeAll(async () => {
+  document = await serviceDocument();
+  operations = operationsOf(document);
+});
+
+/** The names of the operations that are wrong. */
+function wrong(isWrong: (operation: Operation) => boolean): readonly string[] {
+  return operations.filter(isWrong).map(({ name }) => name);
+}
+
+describe('the name of every operation', () => {
+  it('is declared by its route', () => {
+    const missing = wrong(({ operationId }) => !/^[a-z][a-zA-Z0-9]+$/.test(operationId ?? ''));
+    expect(missing, 'add operationId before the summary, such as getSnippet').toEqual([]);
+  });
+
+  it('is that of one operation only', () => {
+    const ids = operations.map(({ operationId }) => operationId);
+    const twice = operations.filter(({ operationId }, index) => ids.indexOf(operationId) !== index);
+    expect(twice.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('the schema of every JSON body', () => {
+  /** What is neither a component nor a list of one. */
+  const isInline = ({ $ref, items, anyOf = [] }: JsonSchema): boolean => {
+    const [only, ...others] = anyOf.filter(({ type }) => type !== 'null');
+    if (only !== undefined && others.length === 0) return isInline(only);
+    return $ref === undefined && items?.$ref === undefined;
+  };
+  const jsonOf = ({ content }: DocumentResponse) => content?.['application/json']?.schema;
+
+  it('has a name', () => {
+    const inline = wrong(({ body, responses }) =>
+      [body ?? undefined, ...Object.values(responses).map(jsonOf)].some(
+        (schema) => schema !== undefined && isInline(schema),
+      ),
+    );
+    // Any fields of any type of check.
+    const any = ['PUT /v1/checks/{id}', 'PATCH /v1/checks/{id}'];
+    expect(inline, 'name it by meta({ title }) of its zod schema').toEqual(any);
+  });
+
+  it('has a name that no other schema has', () => {
+    const numbered = Object.keys(document.components.schemas).filter((name) => /\d$/.test(name));
+    expect(numbered, 'another schema has the name: give one of them meta({ title })').toEqual([]);
+  });
+
+  it('is apart from those of responses', () => {
+    const shared = new Set(JSON.stringify(operations.map(({ body }) => body)).match(REFERENCES));
+    const returned = operations.flatMap(({ responses }) => JSON.stringify(responses));
+    expect(
+      [...shared].filter((reference) => returned.some((text) => text.includes(reference))),
+    ).toEqual([]);
+    expect([...shared].filter((reference) => !/(Input|Changes)"$/.test(reference))).toEqual([]);
+  });
+
+  it('leaves each reference of the document with a component', () => {
+    const components: unknown = document.components;
+    const text = JSON.stringify(document);
+    const broken = [...new Set(text.match(/"#\/components\/[^"]+"/g))].filter((reference) => {
+      const [, , kind = '', name = ''] = reference.slice(1, -1).split('/');
+      return Reflect.get(Object(Reflect.get(Object(components), kind)), name) === undefined;
+    });
+    expect(broken).toEqual([]);
+  });
+});
+
+const REFERENCES = /"#\/components\/schemas\/\w+"/g;
+
+describe('every operation', () => {
+  it('says how its caller is authenticated', () => {
+    expect(wrong(({ security }) => security === undefined)).toEqual([]);
+    const isOpen = ({ security = [] }: Operation) => security.length === 0;
+    expect(wrong((one) => isOpen(one) !== (one.role === null && !one.isForUsers))).toEqual([]);
+  });
+
+  it('for a key or a user may be about an account, and says what 401, 403 and 429 look like', () => {
+    const closed = operations.filter(({ role }) => role !== null);
+    expect(closed.length).toBeGreaterThan(140);
+    const incomplete = closed.filter(
+      ({ parameters = [], responses }) =>
+        !parameters.some(({ name }) => name === 'x-service-account') ||
+        [401, 403, 429].some((status) => responses[status]?.$ref === undefined),
+    );
+    expect(incomplete.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('with a path of a resource says what 404 looks like', () => {
+    expect(
+      wrong(({ path, responses }) => path.includes('{') && responses[404] === undefined),
+    ).toEqual([]);
+  });
+});
+
+describe('the document', () => {
+  it('describes the headers of lists, of conditional requests and of repeated ones', () => {
+    const headers = (id: string, status: number) =>
+      Object.keys(
+        operations.find(({ operationId }) => operationId === id)?.responses[status]?.headers ?? {},
+      );
+    const sent = (id: string) =>
+      (operations.find(({ operationId }) => operationId === id)?.parameters ?? [])
+        .filter((parameter) => parameter.in === 'header')
+        .map(({ name }) => name);
+    expect(headers('listChecks', 200)).toEqual(
+      expect.arrayContaining(['Link', 'X-Next-Cursor', 'X-Total-Count', 'X-RateLimit-Limit']),
+    );
+    expect(headers('getCheck', 200)).toContain('ETag');
+    expect(headers('createCheck', 201)).toEqual(
+      expect.arrayContaining(['Location', 'Idempotent-Replayed']),
+    );
+    expect(sent('getCheck')).toEqual(['x-service-account', 'If-None-Match']);
+    expect(sent('putUrlCheck')).toEqual(['x-service-account', 'If-Match', 'If-None-Match']);
+    expect(sent('createCheck')).toEqual(['x-service-account', 'Idempotency-Key']);
+  });
+
+  it('names the service by PUBLIC_URL, or else by where it was read', async () => {
+    expect(document.servers).toEqual([{ url: '/' }]);
+    const { servers } = await serviceDocument('https://status.example.com');
+    expect(servers).toEqual([{ url: 'https://status.example.com' }]);
+  });
+
+  it('has the defaults of queries and of bodies', () => {
+    const list = operations.find(({ operationId }) => operationId === 'listChecks');
+    const limit = list?.parameters?.find(({ name }) => name === 'limit');
+    expect(limit?.schema).toMatchObject({ default: 10 });
+    const { properties, required } = document.components.schemas.UrlCheckInput ?? {};
+    expect(properties?.activated).toMatchObject({ allOf: [{ type: 'boolean', default: true }] });
+    expect(required).toEqual(['name', 'request']);
+    expect(document.components.schemas.UrlCheck?.required).toContain('activated');
+  });
+});
