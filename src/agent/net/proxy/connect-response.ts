@@ -1,3 +1,5 @@
+import { decodedHeaderText } from '../header-text.ts';
+
 /** A proxy's answer to CONNECT, from its bytes so far. */
 export type ConnectResponse =
   | { readonly kind: 'incomplete' }
@@ -44,7 +46,6 @@ export function readConnectResponse(bytes: Buffer): ConnectResponse {
       left = rest;
       continue;
     }
-    const said = Buffer.from(reason, 'latin1').toString('utf8');
-    return { kind: 'answer', status: Number(status), reason: said, rest };
+    return { kind: 'answer', status: Number(status), reason: decodedHeaderText(reason), rest };
   }
 }

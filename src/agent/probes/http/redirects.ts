@@ -1,4 +1,5 @@
 import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.ts';
+import { decodedHeaderText } from '../../net/header-text.ts';
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
@@ -48,7 +49,7 @@ export function redirectOf(
   const location = head.headers.location;
   if (!REDIRECT_STATUSES.has(head.status) || location === undefined) return NO_REDIRECT;
   if (typeof location !== 'string') return invalid('several different Locations');
-  const text = asUtf8(location.trim());
+  const text = decodedHeaderText(location.trim());
   if (text === '') return invalid('an empty Location');
   if (!URL.canParse(text, request.url.href))
     return invalid(`a Location that is not a URL (${cut(text)})`);
@@ -92,12 +93,4 @@ function invalid(what: string): Redirect {
 function becomesGet(method: string, status: number): boolean {
   if (status === 303) return method !== 'HEAD' && method !== 'GET';
   return (status === 301 || status === 302) && method === 'POST';
-}
-
-/** Header text has one character per byte; servers send UTF-8, which browsers understand. */
-function asUtf8(text: string): string {
-  const bytes = Buffer.from(text, 'latin1');
-  if (bytes.toString('latin1') !== text) return text;
-  const decoded = bytes.toString('utf8');
-  return decoded.includes('\ufffd') ? text : decoded;
 }

@@ -1,3 +1,4 @@
+import { decodedHeaderText } from '../../../net/header-text.ts';
 import { type NativeParser, openParser, PAUSE, type ParserCallbacks, SKIP_BODY } from './llhttp.ts';
 
 /** A final response's head as received: names in lower case, values as Latin-1 (RFC 9110 5.5). */
@@ -132,7 +133,7 @@ export class ResponseParser implements ParserCallbacks {
     this.#endsWithConnection = !keepAlive;
     // The trailer section may be as large again.
     this.#headerBytes = 0;
-    const statusText = Buffer.from(this.#statusText, 'latin1').toString('utf8');
+    const statusText = decodedHeaderText(this.#statusText);
     this.#events.head({ status, statusText, headers });
     if (this.#isComplete) return -1;
     return this.#isHead ? SKIP_BODY : 0;

@@ -57,6 +57,15 @@ describe('a response', () => {
     ]);
   });
 
+  test.each([
+    ['UTF-8', 'p\xc3\xa4ss', 'päss'],
+    ['Latin-1', 'p\xe4ss', 'päss'],
+    ['UTF-8 and Latin-1', 'p\xc3\xa4ss \xe4', 'p\xc3\xa4ss ä'],
+  ])('has a reason phrase in %s, without replaced characters', (_, sent, statusText) => {
+    const { head } = read([`HTTP/1.1 200 ${sent}\r\nContent-Length: 0\r\n\r\n`]);
+    expect(head?.statusText).toBe(statusText);
+  });
+
   test('is the same however it is segmented', () => {
     const whole = read([RESPONSE]);
     expect(read([...RESPONSE])).toEqual(whole);
