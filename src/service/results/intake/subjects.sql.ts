@@ -42,7 +42,7 @@ export interface NamedAttempt {
 
 /**
  * Which of the attempts belong to unscheduled runs that the location was given: a requested run, or a
- * retry that another location handed over. Of a retry the location may make the attempt that it was
+ * retry that another location handed over. Those of a deleted check with the same id do not count. Of a retry the location may make the attempt that it was
  * given and later ones.
  *
  * @returns their indexes
@@ -70,6 +70,7 @@ export async function attemptsGivenTo(
        where o.account_id = $1 and o.check_id = given.check_id
          and o.sequence_id = given.sequence_id and o.slot = given.slot
          and o.retries_made <= given.retries_made
+         and not o.check_deleted
          and $2 in (o.location_id, o.taken_from_location_id))`,
     [
       accountId,

@@ -94,6 +94,25 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
+    it('is nothing of a check that was created again after it had an earlier check of the same id (trust model AN1)', async () => {
+      await fixture().check('theirs', { privateLocations: ['berlin'] });
+      await assign('berlin');
+      await since('berlin', minutesAgo(1000));
+      const asked = await fixture().mine.post('/v1/checks/theirs/run');
+      expect(asked.status).toBe(201);
+      const { sequenceId, slot } = asked.json;
+      expect((await fixture().mine.delete('/v1/checks/url/theirs')).status).toBe(204);
+      await theirs();
+      const failed = { checkId: 'theirs', hasFailures: true };
+      const codes = await codesFor(resultOfRun({ ...failed, slot: slotAgo(1) }), {
+        ...resultOfRun({ ...failed, slot: Date.parse(slot) }),
+        sequenceId,
+        id: resultIdOf(sequenceId, 1),
+      });
+      expect(codes).toEqual(['foreign_location', 'foreign_location']);
+      expect(await resultsOf('theirs')).toEqual([]);
+    });
+
     it('are the texts of its results, but not the name and type of their check elsewhere (trust model AC6, AN10)', async () => {
       await fixture().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
       const elsewhere = 'https://elsewhere.example/capture';
