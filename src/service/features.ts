@@ -251,7 +251,7 @@ export function createFeatures(given: FeatureParts): Features {
         clientCertificates: await clientCertificates.forAgents(sql, accountId),
         pauses: [...(await maintenanceWindows.pausesForAgents(sql, accountId))],
       },
-      variables: await variables.forAgents(sql, accountId),
+      ...(await variables.sentToAgents(sql, accountId)),
     }),
     scrubberOf: scrubbing.scrubberOf,
   });

@@ -69,14 +69,20 @@ function compile(check: Check): Compiled | null {
  * are encoded when they are sent. Failure messages contain no values.
  *
  * Returns the same object for a check without templates.
+ *
+ * @param unreadable names of variables that the service cannot decrypt
  */
-export function renderCheck<C extends Check>(check: C, others: Lookup): RenderedCheck<C> {
+export function renderCheck<C extends Check>(
+  check: C,
+  others: Lookup,
+  unreadable: ReadonlySet<string> = new Set(),
+): RenderedCheck<C> {
   const compiled = compile(check);
   if (compiled === null) return { ok: true, check };
   const { texts, own, notReadable } = compiled;
   if (notReadable.length > 0) return { ok: false, failure: notReadableFailure(notReadable) };
   const lookup: Lookup = (name) => own.get(name) ?? others(name);
-  const unknown = findUnknown(compiled, lookup);
+  const unknown = findUnknown(compiled, lookup, unreadable);
   if (unknown !== null) return { ok: false, failure: unknown };
 
   let index = 0;
@@ -165,11 +171,22 @@ function notReadableFailure(fields: readonly TextField[]): Failure {
   };
 }
 
-function findUnknown({ texts, names }: Compiled, lookup: Lookup): Failure | null {
+function findUnknown(
+  { texts, names }: Compiled,
+  lookup: Lookup,
+  unreadable: ReadonlySet<string>,
+): Failure | null {
   const unknown = names.filter((name) => lookup(name) === undefined);
-  const [first, ...rest] = unknown;
+  const sealed = unknown.filter((name) => unreadable.has(name));
+  const [first, ...rest] = sealed.length > 0 ? sealed : unknown;
   if (first === undefined) return null;
   const where = texts.find((each) => each.names.includes(first))?.field.label() ?? 'The request';
+  if (sealed.length > 0) {
+    return {
+      code: 'CREDENTIAL_NOT_READABLE',
+      message: `${where} names the variable ${first} of the account, which the service cannot decrypt, so nothing was sent${othersText(rest)}: give the variable its value again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.`,
+    };
+  }
   return {
     code: 'VARIABLE_UNKNOWN',
     message: `${where} names the variable ${first}, which has no value here${othersText(rest)}: define it among the variables of the check, of the check file or of the account, or have the agent take it by VARIABLES_FROM_ENV or VARIABLES_DIR.`,

@@ -47,7 +47,10 @@ export type RenderedWithSecrets<C> =
   | (Extract<RenderedCheck<C>, { ok: true }> & FilledIn)
   | Extract<RenderedCheck<C>, { ok: false }>;
 
-export type VaultInput = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
+export type VaultInput = Pick<
+  CheckSet,
+  'checks' | 'variables' | 'unreadableVariables' | 'proxyUrl'
+>;
 
 /**
  * Fills the templates of checks, and masks secrets (src/model/README.md, "Variables and secrets").
@@ -80,7 +83,7 @@ export interface SecretsVault {
   credentials(check: Check, sent: Check): AttemptSecrets;
   /** Masks what `scrubber` masks now, and these. */
   scrubberWith(secrets: AttemptSecrets): Promise<Scrubber>;
-  /** The variables in templates without a value, sorted. */
+  /** The variables in templates that are not defined, sorted. */
   missing(checks: readonly Check[]): readonly string[];
   /** Reads VARIABLES_DIR again and expires replaced secrets until the signal aborts. */
   watch(signal: AbortSignal): Promise<void>;
@@ -113,11 +116,18 @@ interface Values {
   /** The agent's own. */
   readonly agent: ReadonlyMap<string, string>;
   readonly shared: ReadonlyMap<string, string>;
+  /** Shared variables that have a value which the service cannot decrypt. */
+  readonly unreadable: ReadonlySet<string>;
   /** The secrets of the checks, the shared variables and the proxy. */
   readonly secrets: readonly NamedValue[];
 }
 
-const NO_VALUES: Values = { agent: new Map(), shared: new Map(), secrets: [] };
+const NO_VALUES: Values = {
+  agent: new Map(),
+  shared: new Map(),
+  unreadable: new Set(),
+  secrets: [],
+};
 
 /** Resolves when the agent's own values are read and masked. */
 export async function openVault(options: VaultOptions): Promise<SecretsVault> {
@@ -165,7 +175,8 @@ class Vault implements SecretsVault {
     return this.#serialized(async () => {
       const secrets = await secretsOf(given);
       const shared = new Map(given.variables.map(({ key, value }) => [key, value]));
-      await this.#putInForce({ agent: this.#agentValues(), shared, secrets });
+      const unreadable = new Set(given.unreadableVariables);
+      await this.#putInForce({ agent: this.#agentValues(), shared, unreadable, secrets });
     });
   }
 
@@ -176,7 +187,7 @@ class Vault implements SecretsVault {
   }
 
   render<C extends Check>(check: C): RenderedWithSecrets<C> {
-    const rendered = renderCheck(check, this.#lookup);
+    const rendered = renderCheck(check, this.#lookup, this.#values.unreadable);
     return rendered.ok
       ? { ...rendered, own: this.#ownIn(check), parts: this.#partsIn(check) }
       : rendered;
@@ -233,7 +244,8 @@ class Vault implements SecretsVault {
     const missing = new Set<string>();
     for (const check of checks) {
       for (const name of namesFromOthers(check)) {
-        if (this.#lookup(name) === undefined) missing.add(name);
+        const isDefined = this.#lookup(name) !== undefined || this.#values.unreadable.has(name);
+        if (!isDefined) missing.add(name);
       }
     }
     return [...missing].sort((a, b) => (a < b ? -1 : 1));

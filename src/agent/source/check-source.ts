@@ -25,6 +25,8 @@ export interface CheckSet {
   readonly answered?: ReadonlyMap<string, number>;
   /** Variables for all checks; a check's own variables take precedence. */
   readonly variables: readonly OwnVariable[];
+  /** Variables for all checks that have a value which the service cannot decrypt. */
+  readonly unreadableVariables?: readonly string[];
   /** The proxy of URL and API checks; null if there is none. */
   readonly proxyUrl: string | null;
   /** The pauses of checks. */

@@ -7,14 +7,14 @@ export const ERROR_CODES = {
     phase: 'request',
     meaning: 'A template names a variable that neither the check, the agent nor the account has.',
     advice:
-      'Define the variable in the account, in the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR. If the account has it as a secret variable, the service may be unable to decrypt it; its log says so.',
+      'Define the variable in the account, in the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR.',
   },
   CREDENTIAL_NOT_READABLE: {
     phase: 'request',
     meaning:
-      'The service cannot decrypt a credential or a secret variable of the check, or a credential of the proxy of its location, because it lacks the key that encrypted it. Nothing was sent.',
+      'The service cannot decrypt a credential or a secret variable of the check, a secret variable of the account, or a credential of the proxy of the location, because it lacks the key that encrypted it. Nothing was sent.',
     advice:
-      'Add the key that encrypted it after the others in ENCRYPTION_KEY of the service and restart the service, or set the credential of the check or the location again.',
+      'Add the key that encrypted it after the others in ENCRYPTION_KEY of the service and restart the service, or set the credential or variable again.',
   },
   VARIABLE_DENIED: {
     phase: 'request',

@@ -39,6 +39,8 @@ export interface PollResponsesParts {
 interface SentSettings {
   readonly settings: LocationSettings;
   readonly variables: OwnVariable[];
+  /** Names of secret variables that cannot be decrypted. */
+  readonly unreadableVariables: string[];
 }
 
 /** A poll of an agent with a lease. */
@@ -74,7 +76,7 @@ const MAX_RUNS_BYTES = 4 * 1024 * 1024;
 const MAX_AGENTS = 10_000;
 
 /** The agent keeps the settings and variables that it has. */
-const UNCHANGED_SETTINGS = { settings: null, variables: null };
+const UNCHANGED_SETTINGS = { settings: null, variables: null, unreadableVariables: [] };
 
 export function createPollResponses(parts: PollResponsesParts): PollResponses {
   const { store, clock, wake, checkRuns, checkVariables, leaseMs, settingsOf } = parts;

@@ -67,6 +67,13 @@ export interface Variables {
   secretValues(sql: Sql, accountId: string): Promise<readonly string[]>;
   /** The account's variables with their values, except those that cannot be decrypted. */
   forAgents(sql: Sql, accountId: string): Promise<OwnVariable[]>;
+  /** The same with the names of those that cannot be decrypted. */
+  sentToAgents(sql: Sql, accountId: string): Promise<SentVariables>;
+}
+
+export interface SentVariables {
+  readonly variables: OwnVariable[];
+  readonly unreadableVariables: string[];
 }
 
 /** Every agent of the account gets all variables. */
@@ -95,19 +102,22 @@ export function createVariables(parts: VariablesParts): Variables {
     sealedValue === null
       ? (value ?? '')
       : decryptSecret(secrets, sealedValue, sealingContextOf(accountId, key));
-  const readable = async (sql: Sql, accountId: string): Promise<OwnVariable[]> => {
+  const sentToAgents = async (sql: Sql, accountId: string): Promise<SentVariables> => {
     const all = await listVariables(sql, { accountId, limit: MAX_VARIABLES, offset: 0 });
-    return all.flatMap((variable) => {
+    const variables: OwnVariable[] = [];
+    const unreadableVariables: string[] = [];
+    for (const variable of all) {
       const { key, secret } = variable;
       try {
-        return [{ key, value: openedValue(accountId, variable), secret }];
+        variables.push({ key, value: openedValue(accountId, variable), secret });
       } catch (error) {
-        // Checks that use the variable fail because it is not defined; others are not affected.
+        // Checks that use the variable fail; others are not affected.
         const text = 'a variable is not sent to agents';
         unreadable.report([accountId, key], { variable: key }, text, error);
-        return [];
+        unreadableVariables.push(key);
       }
-    });
+    }
+    return { variables, unreadableVariables };
   };
 
   return {
@@ -179,7 +189,9 @@ export function createVariables(parts: VariablesParts): Variables {
       return all.filter(({ secret }) => secret).map((each) => openedValue(accountId, each));
     },
 
-    forAgents: readable,
+    forAgents: async (sql, accountId) => (await sentToAgents(sql, accountId)).variables,
+
+    sentToAgents,
   };
 }
 

@@ -111,6 +111,11 @@ export const pollResponseSchema = z.object({
     /** null if they have not changed since the agent's revision, like `settings`. */
     variables: boundedList(variableSchema, MAX_VARIABLES).nullable().default(null),
     settings: locationSettingsSchema.nullable().default(null),
+    /**
+     * Names of the account's secret variables that the service cannot decrypt, as of `variables`.
+     * Older services do not send it; for older agents these variables have no value either.
+     */
+    unreadableVariables: boundedList(variableSchema.shape.key, MAX_VARIABLES).default([]),
   }),
   /** `upsert` of this and the following pages is the whole set: other checks are removed. */
   full: z.boolean(),

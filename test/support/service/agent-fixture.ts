@@ -36,6 +36,7 @@ import { NONE_OUTDATED, TEST_CHECK_VARIABLES, TEST_PROXY_PASSWORDS } from './ser
 export const noSettings = async () => ({
   settings: { clientCertificates: [], pauses: [] },
   variables: [],
+  unreadableVariables: [],
 });
 export const noSecrets = async () => NO_SECRETS;
 

@@ -35,6 +35,7 @@ const NO_SETTINGS: SavedSettings = {
   clientCertificates: [],
   pauses: [],
   variables: [],
+  unreadableVariables: [],
   proxyUrl: null,
 };
 
@@ -193,14 +194,20 @@ export class AssignedChecks {
   }
 
   /** Replaces the set by the complete draft. Returns whether the set changed. */
-  finish({ slug, settings: sent, variables, proxyUrl }: PollResponse['location']): boolean {
+  finish({
+    slug,
+    settings: sent,
+    variables,
+    unreadableVariables,
+    proxyUrl,
+  }: PollResponse['location']): boolean {
     const draft = this.#draft;
     this.#draft = null;
     if (draft === null) return false;
     const settings: SavedSettings = {
       ...this.#settings,
       ...sent,
-      variables: variables ?? this.#settings.variables,
+      ...(variables === null ? {} : { variables, unreadableVariables }),
       proxyUrl,
     };
     const changed =

@@ -21,7 +21,9 @@ import { damaged, seal, unseal } from './sealed-lines.ts';
 const MAX_FILE_BYTES = 384 * 1024 * 1024;
 
 /** What applies to all checks of the location. */
-export interface SavedSettings extends LocationSettings, Pick<CheckSet, 'variables' | 'proxyUrl'> {}
+export interface SavedSettings extends LocationSettings, Pick<CheckSet, 'variables' | 'proxyUrl'> {
+  readonly unreadableVariables: readonly string[];
+}
 
 export interface SavedAssignments {
   readonly location: string;
@@ -38,6 +40,8 @@ export interface ReadAssignments extends SavedAssignments {
 const headSchema = z.object({
   location: locationName,
   proxyUrl: z.string().nullable(),
+  /** Older releases do not write it. */
+  unreadableVariables: z.array(z.string()).default([]),
   lines: count,
 });
 
@@ -63,10 +67,11 @@ export async function writeAssignments(
 }
 
 function* linesOf({ location, settings, assignments }: SavedAssignments): Generator<string> {
-  const { clientCertificates, pauses, variables, proxyUrl } = settings;
+  const { clientCertificates, pauses, variables, unreadableVariables, proxyUrl } = settings;
   const lines = clientCertificates.length + pauses.length + variables.length + assignments.length;
   const text = (line: Line): string => JSON.stringify(line);
-  yield JSON.stringify({ location, proxyUrl, lines } satisfies z.input<typeof headSchema>);
+  const head = { location, proxyUrl, unreadableVariables: [...unreadableVariables], lines };
+  yield JSON.stringify(head satisfies z.input<typeof headSchema>);
   for (const value of clientCertificates) yield text({ kind: 'certificate', value });
   for (const value of pauses) yield text({ kind: 'pause', value });
   for (const value of variables) yield text({ kind: 'variable', value });
@@ -109,8 +114,8 @@ export async function readAssignments(file: string, box: SecretBox): Promise<Rea
     }
   }
   if (head === null || lines !== head.lines) throw damaged('its end is missing');
-  const { location, proxyUrl } = head;
-  const settings = { clientCertificates, pauses, variables, proxyUrl };
+  const { location, proxyUrl, unreadableVariables } = head;
+  const settings = { clientCertificates, pauses, variables, unreadableVariables, proxyUrl };
   return { location, settings, assignments, unreadable };
 }
 

@@ -138,6 +138,14 @@ describe('the values in force', () => {
     expect(vault.missing(checks)).toEqual(['B', 'C', 'Z']);
     await vault.take({ ...NOTHING, checks, variables: [variable('Z', 'zz')] });
     expect(vault.missing(checks)).toEqual(['B', 'C']);
+    // One that the service cannot decrypt is defined; the agent's own value takes its place.
+    await vault.take({ ...NOTHING, checks, unreadableVariables: ['A', 'C'] });
+    expect(vault.missing(checks)).toEqual(['B', 'Z']);
+    const sealed = checkOf('TCP', { request: { data: '{{C}}' } });
+    const failure = { code: 'CREDENTIAL_NOT_READABLE' };
+    expect(vault.render(sealed)).toMatchObject({ ok: false, failure });
+    const own = checkOf('TCP', { request: { data: '{{A}}' } });
+    expect(vault.render(own)).toMatchObject({ ok: true, check: { request: { data: 'x' } } });
   });
 
   it('are not in force before the scrubber knows them', async () => {

@@ -154,6 +154,26 @@ describe('a credential that the service cannot decrypt', () => {
   });
 });
 
+describe('a variable of the account that the service cannot decrypt', () => {
+  const SEALED = new Set(['SEALED']);
+  const check = apiCheck({ headers: [{ key: 'X-Token', value: '{{UNKNOWN}} {{SEALED}}' }] });
+
+  it('is named before unknown ones, with what to do', () => {
+    expect(renderCheck(check, () => undefined, SEALED)).toEqual({
+      ok: false,
+      failure: {
+        code: 'CREDENTIAL_NOT_READABLE',
+        message:
+          'The header X-Token names the variable SEALED of the account, which the service cannot decrypt, so nothing was sent: give the variable its value again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.',
+      },
+    });
+  });
+
+  it('is no failure where the agent or the check has a value for it', () => {
+    expect(renderCheck(check, () => 'own', SEALED)).toMatchObject({ ok: true });
+  });
+});
+
 describe('an unknown variable', () => {
   it('is named with where it stands and where it can be defined', () => {
     const check = apiCheck({ headers: [{ key: 'X-Token', value: '{{A}} {{TOKEN}}' }] });

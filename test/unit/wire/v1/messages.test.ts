@@ -64,6 +64,7 @@ const ANSWER = {
     slug: 'berlin',
     proxyUrl: null,
     variables: [{ key: 'TOKEN', value: 'x', secret: true }],
+    unreadableVariables: ['SEALED'],
     settings: {
       clientCertificates: [
         { host: '*.shop.example', cert: 'PEM', key: 'PEM', ca: null, passphrase: null },

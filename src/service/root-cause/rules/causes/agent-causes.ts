@@ -62,15 +62,15 @@ export const REQUEST_CAUSES: Readonly<Record<CodesOf<'request'>, CauseRow>> = {
     cause: ({ location }) =>
       `A template in the request names a variable that neither the check nor the account has, nor the agent in ${location}; the agent's message names it. Nothing was sent.`,
     fix: ({ location }) =>
-      `Correct the name in the template, or give the variable to the check or to the account. If its value is to stay in the network of ${location}, put it into VARIABLES_DIR or VARIABLES_FROM_ENV of every agent there. If it exists and is secret, the service may not be able to decrypt it: its log says so; then set its value anew.`,
+      `Correct the name in the template, or give the variable to the check or to the account. If its value is to stay in the network of ${location}, put it into VARIABLES_DIR or VARIABLES_FROM_ENV of every agent there.`,
     links: [],
   },
   CREDENTIAL_NOT_READABLE: {
     classification: 'CHECK_CONFIGURATION',
     cause: ({ target }) =>
-      `The service cannot decrypt a credential or a secret variable of the check, or a credential of the proxy of its location, as none of the keys in its ENCRYPTION_KEY is the one that encrypted it; the message says where it stands. ${target} was not asked.`,
+      `The service cannot decrypt a credential or a secret variable of the check, a secret variable of the account, or a credential of the proxy of the location, as none of the keys in its ENCRYPTION_KEY is the one that encrypted it; the message says where it stands. ${target} was not asked.`,
     fix: () =>
-      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give it to the check or the location again.',
+      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give it to the check, the account or the location again.',
     links: [],
   },
   VARIABLE_DENIED: {

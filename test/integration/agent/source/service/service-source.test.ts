@@ -269,23 +269,32 @@ it('uses the certificates and pauses that it received last, also after a restart
       },
     ],
   };
-  const location = { slug: 'office', proxyUrl: null, variables: [], settings };
+  const unreadableVariables = ['SEALED'];
+  const location = {
+    slug: 'office',
+    proxyUrl: null,
+    variables: [],
+    unreadableVariables,
+    settings,
+  };
   const upsert = [{ ...assignment('mine'), groupTags: ['nightly'] }];
   const before = await startAgent(dataDir);
   const next = await before.answered({ revision: 1, full: true, location, upsert });
   // null: as before.
   const other = [assignment('other')];
-  next.answer({ revision: 2, location: { ...location, settings: null }, upsert: other });
+  const unchanged = { ...location, settings: null, variables: null, unreadableVariables: [] };
+  next.answer({ revision: 2, location: unchanged, upsert: other });
   await before.nextPoll();
-  expect(before.sets.at(-1)).toMatchObject(settings);
+  expect(before.sets.at(-1)).toMatchObject({ ...settings, unreadableVariables });
   await before.stop();
   const after = await startAgent(dataDir);
   await eventually(() => after.sets.length > 0);
-  expect(after.sets[0]).toMatchObject(settings);
+  expect(after.sets[0]).toMatchObject({ ...settings, unreadableVariables });
   expect(after.sets[0]?.groupTags).toEqual(new Map([['mine', ['nightly']]]));
   const none = { clientCertificates: [], pauses: [] };
-  await after.answered({ revision: 3, location: { ...location, settings: none } });
-  expect(after.sets.at(-1)).toMatchObject(none);
+  const readable = { ...location, unreadableVariables: [], settings: none };
+  await after.answered({ revision: 3, location: readable });
+  expect(after.sets.at(-1)).toMatchObject({ ...none, unreadableVariables: [] });
 });
 
 it('passes on the pages of an answer as one set, after the last page', async () => {
@@ -641,6 +650,7 @@ it('saves nothing to disk that could be read without the key', async () => {
     slug: 'office',
     proxyUrl: `http://me:${planted}-proxy@proxy.example:3128`,
     variables: [{ key: 'A', value: `${planted}-given`, secret: true }],
+    unreadableVariables: [],
     settings: { clientCertificates: [certificate], pauses: [] },
   };
   const before = await startAgent(dataDir);
