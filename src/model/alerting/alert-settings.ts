@@ -6,59 +6,61 @@ const MINUTE_MS = 60_000;
  * When checks send alerts: the settings of checks, groups and accounts (src/service/README.md,
  * "Alerts").
  */
-export const alertSettingsSchema = z.strictObject({
-  escalationType: z
-    .enum(['RUN_BASED', 'TIME_BASED'])
-    .default('RUN_BASED')
-    .describe('Whether the number of runs or the time decides when an alert is sent.'),
-  runBasedEscalation: z
-    .strictObject({
-      failedRunThreshold: z
-        .int()
-        .min(1)
-        .max(5)
-        .default(1)
-        .describe('An alert is sent after this many consecutive failed (or degraded) runs.'),
-    })
-    .optional()
-    .describe('The threshold if `escalationType` is `RUN_BASED`.'),
-  timeBasedEscalation: z
-    .strictObject({
-      minutesFailingThreshold: z
-        .literal([5, 10, 15, 30])
-        .default(5)
-        .describe(
-          'An alert is sent after the check has been failing (or degraded) for this many minutes.',
-        ),
-    })
-    .optional()
-    .describe('The threshold if `escalationType` is `TIME_BASED`.'),
-  reminders: z
-    .strictObject({
-      amount: z
-        .literal([0, 1, 2, 3, 4, 5, 100_000])
-        .default(0)
-        .describe('The number of reminders while the problem lasts; 100000 for no limit.'),
-      interval: z
-        .literal([1, 2, 3, 4, 5, 10, 15, 30])
-        .default(5)
-        .describe('Minutes between reminders.'),
-    })
-    .optional()
-    .describe('Reminders that repeat an alert until the check recovers.'),
-  parallelRunFailureThreshold: z
-    .strictObject({
-      enabled: z.boolean().default(false).describe('Whether `percentage` applies.'),
-      percentage: z
-        .number()
-        .min(10)
-        .max(100)
-        .default(10)
-        .describe('The check fails only if at least this percentage of its locations fail.'),
-    })
-    .optional()
-    .describe('For checks that run in two or more locations in parallel.'),
-});
+export const alertSettingsSchema = z
+  .strictObject({
+    escalationType: z
+      .enum(['RUN_BASED', 'TIME_BASED'])
+      .default('RUN_BASED')
+      .describe('Whether the number of runs or the time decides when an alert is sent.'),
+    runBasedEscalation: z
+      .strictObject({
+        failedRunThreshold: z
+          .int()
+          .min(1)
+          .max(5)
+          .default(1)
+          .describe('An alert is sent after this many consecutive failed (or degraded) runs.'),
+      })
+      .optional()
+      .describe('The threshold if `escalationType` is `RUN_BASED`.'),
+    timeBasedEscalation: z
+      .strictObject({
+        minutesFailingThreshold: z
+          .literal([5, 10, 15, 30])
+          .default(5)
+          .describe(
+            'An alert is sent after the check has been failing (or degraded) for this many minutes.',
+          ),
+      })
+      .optional()
+      .describe('The threshold if `escalationType` is `TIME_BASED`.'),
+    reminders: z
+      .strictObject({
+        amount: z
+          .literal([0, 1, 2, 3, 4, 5, 100_000])
+          .default(0)
+          .describe('The number of reminders while the problem lasts; 100000 for no limit.'),
+        interval: z
+          .literal([1, 2, 3, 4, 5, 10, 15, 30])
+          .default(5)
+          .describe('Minutes between reminders.'),
+      })
+      .optional()
+      .describe('Reminders that repeat an alert until the check recovers.'),
+    parallelRunFailureThreshold: z
+      .strictObject({
+        enabled: z.boolean().default(false).describe('Whether `percentage` applies.'),
+        percentage: z
+          .number()
+          .min(10)
+          .max(100)
+          .default(10)
+          .describe('The check fails only if at least this percentage of its locations fail.'),
+      })
+      .optional()
+      .describe('For checks that run in two or more locations in parallel.'),
+  })
+  .meta({ title: 'AlertSettings' });
 export type AlertSettings = z.output<typeof alertSettingsSchema>;
 
 /** Settings with all defaults filled in. */

@@ -14,13 +14,15 @@ import { MAX_OWN_VARIABLES, ownVariablesSchema } from './variable.ts';
 
 const SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as const;
 
-const triggerIncidentSchema = z.strictObject({
-  serviceId: z.string().min(1),
-  severity: z.enum(SEVERITIES),
-  name: z.string().min(1).max(200),
-  description: z.string().max(2000).default(''),
-  notifySubscribers: z.boolean().default(false),
-});
+const triggerIncidentSchema = z
+  .strictObject({
+    serviceId: z.string().min(1),
+    severity: z.enum(SEVERITIES),
+    name: z.string().min(1).max(200),
+    description: z.string().max(2000).default(''),
+    notifySubscribers: z.boolean().default(false),
+  })
+  .meta({ title: 'TriggerIncident' });
 
 const subscriptionSchema = z.strictObject({
   alertChannelId: z.number(),
@@ -37,7 +39,8 @@ export const commonFields = {
     .default(true)
     .describe(
       'Whether a failed run is retried once, without delay. Applies only if `retryStrategy` is omitted.',
-    ),
+    )
+    .meta({ deprecated: true }),
   shouldFail: z
     .boolean()
     .default(false)

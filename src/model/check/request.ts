@@ -44,16 +44,18 @@ export const DNS_PROTOCOLS = ['UDP', 'TCP'] as const;
 export type DnsProtocol = (typeof DNS_PROTOCOLS)[number];
 
 const value = z.string().max(20_000);
-const keyValue = z.strictObject({
-  key: z.string().min(1).max(2048),
-  value: value.default(''),
-  locked: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Stored and returned as a note for users. The value remains visible to everyone who can read the check.',
-    ),
-});
+const keyValue = z
+  .strictObject({
+    key: z.string().min(1).max(2048),
+    value: value.default(''),
+    locked: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Stored and returned as a note for users. The value remains visible to everyone who can read the check.',
+      ),
+  })
+  .meta({ title: 'KeyValue' });
 
 /**
  * RFC 9110 5.5: visible Latin-1 characters, spaces and tabs; no line breaks, no control characters.
@@ -80,57 +82,61 @@ const header = keyValue.superRefine(({ key, value }, context) => {
   }
 });
 
-export const urlRequestSchema = z.strictObject({
-  url,
-  method: z.literal('GET').default('GET').describe('The HTTP method, always GET.'),
-  followRedirects: z
-    .boolean()
-    .default(true)
-    .describe('Whether redirects are followed, at most 10.'),
-  skipSSL: z.boolean().default(false).describe('Whether any server certificate is accepted.'),
-  ipFamily,
-  assertions: assertionsOf(ASSERTION_SOURCES.URL),
-});
+export const urlRequestSchema = z
+  .strictObject({
+    url,
+    method: z.literal('GET').default('GET').describe('The HTTP method, always GET.'),
+    followRedirects: z
+      .boolean()
+      .default(true)
+      .describe('Whether redirects are followed, at most 10.'),
+    skipSSL: z.boolean().default(false).describe('Whether any server certificate is accepted.'),
+    ipFamily,
+    assertions: assertionsOf(ASSERTION_SOURCES.URL),
+  })
+  .meta({ title: 'UrlRequest' });
 export type UrlRequest = z.infer<typeof urlRequestSchema>;
 
 const MAX_HEADERS = 100;
 const password = z.string().max(1024);
 const basicAuth = z.strictObject({ username: z.string().max(1024), password });
 
-export const apiRequestSchema = z.strictObject({
-  method: z.enum(API_METHODS).default('GET').describe('The HTTP method.'),
-  url,
-  headers: z
-    .array(header)
-    .max(MAX_HEADERS)
-    .default([])
-    .describe(
-      'The request headers as {key, value}. Values of Authorization and similar headers are returned as ********.',
-    ),
-  queryParameters: z
-    .array(keyValue)
-    .max(100)
-    .default([])
-    .describe('Query parameters as {key, value}, added to the URL.'),
-  bodyType: z
-    .enum(BODY_TYPES)
-    .default('NONE')
-    .describe('The format of `body`. Sets the Content-Type unless a header does.'),
-  body: z.string().max(1_000_000).default('').describe('The text of the request body.'),
-  basicAuth: basicAuth
-    .nullable()
-    .default(null)
-    .describe(
-      'Credentials as {username, password}. The password is returned as ********; if it is empty, the username is.',
-    ),
-  followRedirects: z
-    .boolean()
-    .default(true)
-    .describe('Whether redirects are followed, at most 10.'),
-  skipSSL: z.boolean().default(false).describe('Whether any server certificate is accepted.'),
-  ipFamily,
-  assertions: assertionsOf(ASSERTION_SOURCES.API),
-});
+export const apiRequestSchema = z
+  .strictObject({
+    method: z.enum(API_METHODS).default('GET').describe('The HTTP method.'),
+    url,
+    headers: z
+      .array(header)
+      .max(MAX_HEADERS)
+      .default([])
+      .describe(
+        'The request headers as {key, value}. Values of Authorization and similar headers are returned as ********.',
+      ),
+    queryParameters: z
+      .array(keyValue)
+      .max(100)
+      .default([])
+      .describe('Query parameters as {key, value}, added to the URL.'),
+    bodyType: z
+      .enum(BODY_TYPES)
+      .default('NONE')
+      .describe('The format of `body`. Sets the Content-Type unless a header does.'),
+    body: z.string().max(1_000_000).default('').describe('The text of the request body.'),
+    basicAuth: basicAuth
+      .nullable()
+      .default(null)
+      .describe(
+        'Credentials as {username, password}. The password is returned as ********; if it is empty, the username is.',
+      ),
+    followRedirects: z
+      .boolean()
+      .default(true)
+      .describe('Whether redirects are followed, at most 10.'),
+    skipSSL: z.boolean().default(false).describe('Whether any server certificate is accepted.'),
+    ipFamily,
+    assertions: assertionsOf(ASSERTION_SOURCES.API),
+  })
+  .meta({ title: 'ApiRequest' });
 export type ApiRequest = z.infer<typeof apiRequestSchema>;
 
 /**
@@ -157,18 +163,20 @@ export const changedApiRequestSchema = apiRequestSchema.extend({
     ),
 });
 
-export const tcpRequestSchema = z.strictObject({
-  hostname,
-  port,
-  data: z
-    .string()
-    .max(65_536)
-    .nullable()
-    .default(null)
-    .describe('The text to send after connecting.'),
-  ipFamily,
-  assertions: assertionsOf(ASSERTION_SOURCES.TCP),
-});
+export const tcpRequestSchema = z
+  .strictObject({
+    hostname,
+    port,
+    data: z
+      .string()
+      .max(65_536)
+      .nullable()
+      .default(null)
+      .describe('The text to send after connecting.'),
+    ipFamily,
+    assertions: assertionsOf(ASSERTION_SOURCES.TCP),
+  })
+  .meta({ title: 'TcpRequest' });
 export type TcpRequest = z.infer<typeof tcpRequestSchema>;
 
 export const dnsRequestSchema = z
@@ -197,18 +205,21 @@ export const dnsRequestSchema = z
       path: ['query'],
       message: 'must be a domain name, for example example.com; for PTR also an IP address',
     },
-  );
+  )
+  .meta({ title: 'DnsRequest' });
 export type DnsRequest = z.infer<typeof dnsRequestSchema>;
 
-export const icmpRequestSchema = z.strictObject({
-  hostname,
-  pingCount: z
-    .int()
-    .min(1)
-    .max(50)
-    .default(10)
-    .describe('The number of echo requests, sent 500 ms apart.'),
-  ipFamily,
-  assertions: assertionsOf(ASSERTION_SOURCES.ICMP),
-});
+export const icmpRequestSchema = z
+  .strictObject({
+    hostname,
+    pingCount: z
+      .int()
+      .min(1)
+      .max(50)
+      .default(10)
+      .describe('The number of echo requests, sent 500 ms apart.'),
+    ipFamily,
+    assertions: assertionsOf(ASSERTION_SOURCES.ICMP),
+  })
+  .meta({ title: 'IcmpRequest' });
 export type IcmpRequest = z.infer<typeof icmpRequestSchema>;

@@ -18,43 +18,45 @@ export const LONGEST_RUN_MS = MAX_RETRY_SECONDS * 1000 + 60_000;
  * `onlyOn` is for URL and API checks, which have a status code (src/model/README.md,
  * "`retryStrategy`").
  */
-export const retryStrategySchema = z.strictObject({
-  type: z
-    .enum(RETRY_TYPES)
-    .describe(
-      'The delay before retry n. FIXED: base; LINEAR: base · n; EXPONENTIAL: baseⁿ; SINGLE_RETRY: base, for one retry; NO_RETRIES: no retries.',
-    ),
-  baseBackoffSeconds: z
-    .number()
-    .min(0)
-    .max(MAX_RETRY_SECONDS)
-    .default(60)
-    .describe('The base of the delay. The delay counts from the end of the previous attempt.'),
-  maxRetries: z
-    .int()
-    .min(1)
-    .max(10)
-    .default(2)
-    .describe('The maximum number of retries; SINGLE_RETRY makes one.'),
-  maxDurationSeconds: z
-    .number()
-    .min(0)
-    .max(MAX_RETRY_SECONDS)
-    .default(600)
-    .describe(
-      'A retry that would start later than this after the start of the first attempt is not made.',
-    ),
-  sameRegion: z
-    .boolean()
-    .default(true)
-    .describe('Whether retries run in the location of the failed attempt.'),
-  onlyOn: z
-    .array(z.enum(['NETWORK_ERROR']))
-    .max(1)
-    .nullable()
-    .default(null)
-    .describe('NETWORK_ERROR: retries only if no status code was received (URL and API).'),
-});
+export const retryStrategySchema = z
+  .strictObject({
+    type: z
+      .enum(RETRY_TYPES)
+      .describe(
+        'The delay before retry n. FIXED: base; LINEAR: base · n; EXPONENTIAL: baseⁿ; SINGLE_RETRY: base, for one retry; NO_RETRIES: no retries.',
+      ),
+    baseBackoffSeconds: z
+      .number()
+      .min(0)
+      .max(MAX_RETRY_SECONDS)
+      .default(60)
+      .describe('The base of the delay. The delay counts from the end of the previous attempt.'),
+    maxRetries: z
+      .int()
+      .min(1)
+      .max(10)
+      .default(2)
+      .describe('The maximum number of retries; SINGLE_RETRY makes one.'),
+    maxDurationSeconds: z
+      .number()
+      .min(0)
+      .max(MAX_RETRY_SECONDS)
+      .default(600)
+      .describe(
+        'A retry that would start later than this after the start of the first attempt is not made.',
+      ),
+    sameRegion: z
+      .boolean()
+      .default(true)
+      .describe('Whether retries run in the location of the failed attempt.'),
+    onlyOn: z
+      .array(z.enum(['NETWORK_ERROR']))
+      .max(1)
+      .nullable()
+      .default(null)
+      .describe('NETWORK_ERROR: retries only if no status code was received (URL and API).'),
+  })
+  .meta({ title: 'RetryStrategy' });
 export type RetryStrategy = z.infer<typeof retryStrategySchema>;
 
 /** How a run retries failed attempts, with all defaults filled in. */

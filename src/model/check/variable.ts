@@ -34,14 +34,16 @@ export const accountVariableSchema = z.strictObject({
 export type AccountVariable = z.output<typeof accountVariableSchema>;
 
 /** A variable of a check or of a check file (src/model/README.md, "Variables and secrets"). */
-export const ownVariableSchema = z.strictObject({
-  key: variableKeySchema,
-  value: z.string().max(MAX_VALUE_CHARS).describe('The value that replaces the template.'),
-  secret: z
-    .boolean()
-    .default(false)
-    .describe('Whether the value is masked wherever it would appear.'),
-});
+export const ownVariableSchema = z
+  .strictObject({
+    key: variableKeySchema,
+    value: z.string().max(MAX_VALUE_CHARS).describe('The value that replaces the template.'),
+    secret: z
+      .boolean()
+      .default(false)
+      .describe('Whether the value is masked wherever it would appear.'),
+  })
+  .meta({ title: 'CheckVariable' });
 export type OwnVariable = z.output<typeof ownVariableSchema>;
 
 /** The limit of a check's own variables. */

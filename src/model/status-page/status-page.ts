@@ -126,13 +126,15 @@ const customDomain = z
   .describe('A domain of your own for the page. No two pages have the same.');
 
 /** A service as a response contains it; only the id is used. */
-const namedService = z.strictObject({
-  id: serviceIdSchema,
-  name: z.unknown().optional(),
-  accountId: z.unknown().optional(),
-  created_at: z.unknown().optional(),
-  updated_at: z.unknown().optional(),
-});
+const namedService = z
+  .strictObject({
+    id: serviceIdSchema,
+    name: z.unknown().optional(),
+    accountId: z.unknown().optional(),
+    created_at: z.unknown().optional(),
+    updated_at: z.unknown().optional(),
+  })
+  .meta({ title: 'StatusPageCardService' });
 
 const cardServices = z
   .array(

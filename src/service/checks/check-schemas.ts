@@ -10,35 +10,41 @@ import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts
 const keyValues = z.array(z.object({ key: z.string(), value: z.string(), locked: z.boolean() }));
 
 /** src/model/README.md, "Fields of every check". */
-const alertChannels = z.object({
-  email: z.array(z.object({ address: z.string() })),
-  webhook: z.array(
-    z.object({
-      url: z.string(),
-      name: z.string(),
-      method: z.string(),
-      headers: keyValues,
-      queryParameters: keyValues,
-    }),
-  ),
-  slack: z.array(z.object({ url: z.string() })),
-  sms: z.array(z.object({ number: z.string(), name: z.string() })),
-});
+const alertChannels = z
+  .object({
+    email: z.array(z.object({ address: z.string() })),
+    webhook: z.array(
+      z.object({
+        url: z.string(),
+        name: z.string(),
+        method: z.string(),
+        headers: keyValues,
+        queryParameters: keyValues,
+      }),
+    ),
+    slack: z.array(z.object({ url: z.string() })),
+    sms: z.array(z.object({ number: z.string(), name: z.string() })),
+  })
+  .meta({ title: 'CheckAlertChannels' });
 
 const { value, ...ownVariable } = ownVariableSchema.shape;
 const variables = z.array(
-  z.strictObject({ ...ownVariable, value: value.nullable().describe('null if it is secret.') }),
+  z
+    .strictObject({ ...ownVariable, value: value.nullable().describe('null if it is secret.') })
+    .meta({ title: 'CheckVariable' }),
 );
 /** Also accepts variables as responses show them. */
 const changedVariables = z
   .array(
-    z.strictObject({
-      ...ownVariable,
-      value: value
-        .nullable()
-        .optional()
-        .describe('null or omitted for a secret variable keeps the stored value.'),
-    }),
+    z
+      .strictObject({
+        ...ownVariable,
+        value: value
+          .nullable()
+          .optional()
+          .describe('null or omitted for a secret variable keeps the stored value.'),
+      })
+      .meta({ title: 'CheckVariableChanges' }),
   )
   .max(MAX_OWN_VARIABLES)
   .optional()

@@ -12,6 +12,7 @@ export const shownResult = z.object({
       ...api.shape,
       pcapDataUrl: api.shape.pcapDataUrl.unwrap().optional(),
     })
+    .meta({ title: 'HttpCheckResult' })
     .optional()
     .describe('Of URL and API checks.'),
 });

@@ -26,45 +26,53 @@ export const url = text(262_144);
 /** Names of hosts and addresses, with room for a scope. */
 export const host = text(1024);
 
-export const assertionResult = z.object({
-  source: z.enum(SOURCES),
-  property: text(4096),
-  comparison: z.enum(COMPARISONS),
-  target: text(40_960),
-  regex: text(4096).nullable(),
-  actual: text(SHOWN).nullable(),
-  error: text(SHOWN).nullable(),
-});
+export const assertionResult = z
+  .object({
+    source: z.enum(SOURCES),
+    property: text(4096),
+    comparison: z.enum(COMPARISONS),
+    target: text(40_960),
+    regex: text(4096).nullable(),
+    actual: text(SHOWN).nullable(),
+    error: text(SHOWN).nullable(),
+  })
+  .meta({ title: 'AssertionResult' });
 
-const logEntry = z.object({
-  time: instant,
-  level: z.enum(['info', 'warn', 'error']),
-  msg: text(8192),
-});
+const logEntry = z
+  .object({
+    time: instant,
+    level: z.enum(['info', 'warn', 'error']),
+    msg: text(8192),
+  })
+  .meta({ title: 'JobLogEntry' });
 
 const probes = z.int().min(0).max(1_000);
 
-const hop = z.object({
-  hop: z.int().min(1).max(MAX_HOPS),
-  address: host.nullable(),
-  host: host.nullable(),
-  sent: probes,
-  received: probes,
-  lossPercent: z.number().min(0).max(100),
-  lastMs: durationOrNull,
-  avgMs: durationOrNull,
-  bestMs: durationOrNull,
-  worstMs: durationOrNull,
-  stdDevMs: durationOrNull,
-});
+const hop = z
+  .object({
+    hop: z.int().min(1).max(MAX_HOPS),
+    address: host.nullable(),
+    host: host.nullable(),
+    sent: probes,
+    received: probes,
+    lossPercent: z.number().min(0).max(100),
+    lastMs: durationOrNull,
+    avgMs: durationOrNull,
+    bestMs: durationOrNull,
+    worstMs: durationOrNull,
+    stdDevMs: durationOrNull,
+  })
+  .meta({ title: 'TracerouteHop' });
 
-const traceroute = z.object({
-  hostname: host,
-  resolvedIp: host,
-  hops: boundedList(hop, MAX_HOPS),
-  destinationReached: z.boolean(),
-  truncationReason: text(1024).nullable(),
-});
+const traceroute = z
+  .object({
+    hostname: host,
+    resolvedIp: host,
+    hops: boundedList(hop, MAX_HOPS),
+    destinationReached: z.boolean(),
+    truncationReason: text(1024).nullable(),
+  })
+  .meta({ title: 'Traceroute' });
 
 /** The fields of CheckDetail, without the request and the response. */
 export const commonDetail = {
@@ -104,25 +112,29 @@ function isTextOrTexts(value: unknown): boolean {
 export const echoedPairs = recordOf(4096, text(SHOWN), 256);
 export const echoedText = text(SHOWN);
 
-const certificateFacts = z.object({
-  subject: text(2048),
-  issuer: text(2048),
-  subjectAltNames: boundedList(text(2048), 101),
-  /** ISO 8601, unless the certificate's dates are invalid. */
-  validFrom: text(2048),
-  validTo: text(2048),
-  daysRemaining: z.int().min(-10_000_000).max(10_000_000),
-  serialNumber: text(2048),
-  fingerprint256: text(200),
-});
+const certificateFacts = z
+  .object({
+    subject: text(2048),
+    issuer: text(2048),
+    subjectAltNames: boundedList(text(2048), 101),
+    /** ISO 8601, unless the certificate's dates are invalid. */
+    validFrom: text(2048),
+    validTo: text(2048),
+    daysRemaining: z.int().min(-10_000_000).max(10_000_000),
+    serialNumber: text(2048),
+    fingerprint256: text(200),
+  })
+  .meta({ title: 'Certificate' });
 
-export const tlsFacts = z.object({
-  protocol: text(64).nullable(),
-  cipher: text(128).nullable(),
-  alpnProtocol: text(256).nullable(),
-  authorized: z.boolean(),
-  certificate: certificateFacts.nullable(),
-});
+export const tlsFacts = z
+  .object({
+    protocol: text(64).nullable(),
+    cipher: text(128).nullable(),
+    alpnProtocol: text(256).nullable(),
+    authorized: z.boolean(),
+    certificate: certificateFacts.nullable(),
+  })
+  .meta({ title: 'TlsDetails' });
 
 /** Left out where a newer agent sends another form. */
 export const tcpFacts = z
@@ -133,25 +145,30 @@ export const tcpFacts = z
     retransmits: count,
     mss: count,
   })
+  .meta({ title: 'TcpDetails' })
   .nullable()
   .catch(null)
   .exactOptional();
 
-export const httpTimings = z.object({
-  socket: durationOrNull,
-  lookup: durationOrNull,
-  connect: durationOrNull,
-  secureConnect: durationOrNull,
-  response: durationOrNull,
-  end: durationOrNull,
-});
+export const httpTimings = z
+  .object({
+    socket: durationOrNull,
+    lookup: durationOrNull,
+    connect: durationOrNull,
+    secureConnect: durationOrNull,
+    response: durationOrNull,
+    end: durationOrNull,
+  })
+  .meta({ title: 'HttpTimings' });
 
-export const httpTimingPhases = z.object({
-  wait: duration,
-  dns: duration,
-  tcp: duration,
-  tls: duration,
-  firstByte: duration,
-  download: duration,
-  total: duration,
-});
+export const httpTimingPhases = z
+  .object({
+    wait: duration,
+    dns: duration,
+    tcp: duration,
+    tls: duration,
+    firstByte: duration,
+    download: duration,
+    total: duration,
+  })
+  .meta({ title: 'HttpTimingPhases' });

@@ -27,130 +27,147 @@ const MAX_TCP_CHARS = 262_144;
 const MAX_DNS_TEXT_CHARS = 1_048_576;
 const MAX_DNS_RECORDS = 6_000;
 
-const httpResponse = z.object({
-  status: z.int().min(0).max(999),
-  statusText: text(2000),
-  httpVersion: z.enum(['1.0', '1.1', '2']),
-  headers: responseHeaders,
-  ip: host,
-  ipFamily,
-  url,
-  redirects: boundedList(z.object({ status: z.int().min(0).max(999), url }), 20),
-  tls: tlsFacts.nullable(),
-  timings: httpTimings,
-  timingPhases: httpTimingPhases,
-  body: text(MAX_BODY_CHARS).nullable(),
-  bodyEncoding: z.enum(['text', 'base64', 'omitted']),
-  bodyBytes: count,
-  bodyTruncated: z.boolean(),
-  bodyCut: z.literal(true).exactOptional(),
-});
-
-export const httpDetail = z.object({
-  request: z.object({
-    method: text(32),
-    url,
-    data: echoedText,
-    headers: echoedPairs,
-    params: echoedPairs,
-  }),
-  response: httpResponse.nullable(),
-  ...commonDetail,
-  timings: httpTimings.exactOptional(),
-  timingPhases: httpTimingPhases.exactOptional(),
-  tls: tlsFacts.nullable().exactOptional(),
-  tcp: tcpFacts,
-});
-
-export const tcpDetail = z.object({
-  request: z.object({
-    hostname: host,
-    port,
-    data: text(MAX_TCP_CHARS).nullable(),
+const httpResponse = z
+  .object({
+    status: z.int().min(0).max(999),
+    statusText: text(2000),
+    httpVersion: z.enum(['1.0', '1.1', '2']),
+    headers: responseHeaders,
+    ip: host,
     ipFamily,
-  }),
-  response: z.object({ data: text(MAX_TCP_CHARS), address: host, port, ipFamily }).nullable(),
-  ...commonDetail,
-  timings: z.object({
-    lookup: durationOrNull,
-    connect: durationOrNull,
-    response: durationOrNull,
-    end: duration,
-  }),
-  timingPhases: z.object({ dns: duration, connection: duration, data: duration, total: duration }),
-  tcp: tcpFacts,
-});
+    url,
+    redirects: boundedList(z.object({ status: z.int().min(0).max(999), url }), 20),
+    tls: tlsFacts.nullable(),
+    timings: httpTimings,
+    timingPhases: httpTimingPhases,
+    body: text(MAX_BODY_CHARS).nullable(),
+    bodyEncoding: z.enum(['text', 'base64', 'omitted']),
+    bodyBytes: count,
+    bodyTruncated: z.boolean(),
+    bodyCut: z.literal(true).exactOptional(),
+  })
+  .meta({ title: 'HttpResponse' });
 
-const dnsAnswer = z.object({
-  Status: z.int().min(0).max(65_535),
-  TC: z.boolean(),
-  RD: z.boolean(),
-  RA: z.boolean(),
-  AD: z.boolean(),
-  CD: z.boolean(),
-  Question: boundedList(z.object({ name: text(8192), type: text(64) }), MAX_DNS_RECORDS),
-  Answer: boundedList(
-    z.object({
-      name: text(8192),
-      type: text(64),
-      TTL: z.int().min(0).max(0xffff_ffff),
-      data: text(524_288),
+export const httpDetail = z
+  .object({
+    request: z.object({
+      method: text(32),
+      url,
+      data: echoedText,
+      headers: echoedPairs,
+      params: echoedPairs,
     }),
-    MAX_DNS_RECORDS,
-  ),
-});
+    response: httpResponse.nullable(),
+    ...commonDetail,
+    timings: httpTimings.exactOptional(),
+    timingPhases: httpTimingPhases.exactOptional(),
+    tls: tlsFacts.nullable().exactOptional(),
+    tcp: tcpFacts,
+  })
+  .meta({ title: 'HttpCheckResult' });
 
-export const dnsDetail = z.object({
-  request: z.object({
-    query: host,
-    recordType: text(64),
-    nameServer: host.nullable(),
-    port,
-    protocol: z.enum(DNS_PROTOCOLS),
-  }),
-  response: z
-    .object({
-      responseCode: text(64),
-      answer: dnsAnswer,
-      text: text(MAX_DNS_TEXT_CHARS),
-      nameServer: z.object({ host, port, protocol: z.enum(DNS_PROTOCOLS) }),
-    })
-    .nullable(),
-  ...commonDetail,
-  timings: z.object({ end: duration }),
-  timingPhases: z.object({ total: duration }),
-});
-
-export const icmpDetail = z.object({
-  request: z.object({ hostname: host, pingCount: z.int().min(1).max(50), ipFamily }),
-  response: z
-    .object({
+export const tcpDetail = z
+  .object({
+    request: z.object({
       hostname: host,
-      resolvedIp: host,
+      port,
+      data: text(MAX_TCP_CHARS).nullable(),
       ipFamily,
-      pingCount: z.int().min(1).max(50),
-      packetsSent: z.int().min(0).max(50),
-      packetsReceived: z.int().min(0).max(50),
-      packetLoss: z.number().min(0).max(100),
-      dnsResolutionTime: duration,
-      latency: z.object({
-        avg: durationOrNull,
-        min: durationOrNull,
-        max: durationOrNull,
-        stdDev: durationOrNull,
+    }),
+    response: z.object({ data: text(MAX_TCP_CHARS), address: host, port, ipFamily }).nullable(),
+    ...commonDetail,
+    timings: z.object({
+      lookup: durationOrNull,
+      connect: durationOrNull,
+      response: durationOrNull,
+      end: duration,
+    }),
+    timingPhases: z.object({
+      dns: duration,
+      connection: duration,
+      data: duration,
+      total: duration,
+    }),
+    tcp: tcpFacts,
+  })
+  .meta({ title: 'TcpCheckResult' });
+
+const dnsAnswer = z
+  .object({
+    Status: z.int().min(0).max(65_535),
+    TC: z.boolean(),
+    RD: z.boolean(),
+    RA: z.boolean(),
+    AD: z.boolean(),
+    CD: z.boolean(),
+    Question: boundedList(z.object({ name: text(8192), type: text(64) }), MAX_DNS_RECORDS),
+    Answer: boundedList(
+      z.object({
+        name: text(8192),
+        type: text(64),
+        TTL: z.int().min(0).max(0xffff_ffff),
+        data: text(524_288),
       }),
-      pingResults: boundedList(
-        z.object({
-          sequence: z.int().min(0).max(65_535),
-          success: z.boolean(),
-          rtt: durationOrNull,
-          ttl: z.int().min(0).max(255).nullable(),
+      MAX_DNS_RECORDS,
+    ),
+  })
+  .meta({ title: 'DnsAnswer' });
+
+export const dnsDetail = z
+  .object({
+    request: z.object({
+      query: host,
+      recordType: text(64),
+      nameServer: host.nullable(),
+      port,
+      protocol: z.enum(DNS_PROTOCOLS),
+    }),
+    response: z
+      .object({
+        responseCode: text(64),
+        answer: dnsAnswer,
+        text: text(MAX_DNS_TEXT_CHARS),
+        nameServer: z.object({ host, port, protocol: z.enum(DNS_PROTOCOLS) }),
+      })
+      .nullable(),
+    ...commonDetail,
+    timings: z.object({ end: duration }),
+    timingPhases: z.object({ total: duration }),
+  })
+  .meta({ title: 'DnsCheckResult' });
+
+export const icmpDetail = z
+  .object({
+    request: z.object({ hostname: host, pingCount: z.int().min(1).max(50), ipFamily }),
+    response: z
+      .object({
+        hostname: host,
+        resolvedIp: host,
+        ipFamily,
+        pingCount: z.int().min(1).max(50),
+        packetsSent: z.int().min(0).max(50),
+        packetsReceived: z.int().min(0).max(50),
+        packetLoss: z.number().min(0).max(100),
+        dnsResolutionTime: duration,
+        latency: z.object({
+          avg: durationOrNull,
+          min: durationOrNull,
+          max: durationOrNull,
+          stdDev: durationOrNull,
         }),
-        50,
-      ),
-    })
-    .nullable(),
-  ...commonDetail,
-  timings: z.object({ lookup: duration, end: duration }),
-  timingPhases: z.object({ dns: duration, total: duration }),
-});
+        pingResults: boundedList(
+          z.object({
+            sequence: z.int().min(0).max(65_535),
+            success: z.boolean(),
+            rtt: durationOrNull,
+            ttl: z.int().min(0).max(255).nullable(),
+          }),
+          50,
+        ),
+      })
+      .nullable(),
+    ...commonDetail,
+    timings: z.object({ lookup: duration, end: duration }),
+    timingPhases: z.object({ dns: duration, total: duration }),
+  })
+  .meta({ title: 'IcmpCheckResult' });

@@ -147,7 +147,8 @@ export class NamedSchemas {
     const kept = pattern === undefined || isSaid ? rest : value;
     return Object.fromEntries(
       Object.entries(kept).map(([key, child]) => {
-        if (key !== 'properties') return [key, this.#lift(child, direction, parent, field)];
+        const inner = key === 'items' ? singular(field) : field;
+        if (key !== 'properties') return [key, this.#lift(child, direction, parent, inner)];
         const fields = Object.entries(asObject(child)).map(([name, schema]) => {
           const lifted = this.#lift(schema, direction, parent, name);
           return [name, direction === 'input' ? optional(asObject(lifted)) : lifted];
@@ -173,8 +174,12 @@ export class NamedSchemas {
  */
 function optional(field: Json): Json {
   if (field.default === undefined) return field;
-  const { description, ...schema } = field;
-  return { ...(description === undefined ? {} : { description }), allOf: [schema] };
+  const { description, deprecated, ...schema } = field;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(deprecated === undefined ? {} : { deprecated }),
+    allOf: [schema],
+  };
 }
 
 /** The items of a list, and what may be null without null. */
@@ -208,6 +213,7 @@ function nested(parent: string, field: string): string {
 }
 
 function singular(plural: string): string {
+  if (/series$/i.test(plural)) return plural;
   return plural
     .replace(/ies$/, 'y')
     .replace(/(sis|s)es$/, '$1')
