@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { errorSchema } from '../http/openapi/error-schema.ts';
 import { checkFilters, checkId, filterOf, typeFilter } from '../http/resources/check-parameters.ts';
 
-/** About half a minute of work, and an answer that is kept for its Idempotency-Key (256 KiB). */
+/** Takes some seconds, and the response is short enough to be kept for its Idempotency-Key, 256 KiB. */
 export const MAX_CHANGED = 1_000;
 /** With 200 values each they have as many as a body may have. */
 export const MAX_CREATED = 100;

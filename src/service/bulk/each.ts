@@ -23,8 +23,8 @@ export interface EachParts<Item> {
   readonly signal: AbortSignal;
 }
 
-/** Shorter than proxies usually wait for a response, 60 s. */
-export const MAX_WORK_MS = 30_000;
+/** Load balancers wait 30 s or longer for a response. */
+export const MAX_WORK_MS = 25_000;
 const RETRY_SECONDS = 5;
 
 /**

@@ -10,6 +10,7 @@ import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
   CHECK_TAGS,
   CONDITIONAL,
+  CREATE,
   checkId,
   filterOf,
   listFields,
@@ -55,7 +56,7 @@ export function anyCheckRoutes(checks: Checks, site: Site): FastifyPluginAsync {
     app.post(
       '/v1/checks',
       {
-        config: CONDITIONAL,
+        config: CREATE,
         schema: {
           tags: CHECK_TAGS,
           operationId: 'createCheck',

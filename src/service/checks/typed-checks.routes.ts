@@ -8,6 +8,7 @@ import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
   CHECK_TAGS,
   CONDITIONAL,
+  CREATE,
   checkId,
   filterOf,
   listFields,
@@ -41,7 +42,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
     app.post(
       path,
       {
-        config: CONDITIONAL,
+        config: CREATE,
         schema: {
           tags: CHECK_TAGS,
           operationId: `create${resource}`,

@@ -9,6 +9,7 @@ import { viewerOf } from '../http/access/viewer.ts';
 import { sendSlices } from '../http/json/list-in-slices.ts';
 import {
   CONDITIONAL,
+  CREATE,
   checkId,
   filterOf,
   listFields,
@@ -65,7 +66,7 @@ export function heartbeatsRoutes({
     app.post(
       PATH,
       {
-        config: CONDITIONAL,
+        config: CREATE,
         schema: {
           tags: TAGS,
           operationId: 'createHeartbeatCheck',

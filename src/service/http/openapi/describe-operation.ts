@@ -17,6 +17,8 @@ export interface OperationFacts {
   readonly method: string;
   readonly access: RouteAccess;
   readonly isConditional: boolean;
+  /** Whether its response shows the resource that it creates. */
+  readonly creates: boolean;
   readonly isRateLimited: boolean;
   readonly hasParams: boolean;
   readonly hasBody: boolean;
@@ -38,6 +40,7 @@ export function factsOf({ method, url, config, schema }: RouteOptions) {
       method: each,
       access: routeAccess(config),
       isConditional: config?.conditional === true,
+      creates: config?.creates === true,
       isRateLimited: config?.rateLimit !== false,
       hasParams: params !== undefined,
       hasBody: body !== undefined,
@@ -83,7 +86,7 @@ function parametersOf(
   return [
     'ServiceAccount',
     ...(method === 'POST' ? (['IdempotencyKey'] as const) : []),
-    ...(isWrite && method !== 'POST' && isConditional ? (['IfMatch'] as const) : []),
+    ...(isWrite && isConditional ? (['IfMatch'] as const) : []),
     ...(method === 'PUT' && isConditional ? (['IfNoneMatchOnWrite'] as const) : []),
     ...(!isWrite && showsOne ? (['IfNoneMatch'] as const) : []),
   ];
@@ -111,11 +114,11 @@ function responsesOf(own: Json, facts: OperationFacts, showsOne: boolean): Json 
 }
 
 function headersOf(status: number, facts: OperationFacts, showsOne: boolean): HeaderName[] {
-  const { method, access, isConditional, isRateLimited, isPaged } = facts;
-  const isRead = method === 'GET';
+  const { method, access, isConditional, creates, isRateLimited, isPaged } = facts;
+  const hasEtag = method === 'GET' || isConditional || creates;
   return [
     'X-Request-Id',
-    ...(status !== 204 && showsOne && (isRead || isConditional) ? (['ETag'] as const) : []),
+    ...(status !== 204 && showsOne && hasEtag ? (['ETag'] as const) : []),
     ...(status === 201 ? (['Location'] as const) : []),
     ...(method === 'POST' && access.kind === 'role' ? (['Idempotent-Replayed'] as const) : []),
     ...(isPaged
@@ -140,7 +143,7 @@ function errorsOf(facts: OperationFacts): readonly ErrorStatus[] {
     403: isClosed || hasBody,
     404: hasParams || (access.kind === 'role' && hasBody),
     409: isWrite && access.kind === 'role',
-    412: isConditional && method !== 'POST',
+    412: isConditional,
     413: hasBody,
     415: hasBody,
     422: method === 'POST' && access.kind === 'role',

@@ -9,8 +9,10 @@ import { etagOf, isListed } from '../resources/etag.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route checks If-Match and If-None-Match with `preconditionOf`. */
+    /** The route checks If-Match and If-None-Match with `preconditionOf`. Its response has an ETag. */
     conditional?: true;
+    /** The response shows the resource that the request creates, with its ETag. */
+    creates?: true;
   }
 }
 
@@ -62,5 +64,6 @@ function showsOneResource(
   const declared: unknown = Object(schema?.response)[statusCode];
   // A report, not a resource: hashing it would block other requests.
   if (!(declared instanceof z.ZodType) || isStreamed(declared, payload)) return false;
-  return (READS.includes(method) && statusCode === 200) || config.conditional === true;
+  const isRead = READS.includes(method) && statusCode === 200;
+  return isRead || config.conditional === true || config.creates === true;
 }

@@ -79,6 +79,7 @@ export function crudRoutes<
   const tags = [tag];
   const one = `${path}/:${name}`;
   const params = z.object({ [name]: id });
+  const creating = { ...changing, creates: true } as const;
   const writing = { ...changing, conditional: true } as const;
   interface OfOne {
     readonly Params: Readonly<Record<string, Id>>;
@@ -96,7 +97,7 @@ export function crudRoutes<
     app.post<{ readonly Body: Input }>(
       path,
       {
-        config: writing,
+        config: creating,
         schema: {
           tags,
           operationId: `create${resource}`,

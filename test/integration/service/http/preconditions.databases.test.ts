@@ -185,6 +185,16 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.ask('PUT', at, change, known)).status).toBe(412);
     });
 
+    it.each(RESOURCES)('are refused in a POST to %s, which creates', async (path, body) => {
+      const { mine } = service();
+      const before = (await mine.get(path)).json;
+      for (const header of ['If-Match', 'If-None-Match']) {
+        const reply = await mine.ask('POST', path, body(), { [header]: '*' });
+        expect(reply).toMatchObject({ status: 400, json: { attributes: { header } } });
+      }
+      expect((await mine.get(path)).json).toEqual(before);
+    });
+
     it('are refused where they would be ignored', async () => {
       const { mine } = service();
       const reply = await mine.ask(

@@ -63,7 +63,7 @@ describe('doEach', () => {
       ['d', 503],
     ]);
     expect(results[3]?.error).toMatchObject({
-      message: 'Not begun: a request may take 30 s; send the rest in another request',
+      message: 'Not begun: a request may take 25 s; send the rest in another request',
       attributes: { retryAfterSeconds: 5 },
     });
   });
