@@ -279,6 +279,13 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
         headings: ['Users and sessions'],
       },
       {
+        name: 'audit-log',
+        title: 'Audit log',
+        summary: 'who changed what, and when',
+        document: SERVICE,
+        headings: ['Audit log'],
+      },
+      {
         name: 'plans',
         title: 'Plans',
         summary: 'limits of accounts',

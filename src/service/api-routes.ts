@@ -15,6 +15,7 @@ import { analyticsRoutes } from './analytics/routes.ts';
 import { apiKeysRoutes } from './api-keys/routes.ts';
 import { artifactsRoutes } from './artifacts/routes.ts';
 import { agentArtifactsRoutes } from './artifacts/upload.routes.ts';
+import { auditLogRoutes } from './audit-log/routes.ts';
 import { bulkChecksRoutes } from './bulk/routes.ts';
 import { checkGroupsRoutes } from './check-groups/routes.ts';
 import { handoversRoutes } from './check-runs/handovers.routes.ts';
@@ -93,6 +94,7 @@ export function apiRoutes(
     apiKeysRoutes(features),
     usersRoutes(features),
     invitationsRoutes(features),
+    auditLogRoutes(features),
     sessionsRoutes(features),
     userPagesRoutes({ ...features, hasProvider: features.oidc !== null }),
     oidcRoutes(features),

@@ -19,6 +19,7 @@ import {
   type DeliveryConfig,
   readDeliveryConfig,
 } from './alerts/delivery/delivery-config.ts';
+import { AUDIT_VARIABLES } from './audit-log/audit-config.ts';
 import {
   ARTIFACT_VARIABLES,
   type ArtifactsConfig,
@@ -75,6 +76,7 @@ export interface ServiceConfig {
   readonly staticIpv6s: readonly string[];
   readonly rootCause: RootCauseConfig;
   readonly sessions: SessionLimits;
+  readonly auditRetentionDays: number;
   /** Null for passwords only. */
   readonly oidc: OidcConfig | null;
   /** Their pages may use the API with a key. */
@@ -275,6 +277,7 @@ export const SERVICE_VARIABLES = {
   encryptionKeys: ENCRYPTION_KEY_VARIABLE,
   ...ACCOUNT_VARIABLES,
   ...SESSION_VARIABLES,
+  ...AUDIT_VARIABLES,
   ...OIDC_VARIABLES,
   ...ROOT_CAUSE_VARIABLES,
   ...ARTIFACT_VARIABLES,
@@ -349,6 +352,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     staticIpv6s: readVariable(env, variables.staticIpv6s),
     rootCause: readRootCauseConfig(env),
     sessions: readSessionLimits(env),
+    auditRetentionDays: readVariable(env, variables.auditRetentionDays),
     oidc: readOidcConfig(env, readVariable(env, variables.publicUrl)),
     artifacts: readArtifactsConfig(env),
     delivery: readDeliveryConfig(env),

@@ -18,6 +18,8 @@ import { type Availability, createAvailability } from './analytics/rollups/avail
 import { createRollUps, type RollUps } from './analytics/rollups/roll-up.ts';
 import { type ApiKeys, createApiKeys } from './api-keys/api-keys.ts';
 import { type Artifacts, createArtifacts } from './artifacts/artifacts.ts';
+import { DEFAULT_AUDIT_DAYS } from './audit-log/audit-config.ts';
+import { type AuditLog, createAuditLog } from './audit-log/audit-log.ts';
 import type { BulkChecks } from './bulk/bulk-checks.ts';
 import { createBulkFeature } from './bulk/create-feature.ts';
 import { type CheckGroups, createCheckGroups } from './check-groups/check-groups.ts';
@@ -31,6 +33,7 @@ import {
 } from './client-certificates/client-certificates.ts';
 import { DEFAULT_ROLLUP_DAYS, type ServiceConfig } from './config.ts';
 import { runVacuum } from './database/pglite/vacuum.ts';
+import { recordedStore } from './database/recorded-store.ts';
 import type { Store } from './database/store.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
 import { createEvents, type Events } from './events/events.ts';
@@ -87,6 +90,7 @@ export interface Features
   readonly analytics: Analytics;
   readonly apiKeys: ApiKeys;
   readonly artifacts: Artifacts;
+  readonly auditLog: AuditLog;
   readonly availability: Availability;
   readonly bulkChecks: BulkChecks;
   readonly checkGroups: CheckGroups;
@@ -137,6 +141,8 @@ export interface FeatureParts {
   readonly sealsCredentials?: () => boolean;
   readonly config: Pick<ServiceConfig, 'leaseMs' | 'retentionDays' | 'staticIpv6s'> & {
     readonly agentLimits?: ServiceConfig['agentLimits'];
+    /** Default: 365. */
+    readonly auditRetentionDays?: number;
     readonly publicUrl?: string | null;
     /** Default: 400. */
     readonly rollUpRetentionDays?: number;
@@ -155,8 +161,9 @@ export interface FeatureParts {
 }
 
 export function createFeatures(given: FeatureParts): Features {
-  const { store, log } = given;
-  const parts = { ...given, allowance: createAllowance(given.plans) };
+  const { log } = given;
+  const store = recordedStore(given.store);
+  const parts = { ...given, store, allowance: createAllowance(given.plans) };
   const { leaseMs, agentLimits = DEFAULT_AGENT_LIMITS, retentionDays } = parts.config;
   const partitions = createResultPartitions({ ...parts, retentionDays });
   const variables = createVariables(parts);
@@ -210,12 +217,15 @@ export function createFeatures(given: FeatureParts): Features {
   });
   const outdatedStates = createOutdatedStates(parts);
   const checks = createChecks({ ...parts, checkVariables, outdatedStates });
+  const { auditRetentionDays = DEFAULT_AUDIT_DAYS } = parts.config;
+  const auditLog = createAuditLog({ ...parts, retentionDays: auditRetentionDays });
   const events = createEvents(parts);
   const idempotency = createIdempotency(parts);
   const userFeatures = createUserFeatures({
     ...parts,
     limits: parts.config.sessions,
     passwords: parts.passwords,
+    failedSignIns: auditLog.failedSignIns,
   });
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
@@ -234,6 +244,7 @@ export function createFeatures(given: FeatureParts): Features {
     statusPageFeatures.statusPageIncidents.maintain,
     heartbeatFeatures.heartbeatWatch.maintain,
     idempotency.maintain,
+    auditLog.maintain,
     userFeatures.sessions.maintain,
     userFeatures.attempts.maintain,
     userFeatures.invitations.maintain,
@@ -268,6 +279,7 @@ export function createFeatures(given: FeatureParts): Features {
     analytics: createAnalytics(parts),
     apiKeys: createApiKeys(parts),
     artifacts,
+    auditLog,
     availability,
     bulkChecks: createBulkFeature({
       ...parts,
@@ -317,6 +329,7 @@ export function createFeatures(given: FeatureParts): Features {
       agentRefusals: agents.refusals,
       silence: locationSilence.counts(),
       events: events.counts(),
+      signIns: auditLog.failedSignIns.counts,
     }),
     async work(signal) {
       // Each maintenance task adds listeners, which is no leak.

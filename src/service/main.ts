@@ -109,6 +109,7 @@ async function serve(
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
     idempotency: features.idempotency,
+    auditLog: features.auditLog,
     sessions: features.sessions.cache,
     site: features.site,
     routes: apiRoutes(features, stop.stopping),

@@ -3,7 +3,9 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { id as agentId } from '../../wire/v1/fields.ts';
 import { callerOf } from '../http/access/authentication.ts';
+import type { AuditedResource } from '../http/plugins/audit.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
+import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import type { Agents, ListedAgent } from './agents.ts';
 
@@ -61,6 +63,16 @@ export function locationAgentsRoutes({
 }): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
+    const of: AuditedResource = {
+      idName: 'agentId',
+      show: async (accountId, { id, agentId }) => {
+        const found = await agents.list(accountId, String(id), WHOLE_LIST);
+        const agent = found.find((each) => each.id === agentId);
+        if (agent === undefined) return null;
+        const { version, ended_at } = presentAgent(agent);
+        return { name: agent.id, version, ended_at };
+      },
+    };
     app.get(
       PATH,
       {
@@ -85,7 +97,7 @@ export function locationAgentsRoutes({
     app.delete(
       `${PATH}/:agentId`,
       {
-        config: CHANGING,
+        config: { ...CHANGING, audit: { of, action: 'end' } },
         schema: {
           tags: TAGS,
           operationId: 'deleteLocationAgent',
@@ -106,7 +118,7 @@ export function locationAgentsRoutes({
     app.post(
       `${PATH}/:agentId/allow`,
       {
-        config: CHANGING,
+        config: { ...CHANGING, audit: { of, action: 'allow' } },
         schema: {
           tags: TAGS,
           operationId: 'allowLocationAgent',

@@ -51,20 +51,12 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
       const { key, hash, prefix } = newKey('vk');
       const id = ids();
       const createdAtMs = clock.wallMs();
-      await insertApiKey(store, { id, accountId, name, role, hash, prefix, createdAtMs });
-      return {
-        key,
-        apiKey: {
-          id,
-          accountId,
-          name,
-          role,
-          prefix,
-          createdAt: new Date(createdAtMs),
-          lastUsedAt: null,
-          revokedAt: null,
-        },
-      };
+      const created = { id, accountId, name, role, prefix };
+      return store.transaction(async (tx) => {
+        await insertApiKey(tx, { ...created, hash, createdAtMs });
+        const times = { createdAt: new Date(createdAtMs), lastUsedAt: null, revokedAt: null };
+        return { key, apiKey: { ...created, ...times } };
+      });
     },
 
     async read(key) {

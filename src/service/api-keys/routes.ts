@@ -92,7 +92,7 @@ export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): Fasti
     app.delete(
       `${PATH}/:id`,
       {
-        config: ADMIN,
+        config: { ...ADMIN, audit: { action: 'revoke' } },
         schema: {
           tags: TAGS,
           operationId: 'deleteApiKey',

@@ -59,7 +59,7 @@ export function checkRunsRoutes({
     app.post(
       '/v1/checks/:id/run',
       {
-        config: RUN,
+        config: { ...RUN, audit: { none: 'a run changes nothing, and the run itself is kept' } },
         schema: {
           tags: TAGS,
           operationId: 'runCheck',

@@ -34,7 +34,7 @@ export function heartbeatPingsRoutes({
     app.route({
       method: ['GET', 'POST'],
       url: '/heartbeat/:token',
-      config: PUBLIC,
+      config: { ...PUBLIC, audit: { none: 'a ping is a report of a job, and a heartbeat event' } },
       schema: {
         tags: ['Heartbeats'],
         operationId: 'pingHeartbeat',

@@ -196,7 +196,7 @@ export function heartbeatsRoutes({
     app.post(
       `${PATH}/:id/ping-token`,
       {
-        config: WRITE,
+        config: { ...WRITE, audit: { action: 'rotate' } },
         schema: {
           tags: TAGS,
           operationId: 'replacePingToken',

@@ -5,6 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ClientErrors } from '../../runtime/net/client-errors.ts';
 import { VERSION } from '../../runtime/version.ts';
+import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { ServiceConfig } from '../config.ts';
 import { ping } from '../database/open-store.ts';
 import { errorBody, tooManyRequests } from '../errors.ts';
@@ -21,6 +22,7 @@ import type { InFlight } from './in-flight.ts';
 import { createServiceMetrics, type FeatureCounts, NO_COUNTS } from './metrics.ts';
 import { addOpenApi } from './openapi/plugin.ts';
 import { ApiDocuments, openApiRoutes } from './openapi/routes.ts';
+import { addAudit } from './plugins/audit.ts';
 import { addCompression } from './plugins/compression.ts';
 import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
 import { addCors } from './plugins/cors.ts';
@@ -61,6 +63,8 @@ export interface AppParts {
   readonly takesResults?: () => Promise<boolean>;
   /** Default: Idempotency-Key has no meaning. */
   readonly idempotency?: Idempotency;
+  /** Left out, no entries are written. */
+  readonly auditLog?: Pick<AuditLog, 'recording'>;
   /** For the metrics. Default: zeros. */
   readonly counts?: () => FeatureCounts;
 }
@@ -171,6 +175,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   }
   // After the hooks that keep or compare what is sent.
   addCompression(app);
+  if (parts.auditLog !== undefined) addAudit(app, parts.auditLog);
   addSchemas(app, { clock, log });
   await addOpenApi(app, VERSION);
 

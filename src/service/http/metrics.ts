@@ -38,6 +38,11 @@ export interface FeatureCounts {
     readonly slow: number;
     readonly dropped: number;
   };
+  readonly signIns: {
+    readonly failures: number;
+    /** In no audit log. */
+    readonly unrecorded: number;
+  };
 }
 
 export const NO_COUNTS: FeatureCounts = {
@@ -46,6 +51,7 @@ export const NO_COUNTS: FeatureCounts = {
   agentRefusals: {},
   silence: { silentLocations: 0, silentSlotsMissed: 0 },
   events: { open: 0, slow: 0, dropped: 0 },
+  signIns: { failures: 0, unrecorded: 0 },
 };
 
 export interface FinishedRequest {
@@ -199,6 +205,24 @@ export function createServiceMetrics(options: {
     collect() {
       this.reset();
       this.inc(options.counts().events.dropped);
+    },
+  });
+  new Counter({
+    name: 'vedette_service_sign_ins_failed_total',
+    help: 'Sign-ins with a wrong email or password.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(options.counts().signIns.failures);
+    },
+  });
+  new Counter({
+    name: 'vedette_service_sign_ins_unrecorded_total',
+    help: 'Failed sign-ins that are missing in the audit log, because too many came at once or the database was away.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(options.counts().signIns.unrecorded);
     },
   });
   new Gauge({

@@ -145,6 +145,7 @@ function routesOf<Fields, Shown extends object, ShownUpdate>({
         id: { name: 'incidentId', schema: uuidParam },
         query: z.strictObject(pageQuery),
         readQuery: updatesQuery,
+        auditQuery: { includeAllIncidentUpdates: true },
         body: schemas.incident,
         changes: z.strictObject({
           ...optionalFieldsOf(schemas.changes.shape),

@@ -1,16 +1,19 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { findAccount, findFirstAccount, lockAccount } from '../accounts/shared.sql.ts';
+import { changesBetween } from '../audit-log/changes.ts';
+import { insertEntry } from '../audit-log/shared.sql.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { forbidden, ServiceError } from '../errors.ts';
 import { covers, type Role } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
-import type { Sessions } from '../sessions/sessions.ts';
+import type { Client, Sessions } from '../sessions/sessions.ts';
 import { emailOf, emailSchema } from '../users/email.ts';
 import { isLastAdmin, withdrawInvitations } from '../users/leaving.ts';
 import {
   deleteInvitationsOf,
   deleteMembership,
   findMember,
+  findUser,
   findUserByEmail,
   insertUser,
   putMembership,
@@ -31,7 +34,7 @@ export interface Identities {
    * @throws ServiceError 403 where no group has a role, the email cannot be used, or the account would
    *   be without an admin
    */
-  admit(user: ProviderUser): Promise<string>;
+  admit(user: ProviderUser, client: Pick<Client, 'address'>): Promise<string>;
 }
 
 export function createIdentities(parts: {
@@ -87,8 +90,28 @@ export function createIdentities(parts: {
     );
   };
 
+  /** Call it before the change. */
+  const record = async (
+    tx: Transaction,
+    given: { accountId: string; userId: string; address: string; role: Role | null },
+  ) => {
+    const { accountId, userId, address, role } = given;
+    const before = (await findMember(tx, { accountId, userId }))?.role ?? null;
+    if (before === role) return;
+    await insertEntry(tx, {
+      accountId,
+      atMs: clock.wallMs(),
+      actor: { kind: 'user', id: userId, address },
+      action: before === null ? 'join' : role === null ? 'delete' : 'update',
+      kind: 'user',
+      resourceId: userId,
+      resourceName: (await findUser(tx, userId))?.email ?? null,
+      ...changesBetween({ role: before }, { role }),
+    });
+  };
+
   return {
-    async admit(user) {
+    async admit(user, { address }) {
       const role = roleOf(user.groups, config.groupRoles);
       const userId = await store.transaction(async (tx) => {
         const accountId = await accountIn(tx);
@@ -97,6 +120,7 @@ export function createIdentities(parts: {
         const known = await findUserIdByIdentity(tx, user);
         if (role === null) {
           if (known !== null) {
+            await record(tx, { accountId, userId: known, address, role });
             await requireAnotherAdmin(tx, accountId, known);
             await withdrawInvitations(tx, { accountId, userId: known, role });
             await deleteMembership(tx, { accountId, userId: known });
@@ -106,6 +130,7 @@ export function createIdentities(parts: {
         const id = known ?? (await newIdentity(tx, user));
         if (role !== 'admin') await requireAnotherAdmin(tx, accountId, id);
         await withdrawInvitations(tx, { accountId, userId: id, role });
+        await record(tx, { accountId, userId: id, address, role });
         await putMembership(tx, { accountId, userId: id, role, createdAtMs: clock.wallMs() });
         // An open one could give another role later.
         const member = await findMember(tx, { accountId, userId: id });

@@ -67,8 +67,9 @@ export function oidcRoutes({
         reply.header('set-cookie', site.cookieFor(request, '', 0, COOKIE));
         const [, query = ''] = request.url.split('?', 2);
         const callback = new URL(`${site.baseOf(request)}${CALLBACK}?${query}`);
-        const userId = await identities.admit(await provider.finish(callback, pending));
-        const started = await sessions.start(userId, clientOf(request), null);
+        const client = clientOf(request);
+        const userId = await identities.admit(await provider.finish(callback, pending), client);
+        const started = await sessions.start(userId, client, null);
         await beginSession(parts, request, reply, started);
         return reply.redirect(site.path(localPath(pending.next)), 303);
       } catch (error) {

@@ -78,22 +78,23 @@ export function createPrivateLocations({
       const id = ids();
       const fields = { ...given, ...proxyPasswords.seal({ accountId, id }, given.proxyUrl, null) };
       const createdAtMs = clock.wallMs();
-      await store.transaction(async (tx) => {
+      return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'privateLocations');
-        if (await insertPrivateLocation(tx, { ...fields, id, accountId, createdAtMs })) return;
-        throw conflict(`There is a private location with the slug ${fields.slug} already`, {
-          slug: fields.slug,
-        });
+        if (!(await insertPrivateLocation(tx, { ...fields, id, accountId, createdAtMs }))) {
+          throw conflict(`There is a private location with the slug ${fields.slug} already`, {
+            slug: fields.slug,
+          });
+        }
+        return {
+          ...fields,
+          id,
+          accountId,
+          createdAt: new Date(createdAtMs),
+          updatedAt: null,
+          revision: 0,
+          silentSince: null,
+        };
       });
-      return {
-        ...fields,
-        id,
-        accountId,
-        createdAt: new Date(createdAtMs),
-        updatedAt: null,
-        revision: 0,
-        silentSince: null,
-      };
     },
 
     async read(key) {

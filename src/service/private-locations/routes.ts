@@ -4,8 +4,10 @@ import { z } from 'zod';
 import { privateLocationSchema } from '../../model/account/private-location.ts';
 import { maskProxyUrl } from '../../model/credentials/proxy-secret.ts';
 import { callerOf } from '../http/access/authentication.ts';
+import type { AuditedResource } from '../http/plugins/audit.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
+import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, KEY_TIMES, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
 import type { LocationKey, LocationKeys } from './location-keys.ts';
@@ -89,11 +91,19 @@ function locationRoutes(privateLocations: PrivateLocations): FastifyPluginAsync 
 function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
+    const of: AuditedResource = {
+      idName: 'keyId',
+      show: async (accountId, { id, keyId }) => {
+        const found = await keys.list(accountId, String(id), WHOLE_LIST);
+        const key = found.find((each) => each.id === keyId);
+        return key === undefined ? null : presentKey(key);
+      },
+    };
 
     app.post(
       `${PATH}/:id/keys`,
       {
-        config: { ...ADMIN, showsSecret: true },
+        config: { ...ADMIN, showsSecret: true, audit: { of } },
         schema: {
           tags: [TAG],
           operationId: 'createLocationKey',
@@ -132,7 +142,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
     app.delete(
       `${PATH}/:id/keys/:keyId`,
       {
-        config: ADMIN,
+        config: { ...ADMIN, audit: { of, action: 'revoke' } },
         schema: {
           tags: [TAG],
           operationId: 'deleteLocationKey',

@@ -61,7 +61,11 @@ export function rootCauseAnalysesRoutes({
     app.post(
       PATH,
       {
-        config: { ...RUN, rateLimit: { max: REQUESTS_PER_MINUTE } },
+        config: {
+          ...RUN,
+          rateLimit: { max: REQUESTS_PER_MINUTE },
+          audit: { none: 'an analysis changes nothing, and the analysis itself is kept' },
+        },
         schema: {
           tags: TAGS,
           operationId: 'createRootCauseAnalysis',

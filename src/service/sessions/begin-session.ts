@@ -21,7 +21,7 @@ export async function beginSession(
 ): Promise<void> {
   reply.header('set-cookie', site.cookieFor(request, token, maxAgeSeconds));
   const earlier = await userIfKnown(request);
-  if (earlier !== null) await sessions.end(earlier.userId, earlier.sessionId);
+  if (earlier !== null) await sessions.end(earlier.userId, earlier.sessionId, request.ip);
 }
 
 /**

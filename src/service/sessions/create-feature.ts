@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { Store } from '../database/store.ts';
 import { createInvitations, type Invitations } from '../users/invitations.ts';
 import { createPasswords, type Passwords } from '../users/passwords.ts';
@@ -29,6 +30,7 @@ export function createUserFeatures(given: {
   readonly limits: SessionLimits | undefined;
   /** Default: those with the present cost. */
   readonly passwords: Passwords | undefined;
+  readonly failedSignIns: AuditLog['failedSignIns'];
 }): UserFeatures {
   const { limits = DEFAULT_SESSION_LIMITS, passwords = createPasswords(), ...parts } = given;
   const sessions = createSessions({ ...parts, limits });

@@ -12,7 +12,7 @@ import { beginSession, clearCookie, clientOf, type SessionParts } from './begin-
 import type { SignIn } from './sign-in.ts';
 
 const TAGS = ['Sessions'];
-const USER = { user: true } as const;
+const USER = { user: true, audit: 'by its feature' } as const;
 
 const account = z.strictObject({ id: z.string(), name: z.string(), role: z.enum(ROLES) });
 const session = z
@@ -47,7 +47,7 @@ export function sessionsRoutes(
     app.post(
       '/v1/session',
       {
-        config: { public: true },
+        config: { public: true, audit: 'by its feature' },
         schema: {
           tags: TAGS,
           operationId: 'signIn',
@@ -94,7 +94,7 @@ export function sessionsRoutes(
       },
       async (request, reply) => {
         const { userId, sessionId } = userOf(request);
-        await sessions.end(userId, sessionId);
+        await sessions.end(userId, sessionId, request.ip);
         clearCookie(site, request, reply);
         return reply.code(204).send(null);
       },
@@ -137,7 +137,7 @@ export function sessionsRoutes(
         },
       },
       async (request, reply) => {
-        await sessions.endAll(userOf(request).userId);
+        await sessions.endAll(userOf(request).userId, request.ip);
         clearCookie(site, request, reply);
         return reply.code(204).send(null);
       },
@@ -156,7 +156,8 @@ export function sessionsRoutes(
         },
       },
       async (request, reply) => {
-        const isEnded = await sessions.end(userOf(request).userId, request.params.id);
+        const { ip, params } = request;
+        const isEnded = await sessions.end(userOf(request).userId, params.id, ip);
         if (!isEnded) throw notFound('session');
         return reply.code(204).send(null);
       },

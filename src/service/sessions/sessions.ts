@@ -3,6 +3,7 @@ import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { storableText } from '../../runtime/text/storable-text.ts';
+import { recordByUser } from '../audit-log/shared.sql.ts';
 import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { wrongPassword } from '../errors.ts';
@@ -64,9 +65,12 @@ export interface Sessions {
   start(userId: string, client: Client, checkedHash: string | null): Promise<NewSession>;
   /** The most recent sign-in first. */
   list(userId: string): Promise<readonly StoredSession[]>;
-  /** @returns false where the user has no such session */
-  end(userId: string, id: string): Promise<boolean>;
-  endAll(userId: string): Promise<void>;
+  /**
+   * @param address where the user is who ends it
+   * @returns false where the user has no such session
+   */
+  end(userId: string, id: string, address: string): Promise<boolean>;
+  endAll(userId: string, address: string): Promise<void>;
   /** The same as a part of a transaction; `forget` the user after it. */
   endAllIn(tx: Transaction, userId: string): Promise<void>;
   /** Makes changes of a user take effect on this replica at once; on others within KEY_TTL_MS. */
@@ -125,20 +129,30 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
         if (!isUser) throw wrongPassword();
         await insertSession(tx, session);
         await deleteSessionsBeyond(tx, { userId, max: MAX_SESSIONS_PER_USER });
+        await recordByUser(tx, { userId, atMs: nowMs, address, action: 'sign-in' });
       });
       return { token, maxAgeSeconds: Math.floor(limits.maxMs / 1000) };
     },
 
     list: (userId) => listSessions(store, userId, ends()),
 
-    async end(userId, id) {
-      const isEnded = await deleteSession(store, { userId, id });
+    async end(userId, id, address) {
+      const atMs = clock.wallMs();
+      const isEnded = await store.transaction(async (tx) => {
+        if (!(await deleteSession(tx, { userId, id }))) return false;
+        await recordByUser(tx, { userId, atMs, address, action: 'sign-out' });
+        return true;
+      });
       forget(userId);
       return isEnded;
     },
 
-    async endAll(userId) {
-      await deleteSessionsOf(store, userId);
+    async endAll(userId, address) {
+      const atMs = clock.wallMs();
+      await store.transaction(async (tx) => {
+        await deleteSessionsOf(tx, userId);
+        await recordByUser(tx, { userId, atMs, address, action: 'sign-out-everywhere' });
+      });
       forget(userId);
     },
 

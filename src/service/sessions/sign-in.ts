@@ -1,4 +1,7 @@
+import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { AuditLog } from '../audit-log/audit-log.ts';
+import { recordByUser } from '../audit-log/shared.sql.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, forbidden, type ServiceError, wrongPassword } from '../errors.ts';
 import { emailOf } from '../users/email.ts';
@@ -9,10 +12,12 @@ import type { Client, NewSession, Sessions } from './sessions.ts';
 
 export interface SignInParts {
   readonly store: Store;
+  readonly clock: Clock;
   readonly log: Logger;
   readonly passwords: Passwords;
   readonly attempts: Pick<Attempts, 'begin'>;
   readonly sessions: Sessions;
+  readonly failedSignIns: Pick<AuditLog['failedSignIns'], 'add'>;
 }
 
 /** With the hash that was checked: it may be another one by now. */
@@ -37,7 +42,7 @@ export interface SignIn {
 }
 
 export function createSignIn(parts: SignInParts): SignIn {
-  const { store, log, passwords, attempts, sessions } = parts;
+  const { store, clock, log, passwords, attempts, sessions, failedSignIns } = parts;
 
   const isPassword: SignIn['isPassword'] = async (given, password, client) => {
     const { address } = client;
@@ -54,6 +59,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       throw error;
     });
     if (user === null || checkedHash === null || verdict === 'wrong') {
+      failedSignIns.add(email, address);
       log.info({ userId: user?.id, address }, 'a sign-in failed: wrong email or password');
       return null;
     }
@@ -85,6 +91,9 @@ export function createSignIn(parts: SignInParts): SignIn {
         // The present password was right when it was checked, so another change came first.
         if (!(await updatePassword(tx, changed))) throw passwordChangedMeanwhile();
         await sessions.endAllIn(tx, userId);
+        const { address } = client;
+        const atMs = clock.wallMs();
+        await recordByUser(tx, { userId, atMs, address, action: 'password-change' });
       });
       sessions.forget(userId);
       return await sessions.start(userId, client, passwordHash);

@@ -61,8 +61,10 @@ export function createStatusPageServices({
       const key = { accountId, id: ids() };
       const { name } = validBody(statusPageServiceSchema, input);
       const createdAtMs = clock.wallMs();
-      await insertService(store, { ...key, name, createdAtMs });
-      return { ...key, name, createdAt: new Date(createdAtMs), updatedAt: null };
+      return store.transaction(async (tx) => {
+        await insertService(tx, { ...key, name, createdAtMs });
+        return { ...key, name, createdAt: new Date(createdAtMs), updatedAt: null };
+      });
     },
 
     async read(key) {

@@ -89,7 +89,12 @@ export function testSessionsRoutes({
     app.post(
       PATH,
       {
-        config: { ...RUN, gzip: true, manyValues: true },
+        config: {
+          ...RUN,
+          gzip: true,
+          manyValues: true,
+          audit: { none: 'a test session is a report of results' },
+        },
         bodyLimit: MAX_SESSION_REQUEST_BYTES,
         schema: {
           tags: TAGS,

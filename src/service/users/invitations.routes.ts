@@ -3,6 +3,8 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf, refuseForeignPage } from '../http/access/authentication.ts';
 import { ROLES } from '../http/access/authenticator.ts';
+import type { AuditedResource } from '../http/plugins/audit.ts';
+import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import {
   beginSession,
@@ -47,11 +49,19 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
   const { invitations, site, sessions } = parts;
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
+    const of: AuditedResource = {
+      idName: 'id',
+      show: async (accountId, { id }) => {
+        const found = await invitations.list(accountId, WHOLE_LIST);
+        const invitation = found.find((each) => each.id === id);
+        return invitation === undefined ? null : presentInvitation(invitation);
+      },
+    };
 
     app.post(
       PATH,
       {
-        config: { ...ADMIN, showsSecret: true },
+        config: { ...ADMIN, showsSecret: true, audit: { of } },
         schema: {
           tags: TAGS,
           operationId: 'createInvitation',
@@ -90,7 +100,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
     app.delete(
       `${PATH}/:id`,
       {
-        config: ADMIN,
+        config: { ...ADMIN, audit: { of } },
         schema: {
           tags: TAGS,
           operationId: 'deleteInvitation',
@@ -108,7 +118,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
     app.post(
       `${PATH}/accept`,
       {
-        config: { public: true },
+        config: { public: true, audit: 'by its feature' },
         schema: {
           tags: TAGS,
           operationId: 'acceptInvitation',

@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
+import { insertEntry } from '../audit-log/shared.sql.ts';
 import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
@@ -94,10 +95,26 @@ export function createInvitations(parts: InvitationsParts): Invitations {
     if (found === null) throw linkGone();
     return found;
   };
-  const join = async (tx: Transaction, userId: string, invitation: Invitation): Promise<void> => {
-    const { accountId, id, role } = invitation;
+  const join = async (
+    tx: Transaction,
+    userId: string,
+    invitation: Invitation,
+    { address }: Client,
+  ): Promise<void> => {
+    const { accountId, id, role, email } = invitation;
     await insertMembership(tx, { accountId, userId, role, createdAtMs: clock.wallMs() });
     await deleteInvitation(tx, { accountId, id });
+    await insertEntry(tx, {
+      accountId,
+      atMs: clock.wallMs(),
+      actor: { kind: 'user', id: userId, address },
+      action: 'join',
+      kind: 'user',
+      resourceId: userId,
+      resourceName: email,
+      changes: [{ field: 'role', after: role }],
+      dropped: 0,
+    });
   };
 
   return {
@@ -113,7 +130,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
         createdAt: new Date(nowMs),
         expiresAt: new Date(nowMs + VALID_MS),
       };
-      await store.transaction(async (tx) => {
+      return await store.transaction(async (tx) => {
         await lockAccount(tx, accountId);
         const user = await findUserByEmail(tx, email);
         if (user !== null && (await findMember(tx, { accountId, userId: user.id })) !== null) {
@@ -127,8 +144,8 @@ export function createInvitations(parts: InvitationsParts): Invitations {
           );
         }
         await insertInvitation(tx, { ...invitation, tokenHash });
+        return { invitation, token };
       });
-      return { invitation, token };
     },
 
     list: (accountId, page) =>
@@ -147,7 +164,9 @@ export function createInvitations(parts: InvitationsParts): Invitations {
     async accept({ token, password, signedIn }, client) {
       const { email } = await store.transaction((tx) => find(tx, token));
       if (signedIn?.email === email) {
-        await store.transaction(async (tx) => join(tx, signedIn.userId, await find(tx, token)));
+        await store.transaction(async (tx) =>
+          join(tx, signedIn.userId, await find(tx, token), client),
+        );
         sessions.forget(signedIn.userId);
         return { userId: signedIn.userId, checkedHash: null };
       }
@@ -155,7 +174,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
         // Whoever has the link may not be the user.
         const user = await signIn.isPassword(email, password ?? '', client);
         if (user === null) throw wrongPassword();
-        await store.transaction(async (tx) => join(tx, user.id, await find(tx, token)));
+        await store.transaction(async (tx) => join(tx, user.id, await find(tx, token), client));
         sessions.forget(user.id);
         return { userId: user.id, checkedHash: user.passwordHash };
       }
@@ -171,7 +190,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
         if (!(await insertUser(tx, user))) {
           throw conflict('A user with this email was just made: open the link again');
         }
-        await join(tx, id, invitation);
+        await join(tx, id, invitation, client);
       });
       return { userId: id, checkedHash: passwordHash };
     },

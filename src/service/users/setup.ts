@@ -6,7 +6,9 @@ import {
   lockFirstAccount,
 } from '../accounts/shared.sql.ts';
 import { hasOtherAdminKey } from '../api-keys/shared.sql.ts';
+import { insertEntry } from '../audit-log/shared.sql.ts';
 import type { Sql, Store } from '../database/store.ts';
+import type { Client } from '../sessions/sessions.ts';
 import { emailOf } from './email.ts';
 import { linkGone } from './invitations.ts';
 import { hashOfLinkToken, newLinkToken } from './link-token.ts';
@@ -43,7 +45,10 @@ export interface Setup {
    * @returns the id of the user
    * @throws ServiceError 404 where the link is not valid
    */
-  accept(given: { token: string; email: string; password: string }): Promise<string>;
+  accept(
+    given: { token: string; email: string; password: string },
+    client: Pick<Client, 'address'>,
+  ): Promise<string>;
 }
 
 export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup {
@@ -73,7 +78,7 @@ export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup
       return token;
     },
 
-    async accept({ token, email, password }) {
+    async accept({ token, email, password }, { address }) {
       // Hashing takes long: not for whoever has no link.
       if (!(await isOpen(token))) throw linkGone();
       const passwordHash = await passwords.hash(password);
@@ -92,6 +97,17 @@ export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup
         const account = first?.id ?? accountId;
         await insertMembership(tx, { accountId: account, userId, role, createdAtMs: nowMs });
         await deleteSetupLinks(tx);
+        await insertEntry(tx, {
+          accountId: account,
+          atMs: nowMs,
+          actor: { kind: 'setup', id: null, address },
+          action: 'setup',
+          kind: 'user',
+          resourceId: userId,
+          resourceName: user.email,
+          changes: [{ field: 'role', after: role }],
+          dropped: 0,
+        });
       });
       return userId;
     },

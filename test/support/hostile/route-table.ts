@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync, RouteOptions } from 'fastify';
 import type { z } from 'zod';
 import { type RouteAccess, routeAccess } from '../../../src/service/http/access/route-access.ts';
+import type { RouteAudit } from '../../../src/service/http/plugins/audit.ts';
 
 /** A route of the service with one method. */
 export interface Route {
@@ -14,6 +15,8 @@ export interface Route {
   /** Whether it parses JSON bodies, even without a schema. */
   readonly takesJson: boolean;
   readonly takesGzip: boolean;
+  /** How the audit log records it; undefined for the default. */
+  readonly audit: RouteAudit | undefined;
   /** The handler, which PUT and PATCH may share. */
   readonly handler: unknown;
 }
@@ -47,6 +50,7 @@ function routeOf(method: string, { url, config, schema, handler }: RouteOptions)
     query: part(schema?.querystring),
     takesJson: !['GET', 'HEAD'].includes(method) && config?.bodyType === undefined,
     takesGzip: config?.gzip === true,
+    audit: config?.audit,
     handler,
   };
 }

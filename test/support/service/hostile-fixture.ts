@@ -88,6 +88,7 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
       log,
       authenticator: features.apiKeys,
       locationKeys: features.locationKeys,
+      auditLog: features.auditLog,
       sessions: features.sessions.cache,
       site: features.site,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },

@@ -73,6 +73,7 @@ export function useRunningService(
       authenticator: features.apiKeys,
       locationKeys: features.locationKeys,
       idempotency: features.idempotency,
+      auditLog: features.auditLog,
       sessions: features.sessions.cache,
       site: features.site,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },

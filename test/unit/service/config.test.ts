@@ -30,6 +30,7 @@ describe('the configuration of the service', () => {
       delivery: { smtp: null, sms: null, deny: expect.any(Array) },
       rootCause: { model: null },
       sessions: { idleMs: 259_200_000, maxMs: 2_592_000_000 },
+      auditRetentionDays: 365,
       oidc: null,
       corsOrigins: [],
       trustedProxies: [],
@@ -62,6 +63,7 @@ describe('the configuration of the service', () => {
         STATIC_IPV6S: '2001:db8::/32 2001:db8::7',
         SESSION_IDLE_HOURS: '1',
         SESSION_MAX_DAYS: '1',
+        AUDIT_RETENTION_DAYS: '90',
         OIDC_ISSUER: 'https://login.example.org/realms/main',
         OIDC_CLIENT_ID: 'vedette',
         OIDC_CLIENT_SECRET: 'secret',
@@ -94,6 +96,7 @@ describe('the configuration of the service', () => {
       delivery: { smtp: null, sms: null, deny: expect.any(Array) },
       rootCause: { model: null },
       sessions: { idleMs: 3_600_000, maxMs: 86_400_000 },
+      auditRetentionDays: 90,
       oidc: {
         issuer: 'https://login.example.org/realms/main',
         clientId: 'vedette',

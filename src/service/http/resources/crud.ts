@@ -41,6 +41,8 @@ export interface Crud<Id extends string | number, Stored, Query, Shown extends o
   readonly query: z.ZodType<Query>;
   /** The query of the route that reads one; none if left out. */
   readonly readQuery?: z.ZodType<ReadQuery>;
+  /** By which the audit log reads one. */
+  readonly auditQuery?: Readonly<Record<string, unknown>>;
   readonly body: z.ZodType<Input>;
   /** The body of an update. */
   readonly changes: z.ZodType<Input>;
@@ -69,6 +71,7 @@ export function crudRoutes<
   id: { name, schema: id },
   query,
   readQuery,
+  auditQuery,
   body,
   changes,
   response,
@@ -140,7 +143,7 @@ export function crudRoutes<
     app.get<OfOne>(
       one,
       {
-        config: READ,
+        config: auditQuery === undefined ? READ : { ...READ, auditQuery },
         schema: {
           tags,
           operationId: `get${resource}`,

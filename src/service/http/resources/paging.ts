@@ -11,6 +11,9 @@ export interface Page {
   readonly walk?: ListWalk;
 }
 
+/** For a short list that is looked through. */
+export const WHOLE_LIST: Page = { limit: 1_000, page: 1 };
+
 /** The same for SQL. */
 export function rangeOf({ limit, page, walk }: Page): ListRange {
   return { limit, offset: (page - 1) * limit, ...(walk === undefined ? {} : { walk }) };

@@ -20,7 +20,10 @@ import { buttonHtml, fieldHtml, hiddenHtml, type Note, sendPage } from './page.t
 /** The pages contain links and tokens beside what a request says. */
 const OPEN = { public: true, uncompressed: true } as const;
 const PAGE = { config: OPEN, schema: { hide: true } } as const;
-const FORM = { config: { ...OPEN, bodyType: FORM_TYPE }, schema: { hide: true } } as const;
+const FORM = {
+  config: { ...OPEN, bodyType: FORM_TYPE, audit: 'by its feature' },
+  schema: { hide: true },
+} as const;
 const PASSWORD_HINT = 'At least 8 characters. A sentence is easier to remember than symbols.';
 const LINK_GONE = 'This link was used already, or it has expired.';
 
@@ -91,8 +94,11 @@ ${buttonHtml('Sign in')}</form>`,
   app.post('/sign-out', FORM, async (request, reply) => {
     requireOwnPage(site, request);
     const user = await app.identifyUser(request);
-    if (user !== null && givenIn(request, 'everywhere') !== '') await sessions.endAll(user.userId);
-    else if (user !== null) await sessions.end(user.userId, user.sessionId);
+    if (user !== null) {
+      const { ip } = request;
+      if (givenIn(request, 'everywhere') !== '') await sessions.endAll(user.userId, ip);
+      else await sessions.end(user.userId, user.sessionId, ip);
+    }
     clearCookie(site, request, reply);
     return reply.redirect(site.path('/sign-in'), 303);
   });
@@ -172,8 +178,10 @@ ${buttonHtml('Create the first user')}</form>`,
     try {
       refuseForeignPage(site, request);
       const given = fieldsOf(request, { email: emailSchema, password: newPassword });
-      const userId = await setup.accept({ ...given, token: request.params.token });
-      const started = await sessions.start(userId, clientOf(request), null);
+      const client = clientOf(request);
+      const { token } = request.params;
+      const userId = await setup.accept({ ...given, token }, client);
+      const started = await sessions.start(userId, client, null);
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);

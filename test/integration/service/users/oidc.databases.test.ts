@@ -78,6 +78,7 @@ async function startWith(store: Store, port: number, oidc: OidcConfig) {
       clock,
       authenticator: features.apiKeys,
       locationKeys: features.locationKeys,
+      auditLog: features.auditLog,
       sessions: features.sessions.cache,
       site: features.site,
     },

@@ -522,6 +522,7 @@ async function secondReplica(store: Store, clock: FakeClock): Promise<ServiceApp
     clock,
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
+    auditLog: features.auditLog,
     sessions: features.sessions.cache,
     site: features.site,
   });

@@ -28,6 +28,7 @@ export const usersScenario: Scenario = {
       await done(200, 'PATCH', `/v1/users/${user.id}`, { role: 'write' });
       const { role } = await done(200, 'GET', `/v1/users/${user.id}`);
       await ask('DELETE', `/v1/users/${user.id}`);
+      await done(200, 'GET', '/v1/audit-log');
       const users = await done(200, 'GET', '/v1/users');
       return { seen: [`was ${role}, ${users.length} users`] };
     };

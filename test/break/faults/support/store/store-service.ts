@@ -116,6 +116,7 @@ export async function openFaultService(kind: DatabaseKind): Promise<FaultService
     log: errors.log,
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
+    auditLog: features.auditLog,
     config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
   });
   begin(running);

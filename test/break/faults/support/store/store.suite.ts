@@ -38,6 +38,8 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'accounts/sql.ts lockFirstAccount': 'asked once, before the service is there',
   'analytics/rollups/roll-up.sql.ts advanceBackfill': 'asked after an upgrade alone',
   'api-keys/sql.ts findActiveApiKeyByHash': 'asked once, before the service is there',
+  'audit-log/sql.ts addFailedSignIns':
+    'asked by a loop after a wrong password, which counts what it cannot store',
   'events/sql.ts isBeforeDeleted': FOLLOWED,
   'events/sql.ts latestPosition': FOLLOWED,
   'events/sql.ts listEvents': FOLLOWED,

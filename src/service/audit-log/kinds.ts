@@ -1,0 +1,59 @@
+/** What a resource is called in the audit log, by the path of its routes. The longest path counts. */
+const KINDS_BY_PATH = {
+  '/v1/checks': 'check',
+  '/v1/check-groups': 'check-group',
+  '/v1/alert-channels': 'alert-channel',
+  '/v1/accounts/:accountId/alert-settings': 'alert-settings',
+  '/v1/maintenance-windows': 'maintenance-window',
+  '/v1/private-locations': 'private-location',
+  '/v1/private-locations/:id/keys': 'location-key',
+  '/v1/private-locations/:id/agents': 'agent',
+  '/v1/variables': 'variable',
+  '/v1/client-certificates': 'client-certificate',
+  '/v1/snippets': 'snippet',
+  '/v1/status-pages': 'status-page',
+  '/v1/status-pages/services': 'status-page-service',
+  '/v1/status-pages/incidents': 'status-page-incident',
+  '/v1/incidents': 'incident',
+  '/v1/error-groups': 'error-group',
+  '/v1/test-session-error-groups': 'test-session-error-group',
+  '/v1/test-sessions': 'test-session',
+  '/v1/api-keys': 'api-key',
+  '/v1/users': 'user',
+  '/v1/invitations': 'invitation',
+} as const;
+
+export type AuditKind = (typeof KINDS_BY_PATH)[keyof typeof KINDS_BY_PATH];
+export const AUDIT_KINDS = Object.values(KINDS_BY_PATH);
+
+/** null where no resource has such a path. */
+export function kindOfPath(url: string): AuditKind | null {
+  const found = Object.entries(KINDS_BY_PATH)
+    .filter(([path]) => url === path || url.startsWith(`${path}/`))
+    .sort(([one], [other]) => other.length - one.length);
+  return found[0]?.[1] ?? null;
+}
+
+/** What was done. A sign-in, and what follows it, is of the kind `user`. */
+export const AUDIT_ACTIONS = [
+  'create',
+  'update',
+  'delete',
+  'revoke',
+  'rotate',
+  'end',
+  'allow',
+  'setup',
+  'join',
+  'sign-in',
+  'sign-in-failed',
+  'sign-out',
+  'sign-out-everywhere',
+  'password-change',
+  'password-reset',
+] as const;
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** Who did it. `operator` is a command on the machine of the service, `setup` its setup link. */
+export const ACTOR_KINDS = ['user', 'key', 'setup', 'operator', 'unknown'] as const;
+export type ActorKind = (typeof ACTOR_KINDS)[number];

@@ -1,0 +1,191 @@
+import type { ListRange } from '../database/list-walk.ts';
+import { NUMBER_ID, readList } from '../database/lists.ts';
+import type { Sql } from '../database/store.ts';
+import { jsonText } from '../database/values.ts';
+import type { FieldChange } from './changes.ts';
+import type { ActorKind, AuditAction } from './kinds.ts';
+
+/** Who, and from where. */
+export interface Actor {
+  readonly kind: ActorKind;
+  /** null for `setup`, `operator` and `unknown`. */
+  readonly id: string | null;
+  /** The IP address; null where there was no request. */
+  readonly address: string | null;
+}
+
+export interface NewEntry {
+  readonly accountId: string;
+  readonly atMs: number;
+  readonly actor: Actor;
+  readonly action: AuditAction;
+  readonly kind: string;
+  readonly resourceId: string | null;
+  readonly resourceName: string | null;
+  readonly changes: readonly FieldChange[];
+  readonly dropped: number;
+}
+
+export type AuditEntry = {
+  readonly id: number;
+  readonly at: Date;
+  readonly actorKind: ActorKind;
+  readonly actorId: string | null;
+  readonly actorName: string | null;
+  readonly address: string | null;
+  readonly action: AuditAction;
+  readonly kind: string;
+  readonly resourceId: string | null;
+  readonly resourceName: string | null;
+  readonly changes: readonly FieldChange[];
+  readonly dropped: number;
+  readonly count: number;
+};
+
+export interface AuditFilter {
+  readonly actor: string | null;
+  readonly kind: string | null;
+  readonly resourceId: string | null;
+  readonly action: string | null;
+  readonly fromMs: number | null;
+  readonly toMs: number | null;
+}
+
+const COLUMNS = `id, at, actor_kind, actor_id, actor_name, address, action, kind, resource_id,
+  resource_name, changes, dropped, count`;
+
+/** The name of the actor is that of now: its email, or the name of the key. */
+export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
+  const { accountId, atMs, actor, action, kind, resourceId, resourceName, changes, dropped } =
+    entry;
+  await sql.query(
+    `insert into audit_log (account_id, at, actor_kind, actor_id, actor_name, address, action, kind,
+       resource_id, resource_name, changes, dropped)
+     values ($1, $2::timestamptz, $3, $4,
+       case $3::text when 'user' then (select email from users where id = $4)
+         when 'key' then (select name from api_keys where account_id = $1 and id = $4) end,
+       $5, $6, $7, $8, $9, $10::jsonb, $11::integer)`,
+    [
+      accountId,
+      new Date(atMs),
+      actor.kind,
+      actor.id,
+      actor.address,
+      action,
+      kind,
+      resourceId,
+      resourceName,
+      jsonText(changes),
+      dropped,
+    ],
+  );
+}
+
+/** What users do that concerns no resource, in each account of the user: signing in, for example. */
+export async function recordByUser(
+  sql: Sql,
+  {
+    userId,
+    atMs,
+    address,
+    action,
+  }: {
+    readonly userId: string;
+    readonly atMs: number;
+    readonly address: string;
+    readonly action: AuditAction;
+  },
+): Promise<void> {
+  await sql.query(
+    `insert into audit_log (account_id, at, actor_kind, actor_id, actor_name, address, action, kind,
+       resource_id, resource_name)
+     select m.account_id, $2::timestamptz, 'user', u.id, u.email, $3, $4, 'user', u.id, u.email
+     from memberships m join users u on u.id = m.user_id where m.user_id = $1`,
+    [userId, new Date(atMs), address, action],
+  );
+}
+
+/**
+ * Failed sign-ins of a user, in each account of the user: those of a window share a row. A user who does
+ * not exist has none.
+ */
+export async function addFailedSignIns(
+  sql: Sql,
+  {
+    email,
+    address,
+    atMs,
+    count,
+    window,
+  }: {
+    readonly email: string;
+    /** The last one. */
+    readonly address: string;
+    readonly atMs: number;
+    readonly count: number;
+    /** Names the window. */
+    readonly window: string;
+  },
+): Promise<void> {
+  await sql.query(
+    `insert into audit_log as a (account_id, at, actor_kind, address, action, kind, resource_id,
+       resource_name, count, shared_by)
+     select m.account_id, $2::timestamptz, 'unknown', $3, 'sign-in-failed', 'user', u.id, u.email,
+       $4::integer, 'sign-in-failed ' || u.id || ' ' || $5
+     from users u join memberships m on m.user_id = u.id where u.email = $1
+     on conflict (account_id, shared_by) do update set count = least(a.count, 1000000) + excluded.count,
+       at = excluded.at, address = excluded.address, list_position = next_list_position()`,
+    [email, new Date(atMs), address, count, window],
+  );
+}
+
+/** Only one change of a resource is recorded at once, so that each sees what the one before left. */
+export async function lockResource(sql: Sql, name: readonly string[]): Promise<void> {
+  await sql.query('select pg_advisory_xact_lock(hashtextextended($1, 30))', [name.join('\n')]);
+}
+
+/** Newest first. */
+export function listEntries(
+  sql: Sql,
+  {
+    accountId,
+    actor,
+    kind,
+    resourceId,
+    action,
+    fromMs,
+    toMs,
+    ...range
+  }: AuditFilter & ListRange & { readonly accountId: string },
+): Promise<readonly AuditEntry[]> {
+  const list = {
+    columns: COLUMNS,
+    from: 'audit_log',
+    where: `account_id = $1
+      and ($2::timestamptz is null or at >= $2::timestamptz)
+      and ($3::timestamptz is null or at < $3::timestamptz)`,
+    filter: `($4::text is null or $4 in (actor_id, actor_name)) and ($5::text is null or kind = $5)
+      and ($6::text is null or resource_id = $6) and ($7::text is null or action = $7)`,
+    params: [accountId, dateOf(fromMs), dateOf(toMs), actor, kind, resourceId, action],
+    order: 'at desc, id desc',
+    id: NUMBER_ID,
+  };
+  return readList<AuditEntry>(sql, list, range);
+}
+
+/** @returns how many it deleted */
+export async function deleteEntriesBefore(
+  sql: Sql,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<number> {
+  const rows = await sql.query(
+    `delete from audit_log where id in (
+       select id from audit_log where at < $1::timestamptz limit $2::bigint) returning id`,
+    [new Date(beforeMs), limit],
+  );
+  return rows.length;
+}
+
+function dateOf(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
+}
