@@ -45,6 +45,10 @@ export class RequestRecorder implements WriteRecorder {
     this.#isOver = true;
   }
 
+  of(id: string | null): RequestRecorder {
+    return new RequestRecorder({ ...this.#request, id }, this.#clock);
+  }
+
   async record<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
     if (this.isOver) return await work();
     const { accountId, actor, kind, action, id, idName, show } = this.#request;

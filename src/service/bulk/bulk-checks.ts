@@ -3,6 +3,7 @@ import type { CheckRuns } from '../check-runs/check-runs.ts';
 import { anyCheckBody } from '../checks/check-schemas.ts';
 import type { SelectedCheck } from '../checks/check-selection.ts';
 import type { CheckInput, Checks } from '../checks/checks.ts';
+import { recordingOf, withoutRecorder } from '../database/recorded-store.ts';
 import { conflict, notFound, ServiceError } from '../errors.ts';
 import type { Heartbeats } from '../heartbeats/heartbeats.ts';
 import { validBody } from '../http/resources/input-problems.ts';
@@ -132,14 +133,17 @@ export function createBulkChecks(parts: BulkChecksParts): BulkChecks {
             ...each,
             items: body.checks,
             idOf: () => null,
-            work: (input) => create(accountId, input, body),
+            work: (input) => recordingOf(null, () => create(accountId, input, body)),
           });
         }
         return await doEach<SelectedCheck>({
           ...each,
           items: await selected(accountId, body),
           idOf: ({ id }) => id,
-          work: (check) => change(accountId, check, body),
+          work: (check) => {
+            const work = () => change(accountId, check, body);
+            return body.action === 'run' ? withoutRecorder(work) : recordingOf(check.id, work);
+          },
         });
       } finally {
         busy.delete(accountId);

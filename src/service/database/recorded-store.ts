@@ -5,6 +5,8 @@ import type { Param, Row, Store, Transaction, TransactionOptions } from './store
 export interface WriteRecorder {
   /** Runs the work of a transaction, and stores in the same transaction what it changed. */
   record<T>(tx: Transaction, work: () => Promise<T>): Promise<T>;
+  /** The same for a part of the request that is about one resource; null for a new one. */
+  of(resourceId: string | null): WriteRecorder;
 }
 
 /** The statements of a request that writes, or of a read that is part of a transaction. */
@@ -18,6 +20,18 @@ const MAY_WRITE = /\b(?:insert into|update|delete from)\b/;
 /** Passes each transaction of `work` to the recorder, and each statement that writes without one. */
 export function withRecorder<T>(recorder: WriteRecorder, work: () => Promise<T>): Promise<T> {
   return scopes.run({ recorder }, work);
+}
+
+/** Says which resource of a request with many the work is about: null for a new one. */
+export function recordingOf<T>(resourceId: string | null, work: () => Promise<T>): Promise<T> {
+  const scope = scopes.getStore() ?? null;
+  if (scope === null || 'tx' in scope) return work();
+  return scopes.run({ recorder: scope.recorder.of(resourceId) }, work);
+}
+
+/** Runs a part of a request that changes no resource. */
+export function withoutRecorder<T>(work: () => Promise<T>): Promise<T> {
+  return scopes.run(null, work);
 }
 
 /** Lets `work`, which reads from the store, see what the transaction has written. */

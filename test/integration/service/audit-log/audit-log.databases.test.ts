@@ -76,6 +76,34 @@ describe.each(databases)('on %s', (kind) => {
       expect(deleted.changes).toContainEqual({ field: 'name', before: 'Shop 2' });
     });
 
+    it('has an entry for each check of a bulk request, and none for its dry run', async () => {
+      const { mine } = service();
+      const { json: first } = await mine.post('/v1/checks', CHECK);
+      const { json: second } = await mine.post('/v1/checks', { ...CHECK, name: 'Blog' });
+      const bulk = async (body: object) => {
+        const { status, text } = await mine.post('/v1/checks/bulk', body);
+        expect(status, text).toBe(200);
+      };
+      const ids = [first.id, second.id];
+      await bulk({ action: 'mute', ids, dryRun: true });
+      await bulk({ action: 'mute', ids });
+      await bulk({ action: 'create', checks: [{ ...CHECK, name: 'Third' }] });
+      await bulk({ action: 'delete', ids: [first.id] });
+      const found = await entries(mine, '?kind=check&limit=4');
+      expect(
+        found.map(({ action, resourceName }: { action: string; resourceName: string }) => [
+          action,
+          resourceName,
+        ]),
+      ).toEqual([
+        ['delete', 'Shop'],
+        ['create', 'Third'],
+        ['update', 'Blog'],
+        ['update', 'Shop'],
+      ]);
+      expect(found[2].changes).toContainEqual({ field: 'muted', before: false, after: true });
+    });
+
     it('has no entry for a request that was refused', async () => {
       const { mine } = service();
       await mine.post('/v1/snippets', { name: 'login', script: 'a' });
