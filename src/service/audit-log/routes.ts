@@ -22,30 +22,36 @@ const query = z.strictObject({
   resourceId: text.optional().describe('The id of the resource.'),
   action: z.enum(AUDIT_ACTIONS).optional(),
 });
-const change = z.strictObject({
-  field: z.string().describe('With dots for fields of objects, as in `request.url`.'),
-  before: z.unknown().optional().describe('Left out where there was no value.'),
-  after: z.unknown().optional().describe('Left out where there is no value any more.'),
-});
-const response = z.strictObject({
-  id: z.number(),
-  at: z.iso.datetime(),
-  actor: z.strictObject({
-    kind: z
-      .enum(ACTOR_KINDS)
-      .describe('`operator` is a command on the machine of the service, `setup` its setup link.'),
-    id: z.string().nullable(),
-    name: z.string().nullable().describe('The email of the user, or the name of the key.'),
-  }),
-  address: z.string().nullable().describe('The IP address; null for a command.'),
-  action: z.enum(AUDIT_ACTIONS),
-  kind: z.enum(AUDIT_KINDS),
-  resourceId: z.string().nullable(),
-  resourceName: z.string().nullable(),
-  changes: z.array(change).describe('Without secrets. A long value ends with `… (cut)`.'),
-  droppedChanges: z.number().describe('Changed fields that are left out of a long entry.'),
-  count: z.number().describe('How often it happened: failed sign-ins of 15 minutes are one entry.'),
-});
+const change = z
+  .strictObject({
+    field: z.string().describe('With dots for fields of objects, as in `request.url`.'),
+    before: z.unknown().optional().describe('Left out where there was no value.'),
+    after: z.unknown().optional().describe('Left out where there is no value any more.'),
+  })
+  .meta({ title: 'AuditChange' });
+const response = z
+  .strictObject({
+    id: z.number(),
+    at: z.iso.datetime(),
+    actor: z.strictObject({
+      kind: z
+        .enum(ACTOR_KINDS)
+        .describe('`operator` is a command on the machine of the service, `setup` its setup link.'),
+      id: z.string().nullable(),
+      name: z.string().nullable().describe('The email of the user, or the name of the key.'),
+    }),
+    address: z.string().nullable().describe('The IP address; null for a command.'),
+    action: z.enum(AUDIT_ACTIONS),
+    kind: z.enum(AUDIT_KINDS),
+    resourceId: z.string().nullable(),
+    resourceName: z.string().nullable(),
+    changes: z.array(change).describe('Without secrets. A long value ends with `… (cut)`.'),
+    droppedChanges: z.number().describe('Changed fields that are left out of a long entry.'),
+    count: z
+      .number()
+      .describe('How often it happened: failed sign-ins of 15 minutes are one entry.'),
+  })
+  .meta({ title: 'AuditEntry' });
 
 /** Who changed what: src/service/README.md, "Audit log". */
 export function auditLogRoutes({ auditLog }: { readonly auditLog: AuditLog }): FastifyPluginAsync {
@@ -56,6 +62,7 @@ export function auditLogRoutes({ auditLog }: { readonly auditLog: AuditLog }): F
       {
         config: { role: 'admin' },
         schema: {
+          operationId: 'listAuditLog',
           tags: ['Audit log'],
           summary: 'List who changed what in the account, newest first',
           querystring: query,
