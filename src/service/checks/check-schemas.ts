@@ -24,6 +24,12 @@ const alertChannels = z
     ),
     slack: z.array(z.object({ url: z.string() })),
     sms: z.array(z.object({ number: z.string(), name: z.string() })),
+    omitted: z
+      .int()
+      .optional()
+      .describe(
+        'How many more channels receive its alerts, whose data would exceed 64 KiB in total. They are in alertChannelSubscriptions.',
+      ),
   })
   .meta({ title: 'CheckAlertChannels' });
 

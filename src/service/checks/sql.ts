@@ -168,6 +168,9 @@ async function readCheck(
   return rows[0] === undefined ? null : storedCheckOf(rows[0]);
 }
 
+/** About the size of a subscription in a list of checks. */
+const SUBSCRIPTION_BYTES = 200;
+
 /** The ids of a page of checks. Oldest first: a new check does not move the pages. */
 export async function listCheckEntries(
   sql: Sql,
@@ -175,7 +178,9 @@ export async function listCheckEntries(
 ): Promise<readonly PageEntry<string>[]> {
   const { condition, params } = checksMatching(filter);
   const list = {
-    columns: `c.id, ${bytesOf('c.body')} as bytes`,
+    columns: `c.id, ${bytesOf('c.body')} + ${SUBSCRIPTION_BYTES} * (
+       select count(*) from alert_subscriptions s
+       where s.account_id = c.account_id and s.check_id = c.id) as bytes`,
     from: CHECKS_WITH_STATUS,
     where: condition,
     params,

@@ -28,6 +28,8 @@ export interface CheckChannels {
   }[];
   readonly slack: readonly { readonly url: string }[];
   readonly sms: readonly { readonly number: string; readonly name: string }[];
+  /** How many more there are: see MAX_TARGET_BYTES. Left out if there are none. */
+  readonly omitted?: number;
 }
 
 export interface CheckSubscriptions {
@@ -44,12 +46,18 @@ export const NO_SUBSCRIPTIONS: CheckSubscriptions = {
   alertChannels: { email: [], webhook: [], slack: [], sms: [] },
 };
 
+/**
+ * The data of its channels in a response with a check, as JSON: a webhook alone may have 2 MB, and any
+ * number of channels may be subscribed to any number of checks.
+ */
+const MAX_TARGET_BYTES = 64 * 1024;
+
 /** In one query, by the id of the check. A check without subscriptions is not in the map. */
 export async function subscriptionsOfChecks(
   sql: Sql,
   asked: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<ReadonlyMap<string, CheckSubscriptions>> {
-  const rows = await channelsOfChecks(sql, asked);
+  const rows = await channelsOfChecks(sql, { ...asked, targetBytes: MAX_TARGET_BYTES });
   return new Map(
     [...groupBy(rows, ({ checkId }) => checkId)].map(([checkId, subscribed]) => [
       checkId,
@@ -64,12 +72,19 @@ export async function subscriptionsOfChecks(
   );
 }
 
-function channelsOf(subscribed: readonly { readonly target: PublicTarget }[]): CheckChannels {
+function channelsOf(
+  subscribed: readonly { readonly target: PublicTarget | null }[],
+): CheckChannels {
+  let omitted = 0;
   const email: { address: string }[] = [];
   const webhook: CheckChannels['webhook'][number][] = [];
   const slack: { url: string }[] = [];
   const sms: { number: string; name: string }[] = [];
   for (const { target } of subscribed) {
+    if (target === null) {
+      omitted += 1;
+      continue;
+    }
     switch (target.type) {
       case 'EMAIL':
         email.push({ address: target.config.address });
@@ -86,7 +101,7 @@ function channelsOf(subscribed: readonly { readonly target: PublicTarget }[]): C
         sms.push({ number: target.config.number, name: target.config.name });
     }
   }
-  return { email, webhook, slack, sms };
+  return { email, webhook, slack, sms, ...(omitted > 0 ? { omitted } : {}) };
 }
 
 /**

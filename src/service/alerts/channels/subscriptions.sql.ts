@@ -83,22 +83,49 @@ export async function lockSubscribedChecks(
   return rows.map(({ id }) => id);
 }
 
-export type SubscribedChannel = Subscription & { readonly target: PublicTarget };
+export type SubscribedChannel = Subscription & {
+  /** null if the subscription is not activated, or the targets before it take too many bytes. */
+  readonly target: PublicTarget | null;
+};
 
-/** By check, then by channel. */
+/**
+ * By check, then by channel.
+ *
+ * @param targetBytes how many bytes of targets each check gets at most. Longer targets are not even read:
+ *   the first sum is of their stored, perhaps compressed form
+ */
 export async function channelsOfChecks(
   sql: Sql,
-  { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
+  {
+    accountId,
+    checkIds,
+    targetBytes,
+  }: {
+    readonly accountId: string;
+    readonly checkIds: readonly string[];
+    readonly targetBytes: number;
+  },
 ): Promise<readonly SubscribedChannel[]> {
   if (checkIds.length === 0) return [];
   return sql.query<SubscribedChannel>(
-    `select s.check_id, s.channel_id, s.activated,
-       jsonb_build_object('type', c.type, 'config', c.config) as target
-     from alert_subscriptions s
-     join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
-     where s.account_id = $1 and s.check_id = any($2::text[])
-     order by s.check_id, s.channel_id`,
-    [accountId, checkIds],
+    `with subscribed as (
+       select s.check_id, s.channel_id, s.activated,
+         sum(pg_column_size(c.config)) filter (where s.activated)
+           over (partition by s.check_id order by s.channel_id) as stored_bytes
+       from alert_subscriptions s
+       join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
+       where s.account_id = $1 and s.check_id = any($2::text[])
+     ), measured as (
+       select s.check_id, s.channel_id, s.activated, c.type, c.config,
+         sum(octet_length(c.config::text))
+           over (partition by s.check_id order by s.channel_id) as bytes
+       from subscribed s left join alert_channels c
+         on c.account_id = $1 and c.id = s.channel_id and s.activated and s.stored_bytes <= $3
+     )
+     select check_id, channel_id, activated, case when type is not null and bytes <= $3
+       then jsonb_build_object('type', type, 'config', config) end as target
+     from measured order by check_id, channel_id`,
+    [accountId, checkIds, targetBytes],
   );
 }
 

@@ -513,6 +513,37 @@ describe.each(databases)('on %s', (kind) => {
       expect(none.json.alertChannels).toEqual({ email: [], webhook: [], slack: [], sms: [] });
     });
 
+    it('are shown with at most 64 KiB of channels, and count the others', async () => {
+      const { mine } = service();
+      const webhook = (value: string) => ({
+        ...WEBHOOK,
+        config: {
+          ...WEBHOOK.config,
+          queryParameters: Array.from({ length: 2 }, () => ({ key: 'k', value })),
+        },
+      });
+      const ids: number[] = [];
+      const add = async (fields: object) => void ids.push(await makeChannel(service(), fields));
+      const random = () => randomBytes(10_000).toString('hex').slice(0, 19_000);
+      // The second one is stored in fewer bytes than the limit, and the third is longer than the rest.
+      for (const fields of [webhook(random()), webhook('v'.repeat(20_000)), EMAIL])
+        await add(fields);
+      await add(webhook(random()));
+      const alertChannelSubscriptions = ids.map((alertChannelId) => ({
+        alertChannelId,
+        activated: true,
+      }));
+      const check = await makeCheck(service(), 'home', { alertChannelSubscriptions });
+      const { email, webhook: webhooks, omitted } = check.alertChannels;
+      expect([webhooks.length, email.length, omitted]).toEqual([1, 0, 3]);
+      expect(check.alertChannelSubscriptions).toEqual(alertChannelSubscriptions);
+      expect((await mine.get('/v1/checks')).json).toEqual([check]);
+      const few = { alertChannelSubscriptions: alertChannelSubscriptions.slice(2, 3) };
+      const fewer = await mine.patch('/v1/checks/home', few);
+      expect(fewer.json.alertChannels).toMatchObject({ email: [EMAIL.config], webhook: [] });
+      expect(fewer.json.alertChannels).not.toHaveProperty('omitted');
+    });
+
     it('of many checks are read in one query', async () => {
       const { store, clock, mine } = service();
       const id = await makeChannel(service(), EMAIL);
