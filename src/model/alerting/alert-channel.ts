@@ -141,6 +141,13 @@ const wishes = {
     .boolean()
     .default(false)
     .describe('Whether the channel is notified of degraded checks.'),
+  sendLocationSilent: z
+    .boolean()
+    .nullable()
+    .default(null)
+    .describe(
+      'Whether the channel is notified of private locations that are silent; null: if it is notified of failures.',
+    ),
   sslExpiry: z
     .boolean()
     .default(false)
@@ -208,7 +215,12 @@ export type ChannelPair = z.infer<typeof pair>;
 export type NoticePreferences = Readonly<
   Pick<
     AlertChannel,
-    'sendFailure' | 'sendRecovery' | 'sendDegraded' | 'sslExpiry' | 'sslExpiryThreshold'
+    | 'sendFailure'
+    | 'sendRecovery'
+    | 'sendDegraded'
+    | 'sendLocationSilent'
+    | 'sslExpiry'
+    | 'sslExpiryThreshold'
   >
 >;
 
@@ -239,6 +251,11 @@ export function wantsNotice(
   if (wish === null || !channel[wish]) return false;
   if (notice.alertType !== 'ALERT_SSL') return true;
   return notice.sslDaysRemaining !== null && notice.sslDaysRemaining <= channel.sslExpiryThreshold;
+}
+
+/** Whether a channel receives the notice that a private location is silent. */
+export function wantsSilence({ sendLocationSilent, sendFailure }: NoticePreferences): boolean {
+  return sendLocationSilent ?? sendFailure;
 }
 
 const DAY_MS = 86_400_000;

@@ -8,8 +8,8 @@ export type LocationSubscriber = NoticePreferences & {
   readonly tags: readonly string[];
 };
 
-const PREFERENCES = `c.send_failure, c.send_recovery, c.send_degraded, c.ssl_expiry,
-  c.ssl_expiry_threshold`;
+const PREFERENCES = `c.send_failure, c.send_recovery, c.send_degraded,
+  c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold`;
 
 /**
  * The channels with an activated subscription to checks that are assigned to the location and not

@@ -1,4 +1,4 @@
-import { type NoticePreferences, wantsNotice } from '../../model/alerting/alert-channel.ts';
+import { wantsNotice, wantsSilence } from '../../model/alerting/alert-channel.ts';
 import { stableId } from '../../model/ids.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Sql } from '../database/store.ts';
@@ -9,7 +9,7 @@ import type { AlertNotice } from './notice.ts';
 import type { Silences } from './silences.ts';
 
 /** A private location that became silent, or is no longer. */
-export interface AlertedLocation {
+export type SilentLocation = {
   readonly accountId: string;
   readonly locationId: string;
   readonly slug: string;
@@ -18,7 +18,7 @@ export interface AlertedLocation {
   readonly since: Date;
   /** How many checks are assigned to it. */
   readonly checks: number;
-}
+};
 
 /**
  * Notices of silent locations (src/service/README.md, "Silent locations"): one to each channel, however
@@ -26,12 +26,14 @@ export interface AlertedLocation {
  */
 export interface LocationAlerts {
   /**
-   * Notifies the channels that want failures and are subscribed to a check of the location that is
-   * neither muted nor in a maintenance window.
+   * Notifies the channels that want it and are subscribed to a check of the location that is neither
+   * muted nor in a maintenance window; those that were notified before not again.
+   *
+   * @returns whether channels remain that a maintenance window silences: to be called again
    */
-  silent(tx: Sql, location: AlertedLocation, atMs: number): Promise<void>;
+  silent(tx: Sql, location: SilentLocation, atMs: number): Promise<boolean>;
   /** Notifies the channels that were notified of the silence and want recoveries. */
-  ended(tx: Sql, location: AlertedLocation, atMs: number): Promise<void>;
+  ended(tx: Sql, location: SilentLocation, atMs: number): Promise<void>;
 }
 
 export function createLocationAlerts({
@@ -41,29 +43,32 @@ export function createLocationAlerts({
 }): LocationAlerts {
   return {
     async silent(tx, location, atMs) {
-      const subscribers = await listLocationSubscribers(tx, location);
-      if (subscribers.length === 0) return;
+      const subscribers = (await listLocationSubscribers(tx, location)).filter(wantsSilence);
+      if (subscribers.length === 0) return false;
       const isSilenced = await silences.from(tx, location.accountId, atMs);
       const listening = subscribers.filter(({ tags }) => !isSilenced(tags, atMs));
       await notify(tx, location, listening, silentNotice(location, atMs));
+      const notified = new Set(listening.map(({ channelId }) => channelId));
+      return subscribers.some(({ channelId }) => !notified.has(channelId));
     },
 
     async ended(tx, location, atMs) {
       const alertId = alertIdOf('silent', location);
       const notified = await listNotifiedChannels(tx, { accountId: location.accountId, alertId });
-      await notify(tx, location, notified, endNotice(location, atMs));
+      const notice = endNotice(location, atMs);
+      const wanted = notified.filter((channel) => wantsNotice(channel, notice));
+      await notify(tx, location, wanted, notice);
     },
   };
 }
 
 async function notify(
   tx: Sql,
-  { accountId, locationId }: AlertedLocation,
-  channels: readonly (NoticePreferences & { readonly channelId: number })[],
+  { accountId, locationId }: SilentLocation,
+  channels: readonly { readonly channelId: number }[],
   notice: AlertNotice,
 ): Promise<void> {
-  const wanted = channels.filter((channel) => wantsNotice(channel, notice));
-  const ids = [...new Set(wanted.map(({ channelId }) => channelId))];
+  const ids = [...new Set(channels.map(({ channelId }) => channelId))];
   const existing = await lockChannelsShared(tx, { accountId, ids });
   const { alertId, alertType, atMs, reminder } = notice;
   const deliveries = existing.map((channelId) => ({
@@ -80,11 +85,11 @@ async function notify(
 }
 
 /** Each replica computes the same id, so channels are notified once of a silence. */
-function alertIdOf(what: 'silent' | 'ended', { locationId, since }: AlertedLocation): string {
+function alertIdOf(what: 'silent' | 'ended', { locationId, since }: SilentLocation): string {
   return stableId('location', what, locationId, since.getTime());
 }
 
-function silentNotice(location: AlertedLocation, atMs: number): AlertNotice {
+function silentNotice(location: SilentLocation, atMs: number): AlertNotice {
   const { checks, since } = location;
   const verb = checks === 1 ? 'does' : 'do';
   const error = `No agent has polled since ${since.toISOString()}: ${countText(checks, 'check')} of the location ${verb} not run. Start an agent there, or check the log of its agents, their network and their location key.`;
@@ -92,12 +97,12 @@ function silentNotice(location: AlertedLocation, atMs: number): AlertNotice {
   return { ...noticeOf(location, atMs), alertId, alertType: 'ALERT_FAILURE', error };
 }
 
-function endNotice(location: AlertedLocation, atMs: number): AlertNotice {
+function endNotice(location: SilentLocation, atMs: number): AlertNotice {
   const alertId = alertIdOf('ended', location);
   return { ...noticeOf(location, atMs), alertId, alertType: 'ALERT_RECOVERY', error: null };
 }
 
-function noticeOf({ locationId: id, slug, name, since, checks }: AlertedLocation, atMs: number) {
+function noticeOf({ locationId: id, slug, name, since, checks }: SilentLocation, atMs: number) {
   return {
     atMs,
     location: { id, slug, name, checks },

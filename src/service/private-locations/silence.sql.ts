@@ -1,18 +1,7 @@
+import type { SilentLocation } from '../alerts/location-alerts.ts';
 import type { Sql } from '../database/store.ts';
 
 /** Locations without a polling agent: what the service writes while they are silent. */
-
-/** A location that became silent, or is no longer. */
-export type SilentLocation = {
-  readonly accountId: string;
-  readonly locationId: string;
-  readonly slug: string;
-  readonly name: string;
-  /** The last poll of an agent. */
-  readonly since: Date;
-  /** How many checks are assigned to it. */
-  readonly checks: number;
-};
 
 /** The assignments of location `l` with slots. */
 const ASSIGNED = `from assignments a
@@ -90,6 +79,35 @@ export function deleteEndedSilences(
      from gone join private_locations l on l.id = gone.location_id
      order by gone.location_id`,
     [new Date(atMs), limit],
+  );
+}
+
+/**
+ * Locks silent locations of which channels remain to be notified, in order, until the transaction ends.
+ * Skips those that another transaction has locked.
+ */
+export function lockPendingNotices(
+  sql: Sql,
+  { afterId, limit }: { readonly afterId: string; readonly limit: number },
+): Promise<readonly SilentLocation[]> {
+  return sql.query<SilentLocation>(
+    `select s.account_id, s.location_id, l.slug, l.name, s.since, (select count(*) ${ASSIGNED}) as checks
+     from silent_locations s join private_locations l on l.id = s.location_id
+     where s.notices_pending and s.location_id > $1
+     order by s.location_id limit $2::int
+     for update of s skip locked`,
+    [afterId, limit],
+  );
+}
+
+/** Only for a location that this transaction inserted or locked. */
+export async function putNoticesPending(
+  sql: Sql,
+  { locationId, isPending }: { readonly locationId: string; readonly isPending: boolean },
+): Promise<void> {
+  await sql.query(
+    'update silent_locations set notices_pending = $2::boolean where location_id = $1',
+    [locationId, isPending],
   );
 }
 

@@ -3,8 +3,8 @@ import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { runEvery } from '../../runtime/run-every.ts';
 import { countText } from '../../runtime/text/count-text.ts';
-import type { LocationAlerts } from '../alerts/location-alerts.ts';
-import type { Store } from '../database/store.ts';
+import type { LocationAlerts, SilentLocation } from '../alerts/location-alerts.ts';
+import type { Sql, Store } from '../database/store.ts';
 import { StoreError, storeErrorKind } from '../database/store-errors.ts';
 import { PollAvailability } from './poll-availability.ts';
 import {
@@ -12,7 +12,8 @@ import {
   deleteEndedSilences,
   insertSilentLocations,
   lockDueSilence,
-  type SilentLocation,
+  lockPendingNotices,
+  putNoticesPending,
 } from './silence.sql.ts';
 import { recordSilentSlots } from './silent-slots.ts';
 
@@ -99,6 +100,26 @@ export function createLocationSilence({
     }
   }
 
+  async function notify(tx: Sql, location: SilentLocation, atMs: number): Promise<void> {
+    const isPending = await locationAlerts.silent(tx, location, atMs);
+    await putNoticesPending(tx, { locationId: location.locationId, isPending });
+  }
+
+  /** Notifies those whose maintenance window has ended meanwhile. */
+  async function notifyPending(atMs: number): Promise<void> {
+    const limit = LOCATIONS_AT_ONCE;
+    for (let afterId = ''; ; ) {
+      const page = { afterId, limit };
+      const locations = await store.transaction(async (tx) => {
+        const found = await lockPendingNotices(tx, page);
+        for (const location of found) await notify(tx, location, atMs);
+        return found;
+      });
+      afterId = locations.at(-1)?.locationId ?? afterId;
+      if (locations.length < limit) return;
+    }
+  }
+
   async function begin(atMs: number): Promise<void> {
     for (;;) {
       const limit = LOCATIONS_AT_ONCE;
@@ -109,7 +130,7 @@ export function createLocationSilence({
           oldestMs: atMs - oldestMs,
           limit,
         });
-        for (const location of locations) await locationAlerts.silent(tx, location, atMs);
+        for (const location of locations) await notify(tx, location, atMs);
         return locations;
       });
       for (const location of found) {
@@ -167,7 +188,10 @@ export function createLocationSilence({
         isSettled = false;
       }
       // Before that, agents may not have had the time to poll again.
-      if (isSettled) await begin(atMs);
+      if (isSettled) {
+        await begin(atMs);
+        await notifyPending(atMs);
+      }
       silentLocations = await countSilentLocations(store);
     } catch (error) {
       availability.interrupt();

@@ -29,7 +29,7 @@ export interface StoredChannel {
 type ChannelRow = Omit<StoredChannel, 'fields'> & ChannelFields;
 
 const COLUMNS = `id, type, config, sealed_secrets, send_failure, send_recovery, send_degraded,
-  ssl_expiry, ssl_expiry_threshold, created_at, updated_at`;
+  send_location_silent, ssl_expiry, ssl_expiry_threshold, created_at, updated_at`;
 
 function channelOf(row: ChannelRow): StoredChannel {
   const { id, sealedSecrets, createdAt, updatedAt, ...fields } = row;
@@ -47,6 +47,7 @@ function valuesOf({ fields, sealedSecrets }: ChannelContent): readonly unknown[]
     fields.sslExpiry,
     fields.sslExpiryThreshold,
     sealedSecrets,
+    fields.sendLocationSilent,
   ];
 }
 
@@ -71,9 +72,10 @@ export async function insertChannel(
 ): Promise<StoredChannel> {
   const [row] = await sql.query<ChannelRow>(
     `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
-       ssl_expiry_threshold, sealed_secrets, account_id, id, type, created_at, updated_at)
-     values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7::bytea, $8,
-       $9::bigint, $10, $11::timestamptz, null)
+       ssl_expiry_threshold, sealed_secrets, send_location_silent, account_id, id, type, created_at,
+       updated_at)
+     values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7::bytea,
+       $8::boolean, $9, $10::bigint, $11, $12::timestamptz, null)
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, content.fields.type, new Date(createdAtMs)],
   );
@@ -98,8 +100,9 @@ export async function updateChannel(
   const [row] = await sql.query<ChannelRow>(
     `update alert_channels set config = $1::jsonb, send_failure = $2::boolean,
        send_recovery = $3::boolean, send_degraded = $4::boolean, ssl_expiry = $5::boolean,
-       ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, updated_at = greatest($10::timestamptz, updated_at + interval '1 millisecond')
-     where account_id = $8 and id = $9::bigint
+       ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, send_location_silent = $8::boolean,
+       updated_at = greatest($11::timestamptz, updated_at + interval '1 millisecond')
+     where account_id = $9 and id = $10::bigint
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, new Date(updatedAtMs)],
   );

@@ -143,7 +143,7 @@ export async function lockSubscribedChannels(
   if (checkIds.length === 0) return [];
   return sql.query<ChannelSubscriber>(
     `select s.check_id, s.channel_id, c.send_failure, c.send_recovery, c.send_degraded,
-       c.ssl_expiry, c.ssl_expiry_threshold
+       c.send_location_silent, c.ssl_expiry, c.ssl_expiry_threshold
      from alert_subscriptions s
      join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
      where s.account_id = $1 and s.check_id = any($2::text[]) and s.activated

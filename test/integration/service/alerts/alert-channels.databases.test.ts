@@ -32,6 +32,7 @@ const WISHES = {
   sendFailure: true,
   sendRecovery: true,
   sendDegraded: false,
+  sendLocationSilent: null,
   sslExpiry: false,
   sslExpiryThreshold: 30,
 };
@@ -182,6 +183,7 @@ describe.each(databases)('on %s', (kind) => {
         sendFailure: false,
         sendRecovery: false,
         sendDegraded: true,
+        sendLocationSilent: false,
         sslExpiry: true,
         sslExpiryThreshold: 1,
         subscriptions: [{ checkId: 'home', activated: false }],

@@ -106,6 +106,65 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
+    it('notifies channels of silent locations alone, or of failures alone', async () => {
+      const fixture = fixtureOf();
+      const { berlin, pass, poll } = fixture;
+      const keeper = fixture.keeper();
+      const silent = { sendFailure: false, sendLocationSilent: true };
+      const failures = { sendFailure: true, sendLocationSilent: false };
+      const [only, never] = [
+        await channel(fixture, ['shop'], silent),
+        await channel(fixture, ['shop'], failures),
+      ];
+      await poll(berlin);
+      await pass(90, keeper);
+      await poll(berlin);
+      await pass(10, keeper);
+      const both = ['LOCATION_SILENT berlin', 'LOCATION_RECOVERY berlin'];
+      expect(await notices(fixture, only)).toEqual(both);
+      expect(await notices(fixture, never)).toEqual([]);
+    });
+
+    it('notifies once when the maintenance window ends in which the silence began', async () => {
+      const fixture = fixtureOf();
+      const { berlin, oslo, mine, pass, poll } = fixture;
+      const keepers = [fixture.keeper(), fixture.keeper()];
+      await fixture.check('tagged', { privateLocations: ['berlin'], tags: ['works'] });
+      await fixture.check('short', { privateLocations: ['oslo'], tags: ['works'] });
+      const window = {
+        name: 'A window',
+        startsAt: fixture.at(0),
+        endsAt: fixture.at(300),
+        repeatUnit: 'DAY',
+        silenceAlertsTags: ['works'],
+      };
+      expect((await mine.post('/v1/maintenance-windows', window)).status).toBe(201);
+      const late = await channel(fixture, ['tagged']);
+      const loud = await channel(fixture, ['tagged', 'shop']);
+      const over = await channel(fixture, ['short']);
+      const other = await channel(fixture, ['tagged'], { sendFailure: false });
+      await poll(berlin);
+      await poll(oslo);
+      await pass(200, ...keepers);
+      expect(await notices(fixture, late)).toEqual([]);
+      expect(await notices(fixture, loud)).toEqual(['LOCATION_SILENT berlin']);
+      // This silence ends inside the window.
+      for (let times = 0; times < 4; times += 1) {
+        await poll(oslo);
+        await pass(30, ...keepers);
+      }
+      expect(await notices(fixture, late)).toEqual(['LOCATION_SILENT berlin']);
+      expect(await notices(fixture, loud)).toEqual(['LOCATION_SILENT berlin']);
+      expect(await notices(fixture, over)).toEqual([]);
+      expect(await notices(fixture, other)).toEqual([]);
+      await poll(berlin);
+      await pass(10, ...keepers);
+      expect(await notices(fixture, late)).toEqual([
+        'LOCATION_SILENT berlin',
+        'LOCATION_RECOVERY berlin',
+      ]);
+    });
+
     it('is named in what receivers get', async () => {
       const fixture = fixtureOf();
       const { berlin, mine, pass, poll } = fixture;

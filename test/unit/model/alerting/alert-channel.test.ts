@@ -5,12 +5,14 @@ import {
   certificateEndMs,
   isSameCertificateEnd,
   wantsNotice,
+  wantsSilence,
 } from '../../../../src/model/alerting/alert-channel.ts';
 
 const NOTHING = {
   sendFailure: false,
   sendRecovery: false,
   sendDegraded: false,
+  sendLocationSilent: null,
   sslExpiry: false,
   sslExpiryThreshold: 14,
 };
@@ -30,6 +32,18 @@ describe('an alert channel', () => {
   ])('with the settings %j receives the events %j', (wishes, types) => {
     expect(wanted(wishes, 3)).toEqual(types);
   });
+
+  it.each([
+    [null, true, true],
+    [null, false, false],
+    [true, false, true],
+    [false, true, false],
+  ])(
+    'with sendLocationSilent %s and sendFailure %s is notified of silent locations: %s',
+    (sendLocationSilent, sendFailure, hears) => {
+      expect(wantsSilence({ ...NOTHING, sendLocationSilent, sendFailure })).toBe(hears);
+    },
+  );
 
   it.each([
     [15, false],
