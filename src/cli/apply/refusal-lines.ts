@@ -25,6 +25,26 @@ export async function refusalLines(
   });
 }
 
+const MAX_WARNING_LINES = 50;
+
+/** One line for each warning of the checks that were written, in the form of `refusalLines`. */
+export async function warningLines(
+  file: string,
+  warned: readonly { readonly id: string; readonly warnings: readonly string[] }[],
+): Promise<readonly string[]> {
+  const lines = await refusalLines(
+    file,
+    warned.map(({ id, warnings }) => ({
+      kind: 'check',
+      id,
+      reasons: warnings.map((warning) => `has a warning: ${warning}`),
+    })),
+  );
+  const more = lines.length - MAX_WARNING_LINES;
+  if (more <= 0) return lines;
+  return [...lines.slice(0, MAX_WARNING_LINES), `${harmless(file)}: ${more} more warnings`];
+}
+
 /**
  * The lines of checks and variables in their file, from 1. The file is read again, because only
  * refusals need the lines; a file that can no longer be read gives none.

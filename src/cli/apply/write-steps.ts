@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { ApiClient, ApiRefusal, ApiResponse } from '../service-api/api-client.ts';
 import { type ApplyRefusal, type ApplyStep, checkBody } from './check-plan.ts';
 import type { VariableStep } from './variable-plan.ts';
@@ -13,6 +14,7 @@ const VARIABLES_ROLE = 'admin';
 /**
  * Runs the steps for checks; a refused step does not stop the others. Every step is idempotent.
  *
+ * @param onDone gets the warnings with which the service accepted the step
  * @returns what was refused, in the order of the steps
  * @throws VedetteError like ApiClient.send; `onDone` was called for each step done before
  */
@@ -20,11 +22,12 @@ export function writeChecks(
   steps: readonly ApplyStep[],
   client: Client,
   signal: AbortSignal,
-  onDone: (step: ApplyStep) => void,
+  onDone: (step: ApplyStep, warnings: readonly string[]) => void,
 ): Promise<readonly ApplyRefusal[]> {
   const idOf = (step: ApplyStep): string => (step.kind === 'delete' ? step.id : step.check.id);
   const write = (step: ApplyStep) => writeCheck(step, client, signal);
-  return writeAll(steps, { kind: 'check', idOf, write, onDone });
+  const done = (step: ApplyStep, json: unknown): void => onDone(step, warningsIn(json));
+  return writeAll(steps, { kind: 'check', idOf, write, onDone: done });
 }
 
 /** The same for variables. */
@@ -50,13 +53,13 @@ async function writeAll<S>(
     readonly kind: ApplyRefusal['kind'];
     readonly idOf: (step: S) => string;
     readonly write: (step: S) => Promise<ApiResponse>;
-    readonly onDone: (step: S) => void;
+    readonly onDone: (step: S, json: unknown) => void;
   },
 ): Promise<readonly ApplyRefusal[]> {
   const refused = new Map<S, ApiRefusal>();
   await inParallel(steps, CONCURRENCY, async (step) => {
     const reply = await write(step);
-    if (reply.ok) onDone(step);
+    if (reply.ok) onDone(step, reply.json);
     else refused.set(step, reply);
   });
   return steps.flatMap((step) => {
@@ -112,6 +115,13 @@ async function writeCheck(
   // A PUT also creates a check, with the id from the file.
   const body = step.kind === 'create' ? checkBody(step.check) : step.body;
   return client.send('PUT', pathOf(checkType, id), { body, signal });
+}
+
+const warnedSchema = z.looseObject({ warnings: z.array(z.looseObject({ message: z.string() })) });
+
+/** The sentences of the warnings in a response; an earlier release has none. */
+function warningsIn(json: unknown): readonly string[] {
+  return warnedSchema.safeParse(json).data?.warnings.map(({ message }) => message) ?? [];
 }
 
 /** With the type, because an id alone may equal the name of a type. */

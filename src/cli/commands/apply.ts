@@ -3,7 +3,7 @@ import type { ApplyPlan, ApplyRefusal, ApplyStep } from '../apply/check-plan.ts'
 import { knownLocations, refusedByLocation, withDefaultLocation } from '../apply/locations.ts';
 import { makePlan } from '../apply/plan.ts';
 import { certificatesNote, doneText, planText } from '../apply/plan-text.ts';
-import { refusalLines } from '../apply/refusal-lines.ts';
+import { refusalLines, warningLines } from '../apply/refusal-lines.ts';
 import type { VariableStep } from '../apply/variable-plan.ts';
 import { writeChecks, writeVariables } from '../apply/write-steps.ts';
 import { watchForInterruption } from '../interruption.ts';
@@ -60,9 +60,15 @@ export async function applyCommand(
     const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
       done.variables.push(step);
     });
-    const ofChecks = await writeChecks(plan.steps, client, signal, (step) => {
+    const warnings = new Map<ApplyStep, readonly string[]>();
+    const ofChecks = await writeChecks(plan.steps, client, signal, (step, ofStep) => {
       done.steps.push(step);
+      warnings.set(step, ofStep);
     });
+    const warned = plan.steps.flatMap((step) =>
+      step.kind === 'delete' ? [] : { id: step.check.id, warnings: warnings.get(step) ?? [] },
+    );
+    for (const line of await warningLines(file, warned)) stderr.write(`${line}\n`);
     const refusals = [...ofVariables, ...plan.refusals, ...ofChecks];
     await printRefusals(file, refusals, terminal);
     const refused = refusals.length === 0 ? '' : `, ${refusals.length} refused`;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Plans } from '../../model/account/plan.ts';
 import { notFound } from '../errors.ts';
 import { callerOf } from '../http/access/authentication.ts';
+import type { PrivateLocations } from '../private-locations/private-locations.ts';
 import { entitlementsOf } from './entitlements.ts';
 
 const addon = z.strictObject({ tier: z.string(), tierDisplayName: z.string() });
@@ -13,9 +14,13 @@ const response = z.strictObject({
   locations: z.strictObject({
     all: z.array(
       z.strictObject({
-        id: z.string(),
+        id: z.string().describe('The public location, or the slug of the private one.'),
         name: z.string(),
-        available: z.boolean().describe('Whether checks of the account may name it.'),
+        available: z
+          .boolean()
+          .describe(
+            'Whether something runs checks there: an agent of the private location is connected. No agent serves public locations.',
+          ),
       }),
     ),
     maxPerCheck: z.number().describe('How many locations a check may name.'),
@@ -36,7 +41,13 @@ const response = z.strictObject({
 });
 
 /** The limits and features of an account's plan: src/service/README.md, "Plans". */
-export function entitlementsRoutes({ plans }: { readonly plans: Plans }): FastifyPluginAsync {
+export function entitlementsRoutes({
+  plans,
+  privateLocations,
+}: {
+  readonly plans: Plans;
+  readonly privateLocations: Pick<PrivateLocations, 'availability'>;
+}): FastifyPluginAsync {
   return async (untyped) => {
     untyped.withTypeProvider<ZodTypeProvider>().get(
       '/v1/accounts/:accountId/entitlements',
@@ -53,7 +64,8 @@ export function entitlementsRoutes({ plans }: { readonly plans: Plans }): Fastif
       async (request) => {
         const { accountId } = callerOf(request);
         if (request.params.accountId !== accountId) throw notFound('account');
-        const { locations, entitlements, ...rest } = entitlementsOf(plans, accountId);
+        const known = await privateLocations.availability(accountId);
+        const { locations, entitlements, ...rest } = entitlementsOf(plans, accountId, known);
         return {
           ...rest,
           locations: { ...locations, all: [...locations.all] },

@@ -8,6 +8,7 @@ import {
   planOf,
 } from '../../model/account/plan.ts';
 import { LOCATIONS } from '../../model/enums.ts';
+import type { LocationAvailability } from '../private-locations/private-locations.ts';
 
 /** A feature of a plan, with its limit if it has one (src/service/README.md, "Plans"). */
 export interface Entitlement {
@@ -38,15 +39,26 @@ export interface EntitlementsOfAccount {
   readonly addons: Plan['addons'];
 }
 
-/** Depends only on the account's plan. */
-export function entitlementsOf(plans: Plans, accountId: string): EntitlementsOfAccount {
+/** @param privateLocations of the account */
+export function entitlementsOf(
+  plans: Plans,
+  accountId: string,
+  privateLocations: readonly LocationAvailability[],
+): EntitlementsOfAccount {
   const plan = planOf(plans, accountId);
-  const allowed: readonly string[] = plan.locations;
   return {
     plan: plan.name,
     planDisplayName: plan.displayName,
     locations: {
-      all: LOCATIONS.map((id) => ({ id, name: id, available: allowed.includes(id) })),
+      all: [
+        // No agent serves them.
+        ...LOCATIONS.map((id) => ({ id, name: id, available: false })),
+        ...privateLocations.map(({ slug, name, hasAgent }) => ({
+          id: slug,
+          name,
+          available: hasAgent,
+        })),
+      ],
       maxPerCheck: plan.maxLocationsPerCheck,
     },
     entitlements: [

@@ -8,6 +8,11 @@ import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
+import type { Warning } from '../http/resources/warnings.ts';
+import {
+  privateLocationWarnings,
+  publicLocationWarnings,
+} from '../private-locations/location-warnings.ts';
 import { changeLocations } from '../private-locations/require-locations.ts';
 import {
   deleteGroup,
@@ -21,7 +26,11 @@ import {
   updateGroup,
 } from './sql.ts';
 
-export type { StoredGroup } from './sql.ts';
+/** A group as reads and writes of one return it. */
+export interface GroupView extends StoredGroup {
+  /** Left out in lists. */
+  readonly warnings?: readonly Warning[];
+}
 
 export interface CheckGroupsParts {
   readonly store: Store;
@@ -30,22 +39,22 @@ export interface CheckGroupsParts {
 }
 
 export interface CheckGroups {
-  create(accountId: string, input: RawBody): Promise<StoredGroup>;
-  read(key: AccountKey<number>): Promise<StoredGroup>;
+  create(accountId: string, input: RawBody): Promise<GroupView>;
+  read(key: AccountKey<number>): Promise<GroupView>;
   /** Oldest first. */
-  list(accountId: string, page: Page): Promise<readonly StoredGroup[]>;
+  list(accountId: string, page: Page): Promise<readonly GroupView[]>;
   /** Replaces the given fields, each as a whole. */
   update(
     key: AccountKey<number>,
     input: RawBody,
-    precondition?: Precondition<StoredGroup>,
-  ): Promise<StoredGroup>;
+    precondition?: Precondition<GroupView>,
+  ): Promise<GroupView>;
   /** The group's checks stay, without a group. */
-  remove(key: AccountKey<number>, precondition?: Precondition<StoredGroup>): Promise<void>;
+  remove(key: AccountKey<number>, precondition?: Precondition<GroupView>): Promise<void>;
 }
 
 /** Ignored in an update. */
-const RESPONSE_ONLY = ['created_at', 'updated_at'];
+const RESPONSE_ONLY = ['created_at', 'updated_at', 'warnings'];
 
 export function createCheckGroups({
   store,
@@ -54,19 +63,21 @@ export function createCheckGroups({
 }: CheckGroupsParts): CheckGroups {
   return {
     async create(accountId, input) {
-      const fields = validBody(checkGroupSchema, input);
+      const { warnings: _, ...given } = input;
+      const fields = validBody(checkGroupSchema, given);
       allowance.admitLocations(accountId, fields, null);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'checkGroups');
         await change(tx, { accountId, named: fields.privateLocations ?? [], affected: [] });
-        return insertGroup(tx, { accountId, fields, createdAtMs: clock.wallMs() });
+        const created = await insertGroup(tx, { accountId, fields, createdAtMs: clock.wallMs() });
+        return withWarnings(tx, accountId, created);
       });
     },
 
     async read(key) {
       const found = await findGroup(store, key);
       if (found === null) throw notFound('check group');
-      return found;
+      return withWarnings(store, key.accountId, found);
     },
 
     list(accountId, page) {
@@ -93,7 +104,7 @@ export function createCheckGroups({
           updatedAtMs: clock.wallMs(),
         });
         if (updated === null) throw notFound('check group');
-        return updated;
+        return withWarnings(tx, accountId, updated);
       });
     },
 
@@ -109,6 +120,15 @@ export function createCheckGroups({
       });
     },
   };
+}
+
+async function withWarnings(sql: Sql, accountId: string, group: StoredGroup): Promise<GroupView> {
+  const { locations, privateLocations: slugs } = group.fields;
+  const warnings = [
+    ...publicLocationWarnings(locations),
+    ...(await privateLocationWarnings(sql, { accountId, slugs })),
+  ];
+  return { ...group, warnings };
 }
 
 /** All locations where a check of the group may run: a change of the group may change it there. */

@@ -4,14 +4,16 @@ import { checkGroupSchema } from '../../model/check/check-group.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { numberParam, pageQuery } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
-import type { CheckGroups, StoredGroup } from './check-groups.ts';
+import { warningsSchema } from '../http/resources/warnings.ts';
+import type { CheckGroups, GroupView } from './check-groups.ts';
 
 const changes = z.strictObject({
   ...optionalFieldsOf(checkGroupSchema.shape),
-  ...ignored(['created_at', 'updated_at']),
+  ...ignored(['created_at', 'updated_at', 'warnings']),
   id: z.number().optional().describe('The same as in the path.'),
 });
-const response = checkGroupSchema.extend({ id: z.number(), ...TIMES });
+const body = checkGroupSchema.extend(ignored(['warnings']));
+const response = checkGroupSchema.extend({ id: z.number(), ...TIMES, warnings: warningsSchema });
 
 /** Groups of checks, and the settings that their checks share. */
 export function checkGroupsRoutes({
@@ -26,7 +28,7 @@ export function checkGroupsRoutes({
     changing: { role: 'write' },
     id: { name: 'id', schema: numberParam.describe('The id of the group.') },
     query: z.strictObject(pageQuery),
-    body: checkGroupSchema,
+    body,
     changes,
     response,
     texts: {
@@ -50,11 +52,13 @@ function presentGroup({
   fields,
   createdAt,
   updatedAt,
-}: StoredGroup): z.output<typeof response> {
+  warnings = [],
+}: GroupView): z.output<typeof response> {
   return {
     ...fields,
     id,
     created_at: createdAt.toISOString(),
     updated_at: updatedAt?.toISOString() ?? null,
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
   };
 }

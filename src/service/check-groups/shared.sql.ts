@@ -1,2 +1,2 @@
 /** The statements of this feature that other features run, and their types. */
-export { groupsNamingLocation, lockGroupShared } from './sql.ts';
+export { findGroup, groupsNamingLocation, lockGroupShared } from './sql.ts';

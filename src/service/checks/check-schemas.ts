@@ -6,6 +6,7 @@ import { MAX_OWN_VARIABLES, ownVariableSchema } from '../../model/check/variable
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
 import { heartbeatCheckSchema, rhythmFields } from '../heartbeats/heartbeat.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import { warningsSchema } from '../http/resources/warnings.ts';
 
 const keyValues = z.array(z.object({ key: z.string(), value: z.string(), locked: z.boolean() }));
 
@@ -82,6 +83,7 @@ const responseFields = {
   created_at: z.iso.date().describe('The day of its creation, in UTC.'),
   updated_at: z.iso.datetime().nullable().describe('null until the first update.'),
   alertChannels,
+  warnings: warningsSchema,
 };
 
 /** The schemas of one check type's routes. */
@@ -122,10 +124,14 @@ export const heartbeatResponse = heartbeatCheckSchema.extend({
 function schemasOf(type: RunnableCheckType): TypeSchemas {
   const { checkType, ...fields } = CHECK_SHAPES[type].shape;
   return {
-    create: z.strictObject({ ...fields, checkType: checkType.optional() }),
+    create: z.strictObject({
+      ...fields,
+      ...ignored(['warnings']),
+      checkType: checkType.optional(),
+    }),
     update: z.strictObject({
       ...optionalFieldsOf(fields),
-      ...ignored(['created_at', 'updated_at', 'alertChannels']),
+      ...ignored(['created_at', 'updated_at', 'alertChannels', 'warnings']),
       variables: changedVariables,
       ...(type === 'API' ? { request: changedApiRequestSchema.optional() } : {}),
       checkType: checkType.optional(),
@@ -161,11 +167,11 @@ export const anyCheckBody = z.preprocess(
     return z.NEVER;
   },
   z.discriminatedUnion('checkType', [
-    CHECK_SHAPES.URL.meta({ title: 'TypedUrlCheckInput' }),
-    CHECK_SHAPES.API.meta({ title: 'TypedApiCheckInput' }),
-    CHECK_SHAPES.TCP.meta({ title: 'TypedTcpCheckInput' }),
-    CHECK_SHAPES.DNS.meta({ title: 'TypedDnsCheckInput' }),
-    CHECK_SHAPES.ICMP.meta({ title: 'TypedIcmpCheckInput' }),
+    CHECK_SHAPES.URL.extend(ignored(['warnings'])).meta({ title: 'TypedUrlCheckInput' }),
+    CHECK_SHAPES.API.extend(ignored(['warnings'])).meta({ title: 'TypedApiCheckInput' }),
+    CHECK_SHAPES.TCP.extend(ignored(['warnings'])).meta({ title: 'TypedTcpCheckInput' }),
+    CHECK_SHAPES.DNS.extend(ignored(['warnings'])).meta({ title: 'TypedDnsCheckInput' }),
+    CHECK_SHAPES.ICMP.extend(ignored(['warnings'])).meta({ title: 'TypedIcmpCheckInput' }),
   ]),
 );
 

@@ -39,6 +39,7 @@ import {
   type SelectedCheck,
 } from './check-selection.ts';
 import type { CheckVariables } from './check-variables.ts';
+import { withWarnings } from './check-warnings.ts';
 import { refuseMaskedVariables, withRetainedVariables } from './retained-variables.ts';
 import { selectByFilter, selectByIds } from './selection.sql.ts';
 import {
@@ -121,7 +122,7 @@ export interface CreateOptions {
 export interface PutOptions extends CreateOptions, ChangeOptions {}
 
 /** Ignored in an update. */
-const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
+const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels', 'warnings'];
 
 export function createChecks(parts: ChecksParts): Checks {
   const { store, clock, ids, checkVariables, outdatedStates, allowance = unlimited } = parts;
@@ -148,7 +149,7 @@ export function createChecks(parts: ChecksParts): Checks {
     if (created === null) return null;
     const given = check.alertChannelSubscriptions;
     await firstSubscriptions(tx, { accountId, checkId: check.id, given, autoAssignAlerts });
-    return viewOf(tx, accountId, created);
+    return withWarnings(tx, accountId, await viewOf(tx, accountId, created));
   }
 
   /** null if the URL has none. A template in the secret may change the host. */
@@ -201,12 +202,13 @@ export function createChecks(parts: ChecksParts): Checks {
       updatedAtMs: clock.wallMs(),
     });
     if (updated === null) throw notFound('check');
-    return viewOf(tx, accountId, updated);
+    return withWarnings(tx, accountId, await viewOf(tx, accountId, updated));
   }
 
   return {
     async create(accountId, input, options) {
-      const check = wholeCheck(input, ids(), null);
+      const { warnings: _, ...fields } = input;
+      const check = wholeCheck(fields, ids(), null);
       return store.transaction(async (tx) => {
         const created = await insert(tx, accountId, check, options);
         if (created === null) throw conflict('A check has that id already', { id: check.id });
@@ -217,7 +219,7 @@ export function createChecks(parts: ChecksParts): Checks {
     async read({ accountId, id }, type) {
       const found = await findCheck(store, { accountId, id });
       if (!isOfType(found, type)) throw notFound('check');
-      return viewOf(store, accountId, found);
+      return withWarnings(store, accountId, await viewOf(store, accountId, found));
     },
 
     async *list(accountId, { limit, page, walk, ...filters }) {

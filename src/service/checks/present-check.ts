@@ -42,15 +42,17 @@ export function presentCheck(stored: CheckView, viewer: Viewer): Record<string, 
 
 /** The fields of every type that responses show in another form than they are stored. */
 export function presentShared(
-  { check: { alertSettings, triggerIncident }, createdAt, updatedAt, alertChannels }: CheckView,
+  { check, createdAt, updatedAt, alertChannels, warnings = [] }: CheckView,
   viewer: Viewer,
 ): Record<string, unknown> {
+  const { alertSettings, triggerIncident } = check;
   return {
     alertSettings: presentAlertSettings(alertSettings),
     ...(triggerIncident === undefined || triggerIncident === null ? {} : { triggerIncident }),
     alertChannels: viewer.mayWrite ? alertChannels : maskChannels(alertChannels),
     created_at: createdAt.toISOString().slice(0, 10),
     updated_at: updatedAt?.toISOString() ?? null,
+    ...(warnings.length === 0 ? {} : { warnings }),
   };
 }
 

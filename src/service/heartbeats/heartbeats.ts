@@ -7,6 +7,7 @@ import {
 import { type CheckView, viewOf, withoutSubscriptions } from '../alerts/channels/check-views.ts';
 import { lockReferences } from '../checks/check-references.ts';
 import { requireMatching } from '../checks/check-selection.ts';
+import { withWarnings } from '../checks/check-warnings.ts';
 import {
   type ChangeOptions,
   type CheckInput,
@@ -62,7 +63,7 @@ export interface Heartbeats {
 }
 
 /** Read-only fields: ignored if an update sends them back. */
-const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
+const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels', 'warnings'];
 
 export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
   const { store, clock, ids, throttle, allowance } = parts;
@@ -112,12 +113,13 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
   async function shown(tx: Sql, accountId: string, id: string): Promise<CheckView> {
     const stored = await findCheck(tx, { accountId, id });
     if (stored === null) throw notFound('heartbeat check');
-    return viewOf(tx, accountId, stored);
+    return withWarnings(tx, accountId, await viewOf(tx, accountId, stored));
   }
 
   return {
     create(accountId, input, options) {
-      const check = wholeHeartbeat(input, ids());
+      const { warnings: _, ...fields } = input;
+      const check = wholeHeartbeat(fields, ids());
       return store.transaction(async (tx) => {
         const created = await insert(tx, accountId, check, options);
         if (created === null) throw conflict('A check has that id already', { id: check.id });

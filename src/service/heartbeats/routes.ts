@@ -32,10 +32,10 @@ const TYPE = 'HEARTBEAT';
 const params = z.object({ id: checkId });
 const type = z.literal(TYPE).optional();
 const response: z.ZodType<Record<string, unknown>> = heartbeatResponse;
-const created = z.strictObject({ ...heartbeatFields, checkType: type });
+const created = z.strictObject({ ...heartbeatFields, ...ignored(['warnings']), checkType: type });
 const changes = z.strictObject({
   ...optionalFieldsOf(heartbeatFields),
-  ...ignored(['created_at', 'updated_at', 'alertChannels']),
+  ...ignored(['created_at', 'updated_at', 'alertChannels', 'warnings']),
   heartbeat: z
     .strictObject({ ...rhythmFields, ...ignored(['pingToken', 'pingUrl']) })
     .optional()

@@ -1,3 +1,4 @@
+import { MAX_LOCATIONS_PER_CHECK } from '../../model/account/plan.ts';
 import { privateLocationSchema } from '../../model/account/private-location.ts';
 import { withRetainedSecret } from '../../model/credentials/proxy-secret.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -12,6 +13,7 @@ import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { bodyProblem, validBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
+import { type LocationAvailability, listAvailability } from './availability.sql.ts';
 import type { ProxyPasswords } from './proxy-passwords.ts';
 import {
   bumpLocations,
@@ -24,6 +26,7 @@ import {
   updatePrivateLocation,
 } from './sql.ts';
 
+export type { LocationAvailability } from './availability.sql.ts';
 export type { PrivateLocation } from './sql.ts';
 
 export interface PrivateLocationsParts {
@@ -40,6 +43,8 @@ export interface PrivateLocations {
   read(key: AccountKey): Promise<PrivateLocation>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly PrivateLocation[]>;
+  /** Which of the first 1,000 have a live agent. Oldest first. */
+  availability(accountId: string): Promise<readonly LocationAvailability[]>;
   /**
    * Replaces the given fields. The slug does not change; a mask in `proxyUrl` stands for the stored
    * password.
@@ -105,6 +110,10 @@ export function createPrivateLocations({
 
     list(accountId, page) {
       return listPrivateLocations(store, { accountId, ...rangeOf(page) });
+    },
+
+    availability(accountId) {
+      return listAvailability(store, { accountId, limit: MAX_LOCATIONS_PER_CHECK });
     },
 
     update({ accountId, id }, input, precondition) {

@@ -7,6 +7,7 @@ import { runHere } from '../../support/agent/cli.ts';
 import { silentLog } from '../../support/database/databases.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { checkOf } from '../../support/samples/checks.ts';
+import { locationWithAgent } from '../../support/service/live-agent.ts';
 import { TEST_CHECK_VARIABLES } from '../../support/service/service-features.ts';
 import { useAccounts, useRunningService } from '../../support/service/service-fixture.ts';
 
@@ -26,7 +27,7 @@ describe('the credentials of the checks of a file', () => {
     const { features, mine } = service();
     const { key } = await features.apiKeys.create(mine.accountId, { name: 'w', role: 'write' });
     env = { SERVICE_URL: `http://127.0.0.1:${running().app.port}`, API_KEY: key };
-    await mine.post('/v1/private-locations', { slug: 'office', name: 'Office' });
+    await locationWithAgent(service(), { slug: 'office', name: 'Office' });
   });
 
   const fileOf = (request: object) => {

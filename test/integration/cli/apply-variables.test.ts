@@ -14,6 +14,7 @@ import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { silentLog } from '../../support/database/databases.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { checkOf } from '../../support/samples/checks.ts';
+import { locationWithAgent } from '../../support/service/live-agent.ts';
 import { useAccounts, useRunningService } from '../../support/service/service-fixture.ts';
 
 interface Content {
@@ -85,7 +86,7 @@ describe('the variables of a file', () => {
 
   beforeEach(async () => {
     env = await envOf('admin');
-    await service().mine.post('/v1/private-locations', { slug: 'office', name: 'Office' });
+    await locationWithAgent(service(), { slug: 'office', name: 'Office' });
   });
 
   it('become those of the account, and no value of theirs is shown', async () => {
@@ -266,7 +267,7 @@ describe('the variables of a file, with a service that has no key for secrets', 
     'variable "A" is refused (409): The service has no key to encrypt secrets with, and does not store them unencrypted: set ENCRYPTION_KEY and restart the service';
 
   it('are refused one by one, each with its line, and the rest is applied', async () => {
-    await service().mine.post('/v1/private-locations', { slug: 'office', name: 'Office' });
+    await locationWithAgent(service(), { slug: 'office', name: 'Office' });
     const { path } = checkFile({
       variables: [
         { key: 'B', value: 'x' },

@@ -8,6 +8,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { runHere } from '../../support/agent/cli.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { locationWithAgent } from '../../support/service/live-agent.ts';
 import { useAccounts, useRunningService } from '../../support/service/service-fixture.ts';
 
 const TCP = { checkType: 'TCP', request: { hostname: 'a.example', port: 80 } };
@@ -35,7 +36,7 @@ describe('vedette apply', () => {
     const { features, mine } = service();
     const { key } = await features.apiKeys.create(mine.accountId, { name: 'ci', role: 'write' });
     env = { SERVICE_URL: `http://127.0.0.1:${running().app.port}`, API_KEY: key };
-    await mine.post('/v1/private-locations', { slug: 'office', name: 'Office' });
+    await locationWithAgent(service(), { slug: 'office', name: 'Office' });
   });
 
   it('creates, updates and in the end changes nothing', async () => {
@@ -88,7 +89,9 @@ describe('vedette apply', () => {
       { id: 'url', checkType: 'URL', request: { url: 'https://example.com/' } },
     ];
     const file = checkFile(...said);
-    expect(await runHere(['apply', file.path], env)).toMatchObject({ code: 0, stderr: '' });
+    const first = await runHere(['apply', file.path], env);
+    expect(first.code).toBe(0);
+    expect(first.stderr).toMatch(/^\S+:5: check "d" has a warning: No agent serves public .*\n$/);
     const again = await runHere(['apply', file.path], env);
     expect(again.stdout).toBe('nothing to change\n  6 checks unchanged\n');
 
@@ -122,6 +125,37 @@ describe('vedette apply', () => {
     expect(pruned).toMatchObject({ code: 0, stderr: '' });
     expect(pruned.stdout).toContain('\n1 deleted\n');
     expect((await service().mine.get('/v1/checks/old')).status).toBe(404);
+  });
+
+  it('prints a line for each warning of a check that it wrote', async () => {
+    const { mine } = service();
+    await mine.post('/v1/private-locations', { slug: 'cellar', name: 'Cellar' });
+    const file = checkFile(
+      { id: 'fine', ...TCP, privateLocations: ['office'] },
+      { id: 'shop', ...TCP, locations: ['eu-west-1'], privateLocations: ['cellar'] },
+    );
+    const { code, stdout, stderr } = await runHere(['apply', file.path], env);
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching('2 created') });
+    expect(stderr.split('\n')).toEqual([
+      `${file.path}:3: check "shop" has a warning: No agent serves public locations, so nothing runs in eu-west-1. Name private locations instead.`,
+      `${file.path}:3: check "shop" has a warning: No agent of the private location cellar is connected, so nothing runs there. Start an agent with a key of this location.`,
+      '',
+    ]);
+    const again = await runHere(['apply', file.path], env);
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('prints 50 warnings at most, and how many more there are', async () => {
+    const checks = Array.from({ length: 53 }, (_, n) => ({
+      id: `check-${n}`,
+      ...TCP,
+      locations: ['eu-west-1'],
+    }));
+    const file = checkFile(...checks);
+    const { stderr } = await runHere(['apply', file.path], env);
+    const lines = stderr.split('\n');
+    expect(lines).toHaveLength(52);
+    expect(lines[50]).toBe(`${file.path}: 3 more warnings`);
   });
 
   it('continues after a refused check, and names each with its line', async () => {

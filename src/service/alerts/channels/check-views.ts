@@ -1,6 +1,7 @@
 import type { StoredCheck } from '../../checks/shared.sql.ts';
 import type { Sql } from '../../database/store.ts';
 import type { AnyCheck } from '../../heartbeats/heartbeat.ts';
+import type { Warning } from '../../http/resources/warnings.ts';
 import {
   type CheckChannels,
   NO_SUBSCRIPTIONS,
@@ -10,6 +11,8 @@ import {
 /** A check with its current `alertChannelSubscriptions`. */
 export interface CheckView extends StoredCheck {
   readonly alertChannels: CheckChannels;
+  /** Left out in lists. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** Reads the subscriptions of all checks in one query. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors.ts';
 import { sortedJson } from './sorted-json.ts';
+import { withoutWarnings } from './warnings.ts';
 
 /** 132 bits of SHA-256, which nobody finds two resources for. */
 const ETAG_CHARS = 22;
@@ -17,10 +18,11 @@ export type Precondition<Stored> = (...views: readonly Stored[]) => void;
 
 /**
  * The validator of a resource as it is shown: a hash of its content, with the keys of objects in any
- * order. Roles that see other content have other validators.
+ * order. Roles that see other content have other validators. Warnings are not content: they change
+ * without a write.
  */
 export function etagOf(shown: unknown): string {
-  const hash = createHash('sha256').update(sortedJson(shown));
+  const hash = createHash('sha256').update(sortedJson(withoutWarnings(shown)));
   return `"${hash.digest('base64url').slice(0, ETAG_CHARS)}"`;
 }
 

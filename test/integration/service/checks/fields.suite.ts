@@ -52,6 +52,14 @@ const COMMON = {
   created_at: '2026-01-01',
   updated_at: null,
   alertChannels: { email: [], webhook: [], slack: [], sms: [] },
+  warnings: [
+    {
+      code: 'PUBLIC_LOCATION_NOT_SERVED',
+      message:
+        'No agent serves public locations, so nothing runs in eu-west-1. Name private locations instead.',
+      path: 'locations',
+    },
+  ],
 };
 
 /** src/model/README.md, "The check file". */
@@ -427,7 +435,8 @@ export function checkFieldsSuite(running: () => RunningService): void {
       const changed = await mine.patch(`/v1/checks/api/${id}`, { name: `${HOSTILE}2` });
       expect(changed.json.name).toBe(`${HOSTILE}2`);
       const query = new URLSearchParams({ tag: HOSTILE, search: HOSTILE });
-      expect((await mine.get(`/v1/checks?${query}`)).json).toEqual([changed.json]);
+      const { warnings: _, ...listed } = changed.json;
+      expect((await mine.get(`/v1/checks?${query}`)).json).toEqual([listed]);
       // Whatever was in the texts, the tables are as they were.
       expect(await store.query('select id from checks where name = $1', [`${HOSTILE}2`])).toEqual([
         { id },

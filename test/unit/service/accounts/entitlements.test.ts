@@ -21,14 +21,13 @@ const PLANS = plansSchema.parse({
 });
 
 const byKey = (accountId: string) =>
-  new Map(entitlementsOf(PLANS, accountId).entitlements.map((each) => [each.key, each]));
+  new Map(entitlementsOf(PLANS, accountId, []).entitlements.map((each) => [each.key, each]));
 
 describe('what an account may have', () => {
   it('is everything without a limit', () => {
-    const { plan, locations, entitlements, addons } = entitlementsOf(UNLIMITED, 'any');
+    const { plan, locations, entitlements, addons } = entitlementsOf(UNLIMITED, 'any', []);
     expect(plan).toBe('unlimited');
     expect(locations.all.map(({ id }) => id)).toEqual([...LOCATIONS]);
-    expect(locations.all.every(({ available }) => available)).toBe(true);
     expect(entitlements.length).toBeGreaterThan(10);
     expect(entitlements.filter(({ enabled }) => !enabled)).toEqual([]);
     expect(entitlements.filter((each) => 'quantity' in each || 'requiredPlan' in each)).toEqual([]);
@@ -51,12 +50,23 @@ describe('what an account may have', () => {
       requiredPlan: 'everything',
     });
     expect(own.get('snippets')).not.toHaveProperty('quantity');
-    const { locations } = entitlementsOf(PLANS, 'small');
-    expect(locations.maxPerCheck).toBe(2);
-    const available = locations.all.filter((each) => each.available).map(({ id }) => id);
-    expect(available).toEqual(['eu-west-1']);
+    expect(entitlementsOf(PLANS, 'small', []).locations.maxPerCheck).toBe(2);
     expect(byKey('big').get('checks')).not.toHaveProperty('quantity');
   });
+});
+
+it('a location is available only if something runs there', () => {
+  const { locations } = entitlementsOf(UNLIMITED, 'any', [
+    { slug: 'office', name: 'The office', hasAgent: true },
+    { slug: 'cellar', name: 'The cellar', hasAgent: false },
+  ]);
+  expect(locations.all.slice(LOCATIONS.length)).toEqual([
+    { id: 'office', name: 'The office', available: true },
+    { id: 'cellar', name: 'The cellar', available: false },
+  ]);
+  expect(locations.all.filter(({ available }) => available).map(({ id }) => id)).toEqual([
+    'office',
+  ]);
 });
 
 describe('a check', () => {
