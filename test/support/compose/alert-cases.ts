@@ -151,6 +151,9 @@ export const ALL_IS_WELL: AlertCase['series'] = {
   // Neither is a stream of events, which is open for minutes.
   [`${LATENCY}{${SERVICE}, method="GET", route="/v1/events", le="5"}`]: '0x40',
   [`${LATENCY}{${SERVICE}, method="GET", route="/v1/events", le="+Inf"}`]: '0+600x40',
+  // Nor is a request that changes many checks.
+  [`${LATENCY}{${SERVICE}, method="POST", route="/v1/checks/bulk", le="5"}`]: '0x40',
+  [`${LATENCY}{${SERVICE}, method="POST", route="/v1/checks/bulk", le="+Inf"}`]: '0+600x40',
   [`nodejs_eventloop_lag_p99_seconds{${AGENT}}`]: '0.022x40',
   [`process_open_fds{${SERVICE}}`]: '50x40',
   [`process_max_fds{${SERVICE}}`]: '1000x40',
