@@ -102,13 +102,14 @@ async function measure(
       const accountId = randomUUID();
       await insertAccount(store, { id: accountId, name: 'bench', createdAtMs: Date.now() });
       const results = Number(BENCH_RESULTS ?? (short ? SHORT : TEN_MILLION));
-      progress(`making ${results} results${short ? '' : ', which takes minutes'}`);
+      progress(`making ${results.toLocaleString('en')} results`);
       const data = await makeData(store, {
         accountId,
         check: await checkBody(features, accountId),
         nowMs: Date.now(),
         share: results / TEN_MILLION,
-        rollUp: () => features.rollUps.rollUp(signal),
+        progress,
+        signal,
       });
       const service = await startServiceApp(apiRoutes(features, new AbortController().signal), {
         store,
