@@ -39,6 +39,12 @@ const EXAMPLES = {
     'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette service migrate',
   ],
   decrypt: ['DATA_DIR=./data vedette service decrypt'],
+  account: [
+    'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette account add "Shop team"',
+  ],
+  user: [
+    'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette user add ann@example.com --role admin',
+  ],
 } as const;
 
 const AFTER_EXAMPLES = {
@@ -66,6 +72,10 @@ Exit codes: 0 the service matches the file, or --dry-run; 1 something was refuse
 applied); 2 bad arguments, file or key, or the service cannot be reached.`,
   service: '',
   migrate: '',
+  account: `
+An embedded database (DATA_DIR) is open in one process: stop the service first.`,
+  user: `
+An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   decrypt: `
 Exit codes: 0 done, also where nothing was encrypted, 2 no such database, a replica is connected, or
 no key decrypts some of them.`,

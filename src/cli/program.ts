@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { loadSequentially } from '../runtime/load-sequentially.ts';
 import { VERSION } from '../runtime/version.ts';
+import { ROLES, type Role } from '../service/http/access/authenticator.ts';
 import { firstSteps, helpAfter, type VariableRow, variableTable } from './help-text.ts';
 import { reportError } from './report-error.ts';
 import type { OutputFormat } from './run-printer.ts';
@@ -65,6 +66,14 @@ const VARIABLES = {
   decrypt: async () => {
     loadSequentially(import.meta.url, '../service/config.js');
     return (await import('../service/config.ts')).MAINTENANCE_ENVIRONMENT.decrypt;
+  },
+  account: async () => {
+    loadSequentially(import.meta.url, '../service/config.js');
+    return (await import('../service/config.ts')).MAINTENANCE_ENVIRONMENT.account;
+  },
+  user: async () => {
+    loadSequentially(import.meta.url, '../service/config.js');
+    return (await import('../service/config.ts')).MAINTENANCE_ENVIRONMENT.user;
   },
   up: async () => {
     loadSequentially(import.meta.url, './up/environment.js');
@@ -262,6 +271,42 @@ function createProgram(
     });
 
   program
+    .command('account')
+    .summary('make accounts, on the machine of the service')
+    .description('Works on the database of the service.')
+    .helpCommand(false)
+    .command('add')
+    .summary('make an account, and print its first admin key')
+    .description('Makes an account and prints its id and an admin key, which is shown only once.')
+    .argument('<name>', 'the name of the account', notEmpty)
+    .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
+    .addHelpText('after', helpAfter('account'))
+    .action(async (name: string) => {
+      loadSequentially(import.meta.url, './commands/operator.js');
+      const { addAccountCommand } = await import('./commands/operator.ts');
+      finished(await addAccountCommand(name, terminal));
+    });
+
+  program
+    .command('user')
+    .summary('invite users, on the machine of the service')
+    .description('Works on the database of the service.')
+    .helpCommand(false)
+    .command('add')
+    .summary('invite a user to an account, and print the link')
+    .description('Invites a user to an account and prints the link, which works once, for 7 days.')
+    .argument('<email>', 'the email of the user', notEmpty)
+    .option('--account <id>', 'the account (needed where there are several)', notEmpty)
+    .addOption(roleOption())
+    .addHelpText('after', variableTable(variables.user, NAMED_DATABASE))
+    .addHelpText('after', helpAfter('user'))
+    .action(async (email: string, { account, role }: InviteFlags) => {
+      loadSequentially(import.meta.url, './commands/operator.js');
+      const { addUserCommand } = await import('./commands/operator.ts');
+      finished(await addUserCommand({ email, role, accountId: account ?? null }, terminal));
+    });
+
+  program
     .command('help')
     .summary('print the help of a command, or a handbook topic')
     .description(
@@ -287,6 +332,11 @@ interface RunFlags {
   readonly environment?: string;
 }
 
+interface InviteFlags {
+  readonly account?: string;
+  readonly role: Role;
+}
+
 interface ApplyFlags {
   readonly dryRun: boolean;
   readonly prune: boolean;
@@ -297,6 +347,10 @@ function checkOption(): Option {
   return new Option('--check <id>', 'run only this check, even if deactivated; repeatable')
     .argParser(collect)
     .default([], 'all activated checks');
+}
+
+function roleOption(): Option {
+  return new Option('--role <role>', 'what the user may do').choices(ROLES).default('read');
 }
 
 function outputOption(): Option {

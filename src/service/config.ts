@@ -291,7 +291,8 @@ export const SERVICE_ENVIRONMENT: readonly Pick<
 >[] = Object.values(SERVICE_VARIABLES);
 
 /** For commands that work only on the database. */
-const { databaseUrl, dataDir, statementTimeoutSeconds, logLevel } = SERVICE_VARIABLES;
+const { databaseUrl, dataDir, statementTimeoutSeconds, logLevel, publicUrl, port } =
+  SERVICE_VARIABLES;
 const NAMED_DATABASE = [
   { ...databaseUrl, meaning: 'The PostgreSQL database of the service.' },
   { ...dataDir, meaning: 'Where DATABASE_URL is unset: the folder of the embedded database.' },
@@ -300,6 +301,14 @@ const NAMED_DATABASE = [
 /** One of the first two has to be set. */
 export const MAINTENANCE_ENVIRONMENT = {
   migrate: [...NAMED_DATABASE, statementTimeoutSeconds, logLevel],
+  account: [...NAMED_DATABASE, statementTimeoutSeconds, logLevel],
+  user: [
+    ...NAMED_DATABASE,
+    { ...publicUrl, meaning: 'The base of the link. Unset, localhost with PORT.' },
+    { ...port, meaning: 'The port of the link without PUBLIC_URL.' },
+    statementTimeoutSeconds,
+    logLevel,
+  ],
   decrypt: [
     ...NAMED_DATABASE,
     {

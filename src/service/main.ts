@@ -10,6 +10,7 @@ import { createSecretBox, type SecretBox } from '../runtime/secret-box.ts';
 import { VERSION } from '../runtime/version.ts';
 import { loadPlans } from './accounts/account-config.ts';
 import { isWithoutAccount, makeFirstAccount } from './accounts/first-account.ts';
+import { addAccount, inviteUser } from './accounts/operator.ts';
 import { createLocationWake } from './agents/assignment/location-wake.ts';
 import { apiRoutes } from './api-routes.ts';
 import type { ServiceConfig } from './config.ts';
@@ -21,6 +22,7 @@ import { hasDatabase } from './database/pglite/data-folder.ts';
 import type { Store } from './database/store.ts';
 import { StoreError } from './database/store-errors.ts';
 import { createFeatures, type Features } from './features.ts';
+import { Site } from './http/access/site.ts';
 import { buildApp } from './http/app.ts';
 import { InFlight } from './http/in-flight.ts';
 import { closeApp, listen } from './http/listen.ts';
@@ -184,6 +186,43 @@ export async function migrateService({
 }: Pick<ServiceParts, 'config' | 'log'>): Promise<{ readonly applied: readonly string[] }> {
   requireNamedDatabase(config);
   return await withStore(config, log, (store) => migrate(store, log));
+}
+
+/**
+ * Makes an account with an admin key, on the database of the service.
+ *
+ * @throws VedetteError where no database is named, it is unavailable, or the name cannot be used
+ */
+export async function addAccountToService(
+  { config, log }: Pick<ServiceParts, 'config' | 'log'>,
+  name: string,
+): ReturnType<typeof addAccount> {
+  requireNamedDatabase(config);
+  return await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    return await addAccount({ store, clock: systemClock, log, ids: randomUUID }, name);
+  });
+}
+
+/**
+ * Invites a user to an account, on the database of the service.
+ *
+ * @returns the link
+ * @throws VedetteError where no database is named, it is unavailable, or the user cannot be invited
+ */
+export async function inviteUserToService(
+  { config, log }: Pick<ServiceParts, 'config' | 'log'>,
+  given: Parameters<typeof inviteUser>[1],
+): Promise<{ readonly url: string; readonly accountName: string; readonly expiresAt: Date }> {
+  requireNamedDatabase(config);
+  const { port, publicUrl } = config;
+  return await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    const parts = { store, clock: systemClock, log, ids: randomUUID };
+    const { token, ...rest } = await inviteUser(parts, given);
+    const base = new Site(publicUrl).baseOf({ protocol: 'http', host: `localhost:${port}` });
+    return { url: `${base}/invitations/${token}`, ...rest };
+  });
 }
 
 /**

@@ -23,7 +23,7 @@ export async function serviceCommand(
   terminal: Terminal,
   onListening: (port: number) => void,
 ): Promise<number> {
-  const { config, log } = prepare(terminal);
+  const { config, log } = prepareService(terminal);
   const { signals, clock } = terminal;
   const stop = new StopSignals({ emitter: signals, clock, graceMs: config.shutdownGraceMs, log });
   const guard = guardAgainstFaults({ emitter: signals, log, stop });
@@ -42,7 +42,7 @@ export async function serviceCommand(
  * @throws VedetteError where a variable or the database is unusable
  */
 export async function migrateCommand(terminal: Terminal): Promise<number> {
-  const { config, log } = prepare(terminal);
+  const { config, log } = prepareService(terminal);
   const { applied } = await migrateService({ config, log });
   // The log has their names.
   const done =
@@ -57,7 +57,7 @@ export async function migrateCommand(terminal: Terminal): Promise<number> {
  * @throws VedetteError where a variable or the database is unusable, or some cannot be decrypted
  */
 export async function decryptCommand(terminal: Terminal): Promise<number> {
-  const { config, log } = prepare(terminal);
+  const { config, log } = prepareService(terminal);
   const changed = await decryptService({ config, log });
   terminal.stdout.write(
     `stored unencrypted again: the credentials of ${countText(changed, 'check or location', 'checks and locations')}\n`,
@@ -65,7 +65,8 @@ export async function decryptCommand(terminal: Terminal): Promise<number> {
   return EXIT.ok;
 }
 
-function prepare({ env, stderr, clock }: Terminal): {
+/** The configuration and log of a command on the service. */
+export function prepareService({ env, stderr, clock }: Terminal): {
   readonly config: ServiceConfig;
   readonly log: Logger;
 } {

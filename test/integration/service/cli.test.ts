@@ -142,6 +142,41 @@ describe('vedette service', () => {
     expect(listed).toEqual(names);
   });
 
+  it('makes accounts with an admin key, and invites users to them by a link', async () => {
+    const data = makeTempFolder();
+    onTestFinished(() => data.remove());
+    const env = {
+      DATA_DIR: data.path,
+      LOG_LEVEL: 'error',
+      PUBLIC_URL: 'https://status.example.org',
+    };
+    const none = await runHere(['user', 'add', 'ann@example.com'], env);
+    expect(none).toMatchObject({
+      code: 2,
+      stderr: 'vedette: there is no account: make one with vedette account add NAME\n',
+    });
+    const made = await runHere(['account', 'add', 'Shop team'], env);
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(made.stdout).toMatch(
+      /^account {2}[0-9a-f-]{36}\nkey {6}vk_[0-9a-f]{32} {2}\(admin; it is shown only once\)\n$/,
+    );
+    const invited = await runHere(['user', 'add', 'ann@example.com', '--role', 'admin'], env);
+    expect(invited).toMatchObject({ code: 0, stderr: '' });
+    expect(invited.stdout).toMatch(
+      /^https:\/\/status\.example\.org\/invitations\/[\w-]{43}\nInvites ann@example\.com to Shop team with the role admin\. The link works once, until \S+Z\.\n$/,
+    );
+    expect((await runHere(['account', 'add', 'Other'], env)).code).toBe(0);
+    const several = await runHere(['user', 'add', 'bob@example.com'], env);
+    expect(several.stderr).toBe(
+      'vedette: there are several accounts: name one with --account ID\n',
+    );
+    const [, accountId = ''] = /account {2}(\S+)/.exec(made.stdout) ?? [];
+    const bob = await runHere(['user', 'add', 'bob@example.com', '--account', accountId], env);
+    expect(bob.stdout).toContain('to Shop team with the role read.');
+    const wrong = await runHere(['user', 'add', 'bob'], env);
+    expect(wrong).toMatchObject({ code: 2, stderr: 'vedette: "bob" is no email\n' });
+  }, 60_000);
+
   it('says in one line which variable is off, and shows no secret', async () => {
     expect(await runHere(['service'], { PORT: 'x' })).toMatchObject({
       code: 2,

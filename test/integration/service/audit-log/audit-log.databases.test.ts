@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { databases } from '../../../support/database/databases.ts';
+import { addAccount, inviteUser } from '../../../../src/service/accounts/operator.ts';
+import { databases, silentLog } from '../../../support/database/databases.ts';
 import { until } from '../../../support/service/deployment.ts';
 import {
   type Client,
@@ -300,6 +302,29 @@ describe.each(databases)('on %s', (kind) => {
       const rows = JSON.stringify(await store.query('select * from audit_log'));
       expect(rows).not.toContain('nobody@example.com');
       expect(rows).not.toContain('wrong password');
+    });
+
+    it('has what the operator made on the machine of the service', async () => {
+      const { store, clock, clientOf } = service();
+      const parts = { store, clock, log: silentLog(), ids: randomUUID };
+      const { accountId, key } = await addAccount(parts, 'Shop team');
+      const given = { email: 'ann@example.com', role: 'admin', accountId } as const;
+      const { token } = await inviteUser(parts, given);
+      const [invited, made] = await entries(clientOf(key));
+      const operator = { kind: 'operator', id: null, name: null };
+      expect(made).toMatchObject({ actor: operator, address: null, kind: 'api-key' });
+      expect(invited).toMatchObject({
+        actor: operator,
+        action: 'create',
+        kind: 'invitation',
+        resourceName: 'ann@example.com',
+      });
+      const rows = JSON.stringify(await store.query('select * from audit_log'));
+      expect(rows).not.toContain(key);
+      expect(rows).not.toContain(token);
+      await expect(inviteUser(parts, { ...given, accountId: null })).rejects.toThrow(
+        'there are several accounts: name one with --account ID',
+      );
     });
 
     it('is kept for a year', async () => {

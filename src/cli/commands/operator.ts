@@ -1,0 +1,36 @@
+import { addAccountToService, inviteUserToService } from '../../service/main.ts';
+import { harmless } from '../print/harmless.ts';
+import { EXIT, type Terminal } from '../terminal.ts';
+import { prepareService } from './service.ts';
+
+const MAX_NAME_CHARS = 255;
+
+/**
+ * Makes an account, and prints its id and its first admin key.
+ *
+ * @throws VedetteError where a variable, the database or the name is unusable
+ */
+export async function addAccountCommand(name: string, terminal: Terminal): Promise<number> {
+  const { accountId, key } = await addAccountToService(prepareService(terminal), name);
+  terminal.stdout.write(`account  ${accountId}\nkey      ${key}  (admin; it is shown only once)\n`);
+  return EXIT.ok;
+}
+
+/**
+ * Invites a user, and prints the link.
+ *
+ * @throws VedetteError where a variable or the database is unusable, or the user cannot be invited
+ */
+export async function addUserCommand(
+  given: Parameters<typeof inviteUserToService>[1],
+  terminal: Terminal,
+): Promise<number> {
+  const { url, accountName, expiresAt } = await inviteUserToService(
+    prepareService(terminal),
+    given,
+  );
+  terminal.stdout.write(
+    `${url}\nInvites ${given.email} to ${harmless(accountName, MAX_NAME_CHARS)} with the role ${given.role}. The link works once, until ${expiresAt.toISOString()}.\n`,
+  );
+  return EXIT.ok;
+}

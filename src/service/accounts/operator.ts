@@ -1,0 +1,125 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { newKey } from '../api-keys/keys.ts';
+import { insertApiKey } from '../api-keys/shared.sql.ts';
+import { DEFAULT_AUDIT_DAYS } from '../audit-log/audit-config.ts';
+import { createAuditLog } from '../audit-log/audit-log.ts';
+import { changesBetween } from '../audit-log/changes.ts';
+import { insertEntry } from '../audit-log/shared.sql.ts';
+import { recordedStore } from '../database/recorded-store.ts';
+import type { Store } from '../database/store.ts';
+import { ServiceError } from '../errors.ts';
+import type { Role } from '../http/access/authenticator.ts';
+import { unstorableTexts } from '../http/resources/input-problems.ts';
+import { WHOLE_LIST } from '../http/resources/paging.ts';
+import { createUserFeatures } from '../sessions/create-feature.ts';
+import { emailSchema } from '../users/email.ts';
+import { countAccounts, findAccount, findFirstAccount, insertAccount } from './sql.ts';
+
+interface OperatorParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+}
+
+const OPERATOR = { kind: 'operator', id: null, address: null } as const;
+const KEY_NAME = 'First key';
+const MAX_NAME_CHARS = 255;
+
+/**
+ * Makes an account with an admin key.
+ *
+ * @returns the key in full: only its hash is stored
+ * @throws VedetteError for a name that cannot be used
+ */
+export async function addAccount(
+  { store, clock, ids }: OperatorParts,
+  name: string,
+): Promise<{ readonly accountId: string; readonly key: string }> {
+  if (name.trim() === '' || name.length > MAX_NAME_CHARS || unstorableTexts(name).length > 0) {
+    throw refused(`the name of an account must have 1 to ${MAX_NAME_CHARS} characters of text`);
+  }
+  const { key, hash, prefix } = newKey('vk');
+  const [accountId, id] = [ids(), ids()];
+  const createdAtMs = clock.wallMs();
+  await store.transaction(async (tx) => {
+    await insertAccount(tx, { id: accountId, name, createdAtMs });
+    const shown = { id, name: KEY_NAME, role: 'admin', prefix } as const;
+    await insertApiKey(tx, { ...shown, accountId, hash, createdAtMs });
+    await insertEntry(tx, {
+      accountId,
+      atMs: createdAtMs,
+      actor: OPERATOR,
+      action: 'create',
+      kind: 'api-key',
+      resourceId: id,
+      resourceName: KEY_NAME,
+      ...changesBetween(null, shown),
+    });
+  });
+  return { accountId, key };
+}
+
+/**
+ * Invites a user to an account.
+ *
+ * @param accountId null where there is only one account
+ * @returns the token of the link, which works once
+ * @throws VedetteError where the account or the email cannot be used
+ */
+export async function inviteUser(
+  parts: OperatorParts,
+  given: { readonly email: string; readonly role: Role; readonly accountId: string | null },
+): Promise<{ readonly token: string; readonly accountName: string; readonly expiresAt: Date }> {
+  const { email, role } = given;
+  if (!emailSchema.safeParse(email).success || unstorableTexts(email).length > 0) {
+    throw refused(`${JSON.stringify(email)} is no email`);
+  }
+  const account = await accountOf(parts.store, given.accountId);
+  const { clock, log, ids } = parts;
+  const store = recordedStore(parts.store);
+  const auditLog = createAuditLog({ store, clock, log, retentionDays: DEFAULT_AUDIT_DAYS });
+  const { invitations } = createUserFeatures({
+    ...{ store, clock, log, ids, failedSignIns: auditLog.failedSignIns },
+    limits: undefined,
+    passwords: undefined,
+  });
+  const show = async (id: string | number) => {
+    const found = await invitations.list(account.id, WHOLE_LIST);
+    return found.find((each) => each.id === id) ?? null;
+  };
+  const request = { accountId: account.id, actor: OPERATOR, kind: 'invitation', action: null };
+  try {
+    const { token, invitation } = await auditLog.recording(
+      { ...request, id: null, idName: 'id', show },
+      () => invitations.create(account.id, { email, role }),
+    );
+    return { token, accountName: account.name, expiresAt: invitation.expiresAt };
+  } catch (thrown) {
+    throw thrown instanceof ServiceError ? refused(thrown.message) : thrown;
+  }
+}
+
+async function accountOf(
+  store: Store,
+  id: string | null,
+): Promise<{ readonly id: string; readonly name: string }> {
+  if (id === null) {
+    const count = await countAccounts(store, 2);
+    if (count > 1) throw refused('there are several accounts: name one with --account ID');
+    const first = await findFirstAccount(store);
+    if (first === null)
+      throw refused('there is no account: make one with vedette account add NAME');
+    return first;
+  }
+  const found = unstorableTexts(id).length > 0 ? null : await findAccount(store, id);
+  if (found === null) throw refused(`there is no account with the id ${JSON.stringify(id)}`);
+  return found;
+}
+
+function refused(message: string): VedetteError {
+  return new VedetteError('usage', 'REFUSED', message);
+}
