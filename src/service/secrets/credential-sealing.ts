@@ -58,6 +58,10 @@ const FIRST_REWRITES = 2;
 const NEXT_REWRITE_MS = 10 * 60_000;
 /** Jitter: replicas that start together do not rewrite together. */
 const nextRewriteMs = (): number => NEXT_REWRITE_MS * (0.5 + Math.random() / 2);
+/** Most of the next rewrites read only the checks that changed since the last one: not all bodies. */
+const WHOLE_REWRITE_MS = 24 * 3_600_000;
+/** The clocks of replicas may differ so much, and a transaction that changed a check may take so long. */
+const CLOCK_ERROR_MS = 3_600_000;
 const MAX_NAMED_REPLICAS = 10;
 
 /** Singular and plural. */
@@ -90,6 +94,10 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
   let sharedBefore: readonly string[] = [];
   let isDelayLogged = false;
   let unreadableBefore = 0;
+  /** When the last rewrite began; epoch milliseconds. null before the first. */
+  let rewrittenAtMs: number | null = null;
+  /** When the last one that read all checks began, on the monotonic clock. */
+  let wholeAtMs = Number.NEGATIVE_INFINITY;
 
   /** One line at the start: checks whose secrets cannot be decrypted fail, and messages are not sent. */
   const reportUnreadable = async (): Promise<void> => {
@@ -132,9 +140,17 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     );
   };
 
-  const rewrite = async (signal: AbortSignal): Promise<void> => {
-    const { changed, unreadable } = await rewriteCredentials(parts, 'seal', signal);
+  /** @param readsAll whether the rewrite must read all checks */
+  const rewrite = async (signal: AbortSignal, readsAll: boolean): Promise<void> => {
+    const [atMs, monotonicMs] = [clock.wallMs(), clock.monotonicMs()];
+    const isWhole =
+      readsAll || rewrittenAtMs === null || monotonicMs - wholeAtMs >= WHOLE_REWRITE_MS;
+    const changedSinceMs = isWhole ? null : (rewrittenAtMs ?? 0) - CLOCK_ERROR_MS;
+    const { changed, unreadable } = await rewriteCredentials(parts, 'seal', signal, changedSinceMs);
+    rewrittenAtMs = atMs;
     if (changed > 0) log.info({ changed }, 'stored credentials are encrypted');
+    if (!isWhole) return;
+    wholeAtMs = monotonicMs;
     if (unreadable > 0 && unreadable !== unreadableBefore) {
       log.error(
         { unreadable },
@@ -167,7 +183,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
         try {
           if (!isFirst && sealingKey !== firstKey) await scan(secrets);
           if (sealingKey === firstKey) {
-            await rewrite(signal);
+            await rewrite(signal, rewrites < FIRST_REWRITES);
             rewrites += 1;
           }
         } catch (error) {

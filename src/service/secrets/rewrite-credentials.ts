@@ -33,11 +33,14 @@ const BATCH = 100;
 /**
  * Encrypts all stored credentials with the first key, or decrypts them. Locks only rows that change, each
  * in a transaction of its own: repeatable, and safe on several replicas at once.
+ *
+ * @param changedSinceMs only those of checks that changed since then, and all proxies; null: all
  */
 export async function rewriteCredentials(
   { store, log, secrets }: RewriteParts,
   to: 'seal' | 'unseal',
   signal: AbortSignal,
+  changedSinceMs: number | null = null,
 ): Promise<Rewritten> {
   const checkVariables = createCheckVariables({ log, secrets });
   const proxyPasswords = createProxyPasswords({ log, secrets });
@@ -57,7 +60,7 @@ export async function rewriteCredentials(
   };
 
   await inBatches(
-    (after) => listCredentialChecks(store, { after, limit: BATCH }),
+    (after) => listCredentialChecks(store, { after, limit: BATCH, changedSinceMs }),
     (key) =>
       rewrite(async () => {
         if (rewriteCheck(key, key.body, key.sealedVariables) === null) return false;

@@ -97,22 +97,34 @@ export function countSealed(sql: Sql): Promise<readonly SealedCount[]> {
   );
 }
 
-/** The checks that may have credentials, by account and id, with the parts of their bodies that may. */
+/**
+ * The checks that may have credentials, by account and id, with the parts of their bodies that may.
+ *
+ * @param range `changedSinceMs`: only checks that a user changed since then, by the clocks of replicas;
+ *   their times are compared first, so the bodies of other checks are not read. null: all
+ */
 export function listCredentialChecks(
   sql: Sql,
-  { after, limit }: CredentialsRange,
+  { after, limit, changedSinceMs }: CredentialsRange & { readonly changedSinceMs: number | null },
 ): Promise<readonly (AccountKey & CheckCredentials)[]> {
   return sql.query<AccountKey & CheckCredentials & Row>(
     `select account_id, id, sealed_variables, jsonb_build_object('request', jsonb_build_object(
        'url', body #> '{request,url}', 'basicAuth', body #> '{request,basicAuth}',
        'headers', body #> '{request,headers}')) as body
      from checks
-     where (account_id, id) > ($1, $2) and (sealed_variables is not null
-       or body #>> '{request,url}' like '%@%'
-       or jsonb_typeof(body #> '{request,basicAuth}') = 'object'
-       or body #>> '{request,headers,0,key}' is not null)
+     where (account_id, id) > ($1, $2)
+       and case when greatest(created_at, updated_at) < $4::timestamptz then false
+         else sealed_variables is not null
+           or body #>> '{request,url}' like '%@%'
+           or jsonb_typeof(body #> '{request,basicAuth}') = 'object'
+           or body #>> '{request,headers,0,key}' is not null end
      order by account_id, id limit $3::bigint`,
-    [after?.accountId ?? '', after?.id ?? '', limit],
+    [
+      after?.accountId ?? '',
+      after?.id ?? '',
+      limit,
+      changedSinceMs === null ? null : new Date(changedSinceMs),
+    ],
   );
 }
 

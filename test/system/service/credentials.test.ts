@@ -174,6 +174,28 @@ describe('credentials in a database that several replicas share', () => {
     expect(await one.assigned()).toEqual(REQUEST);
   });
 
+  it('the next rewrites read the checks that changed since, and once a day all of them', async () => {
+    const one = await replica(NEW);
+    await one.begin();
+    const encryptedAt: number[] = [];
+    let waits = 0;
+    let waitedMs = 0;
+    await one.keep(500, new AbortController(), async (delayMs) => {
+      waits += 1;
+      waitedMs += delayMs;
+      if (waits === 3) {
+        await putInClear(one.store);
+        // As no request leaves it: a clock that is far behind.
+        await one.store.query(`update checks set created_at = '2000-01-01', updated_at = null`);
+      } else if (waits > 3 && encryptedAt.length === 0) {
+        if ((await row(one.store)).sealed !== null) encryptedAt.push(waitedMs - delayMs);
+      }
+    });
+    const [atMs = 0] = encryptedAt;
+    expect(atMs).toBeGreaterThanOrEqual(24 * 3_600_000);
+    expect(atMs).toBeLessThan(25 * 3_600_000);
+  });
+
   it('every replica can read the credentials while the first key is rolled out', async () => {
     const [one, other] = [await replica(NEW), await replica()];
     await putInClear(one.store);
