@@ -1,7 +1,7 @@
 import type { StatusPage } from '../../model/status-page/status-page.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import { readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import type { AccountRange, PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import type { StoredService } from './services.sql.ts';
@@ -162,24 +162,36 @@ export async function lockPage(sql: Sql, { accountId, id }: AccountKey): Promise
   return rows.length > 0;
 }
 
-/** Oldest first. */
-export async function listPages(
+/** About the size of a page without services, and of a service on it with a name of usual length. */
+const [PAGE_BYTES, SERVICE_BYTES] = [16_384, 1_024];
+
+/** The ids of a page of status pages, oldest first. */
+export async function listPageEntries(
   sql: Sql,
   { accountId, ...range }: AccountRange,
-): Promise<readonly StoredPage[]> {
+): Promise<readonly PageEntry<string>[]> {
   const list = {
-    columns: 'id',
-    from: 'status_pages',
+    columns: `id, ${PAGE_BYTES} + ${SERVICE_BYTES} * (
+       select count(*) from status_page_cards c join status_page_card_services l
+         on l.account_id = c.account_id and l.card_id = c.id
+       where c.account_id = p.account_id and c.status_page_id = p.id) as bytes`,
+    from: 'status_pages p',
     where: 'account_id = $1',
     params: [accountId],
     order: 'n',
   };
-  // First the ids: PostgreSQL would read the cards of all pages before the listed ones, too.
-  const listed = await readList<{ id: string }>(sql, list, range);
+  return readList<PageEntry<string>>(sql, list, range);
+}
+
+/** Those of the pages that still exist, in the order of the ids. */
+export async function findPages(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
+): Promise<readonly StoredPage[]> {
   const rows = await sql.query<PageRow>(
     `${pageFrom('status_pages')} where p.account_id = $1 and p.id = any($2::text[])
      order by array_position($2::text[], p.id)`,
-    [accountId, listed.map(({ id }) => id)],
+    [accountId, ids],
   );
   return rows.map(pageOf);
 }

@@ -8,14 +8,15 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
-import { type Page, rangeOf } from '../http/resources/paging.ts';
+import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import { type CardInput, planCards } from './cards.ts';
 import { requireServices } from './named-services.ts';
 import {
   deletePage,
   findPage,
+  findPages,
   insertPage,
-  listPages,
+  listPageEntries,
   lockPage,
   type PageFields,
   replaceCards,
@@ -39,8 +40,8 @@ export interface StatusPages {
   /** @throws ServiceError 409 where another page of the service has the url or the domain */
   create(accountId: string, input: RawBody): Promise<StoredPage>;
   read(key: AccountKey): Promise<StoredPage>;
-  /** Oldest first. */
-  list(accountId: string, page: Page): Promise<readonly StoredPage[]>;
+  /** Oldest first, in slices. */
+  list(accountId: string, page: Page): AsyncGenerator<readonly StoredPage[]>;
   /**
    * Each given field replaces the stored one as a whole. Cards keep their ids.
    *
@@ -101,8 +102,9 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
       return whole(await findPage(store, key));
     },
 
-    list(accountId, page) {
-      return listPages(store, { accountId, ...rangeOf(page) });
+    async *list(accountId, page) {
+      const entries = await listPageEntries(store, { accountId, ...rangeOf(page) });
+      yield* inSlices(entries, (ids) => findPages(store, { accountId, ids }));
     },
 
     async update({ accountId, id }, input, precondition) {

@@ -375,6 +375,37 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}?limit=101`)).status).toBe(400);
     });
 
+    it('are read in slices, so that long ones are never all in memory', async () => {
+      const { mine, store, features } = service();
+      const { accountId } = mine;
+      await store.query(
+        `insert into status_page_services (account_id, id, name, created_at)
+         select $1, 'service-' || n, 'S' || n, now() from generate_series(1, 1000) n`,
+        [accountId],
+      );
+      const pages: string[] = [];
+      for (const name of ['a', 'b', 'c', 'd', 'e']) {
+        const cards = [{ name: 'Card', services: [] }];
+        const { json } = await mine.post(PATH, { name, url: newUrl(), cards });
+        pages.push(json.name);
+        await store.query(
+          `insert into status_page_card_services (account_id, card_id, service_id, position)
+           select $1, $2, id, row_number() over (order by n) from status_page_services
+           where account_id = $1`,
+          [accountId, json.cards[0].id],
+        );
+      }
+      const slices: string[][] = [];
+      for await (const slice of features.statusPages.list(accountId, { limit: 100, page: 1 })) {
+        expect(slice.map(({ cards }) => cards[0]?.services.length)).toEqual(slice.map(() => 1000));
+        slices.push(slice.map(({ fields }) => fields.name));
+      }
+      expect(slices.flat()).toEqual(pages);
+      expect(slices.map(({ length }) => length)).toEqual([4, 1]);
+      const { json } = await mine.get(PATH);
+      expect(json.map(({ name }: { name: string }) => name)).toEqual(pages);
+    });
+
     it('are changed only by writers, and read by all roles', async () => {
       const { mine, clientWith } = service();
       const id = await newService(mine);
