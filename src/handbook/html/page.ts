@@ -12,6 +12,8 @@ export interface PageParts {
   readonly query?: string;
   /** HTML. */
   readonly main: string;
+  /** The path of its script; default: none. */
+  readonly script?: string;
   /** Sections to link beside the text. */
   readonly contents?: readonly { readonly anchor: string; readonly title: string }[];
 }
@@ -24,13 +26,13 @@ const LOGO =
 /** Below that a list of contents only repeats the page. */
 const MIN_CONTENTS = 3;
 
-/** A whole page of the handbook: header, search, topics. It runs no script and loads its icon alone. */
+/** A whole page of the handbook: header, search, topics. It loads its icon and its script alone. */
 export function pageHtml(parts: PageParts): string {
-  const { title, current, query = '', main, contents = [] } = parts;
+  const { title, current, query = '', main, script, contents = [] } = parts;
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escaped(title)} – Vedette</title><link rel="icon" href="/docs/icon.svg"><style>${STYLE}</style></head>
+<title>${escaped(title)} – Vedette</title><link rel="icon" href="/docs/icon.svg"><style>${STYLE}</style>${script === undefined ? '' : `<script src="${escaped(script)}" defer></script>`}</head>
 <body>
 <a class="skip" href="#main">Skip to the text</a>
 <header class="top"><a class="brand" href="/docs">${LOGO}Vedette <span>Handbook</span></a>

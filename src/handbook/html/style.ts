@@ -112,6 +112,20 @@ mark { color: inherit; background: var(--mark); border-radius: 2px; padding: 0 1
 .operation h3, .operation h4 { margin: 16px 0 4px; font-size: 13.5px }
 .operation pre { white-space: pre-wrap; overflow-wrap: anywhere }
 
+[hidden] { display: none !important }
+.tools { display: flex; flex-wrap: wrap; gap: 12px 24px; padding: 12px 14px; margin-bottom: 8px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px }
+.tools > div { flex: 1 1 260px; min-width: 0 }
+.tools label, .try label { display: block; margin-bottom: 4px; font-size: 13px; font-weight: 540 }
+.tools :is(small, .found) { display: block; min-height: 20px; margin-top: 4px; font-size: 12.5px; line-height: 20px; color: var(--muted) }
+:is(.tools, .try) :is(input, textarea) { width: 100%; min-height: 34px; padding: 0 10px; font: inherit; font-size: 14px; color: inherit; background: var(--bg); border: 1px solid var(--line-strong); border-radius: 6px }
+.try { max-width: 620px; padding: 12px 14px; margin: 12px 0; border: 1px solid var(--line); border-radius: 8px }
+.try h3 { margin-top: 0 }
+.try :is(input, textarea) { margin-bottom: 10px }
+.try textarea { padding: 8px 10px; font: var(--mono); resize: vertical }
+.try p { margin: 8px 0; font-weight: 540 }
+.try pre { max-height: 480px; overflow: auto; margin: 0 }
+.buttons { display: flex; gap: 10px; align-items: center; font-size: 13px; color: var(--muted) }
+
 @media (max-width: 1180px) {
   .text { flex-direction: column; gap: 8px }
   .contents { position: static; flex: none; width: 100%; max-width: 820px; max-height: none; margin: 0 0 16px; padding: 4px 8px 8px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px }

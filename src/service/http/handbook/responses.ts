@@ -41,7 +41,11 @@ function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   return tags.includes(etag) || tags.includes('*');
 }
 
+/** The page of the API may also run its script, which sends requests to the service. */
+const SCRIPT_POLICY = `${POLICY}; script-src 'self'; connect-src 'self'`;
+
 /** For pages of the handbook and of the API. */
-export function asPage(reply: FastifyReply): FastifyReply {
-  return reply.header('content-security-policy', POLICY).type('text/html; charset=utf-8');
+export function asPage(reply: FastifyReply, runs: 'script' | 'no script' = 'no script') {
+  const policy = runs === 'script' ? SCRIPT_POLICY : POLICY;
+  return reply.header('content-security-policy', policy).type('text/html; charset=utf-8');
 }

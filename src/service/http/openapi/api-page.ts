@@ -2,14 +2,11 @@ import { escaped } from '../../../handbook/html/escaped.ts';
 import { operationAnchor } from '../../../handbook/html/operations.ts';
 import { pageHtml } from '../../../handbook/html/page.ts';
 import { anchorOf } from '../../../handbook/markdown.ts';
+import { type CurlParameter, type CurlRequest, curlText, smallestOf } from './curl.ts';
 import { type JsonSchema, kindText, outline } from './schema-outline.ts';
 
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly required?: boolean;
+interface Parameter extends CurlParameter {
   readonly description?: string;
-  readonly schema?: JsonSchema;
 }
 
 interface Content {
@@ -24,6 +21,8 @@ interface Operation {
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: Content;
   readonly responses?: Readonly<Record<string, Content>>;
+  /** The kinds of credentials that are accepted, any of them. */
+  readonly security?: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** As much of OpenAPI 3.1 as the page shows. */
@@ -40,8 +39,12 @@ export interface OpenApiDocument {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const SCHEMAS = 'Schemas';
 
-/** The document as one page of HTML, by resource. Everything in it is escaped. */
-export function apiPage(document: OpenApiDocument): string {
+/**
+ * The document as one page of HTML, by resource. Everything in it is escaped. Reading needs no script.
+ *
+ * @param publicUrl the base of its commands; null for a variable
+ */
+export function apiPage(document: OpenApiDocument, publicUrl: string | null): string {
   const { version, description } = document.info;
   const forms = new Forms();
   const byTag = new Map<string, string>();
@@ -50,7 +53,10 @@ export function apiPage(document: OpenApiDocument): string {
       const operation = methods[method];
       if (operation === undefined) continue;
       const tag = operation.tags?.[0] ?? 'Other';
-      byTag.set(tag, `${byTag.get(tag) ?? ''}${operationHtml(method, path, operation, forms)}`);
+      byTag.set(
+        tag,
+        `${byTag.get(tag) ?? ''}${operationHtml({ method, path, operation, tag }, forms, publicUrl)}`,
+      );
     }
   }
   const schemas = Object.entries(document.components?.schemas ?? {}).map(
@@ -63,10 +69,13 @@ export function apiPage(document: OpenApiDocument): string {
   return pageHtml({
     title: 'API reference',
     current: 'api',
+    script: '/docs/api.js',
     contents: [...byTag.keys()].map((title) => ({ title, anchor: anchorOf(title) })),
     main: `<p>${escaped(description ?? '')} Version ${escaped(version)}. For programs:
 <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1). Keys, roles, paging and errors are in
-<a href="/docs/api-guide">Using the API</a>. A * after a name means that the field is required.</p>
+<a href="/docs/api-guide">Using the API</a>. A * after a name means that the field is required. In commands,
+<code>$API_KEY</code> is a key${publicUrl === null ? ', <code>$SERVICE_URL</code> the URL of the service,' : ''} and other variables stand for ids.</p>
+<div id="api-tools" class="tools" hidden></div>
 ${sections.join('\n')}`,
   });
 }
@@ -89,7 +98,18 @@ class Forms {
   }
 }
 
-function operationHtml(method: string, path: string, operation: Operation, forms: Forms): string {
+interface ShownOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly tag: string;
+  readonly operation: Operation;
+}
+
+function operationHtml(
+  { method, path, tag, operation }: ShownOperation,
+  forms: Forms,
+  publicUrl: string | null,
+): string {
   const { summary, description, parameters = [], requestBody, responses = {} } = operation;
   const name = `${method.toUpperCase()} ${path}`;
   const content = (holder: Content, where: string): string =>
@@ -104,13 +124,35 @@ function operationHtml(method: string, path: string, operation: Operation, forms
     const said = prose(answer.description ?? '');
     return `<h4>${heading}</h4><p>${said}</p>${content(answer, `the response of ${name}`)}`;
   });
+  const anchor = operationAnchor(method, path);
+  const command = commandOf(method, path, operation);
+  const data = command === null ? '' : dataHtml(command);
   // A link to the part inside opens the operation.
-  return `<details class="operation"><summary><code class="method ${method}">${method.toUpperCase()}</code> <code>${escaped(path)}</code> <span>${escaped(summary ?? '')}</span></summary><div id="${operationAnchor(method, path)}">
+  return `<details class="operation" data-tag="${escaped(tag)}"${data}><summary><code class="method ${method}">${method.toUpperCase()}</code> <code>${escaped(path)}</code> <span>${escaped(summary ?? '')}</span></summary><div id="${anchor}">
+<p><a href="#${anchor}">Link to this operation</a></p>
 ${description === undefined ? '' : `<p>${prose(description)}</p>`}
+${command === null ? '' : `<h3>Command</h3><pre class="curl" tabindex="0">${escaped(curlText(command, publicUrl))}</pre>`}
 ${parametersHtml(parameters)}
 ${requestBody === undefined ? '' : `<h3>Body</h3>${content(requestBody, `the body of ${name}`)}`}
 <h3>Responses</h3>${answers.join('')}</div></details>
 `;
+}
+
+/** Null where only users who are signed in may send it, or its body is not JSON. */
+function commandOf(method: string, path: string, operation: Operation): CurlRequest | null {
+  const { parameters = [], requestBody, security = [] } = operation;
+  const needsKey = security.some((kind) => 'apiKey' in kind);
+  if (security.length > 0 && !needsKey) return null;
+  const json = requestBody?.content?.['application/json'];
+  if (requestBody !== undefined && json === undefined) return null;
+  const body = json === undefined ? null : smallestOf(json.schema ?? {});
+  return { method, path, parameters, body, needsKey };
+}
+
+/** What the script needs to send the request. */
+function dataHtml({ method, path, body, needsKey }: CurlRequest): string {
+  const bodyHtml = body === null ? '' : ` data-body="${escaped(JSON.stringify(body))}"`;
+  return ` data-method="${method}" data-path="${escaped(path)}"${needsKey ? ' data-key' : ''}${bodyHtml}`;
 }
 
 /** Escaped, with code where the text has it between backticks. */
@@ -123,7 +165,7 @@ function parametersHtml(parameters: readonly Parameter[]): string {
   const rows = parameters.map(({ name, in: place, required, description, schema = {} }) => {
     const must = required === true ? '*' : '';
     const said = description ?? schema.description ?? '';
-    return `<tr><td><code>${escaped(name)}</code>${must}</td><td data-title="In">${escaped(place)}</td><td data-title="Value">${escaped(kindText(schema))}</td><td data-title="Meaning">${prose(said)}</td></tr>`;
+    return `<tr data-parameter="${escaped(name)}" data-in="${escaped(place)}"><td><code>${escaped(name)}</code>${must}</td><td data-title="In">${escaped(place)}</td><td data-title="Value">${escaped(kindText(schema))}</td><td data-title="Meaning">${prose(said)}</td></tr>`;
   });
   const titles = ['Name', 'In', 'Value', 'Meaning'].map((title) => `<th scope="col">${title}</th>`);
   return `<h3>Parameters</h3><table class="columns-4"><thead><tr>${titles.join('')}</tr></thead><tbody>${rows.join('')}</tbody></table>`;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { asPage, type Encoded, encoded, sendEncoded } from '../handbook/responses.ts';
 import { apiPage, type OpenApiDocument } from './api-page.ts';
+import { API_PAGE_SCRIPT } from './api-page-script.ts';
 import { completeDocument } from './complete-document.ts';
 import { factsOf, type OperationFacts } from './describe-operation.ts';
 
@@ -40,8 +41,11 @@ export class ApiDocuments {
     );
     return this.#json;
   }
+
   get page(): Encoded {
-    this.#page ??= encoded(apiPage(this.#app.swagger() as OpenApiDocument));
+    this.#page ??= encoded(
+      apiPage(this.#app.swagger() as OpenApiDocument, this.#app.lists.publicUrl),
+    );
     return this.#page;
   }
 
@@ -60,7 +64,12 @@ export function openApiRoutes(documents: ApiDocuments): FastifyPluginAsync {
     );
 
     app.get('/docs/api', { config: OPEN, schema: HIDDEN }, async (request, reply) =>
-      sendEncoded(request, asPage(reply), documents.page),
+      sendEncoded(request, asPage(reply, 'script'), documents.page),
+    );
+
+    const script = encoded(API_PAGE_SCRIPT);
+    app.get('/docs/api.js', { config: OPEN, schema: HIDDEN }, async (request, reply) =>
+      sendEncoded(request, reply.type('text/javascript; charset=utf-8'), script),
     );
   };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import { Script } from 'node:vm';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -169,15 +170,18 @@ describe('/', () => {
 describe('the pages of /docs', () => {
   const PAGES = ['/docs', '/docs/alerts', '/docs/api', '/docs/search?q=alert', '/docs/none'];
 
-  it.each(PAGES)('%s runs no script and loads nothing but its icon', async (path) => {
+  it.each(PAGES)('%s runs no script but that of the API page, and loads its icon', async (path) => {
+    const isOfApi = path === '/docs/api';
     const { text, headers } = await service.ask(path, { key: null });
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
-    expect(text).not.toMatch(/<script|<img|src=/i);
+    const script = '<script src="/docs/api.js" defer></script>';
+    expect(text.includes(script)).toBe(isOfApi);
+    expect(text.replace(script, '')).not.toMatch(/<script|<img|src=|\son\w+=/i);
     expect(text.match(/<link[^>]*>/g)).toEqual(['<link rel="icon" href="/docs/icon.svg">']);
     const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
     const hash = createHash('sha256').update(style).digest('base64');
     expect(headers['content-security-policy']).toBe(
-      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'${isOfApi ? "; script-src 'self'; connect-src 'self'" : ''}`,
     );
   });
 
@@ -201,6 +205,32 @@ describe('/docs/api', () => {
     expect(text).toContain('Needs the role <code>write</code>.');
     expect(text).toContain('<section id="things"><h2>Things</h2>');
     readTags(text);
+  });
+});
+
+describe('an operation on the page of the API', () => {
+  it('has its own anchor, and the command that sends it', async () => {
+    const { text } = await service.ask('/docs/api', { key: null });
+    expect(text).toContain('<a href="#post-v1-things">Link to this operation</a>');
+    expect(text).toContain(
+      '<pre class="curl" tabindex="0">curl -X POST &quot;$SERVICE_URL/v1/things&quot; \\\n  -H &quot;Authorization: Bearer $API_KEY&quot; \\\n  -H &#39;Content-Type: application/json&#39; \\\n  -d &#39;{&quot;name&quot;:&quot;example&quot;,&quot;kind&quot;:&quot;URL&quot;}&#39;</pre>',
+    );
+    expect(text).toContain(
+      '<pre class="curl" tabindex="0">curl &quot;$SERVICE_URL/health&quot;</pre>',
+    );
+  });
+});
+
+describe('/docs/api.js', () => {
+  it('is a script that stores nothing and makes no HTML of texts', async () => {
+    const { status, text, headers } = await service.ask('/docs/api.js', { key: null });
+    expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
+    expect(() => new Script(text)).not.toThrow();
+    expect(text).not.toMatch(
+      /localStorage|sessionStorage|indexedDB|cookie|innerHTML|outerHTML|eval/,
+    );
+    expect(text).not.toMatch(/https?:\/\//);
+    expect(text).toContain("credentials: 'omit'");
   });
 });
 

@@ -1,0 +1,128 @@
+import type { JsonSchema } from './schema-outline.ts';
+
+export interface CurlParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly schema?: JsonSchema;
+}
+
+export interface CurlRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly CurlParameter[];
+  /** Null where the request has none. */
+  readonly body: unknown;
+  readonly needsKey: boolean;
+}
+
+/** Texts of every form that schemas require by a pattern. */
+const TEXTS = ['example', 'EXAMPLE', '2026-01-01', '00000000-0000-4000-8000-000000000000', 'a.txt'];
+const FORMATS: Readonly<Record<string, string>> = {
+  date: '2026-01-01',
+  'date-time': '2026-01-01T00:00:00Z',
+  email: 'ops@example.org',
+  ipv4: '192.0.2.1',
+  ipv6: '2001:db8::1',
+  uri: 'https://example.org/',
+  uuid: '00000000-0000-4000-8000-000000000000',
+};
+/** Of names that accept more texts than make sense. */
+const NAMED: Readonly<Record<string, string>> = {
+  url: 'https://example.org/',
+  address: 'ops@example.org',
+  hostname: 'example.org',
+  host: 'example.org',
+  query: 'example.org',
+  endsAt: '2026-01-02',
+};
+const LOCATIONS = ['eu-west-1'];
+const MAX_DEPTH = 12;
+
+/** The smallest value of a schema: of an object, the required fields alone. */
+export function smallestOf(schema: JsonSchema, name = '', depth = 0): unknown {
+  const { const: only, enum: values, properties, items } = schema;
+  const standard = schema.default;
+  if (depth > MAX_DEPTH) return null;
+  if (only !== undefined) return only;
+  if (standard !== undefined) return standard;
+  if (values !== undefined) return values[0];
+  const [variant] = (schema.anyOf ?? schema.oneOf ?? []).filter(({ type }) => type !== 'null');
+  if (variant !== undefined) return smallestOf(variant, name, depth + 1);
+  switch ([schema.type ?? (properties === undefined ? 'string' : 'object')].flat()[0]) {
+    case 'object':
+      return Object.fromEntries(
+        Object.entries(properties ?? {})
+          .filter(([field]) => isNeeded(schema, field))
+          .map(([field, of]) => [
+            field,
+            field === 'locations' ? LOCATIONS : smallestOf(of, field, depth + 1),
+          ]),
+      );
+    case 'array':
+      return (schema.minItems ?? 0) > 0 ? [smallestOf(items ?? {}, name, depth + 1)] : [];
+    case 'integer':
+    case 'number':
+      return Math.max(1, schema.minimum ?? 1);
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    default:
+      return textOf(schema, name);
+  }
+}
+
+/** A new check needs a location, which its schema cannot say: one of two fields is enough. */
+function isNeeded({ required = [], properties = {} }: JsonSchema, field: string): boolean {
+  const isOfNewCheck = required.includes('request') && 'privateLocations' in properties;
+  return required.includes(field) || (field === 'locations' && isOfNewCheck);
+}
+
+function textOf({ format, pattern, minLength = 0 }: JsonSchema, name: string): string {
+  const formed = format === undefined ? undefined : FORMATS[format];
+  const matches = pattern === undefined ? null : new RegExp(pattern, 'u');
+  const text = formed ?? NAMED[name];
+  if (text !== undefined && (matches === null || matches.test(text))) return text;
+  const fitting = TEXTS.find((each) => matches === null || matches.test(each)) ?? 'example';
+  return fitting.padEnd(minLength, 'x');
+}
+
+/**
+ * A request as a curl command for a shell, with variables for what only the reader knows.
+ *
+ * @param base the URL of the service; null for $SERVICE_URL
+ */
+export function curlText(request: CurlRequest, base: string | null): string {
+  const { method, path, parameters, body, needsKey } = request;
+  const lines = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}"${urlOf()}"`];
+  if (needsKey) lines.push('-H "Authorization: Bearer $API_KEY"');
+  if (body !== null) {
+    lines.push("-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(body))}`);
+  }
+  return lines.join(' \\\n  ');
+
+  function urlOf(): string {
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${variableOf(name)}`);
+    const query = parameters
+      .filter(({ in: place, required }) => place === 'query' && required === true)
+      .map(
+        ({ name, schema = {} }) => `${name}=${encodeURIComponent(String(queryValueOf(schema)))}`,
+      );
+    return `${base ?? '$SERVICE_URL'}${filled}${query.length === 0 ? '' : `?${query.join('&')}`}`;
+  }
+}
+
+function queryValueOf(schema: JsonSchema): unknown {
+  const of = schema.items ?? schema;
+  return smallestOf(of);
+}
+
+/** `CHECK_ID` of checkId. */
+function variableOf(name: string): string {
+  return name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toUpperCase();
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
