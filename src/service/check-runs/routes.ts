@@ -42,7 +42,8 @@ const response = z.strictObject({
       'Identifies the run: `checkRunId` of its results, as a time instead of milliseconds.',
     ),
   sequenceId: z.string().describe('The `sequenceId` of its results.'),
-  createdAt: z.iso.datetime(),
+  created_at: z.iso.datetime(),
+  createdAt: z.iso.datetime().describe('The same as created_at.').meta({ deprecated: true }),
   notAfter: z.iso.datetime().describe('The run does not start after this time.'),
   resultId: z.string().nullable().describe('The id of its final result; null until it is stored.'),
 });
@@ -100,6 +101,7 @@ function presentRun(run: CheckRun): z.output<typeof response> {
   return {
     ...run,
     slot: run.slot.toISOString(),
+    created_at: run.createdAt.toISOString(),
     createdAt: run.createdAt.toISOString(),
     notAfter: run.notAfter.toISOString(),
   };

@@ -28,10 +28,12 @@ const listed = z
     id: z.string(),
     current: z.boolean().describe('Whether it is the session of this request.'),
     address: z.string().describe('The address from which the user signed in.'),
-    user_agent: z.string(),
+    userAgent: z.string(),
+    user_agent: z.string().describe('The same as userAgent.').meta({ deprecated: true }),
     created_at: z.iso.datetime(),
     last_used_at: z.iso.datetime().describe('To the minute.'),
-    ends_at: z.iso.datetime().describe('It ends earlier if it is not used.'),
+    endsAt: z.iso.datetime().describe('It ends earlier if it is not used.'),
+    ends_at: z.iso.datetime().describe('The same as endsAt.').meta({ deprecated: true }),
   })
   .meta({ title: 'Session' });
 const SIGNED_IN = z.null().describe('Signed in; the cookie of the session is set.');
@@ -117,9 +119,11 @@ export function sessionsRoutes(
           id: each.id,
           current: each.id === sessionId,
           address: each.address,
+          userAgent: each.userAgent,
           user_agent: each.userAgent,
           created_at: each.createdAt.toISOString(),
           last_used_at: each.lastUsedAt.toISOString(),
+          endsAt: each.endsAt.toISOString(),
           ends_at: each.endsAt.toISOString(),
         }));
       },

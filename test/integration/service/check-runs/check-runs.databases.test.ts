@@ -47,12 +47,13 @@ describe.each(databases)('on %s', (kind) => {
           state: 'waiting',
           slot: new Date(slotMs).toISOString(),
           sequenceId: sequenceIdOf('ssh', 'cellar', slotMs),
-          createdAt: expect.any(String),
+          created_at: expect.any(String),
+          createdAt: made.json.created_at,
           notAfter: expect.any(String),
           resultId: null,
         });
-        const { createdAt, notAfter } = made.json;
-        expect(Date.parse(notAfter) - Date.parse(createdAt)).toBe(10 * MINUTE_MS);
+        const { created_at, notAfter } = made.json;
+        expect(Date.parse(notAfter) - Date.parse(created_at)).toBe(10 * MINUTE_MS);
         const path = `/v1/check-runs/${made.json.id}`;
         expect((await mine.get(path)).json).toEqual(made.json);
         expect((await theirs.get(path)).status).toBe(404);

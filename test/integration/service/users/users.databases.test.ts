@@ -276,7 +276,8 @@ describe.each(databases)('on %s', (kind) => {
       expect(list).toHaveLength(3);
       const own = list.filter(({ current }: { current: boolean }) => current);
       expect(own).toHaveLength(1);
-      expect(own[0]).toMatchObject({ address: '127.0.0.1', user_agent: '' });
+      expect(own[0]).toMatchObject({ address: '127.0.0.1', userAgent: '', user_agent: '' });
+      expect(own[0].ends_at).toBe(own[0].endsAt);
       const { json } = await second.browser.ask('/v1/sessions');
       const { id } = json.find(({ current }: { current: boolean }) => current);
       const stranger = await newUser(mine, 'admin');
