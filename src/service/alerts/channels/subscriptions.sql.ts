@@ -88,11 +88,14 @@ export type SubscribedChannel = Subscription & {
   readonly target: PublicTarget | null;
 };
 
+/** How far the configs of channels are compressed: those of usual webhooks less. */
+const COMPRESSION = 8;
+
 /**
  * By check, then by channel.
  *
  * @param targetBytes how many bytes of targets each check gets at most. Longer targets are not even read:
- *   the first sum is of their stored, perhaps compressed form
+ *   the first sum is an estimate from their stored form
  */
 export async function channelsOfChecks(
   sql: Sql,
@@ -110,7 +113,9 @@ export async function channelsOfChecks(
   return sql.query<SubscribedChannel>(
     `with subscribed as (
        select s.check_id, s.channel_id, s.activated,
-         sum(pg_column_size(c.config)) filter (where s.activated)
+         sum(pg_column_size(c.config) *
+             case when pg_column_compression(c.config) is null then 1 else ${COMPRESSION} end)
+           filter (where s.activated)
            over (partition by s.check_id order by s.channel_id) as stored_bytes
        from alert_subscriptions s
        join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id
