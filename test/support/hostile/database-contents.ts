@@ -53,7 +53,7 @@ export async function idsOf(
   const groups = new Map<string, readonly string[]>();
   for (const { table, names } of await tablesOf(store)) {
     // Their own ids are numbers that channels of others may have, too.
-    if (table === 'events') continue;
+    if (table === 'events' || table === 'audit_log') continue;
     const columns = names.filter((name) => ID_COLUMN.test(name) && name !== 'account_id');
     if (columns.length === 0) continue;
     const list = columns.map((name) => `"${name}"::text`).join();
