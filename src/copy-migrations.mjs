@@ -1,5 +1,5 @@
-// The part of the build that `tsc` does not do: copies the migrations into dist and makes the
-// command executable.
+// The part of the build that `tsc` does not do: copies the migrations and the examples of the API into
+// dist and makes the command executable.
 import {
   chmodSync,
   copyFileSync,
@@ -14,18 +14,20 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const FROM = join(ROOT, 'src/service/database/migrations');
 const TO = join(ROOT, 'dist/service/database/migrations');
+const EXAMPLES = 'service/http/openapi/examples.json';
 
 mkdirSync(TO, { recursive: true });
 for (const name of readdirSync(TO)) {
   if (!existsSync(join(FROM, name))) rmSync(join(TO, name));
 }
 for (const name of readdirSync(FROM)) {
-  const [from, to] = [join(FROM, name), join(TO, name)];
-  // A service that starts during a build reads these files: a current one stays untouched.
-  if (!isCurrent(from, to)) copyFileSync(from, to);
+  copy(join(FROM, name), join(TO, name));
 }
+copy(join(ROOT, 'src', EXAMPLES), join(ROOT, 'dist', EXAMPLES));
 chmodSync(join(ROOT, 'dist/cli/main.js'), 0o755);
 
-function isCurrent(from, to) {
-  return existsSync(to) && readFileSync(from).equals(readFileSync(to));
+/** A service that starts during a build reads these files: a current one stays untouched. */
+function copy(from, to) {
+  if (existsSync(to) && readFileSync(from).equals(readFileSync(to))) return;
+  copyFileSync(from, to);
 }

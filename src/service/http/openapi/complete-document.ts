@@ -1,4 +1,5 @@
 import { describeOperation, type OperationFacts } from './describe-operation.ts';
+import { readExamples } from './examples.ts';
 import { asObject, type Json, NamedSchemas } from './named-schemas.ts';
 import { standardComponents } from './standard-parts.ts';
 
@@ -34,7 +35,11 @@ export function completeDocument(document: object, { facts, publicUrl }: Documen
     servers: [{ url: publicUrl ?? '/' }],
     tags: tagsOf(described).map((name) => ({ name })),
     paths: lifted,
-    components: { ...asObject(components), ...standard, schemas: sorted(named.components) },
+    components: {
+      ...asObject(components),
+      ...standard,
+      schemas: withExamples(sorted(named.components)),
+    },
   };
 }
 
@@ -78,6 +83,13 @@ function ofContent(holder: Json, change: (schema: Json) => unknown): Json {
 function tagsOf(paths: Json): readonly string[] {
   const operations = Object.values(paths).flatMap((item) => Object.values(asObject(item)));
   return [...new Set(operations.flatMap((one) => [asObject(one).tags ?? []].flat().map(String)))];
+}
+
+function withExamples(schemas: Json): Json {
+  const examples = readExamples();
+  return mapped(schemas, (schema, name) =>
+    name in examples ? { ...asObject(schema), examples: [examples[name]] } : schema,
+  );
 }
 
 function sorted(object: Json): Json {

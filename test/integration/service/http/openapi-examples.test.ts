@@ -1,0 +1,96 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ownIds } from '../../../support/hostile/path-parameters.ts';
+import { type OpenApiDocument, operationsOf } from '../../../support/openapi/document.ts';
+import { smallestBodies } from '../../../support/openapi/smallest-bodies.ts';
+import { stableExamples } from '../../../support/openapi/stable-example.ts';
+import { createSelfSigned } from '../../../support/servers/certificates.ts';
+import { useHostileFixture } from '../../../support/service/hostile-fixture.ts';
+
+const FILE = join(import.meta.dirname, '../../../../src/service/http/openapi/examples.json');
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** What other requests need comes first. */
+const FIRST = ['createPrivateLocation', 'createStatusPageService'];
+
+describe('the examples of /openapi.json', () => {
+  const fixtureOf = useHostileFixture('pglite');
+  let document: OpenApiDocument;
+  const examples: Record<string, unknown> = {};
+  const failed: string[] = [];
+
+  /** Creates something by every operation with the smallest body, and reads it. */
+  beforeAll(async () => {
+    const { send, newAttacker } = fixtureOf();
+    const account = await newAttacker();
+    const { apiKey: key } = account;
+    document = (await send({ method: 'GET', path: '/openapi.json', key: null })).json;
+    const operations = operationsOf(document);
+    const { cert, key: privateKey } = await createSelfSigned();
+    // Only of a check that fails can the cause be asked for.
+    const { url: checkId = '' } = account.checkIds;
+    const parts = { slug: 'office', checkId, serviceId: '' };
+    const stable = stableExamples();
+    const keep = (schema: unknown, value: unknown): void => {
+      const name = /schemas\/(\w+)"/.exec(JSON.stringify(schema ?? null))?.[1];
+      if (name !== undefined)
+        examples[name] ??= stable(
+          JSON.parse(JSON.stringify(value).replaceAll(checkId, 'homepage')),
+        );
+    };
+    const bodies = () => smallestBodies({ ...parts, identity: { cert, key: privateKey } });
+    for (const id of new Set([...FIRST, ...Object.keys(bodies()), 'createLocationKey'])) {
+      const operation = operations.find(({ operationId }) => operationId === id);
+      if (operation === undefined) throw new Error(`there is no operation ${id}`);
+      const given = bodies()[id];
+      const ids = [...ownIds(operation.path, account)];
+      const path = operation.path.replaceAll(/\{\w+\}/g, () => ids.shift() ?? '');
+      const created = await send({
+        method: 'POST',
+        path: path.startsWith('/v1/checks') ? `${path}?autoAssignAlerts=false` : path,
+        key,
+        ...(given === undefined ? {} : { headers: JSON_TYPE, body: JSON.stringify(given) }),
+      });
+      if (created.status >= 300) failed.push(`${id}: ${created.status} ${created.text}`);
+      if (given !== undefined) keep(operation.body, given);
+      const schemaAt = (status: number) =>
+        operation.responses[status]?.content?.['application/json']?.schema;
+      keep(schemaAt(created.status), created.json);
+      if (id === 'createStatusPageService') parts.serviceId = created.json.id;
+    }
+    if (process.env.UPDATE_DOCS === '1') {
+      const sorted = Object.entries(examples).sort(([one], [other]) => (one < other ? -1 : 1));
+      writeFileSync(FILE, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`);
+    }
+  }, 60_000);
+
+  it('are bodies that the service accepts, and its responses to them', () => {
+    expect(failed).toEqual([]);
+    const kept = JSON.parse(readFileSync(FILE, 'utf8'));
+    expect(kept, '`npm run examples` writes the current ones').toEqual(examples);
+  });
+
+  it('are as their schemas say, and contain no secret', () => {
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv);
+    ajv.addSchema(document as object, 'document');
+    const wrong = Object.entries(examples).flatMap(([name, example]) => {
+      const validate = ajv.compile({ $ref: `document#/components/schemas/${name}` });
+      return validate(example) ? [] : [`${name}: ${ajv.errorsText(validate.errors)}`];
+    });
+    expect(wrong).toEqual([]);
+    expect(JSON.stringify(examples)).not.toMatch(/(vk|pl)_(?!0+\b)[0-9a-f]{4}|zz_secret/);
+  });
+
+  it('stand at the schemas of bodies and responses', () => {
+    const { UrlCheck, UrlCheckInput } = document.components.schemas;
+    for (const schema of [UrlCheck, UrlCheckInput]) {
+      expect(schema).toMatchObject({ examples: [{ name: 'Homepage' }] });
+    }
+    expect(Object.keys(examples).filter((name) => !(name in document.components.schemas))).toEqual(
+      [],
+    );
+  });
+});
