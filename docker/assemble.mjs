@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const MAIN = 'dist/cli/main.js';
 const TOPICS = 'dist/handbook/topics.js';
 const REFUSE = `import { VedetteError } from '../../runtime/errors.js';
-throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'this image has agent, run, validate and apply; up and service are in the image vedette');
+throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'this image has agent, run, validate and apply; up, service, account and user are in the image vedette');
 `;
 
 /**
@@ -23,14 +23,15 @@ const IN_PLACE = {
   agent: {
     'dist/cli/commands/up.js': REFUSE,
     'dist/cli/commands/service.js': REFUSE,
+    'dist/cli/commands/operator.js': REFUSE,
     'dist/cli/up/environment.js': 'export const UP_ENVIRONMENT = [];\n',
     'dist/service/config.js': 'export const SERVICE_ENVIRONMENT = [];\n',
   },
   service: {},
 };
 
-/** Folders that are read, and not imported, by the module beside which they stand. */
-const READ_FOLDERS = /new URL\('(\.\/[\w-]+\/)', import\.meta\.url\)/g;
+/** Folders and files that are read, and not imported, by the module beside which they stand. */
+const READ = /new URL\('(\.\/[\w-]+(?:\/|\.json))', import\.meta\.url\)/g;
 const STATIC = /^(?:import|export)\b(?:[^'"`;=(]*?\bfrom)?\s*'([^']+)'/gm;
 const DYNAMIC = /\bimport\('([^']+)'\)/g;
 /** Worker threads. */
@@ -40,13 +41,13 @@ const COMMENT = /^\s*(?:\*|\/\/|\/\*).*$/gm;
 /**
  * @param {string} root the folder of package.json, dist and node_modules
  * @param {'agent' | 'service'} image
- * @returns {{ modules: string[], folders: string[], packages: string[], inPlace: Record<string, string> }}
+ * @returns {{ modules: string[], read: string[], packages: string[], inPlace: Record<string, string> }}
  *   paths below root; packages with the dependencies of packages
  */
 export function closureOf(root, image) {
   const inPlace = IN_PLACE[image];
   const modules = new Set();
-  const folders = new Set();
+  const read = new Set();
   const names = new Set();
   const waiting = [MAIN];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -61,14 +62,14 @@ export function closureOf(root, image) {
         else if (!specifier.startsWith('node:')) names.add(packageName(specifier));
       }
     }
-    for (const [, folder] of code.matchAll(READ_FOLDERS)) folders.add(join(here, folder));
+    for (const [, beside] of code.matchAll(READ)) read.add(join(here, beside));
   }
   for (const path of Object.keys(inPlace)) {
     if (!modules.has(path)) throw new Error(`${path} is no longer reached: mend IN_PLACE`);
   }
   return {
     modules: [...modules],
-    folders: [...folders],
+    read: [...read],
     packages: packagesOf(root, names),
     inPlace,
   };
@@ -128,15 +129,14 @@ async function documentsOf(root, { modules }) {
   return HANDBOOK_DOCUMENTS;
 }
 
-function copy(root, { modules, folders, packages, inPlace }, documents, target) {
+function copy(root, { modules, read, packages, inPlace }, documents, target) {
   for (const path of modules) {
     mkdirSync(dirname(join(target, path)), { recursive: true });
     const stub = inPlace[path];
     if (stub === undefined) cpSync(join(root, path), join(target, path));
     else writeFileSync(join(target, path), stub);
   }
-  for (const folder of folders)
-    cpSync(join(root, folder), join(target, folder), { recursive: true });
+  for (const path of read) cpSync(join(root, path), join(target, path), { recursive: true });
   for (const folder of packages) {
     const inner = join(root, folder, 'node_modules');
     cpSync(join(root, folder), join(target, folder), {

@@ -102,11 +102,17 @@ async function ensureChecks(file, slug) {
   if (known.length > 0) return 'left alone, as the account has checks';
   const child = spawn(process.execPath, [MAIN, 'apply', file, '--location', slug], {
     env: { ...env, API_KEY: env.FIRST_API_KEY },
-    stdio: 'inherit',
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (part) => {
+    errors += part;
   });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`applying ${file} failed: see above`);
-  return 'applied';
+  // If it succeeds, it only warns that the location has no agents: they start after this.
+  if (code === 0) return 'applied';
+  process.stderr.write(errors);
+  throw new Error(`applying ${file} failed: see above`);
 }
 
 /** @param {string} path @returns {Promise<readonly any[]>} every page of a list */

@@ -27,19 +27,29 @@ export async function refusalLines(
 
 const MAX_WARNING_LINES = 50;
 
-/** One line for each warning of the checks that were written, in the form of `refusalLines`. */
+/**
+ * One line for each warning of the checks that were written, in the form of `refusalLines`. A warning of
+ * several checks, such as of a location without agents, has one line for all of them.
+ */
 export async function warningLines(
   file: string,
   warned: readonly { readonly id: string; readonly warnings: readonly string[] }[],
 ): Promise<readonly string[]> {
-  const lines = await refusalLines(
-    file,
-    warned.map(({ id, warnings }) => ({
-      kind: 'check',
-      id,
-      reasons: warnings.map((warning) => `has a warning: ${warning}`),
-    })),
-  );
+  const idsOf = new Map<string, string[]>();
+  for (const { id, warnings } of warned) {
+    for (const warning of warnings) idsOf.set(warning, [...(idsOf.get(warning) ?? []), id]);
+  }
+  const ofOne: ApplyRefusal[] = [];
+  const ofSeveral: string[] = [];
+  for (const [warning, [id = '', ...others]] of idsOf) {
+    if (others.length === 0) {
+      ofOne.push({ kind: 'check', id, reasons: [`has a warning: ${warning}`] });
+    } else {
+      const line = `${harmless(file)}: ${others.length + 1} checks have a warning: ${warning}`;
+      ofSeveral.push(harmless(line, MAX_LINE_CHARS));
+    }
+  }
+  const lines = [...(await refusalLines(file, ofOne)), ...ofSeveral];
   const more = lines.length - MAX_WARNING_LINES;
   if (more <= 0) return lines;
   return [...lines.slice(0, MAX_WARNING_LINES), `${harmless(file)}: ${more} more warnings`];

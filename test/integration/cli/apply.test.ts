@@ -4,6 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
+import { LOCATIONS } from '../../../src/model/enums.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { runHere } from '../../support/agent/cli.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
@@ -145,12 +146,21 @@ describe('vedette apply', () => {
     expect(again).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it('prints a warning of several checks once', async () => {
+    await service().mine.post('/v1/private-locations', { slug: 'attic', name: 'Attic' });
+    const ids = ['one', 'two', 'three'];
+    const file = checkFile(...ids.map((id) => ({ id, ...TCP, privateLocations: ['attic'] })));
+    expect(await runHere(['apply', file.path], env)).toMatchObject({
+      code: 0,
+      stderr: `${file.path}: 3 checks have a warning: No agent of the private location attic is connected, so nothing runs there. Start an agent with a key of this location.\n`,
+    });
+  });
+
   it('prints 50 warnings at most, and how many more there are', async () => {
-    const checks = Array.from({ length: 53 }, (_, n) => ({
-      id: `check-${n}`,
-      ...TCP,
-      locations: ['eu-west-1'],
-    }));
+    // Each names other locations: the same warning of several checks is printed once.
+    const pairs = LOCATIONS.flatMap((one) => LOCATIONS.map((other) => [one, other]));
+    const different = pairs.filter(([one = '', other = '']) => one < other).slice(0, 53);
+    const checks = different.map((locations, n) => ({ id: `check-${n}`, ...TCP, locations }));
     const file = checkFile(...checks);
     const { stderr } = await runHere(['apply', file.path], env);
     const lines = stderr.split('\n');

@@ -68,8 +68,8 @@ it('an assembled folder works on its own and names the image of the commands tha
   const topic = await vedette('help', 'evidence');
   expect(topic).toMatchObject({ code: 0, stderr: '' });
   expect(topic.stdout).toContain('Evidence of a failure');
-  for (const command of ['service', 'up']) {
-    const refusal = 'vedette: this image has agent, run, validate and apply; up and service are in';
+  for (const command of ['service', 'up', 'account', 'user']) {
+    const refusal = 'vedette: this image has agent, run, validate and apply; up, service, account';
     const { code, stderr } = await vedette(command);
     expect({ code, refusal: stderr.slice(0, refusal.length) }).toEqual({ code: 2, refusal });
   }

@@ -5,5 +5,5 @@ import { readFileSync } from 'node:fs';
  * `npm run examples` writes them anew.
  */
 export function readExamples(): Readonly<Record<string, unknown>> {
-  return JSON.parse(readFileSync(new URL('examples.json', import.meta.url), 'utf8'));
+  return JSON.parse(readFileSync(new URL('./examples.json', import.meta.url), 'utf8'));
 }
