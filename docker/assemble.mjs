@@ -25,7 +25,9 @@ const IN_PLACE = {
     'dist/cli/commands/service.js': REFUSE,
     'dist/cli/commands/operator.js': REFUSE,
     'dist/cli/up/environment.js': 'export const UP_ENVIRONMENT = [];\n',
-    'dist/service/config.js': 'export const SERVICE_ENVIRONMENT = [];\n',
+    'dist/service/config.js': `export const SERVICE_ENVIRONMENT = [];
+export const MAINTENANCE_ENVIRONMENT = { migrate: [], decrypt: [], account: [], user: [] };
+`,
   },
   service: {},
 };

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { ROLES, type Role } from '../model/enums.ts';
 import { loadSequentially } from '../runtime/load-sequentially.ts';
 import { VERSION } from '../runtime/version.ts';
-import { ROLES, type Role } from '../service/http/access/authenticator.ts';
 import { firstSteps, helpAfter, type VariableRow, variableTable } from './help-text.ts';
 import { reportError } from './report-error.ts';
 import type { OutputFormat } from './run-printer.ts';

@@ -25,6 +25,10 @@ export type RunnableCheckType = (typeof RUNNABLE_CHECK_TYPES)[number];
 export const STORED_CHECK_TYPES = [...RUNNABLE_CHECK_TYPES, 'HEARTBEAT'] as const;
 export type StoredCheckType = (typeof STORED_CHECK_TYPES)[number];
 
+/** In ascending order: each role may also do all that lower ones may. */
+export const ROLES = ['read', 'run', 'write', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
 export const LOCATIONS = [
   'us-east-1',
   'us-east-2',

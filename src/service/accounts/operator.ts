@@ -1,3 +1,4 @@
+import type { Role } from '../../model/enums.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -10,7 +11,6 @@ import { insertEntry } from '../audit-log/shared.sql.ts';
 import { recordedStore } from '../database/recorded-store.ts';
 import type { Store } from '../database/store.ts';
 import { ServiceError } from '../errors.ts';
-import type { Role } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { createUserFeatures } from '../sessions/create-feature.ts';

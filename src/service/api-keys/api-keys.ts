@@ -1,9 +1,10 @@
+import type { Role } from '../../model/enums.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import type { Authenticator, Role } from '../http/access/authenticator.ts';
+import type { Authenticator } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { hasOtherAdminUser } from '../users/shared.sql.ts';

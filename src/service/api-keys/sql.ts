@@ -1,8 +1,8 @@
+import type { Role } from '../../model/enums.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import { readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
-import type { Role } from '../http/access/authenticator.ts';
 import { findActiveKeysByHash, KEY_COLUMNS, type StoredKey } from './keys.sql.ts';
 
 export type ApiKey = StoredKey & { readonly name: string; readonly role: Role };

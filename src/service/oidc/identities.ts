@@ -1,10 +1,11 @@
+import type { Role } from '../../model/enums.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { findAccount, findFirstAccount, lockAccount } from '../accounts/shared.sql.ts';
 import { changesBetween } from '../audit-log/changes.ts';
 import { insertEntry } from '../audit-log/shared.sql.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { forbidden, ServiceError } from '../errors.ts';
-import { covers, type Role } from '../http/access/authenticator.ts';
+import { covers } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import type { Client, Sessions } from '../sessions/sessions.ts';
 import { emailOf, emailSchema } from '../users/email.ts';

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
+import { ROLES, type Role } from '../../model/enums.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import { baseUrl } from '../../runtime/config/parsers.ts';
 import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
-import { ROLES, type Role } from '../http/access/authenticator.ts';
 
 /** A group of the provider, or `*` for each of its users, and the role that it has here. */
 export interface GroupRole {

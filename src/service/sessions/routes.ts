@@ -1,9 +1,9 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { ROLES } from '../../model/enums.ts';
 import { notFound } from '../errors.ts';
 import { refuseForeignPage, userOf } from '../http/access/authentication.ts';
-import { ROLES } from '../http/access/authenticator.ts';
 import { NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
 import { emailSchema } from '../users/email.ts';
 import { givenPassword, newPassword } from '../users/passwords.ts';

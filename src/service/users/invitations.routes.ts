@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { ROLES } from '../../model/enums.ts';
 import { callerOf, refuseForeignPage } from '../http/access/authentication.ts';
-import { ROLES } from '../http/access/authenticator.ts';
 import type { AuditedResource } from '../http/plugins/audit.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';

@@ -1,3 +1,4 @@
+import type { Role } from '../../model/enums.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
@@ -5,7 +6,7 @@ import { insertEntry } from '../audit-log/shared.sql.ts';
 import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
-import type { Role, SignedIn } from '../http/access/authenticator.ts';
+import type { SignedIn } from '../http/access/authenticator.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { validate } from '../http/resources/problems.ts';
 import type { Client, Sessions } from '../sessions/sessions.ts';

@@ -1,6 +1,6 @@
+import type { Role } from '../../model/enums.ts';
 import { hasOtherAdminKey } from '../api-keys/shared.sql.ts';
 import type { Transaction } from '../database/store.ts';
-import type { Role } from '../http/access/authenticator.ts';
 import { deleteAdminInvitations, deleteInvitationsOf } from './links.sql.ts';
 import { findMember, hasOtherAdminUser } from './sql.ts';
 

@@ -1,7 +1,7 @@
+import type { Role } from '../../model/enums.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
-import type { Role } from '../http/access/authenticator.ts';
 
 export type Invitation = {
   readonly id: string;

@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { ROLES } from '../../model/enums.ts';
 import { callerOf } from '../http/access/authentication.ts';
-import { ROLES } from '../http/access/authenticator.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import type { Member, Users } from './users.ts';
 

@@ -1,6 +1,6 @@
+import type { Role } from '../../model/enums.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
-import type { Role } from '../http/access/authenticator.ts';
 
 export type StoredUser = {
   readonly id: string;

@@ -1,7 +1,7 @@
+import type { Role } from '../../model/enums.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
-import type { Role } from '../http/access/authenticator.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { isLastAdmin, withdrawInvitations } from './leaving.ts';

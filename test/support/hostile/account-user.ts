@@ -1,4 +1,4 @@
-import type { Role } from '../../../src/service/http/access/authenticator.ts';
+import type { Role } from '../../../src/model/enums.ts';
 import type { Answer, Sent } from './request-sender.ts';
 
 export const PASSWORD = 'a password of the tests';

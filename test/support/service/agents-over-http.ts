@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach } from 'vitest';
+import type { Role } from '../../../src/model/enums.ts';
 import { createAgentErrors } from '../../../src/service/agent-errors/agent-errors.ts';
 import { agentErrorsRoutes } from '../../../src/service/agent-errors/report.routes.ts';
 import { locationAgentErrorsRoutes } from '../../../src/service/agent-errors/routes.ts';
@@ -7,7 +8,6 @@ import { pollRoutes } from '../../../src/service/agents/poll.routes.ts';
 import { locationAgentsRoutes } from '../../../src/service/agents/routes.ts';
 import { createApiKeys } from '../../../src/service/api-keys/api-keys.ts';
 import type { Store } from '../../../src/service/database/store.ts';
-import type { Role } from '../../../src/service/http/access/authenticator.ts';
 import { NO_COUNTS } from '../../../src/service/http/metrics.ts';
 import { createLocationKeys } from '../../../src/service/private-locations/location-keys.ts';
 import type { PollResponse } from '../../../src/wire/v1/poll.ts';

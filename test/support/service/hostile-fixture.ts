@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll } from 'vitest';
+import type { Role } from '../../../src/model/enums.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
 import type { Store } from '../../../src/service/database/store.ts';
-import type { Role } from '../../../src/service/http/access/authenticator.ts';
 import { openArtifactStore } from '../../../src/service/object-store/artifacts-config.ts';
 import { type DatabaseKind, openMigratedStore } from '../database/databases.ts';
 import { type Contents, contentsOf, idsOf, strayRows } from '../hostile/database-contents.ts';

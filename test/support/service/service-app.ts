@@ -4,12 +4,12 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { type Handbook, loadHandbook } from '../../../src/handbook/handbook.ts';
+import type { Role } from '../../../src/model/enums.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import {
   type Authenticator,
   type Caller,
   hashOfKey,
-  type Role,
 } from '../../../src/service/http/access/authenticator.ts';
 import { Site } from '../../../src/service/http/access/site.ts';
 import { type AppParts, buildApp } from '../../../src/service/http/app.ts';

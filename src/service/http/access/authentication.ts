@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Role } from '../../../model/enums.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { badToken, forbidden, notSignedIn, ServiceError } from '../../errors.ts';
@@ -10,7 +11,6 @@ import {
   covers,
   type KeyHolders,
   keyHashOf,
-  type Role,
   type SignedIn,
   tokenHashOf,
 } from './authenticator.ts';

@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
-
-/** In ascending order: each role may also do all that lower ones may. */
-export const ROLES = ['read', 'run', 'write', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
+import { ROLES, type Role } from '../../../model/enums.ts';
 
 /** Who makes a request: an API key, or a user who is signed in. */
 export type Principal =

@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify';
-import { ROLES, type Role } from './authenticator.ts';
+import { ROLES, type Role } from '../../../model/enums.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

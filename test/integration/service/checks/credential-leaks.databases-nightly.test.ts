@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Role } from '../../../../src/service/http/access/authenticator.ts';
+import type { Role } from '../../../../src/model/enums.ts';
 import { decryptCredentials } from '../../../../src/service/secrets/credential-sealing.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
 import type { Answer } from '../../../support/hostile/request-sender.ts';

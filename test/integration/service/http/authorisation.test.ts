@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ROLES, type Role } from '../../../../src/service/http/access/authenticator.ts';
+import { ROLES, type Role } from '../../../../src/model/enums.ts';
 import { asPage, makeUser } from '../../../support/hostile/account-user.ts';
 import type { FullAccount } from '../../../support/hostile/full-account.ts';
 import { ownIds } from '../../../support/hostile/path-parameters.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Role } from '../../../../src/model/enums.ts';
 import { apiRoutes } from '../../../../src/service/api-routes.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
 import { unavailable } from '../../../../src/service/errors.ts';
-import type { Role } from '../../../../src/service/http/access/authenticator.ts';
 import { databases } from '../../../support/database/databases.ts';
 import type { FakeClock } from '../../../support/fake-clock.ts';
 import { type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
