@@ -33,6 +33,7 @@ class FaultAgent {
   variables: readonly string[] = [];
   done: readonly string[] = [];
   concurrency = 100;
+  #process = 1;
   #epoch = 0;
   #revision = 0;
 
@@ -48,7 +49,7 @@ class FaultAgent {
       '/agent/v1/poll',
       {
         agentId: this.id,
-        instanceId: `${this.id}-1`,
+        instanceId: `${this.id}-${this.#process}`,
         version: '1.2.3',
         capabilities: CAPABILITIES,
         concurrency: this.concurrency,
@@ -80,6 +81,14 @@ class FaultAgent {
       }
       if (!hasReceived()) throw new Error(`${this.id} never received that ${what}`);
     });
+  }
+
+  /** Killed before its checks were on disk: its next process knows its id alone. */
+  restart(): void {
+    this.#process += 1;
+    this.#epoch = 0;
+    this.#revision = 0;
+    this.checks.clear();
   }
 
   async release(): Promise<void> {
@@ -161,6 +170,8 @@ export const agentsScenario: Scenario = {
       share(...agents).join() === ids.join();
     return async () => {
       await one.pollUntil('it has all checks', () => isShared(IDS, one));
+      one.restart();
+      await one.pollUntil('its next process has them, too', () => isShared(IDS, one));
       await two.pollUntil('it has some checks', () => two.checks.size > 0);
       await one.pollUntil('the other one has some', () => isShared(IDS, one, two));
       one.concurrency = 101;
