@@ -14,14 +14,20 @@ export interface Follower {
   /** The position before which it has everything. */
   position: ListPosition;
   readonly onEvents: (events: readonly FollowedEvent[]) => void;
-  /** Called between two batches of earlier events: the next is read when it resolves. */
-  readonly onBatch: () => Promise<void>;
+  /**
+   * Called after each batch of earlier events. Resolves when the client has taken what it was given; null
+   * if it has already.
+   */
+  readonly onBatch: () => Promise<void> | null;
 }
 
 interface Following {
   readonly follower: Follower;
-  /** Events that arrived while it reads earlier ones; null once it has these. */
-  waiting: FollowedEvent[] | null;
+  /**
+   * Events that arrived while it reads earlier ones; null once it has these. Not kept while its client
+   * takes a batch, since they are read again afterwards.
+   */
+  waiting: FollowedEvent[] | 'read again' | null;
 }
 
 interface Account {
@@ -109,23 +115,29 @@ export class EventHub {
     };
     signal.addEventListener('abort', end, { once: true });
     if (signal.aborted) end();
+    let waiting: FollowedEvent[] = [];
     try {
-      for (let isFull = true; isFull && !signal.aborted; ) {
+      for (let isBehind = true; isBehind && !signal.aborted; ) {
         // What waits was settled before this read, which finds it.
-        following.waiting = [];
+        waiting = [];
+        following.waiting = waiting;
         const found = await eventsAfter(this.#store, [{ accountId, ...follower.position }], BATCH);
         const settled = found.filter(({ isSettled }) => isSettled);
         give(follower, settled);
-        isFull = settled.length === BATCH;
-        if (isFull) await follower.onBatch();
+        isBehind = settled.length === BATCH;
+        const taken = follower.onBatch();
+        if (taken === null) continue;
+        // What comes meanwhile does not make it a slow client: the batch may be long.
+        following.waiting = 'read again';
+        await taken;
+        isBehind = true;
       }
     } catch (error) {
       end();
       throw error;
     }
-    const { waiting } = following;
     following.waiting = null;
-    give(follower, waiting ?? []);
+    give(follower, waiting);
     account.position ??= follower.position;
     this.#wake([accountId]);
   }
@@ -158,7 +170,7 @@ export class EventHub {
       account.position = positionOf(last);
       for (const { follower, waiting } of account.followings) {
         if (waiting === null) give(follower, settled);
-        else waiting.push(...settled);
+        else if (waiting !== 'read again') waiting.push(...settled);
       }
     }
     return hasGiven;

@@ -150,8 +150,11 @@ function formatted(found: FollowedEvent, format: Cursors['format']): string {
   return `id: ${id}\nevent: ${found.kind}\ndata: ${JSON.stringify(present(found))}\n\n`;
 }
 
-/** Resolves when the client has read what was sent, or the signal aborts. */
-async function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
-  if (!raw.writableNeedDrain || signal.aborted) return;
-  await once(raw, 'drain', { signal }).catch(() => {});
+/** Resolves when the client has read what was sent, or the signal aborts; null if it has already. */
+function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> | null {
+  if (!raw.writableNeedDrain || signal.aborted) return null;
+  return once(raw, 'drain', { signal }).then(
+    () => {},
+    () => {},
+  );
 }

@@ -119,9 +119,9 @@ class EventClient {
     return client;
   }
 
-  /** The first so many events. */
+  /** The first so many events, or fewer if the stream ends before. */
   async first(count: number): Promise<readonly string[]> {
-    await this.#until(() => this.received.length >= count);
+    await this.#until(() => this.received.length >= count || this.isEnded);
     return this.received.map(({ event, data }) => `${event} ${data.resourceId}`);
   }
 
@@ -463,6 +463,29 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     expect(names).toEqual(Array.from({ length: written }, (_, number) => String(number)));
     expect(counts()).toMatchObject({ open: 0, slow: 1 });
     await rest.close();
+  });
+
+  it('come to a client that still takes many earlier ones, which is no slow client', async () => {
+    const record = async (from: number, to: number): Promise<void> => {
+      await first().store.query(
+        `select record_event($1, 'check.updated', n::text, jsonb_build_object('text', repeat('x', 50000)))
+         from generate_series($2::int, $3::int) n`,
+        [accountId, from, to],
+      );
+    };
+    await record(0, 399);
+    const behind = await EventClient.open(first(), key, { query: '?cursor=start' });
+    behind.pause();
+    const live = await EventClient.open(first(), key);
+    await record(400, 400);
+    expect(await live.first(1)).toEqual(['check.updated 400']);
+    behind.resume();
+    await behind.first(401);
+    const names = behind.received.map(({ data }) => data.resourceId);
+    expect(names).toEqual(Array.from({ length: 401 }, (_, number) => String(number)));
+    expect(first().features.events.counts()).toMatchObject({ slow: 0 });
+    await behind.close();
+    await live.close();
   });
 
   if (kind === 'postgres')
