@@ -30,6 +30,11 @@ const FOR_THE_FIRST_USER = 'asked until there is a user, by one transaction';
 /** Called in the first run of a scenario and in no later one: it makes what then exists. */
 const ONCE: ReadonlySet<string> = new Set(['query results/partitions.sql.ts ensure']);
 
+/** Made by a loop only if no request was earlier, so perhaps not in every run. */
+const PERHAPS: ReadonlySet<string> = new Set([
+  'results/statuses/outdated-states.sql.ts lockOutdatedStates',
+]);
+
 /** Operations that no scenario reaches, with the reason. */
 const WITH_KEY = 'asked only for requests with an Idempotency-Key, which no scenario sends';
 const NOT_REACHED: Readonly<Record<string, string>> = {
@@ -137,7 +142,7 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
     it.skipIf(ONLY !== '')('every store operation was called and failed', () => {
       const through = new Set(campaigns.flatMap((each) => [...each.through]));
       const all = allOperations();
-      const missing = all.filter((operation) => !through.has(operation));
+      const missing = all.filter((operation) => !through.has(operation) && !PERHAPS.has(operation));
       const expected = new Set([...Object.keys(NOT_REACHED), ...NOT_REACHED_ON[kind]]);
       expect(new Set(missing)).toEqual(expected);
       const chosen = new Set(campaigns.flatMap((each) => [...each.chosen]));
@@ -145,7 +150,9 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
       const notHit = [...chosen].filter((name) => !hit.has(name));
       const operations = new Set([...hit].map(operationIn));
       const never = notHit.map(operationIn).filter((operation) => !operations.has(operation));
-      expect(never.filter((operation) => !ONCE.has(operation))).toEqual([]);
+      const mustBeHit = (operation: string): boolean =>
+        !ONCE.has(operation) && !PERHAPS.has(operation.replace(/^\w+ /, ''));
+      expect(never.filter(mustBeHit)).toEqual([]);
       // A loop's call may come one iteration later in the next run.
       expect(notHit.length, notHit.join(', ')).toBeLessThanOrEqual(chosen.size * MAX_NOT_HIT);
       const sum = (of: (each: Campaign) => number): number =>
