@@ -82,15 +82,18 @@ const header = keyValue.superRefine(({ key, value }, context) => {
   }
 });
 
+const followRedirects = z
+  .boolean()
+  .default(true)
+  .describe('Whether redirects are followed, at most 10.');
+const skipSSL = z.boolean().default(false).describe('Whether any server certificate is accepted.');
+
 export const urlRequestSchema = z
   .strictObject({
     url,
     method: z.literal('GET').default('GET').describe('The HTTP method, always GET.'),
-    followRedirects: z
-      .boolean()
-      .default(true)
-      .describe('Whether redirects are followed, at most 10.'),
-    skipSSL: z.boolean().default(false).describe('Whether any server certificate is accepted.'),
+    followRedirects,
+    skipSSL,
     ipFamily,
     assertions: assertionsOf(ASSERTION_SOURCES.URL),
   })
@@ -128,11 +131,8 @@ export const apiRequestSchema = z
       .describe(
         'Credentials as {username, password}. The password is returned as ********; if it is empty, the username is.',
       ),
-    followRedirects: z
-      .boolean()
-      .default(true)
-      .describe('Whether redirects are followed, at most 10.'),
-    skipSSL: z.boolean().default(false).describe('Whether any server certificate is accepted.'),
+    followRedirects,
+    skipSSL,
     ipFamily,
     assertions: assertionsOf(ASSERTION_SOURCES.API),
   })

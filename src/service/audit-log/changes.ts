@@ -21,9 +21,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_DEPTH = 4;
 const MAX_FIELDS = 100;
-/** Of the JSON of one value. */
+/** Maximum length of the JSON of one value. */
 const MAX_VALUE_CHARS = 1_000;
-/** Of the JSON of all changes. */
+/** Maximum length of the JSON of all changes of an entry. */
 const MAX_CHANGES_CHARS = 16_000;
 const CUT = '… (cut)';
 

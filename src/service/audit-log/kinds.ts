@@ -50,7 +50,6 @@ export const AUDIT_ACTIONS = [
   'sign-out',
   'sign-out-everywhere',
   'password-change',
-  'password-reset',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

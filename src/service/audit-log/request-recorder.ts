@@ -78,7 +78,7 @@ function actionOf(before: object | null, after: object | null): AuditAction {
   return after === null ? 'delete' : 'update';
 }
 
-/** Of a resource that a transaction returns, alone or beside a secret. */
+/** The id of the resource that a transaction returns, alone or beside a secret; null if there is none. */
 function createdId(result: unknown, idName: string): string | number | null {
   const parts = [result, ...Object.values(Object(result) as object)].map(
     (part) => Object(part) as Readonly<Record<string, unknown>>,
