@@ -52,7 +52,11 @@ interface Condition {
   readonly healthy: number;
   readonly starve: (agent: StarvedAgent, memory: OwnMemory | null) => void;
   readonly hasOwnMemory?: true;
+  /** The command that runs the agent's program. Default: Node. */
+  readonly node?: readonly string[];
 }
+
+const STALLS = new URL('support/starvation/stalls.mjs', import.meta.url).href;
 
 const CONDITIONS: Readonly<Record<string, Condition>> = {
   'a quota of 5 %': { cpu: 0, healthy: 120, starve: (agent) => limitCpu(agent, 5) },
@@ -66,6 +70,12 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
     starve: (_, memory) => memory?.press(),
     hasOwnMemory: true,
   },
+  'an event loop that stalls every 30 s': {
+    cpu: 0,
+    healthy: 48,
+    starve: () => {},
+    node: [process.execPath, '--import', STALLS],
+  },
 };
 
 it.skipIf(lacks !== null)(
@@ -74,10 +84,10 @@ it.skipIf(lacks !== null)(
   async () => {
     const targets = await startTargets();
     const starved: Starved[] = [];
-    for (const [name, { cpu, healthy, starve, hasOwnMemory }] of Object.entries(CONDITIONS)) {
+    for (const [name, { cpu, healthy, starve, hasOwnMemory, node }] of Object.entries(CONDITIONS)) {
       const checks = starvationChecks(targets.ports, healthy);
       const memory = hasOwnMemory ? makeOwnMemory() : null;
-      const agent = await startAgent(checks, cpu, memory?.node);
+      const agent = await startAgent(checks, cpu, memory?.node ?? node);
       starve(agent, memory);
       starved.push({ name, agent, checks, fromMs: Date.now(), answerMs: [] });
     }
