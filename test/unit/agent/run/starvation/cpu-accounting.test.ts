@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { readCpuAccount } from '../../../../../src/agent/run/starvation/cpu-accounting.ts';
 import { makeTestFolder } from '../../../../support/process/test-folder.ts';
+import { LIMITED_CONTAINER, LIMITED_POD } from './cgroup-v2-recordings.ts';
 
 const STAT = `cpu  100 0 50 900 0 0 0 40 0 0
 cpu0 50 0 25 450 0 0 0 20 0 0
@@ -19,43 +20,21 @@ function machine(files: Readonly<Record<string, string>>): string {
   return root;
 }
 
-/** cpu.stat of cgroup v2, with the lines that kernel 6 has. */
-function v2(throttledMicros: number): string {
-  return `usage_usec 51234567
-user_usec 41234567
-system_usec 10000000
-nice_usec 0
-core_sched.force_idle_usec 0
-nr_periods 1200
-nr_throttled 800
-throttled_usec ${throttledMicros}
-nr_bursts 0
-burst_usec 0
-`;
-}
+it('reads the pauses of cgroup v2', () => {
+  expect(readCpuAccount(machine(LIMITED_CONTAINER)).throttledMs).toBeCloseTo(7469.423, 3);
+});
 
-const V2_MOUNT =
-  '31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup rw,nsdelegate,memory_recursiveprot\n';
-
-it('reads the pauses of cgroup v2, also of a cgroup above', () => {
-  const root = machine({
-    'proc/self/cgroup': '0::/kubepods/pod1/agent\n',
-    'proc/self/mountinfo': V2_MOUNT,
-    'sys/fs/cgroup/kubepods/pod1/agent/cpu.stat': v2(1_000_000),
-    'sys/fs/cgroup/kubepods/pod1/cpu.stat': v2(75_500_000),
-    'sys/fs/cgroup/kubepods/cpu.stat': v2(0),
-    'sys/fs/cgroup/cpu.stat': 'usage_usec 51234567\nuser_usec 41234567\nsystem_usec 10000000\n',
-  });
-  expect(readCpuAccount(root).throttledMs).toBe(75_500);
+it('reads the pauses of a cgroup above in cgroup v2', () => {
+  expect(readCpuAccount(machine(LIMITED_POD)).throttledMs).toBeCloseTo(7465.27, 3);
 });
 
 it('reads the pauses in a container, which sees its own cgroup as the root', () => {
   const root = machine({
     'proc/self/cgroup': '0::/\n',
-    'proc/self/mountinfo': V2_MOUNT,
-    'sys/fs/cgroup/cpu.stat': v2(2_000_000),
+    'proc/self/mountinfo': LIMITED_CONTAINER['proc/self/mountinfo'],
+    'sys/fs/cgroup/cpu.stat': LIMITED_CONTAINER['sys/fs/cgroup/kubepods.slice/pod1/agent/cpu.stat'],
   });
-  expect(readCpuAccount(root).throttledMs).toBe(2000);
+  expect(readCpuAccount(root).throttledMs).toBeCloseTo(7469.423, 3);
 });
 
 it('reads those of cgroup v1, in a mount of part of the tree', () => {
