@@ -8,6 +8,7 @@ export const INCIDENT_SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as c
 export type IncidentSeverity = (typeof INCIDENT_SEVERITIES)[number];
 
 const MAX_SERVICES = 100;
+const MAX_POST_MORTEM_BYTES = 64 * 1024;
 
 /** The writable fields of an update of an incident of status pages. */
 export const pageIncidentUpdateSchema = incidentUpdateSchema.extend({
@@ -33,6 +34,23 @@ export const pageIncidentChangesSchema = z.strictObject({
     .default([])
     .describe(
       'The ids of the affected services. The incident appears on the pages that contain one of them.',
+    ),
+  isDraft: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether only the account sees the incident: on no page, in no state, and nobody is notified. Once published, it cannot become a draft again.',
+    ),
+  postMortem: z
+    .string()
+    .min(1)
+    .refine((text) => Buffer.byteLength(text) <= MAX_POST_MORTEM_BYTES, {
+      error: 'must have at most 64 KiB',
+    })
+    .nullable()
+    .default(null)
+    .describe(
+      'What happened and why, in Markdown of at most 64 KiB. Readers see it once the incident is resolved.',
     ),
 });
 export type PageIncidentFields = z.infer<typeof pageIncidentChangesSchema>;

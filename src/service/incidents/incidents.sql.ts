@@ -1,6 +1,6 @@
 import type { AccountKey } from '../database/account-key.ts';
 import { readList } from '../database/lists.ts';
-import type { AccountRange } from '../database/page-entries.ts';
+import type { AccountRange, PageEntry } from '../database/page-entries.ts';
 import type { Param, Sql } from '../database/store.ts';
 import type { IncidentTables } from './tables.sql.ts';
 import {
@@ -130,25 +130,32 @@ export async function lockIncident(
   return rows.length > 0;
 }
 
-/** Oldest first, each with its first update. */
-export async function listIncidents<Fields>(
+/** The ids of a page of incidents, oldest first. */
+export async function listIncidentEntries(
   sql: Sql,
   tables: IncidentTables,
   { accountId, ...range }: AccountRange,
-): Promise<readonly StoredIncident<Fields>[]> {
+): Promise<readonly PageEntry<string>[]> {
   const list = {
-    columns: 'id',
+    columns: `id, ${tables.bytes} as bytes`,
     from: tables.incidents,
     where: 'account_id = $1',
     params: [accountId],
     order: 'n',
   };
-  // First the ids: PostgreSQL would read the updates of all incidents before the listed ones, too.
-  const listed = await readList<{ id: string }>(sql, list, range);
+  return readList<PageEntry<string>>(sql, list, range);
+}
+
+/** Those of the incidents that still exist, in the order of the ids, each with its first update. */
+export async function findIncidents<Fields>(
+  sql: Sql,
+  tables: IncidentTables,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
+): Promise<readonly StoredIncident<Fields>[]> {
   const rows = await sql.query<IncidentRow<Fields>>(
     `${selectIncidents(tables, 'first')} where i.account_id = $1 and i.id = any($2::text[])
      order by array_position($2::text[], i.id)`,
-    [accountId, listed.map(({ id }) => id)],
+    [accountId, ids],
   );
   return rows.map(readIncident);
 }

@@ -6,13 +6,14 @@ import { notFound } from '../errors.ts';
 import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
-import { type Page, rangeOf } from '../http/resources/paging.ts';
+import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import {
   type Columns,
   deleteIncident,
   findIncident,
+  findIncidents,
   insertIncident,
-  listIncidents,
+  listIncidentEntries,
   lockIncident,
   type StoredIncident,
   updateIncident,
@@ -56,6 +57,12 @@ export interface IncidentKind<Fields, Body extends object> {
   readonly columnsOfNew?: (updates: readonly UpdateFields[]) => Columns;
   /** Where the caller gives `services`. @throws ServiceError 400 where one does not exist */
   readonly saveServices?: (tx: Sql, incident: AccountKey, fields: Body) => Promise<void>;
+  /** After an update is saved. @throws ServiceError to undo it */
+  readonly updated?: (
+    tx: Sql,
+    incident: AccountKey,
+    change: { readonly before: Fields; readonly after: Body; readonly atMs: number },
+  ) => Promise<void>;
 }
 
 /** Incidents of one kind: src/service/README.md, "Status pages and incidents". */
@@ -67,8 +74,8 @@ export interface Incidents<Fields> {
     key: AccountKey,
     query: { readonly includeAllIncidentUpdates: boolean },
   ): Promise<StoredIncident<Fields>>;
-  /** Oldest first, each with its first update. */
-  list(accountId: string, page: Page): Promise<readonly StoredIncident<Fields>[]>;
+  /** Oldest first, each with its first update, in slices. */
+  list(accountId: string, page: Page): AsyncGenerator<readonly StoredIncident<Fields>[]>;
   /** Each given field replaces the stored one as a whole. `updates` changes its updates. */
   update(
     key: AccountKey,
@@ -123,8 +130,9 @@ export function createIncidents<Fields, Body extends object>(
       return find(store, key, includeAllIncidentUpdates ? 'all' : 'first');
     },
 
-    list(accountId, page) {
-      return listIncidents(store, tables, { accountId, ...rangeOf(page) });
+    async *list(accountId, page) {
+      const entries = await listIncidentEntries(store, tables, { accountId, ...rangeOf(page) });
+      yield* inSlices(entries, (ids) => findIncidents<Fields>(store, tables, { accountId, ids }));
     },
 
     update({ accountId, id }, input, precondition) {
@@ -138,7 +146,9 @@ export function createIncidents<Fields, Body extends object>(
         const fields = validBody(schemas.changes, { ...kind.bodyOf(stored), ...given });
         if (given.services !== undefined) await kind.saveServices?.(tx, key, fields);
         const columns = kind.columnsOf(fields);
-        await updateIncident(tx, tables, { ...key, columns, updatedAtMs: clock.wallMs() });
+        const atMs = clock.wallMs();
+        await updateIncident(tx, tables, { ...key, columns, updatedAtMs: atMs });
+        await kind.updated?.(tx, key, { before: stored, after: fields, atMs });
         return find(tx, key, 'all');
       });
     },

@@ -11,7 +11,7 @@ import {
   type StoredIncident,
   selectIncidents,
 } from './incidents.sql.ts';
-import { PAGE_TABLES } from './tables.sql.ts';
+import { OPEN_PAGE_TABLES } from './tables.sql.ts';
 
 export type StoredPageFields = Readonly<PageIncidentFields> & {
   readonly lastUpdateStatus: IncidentStatus;
@@ -35,7 +35,22 @@ export async function replaceIncidentServices(
   );
 }
 
-/** The ids of the oldest open incidents that name the service. */
+/** Gives the updates of a draft that is published the time that readers see. */
+export async function publishUpdates(
+  sql: Sql,
+  { accountId, id, atMs }: AccountKey & { readonly atMs: number },
+): Promise<void> {
+  await sql.query(
+    `update status_page_incident_updates set public_at = $3::timestamptz
+     where account_id = $1 and incident_id = $2 and public_at is null`,
+    [accountId, id, new Date(atMs)],
+  );
+}
+
+/**
+ * The ids of the oldest open incidents that name the service. Drafts, too: published later, they
+ * would be on no page.
+ */
 export async function openIncidentsNaming(
   sql: Sql,
   {
@@ -54,7 +69,10 @@ export async function openIncidentsNaming(
   return rows.map(({ id }) => id);
 }
 
-/** The open incidents that name a service of the page, newest first, each with its first update. */
+/**
+ * The open incidents that name a service of the page and are no drafts, newest first, each with its
+ * first update.
+ */
 export async function openIncidentsOfPage(
   sql: Sql,
   {
@@ -64,8 +82,8 @@ export async function openIncidentsOfPage(
   }: { readonly accountId: string; readonly pageId: string; readonly limit: number },
 ): Promise<readonly StoredPageIncident[]> {
   const rows = await sql.query<IncidentRow<StoredPageFields>>(
-    `${selectIncidents(PAGE_TABLES, 'first')}
-     where i.account_id = $1 and i.last_update_status <> 'RESOLVED' and exists (
+    `${selectIncidents(OPEN_PAGE_TABLES, 'first')}
+     where i.account_id = $1 and i.last_update_status <> 'RESOLVED' and not i.is_draft and exists (
        select 1 from status_page_incident_services s
        join status_page_card_services l
          on l.account_id = s.account_id and l.service_id = s.service_id
@@ -77,7 +95,10 @@ export async function openIncidentsOfPage(
   return rows.map(readIncident);
 }
 
-/** The severities of the open incidents by service. A service without one is not in the map. */
+/**
+ * The severities of the open incidents that are no drafts, by service. A service without one is not in
+ * the map.
+ */
 export async function severitiesOfPage(
   sql: Sql,
   { accountId, pageId }: { readonly accountId: string; readonly pageId: string },
@@ -86,7 +107,8 @@ export async function severitiesOfPage(
     `select s.service_id as id, array_agg(distinct i.severity) as severities
      from status_page_incidents i
      join status_page_incident_services s on s.account_id = i.account_id and s.incident_id = i.id
-     where i.account_id = $1 and i.last_update_status <> 'RESOLVED' and s.service_id in (
+     where i.account_id = $1 and i.last_update_status <> 'RESOLVED' and not i.is_draft
+       and s.service_id in (
        select l.service_id from status_page_cards c
        join status_page_card_services l on l.account_id = c.account_id and l.card_id = c.id
        where c.account_id = $1 and c.status_page_id = $2)

@@ -7,7 +7,7 @@ import {
 } from '../../model/status-page/status-page-incident.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
-import { invalid } from '../errors.ts';
+import { conflict, invalid } from '../errors.ts';
 import { requireServices } from '../status-pages/named-services.ts';
 import {
   createIncidents,
@@ -15,7 +15,11 @@ import {
   type Incidents,
   type IncidentsParts,
 } from './incidents.ts';
-import { replaceIncidentServices, type StoredPageFields } from './page-incidents.sql.ts';
+import {
+  publishUpdates,
+  replaceIncidentServices,
+  type StoredPageFields,
+} from './page-incidents.sql.ts';
 import { PAGE_TABLES } from './tables.sql.ts';
 import { deleteIncidentsOfChecks } from './trigger.sql.ts';
 
@@ -48,8 +52,19 @@ export const pageIncidents = {
   },
   responseOnly: ['lastUpdateStatus', 'incidentUpdates', 'created_at', 'updated_at'],
   minUpdates: 1,
-  bodyOf: ({ name, severity, services }) => ({ name, severity, services: [...services] }),
-  columnsOf: ({ name, severity }) => ({ name, severity }),
+  bodyOf: ({ name, severity, services, isDraft, postMortem }) => ({
+    name,
+    severity,
+    services: [...services],
+    isDraft,
+    postMortem,
+  }),
+  columnsOf: ({ name, severity, isDraft, postMortem }) => ({
+    name,
+    severity,
+    is_draft: isDraft,
+    post_mortem: postMortem,
+  }),
   columnsOfNew: (updates) => ({
     last_update_status: updates.at(-1)?.status ?? ('INVESTIGATING' satisfies IncidentStatus),
   }),
@@ -57,6 +72,15 @@ export const pageIncidents = {
     const problems = await requireServices(tx, accountId, [{ path: ['services'], ids: services }]);
     if (problems.length > 0) throw invalid(problems);
     await replaceIncidentServices(tx, { accountId, id, serviceIds: services });
+  },
+  async updated(tx, key, { before, after, atMs }) {
+    if (before.isDraft === after.isDraft) return;
+    if (after.isDraft) {
+      throw conflict(
+        'The incident is published: readers have seen it, so it cannot become a draft again. Resolve it, or delete it',
+      );
+    }
+    await publishUpdates(tx, { ...key, atMs });
   },
 } satisfies IncidentKind<StoredPageFields, PageIncidentFields>;
 

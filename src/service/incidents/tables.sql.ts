@@ -1,3 +1,5 @@
+import { bytesOf } from '../database/page-entries.ts';
+
 /** What the statements of both kinds of incidents do not share. */
 export interface IncidentTables {
   readonly incidents: string;
@@ -5,28 +7,43 @@ export interface IncidentTables {
   readonly updates: string;
   /** Select list of the fields that only this kind has, for the incident `i`. */
   readonly fields: string;
+  /** An expression for about the size of an incident with its first update. */
+  readonly bytes: string;
   /** Assignments to the incident `i`, beside updated_at, after a change of its updates. */
   readonly afterUpdates: string;
 }
+
+/** About the size of an incident with its first update. */
+const USUAL_BYTES = 8_192;
+/** Of incidents of status pages, without the longest one. */
+const PAGE_FIELDS = `i.severity, i.is_draft, i.last_update_status, array(
+      select s.service_id from status_page_incident_services s
+      where s.account_id = i.account_id and s.incident_id = i.id order by s.position
+    ) as services`;
 
 export const DASHBOARD_TABLES: IncidentTables = {
   incidents: 'incidents',
   updates: 'incident_updates',
   fields: 'i.impact, i.dashboard_id, i.started_at, i.stopped_at',
+  bytes: `${USUAL_BYTES}`,
   afterUpdates: '',
 };
 
 export const PAGE_TABLES: IncidentTables = {
   incidents: 'status_page_incidents',
   updates: 'status_page_incident_updates',
-  fields: `i.severity, i.last_update_status, array(
-      select s.service_id from status_page_incident_services s
-      where s.account_id = i.account_id and s.incident_id = i.id order by s.position
-    ) as services`,
+  fields: `${PAGE_FIELDS}, i.post_mortem`,
+  bytes: `${USUAL_BYTES} + coalesce(${bytesOf('post_mortem')}, 0)`,
   // After RESOLVED, the check that opened the incident changes it no longer.
   afterUpdates: `, (last_update_status, follows_check) = (
       select u.status, i.follows_check and u.status <> 'RESOLVED'
       from status_page_incident_updates u
       where u.account_id = i.account_id and u.incident_id = i.id order by u.n desc limit 1
     )`,
+};
+
+/** For readers of pages, who see no post-mortem while an incident is open. */
+export const OPEN_PAGE_TABLES: IncidentTables = {
+  ...PAGE_TABLES,
+  fields: `${PAGE_FIELDS}, null::text as post_mortem`,
 };

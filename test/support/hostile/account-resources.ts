@@ -102,6 +102,7 @@ async function makePages(ask: AskAs, { mark, prefix, serviceId }: ResourceParts)
     name: mark,
     severity: 'MINOR',
     services: [serviceId],
+    postMortem: mark,
     incidentUpdates,
   });
   const incident = await ask('POST', '/v1/incidents', {

@@ -77,6 +77,8 @@ const BODIES: Readonly<Record<string, Make>> = {
     name: 'An incident',
     severity: 'MINOR',
     services: [ids.service],
+    isDraft: false,
+    postMortem: '# What happened',
     ...(isNew ? { incidentUpdates: [UPDATE] } : {}),
   }),
   '/v1/status-pages/incidents/:incidentId/incident-updates': () => UPDATE,

@@ -30,6 +30,8 @@ const BY_PATH: readonly (readonly [path: RegExp, fields: Readonly<Record<string,
   [/^\/v1\/alert-channels/, { url: () => values(NOWHERE), key: () => values('x-a', 'accept') }],
   [/^\/v1\/private-locations/, { slug: () => fresh('place') }],
   [/^\/v1\/status-pages(\/\{statusPageId\})?$/, { url: () => fresh('page') }],
+  // A published incident cannot become a draft again.
+  [/^\/v1\/status-pages\/incidents\/\{incidentId\}$/, { isDraft: () => values(false) }],
   [/^\/v1\/snippets/, { name: () => fresh('snippet') }],
   [/^\/v1\/variables/, { key: () => fresh('KEY_') }],
   [

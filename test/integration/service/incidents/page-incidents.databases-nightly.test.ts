@@ -57,6 +57,8 @@ describe.each(databases)('on %s', (kind) => {
         name: HOSTILE,
         severity: 'MAJOR',
         services: [mail, shop],
+        isDraft: false,
+        postMortem: null,
         lastUpdateStatus: 'INVESTIGATING',
         incidentUpdates: [
           {
@@ -122,6 +124,9 @@ describe.each(databases)('on %s', (kind) => {
       ],
       [{ lastUpdateStatus: 'RESOLVED' }, 'body.lastUpdateStatus'],
       [{ impact: 'MINOR' }, 'body.impact'],
+      [{ isDraft: null }, 'body.isDraft'],
+      [{ postMortem: '' }, 'body.postMortem'],
+      [{ postMortem: 'ü'.repeat(32 * 1024 + 1) }, 'body.postMortem must have at most 64 KiB'],
     ])('refuse %j', async (fields, path) => {
       const { mine } = service();
       const refused = await mine.post(PATH, incident(fields));
@@ -330,6 +335,94 @@ describe.each(databases)('on %s', (kind) => {
         expect((await runner.delete(each)).status).toBe(403);
       }
       expect((await runner.post(`${path}/incident-updates`, FIRST)).status).toBe(403);
+    });
+
+    it('have a post-mortem of up to 64 KiB, alone and in lists, until it is taken away', async () => {
+      const { mine } = service();
+      const postMortem = `# Why\n\n${'ü'.repeat(32 * 1024 - 4)}`;
+      const path = await open(mine, { postMortem });
+      expect((await mine.get(path)).json.postMortem).toBe(postMortem);
+      for (let made = 1; made < 100; made += 1) await open(mine, { postMortem });
+      const { json: listed } = await mine.get(`${PATH}?limit=100`);
+      expect(listed.map(({ postMortem = '' }) => postMortem)).toEqual(
+        Array.from({ length: 100 }, () => postMortem),
+      );
+      expect((await mine.patch(path, { name: 'Slower' })).json.postMortem).toBe(postMortem);
+      expect((await mine.patch(path, { postMortem: null })).json.postMortem).toBeNull();
+    });
+
+    it('are seen by no reader of a page as drafts, and at the time when they are published', async () => {
+      const { mine, clock } = service();
+      pages += 1;
+      const { json: page } = await mine.post(PAGES, {
+        name: 'Status',
+        url: `drafts-${pages}`,
+        cards: [{ name: 'A', services: [shop] }],
+      });
+      const summary = async () => (await mine.get(`${PAGES}/${page.id}/summary`)).json;
+      const own = '2025-12-31T00:00:00.000Z';
+      const path = await open(mine, {
+        isDraft: true,
+        severity: 'CRITICAL',
+        postMortem: '# Why',
+        incidentUpdates: [FIRST, { ...FIRST, publicIncidentUpdateDate: own }],
+      });
+      const { json: draft } = await mine.get(`${path}${ALL}`);
+      expect(draft.isDraft).toBe(true);
+      expect((await mine.get(PATH)).json[0].isDraft).toBe(true);
+      expect(await summary()).toMatchObject({ state: 'OPERATIONAL', incidents: [] });
+      clock.spend(60_000);
+      await mine.post(`${path}/incident-updates`, { status: 'IDENTIFIED', description: 'Found' });
+      expect(await summary()).toMatchObject({ state: 'OPERATIONAL', incidents: [] });
+      clock.spend(60_000);
+      const now = new Date(clock.wallMs()).toISOString();
+      const published = await mine.patch(path, { isDraft: false });
+      expect(published.json).toMatchObject({
+        isDraft: false,
+        created_at: draft.created_at,
+        incidentUpdates: [
+          { publicIncidentUpdateDate: now },
+          { publicIncidentUpdateDate: own },
+          { publicIncidentUpdateDate: now, status: 'IDENTIFIED' },
+        ],
+      });
+      const seen = await summary();
+      expect(seen).toMatchObject({
+        state: 'MAJOR_OUTAGE',
+        cards: [{ services: [{ state: 'MAJOR_OUTAGE' }] }],
+        // Readers see it once the incident is resolved.
+        incidents: [{ name: 'Slow', postMortem: null }],
+      });
+    });
+
+    it('keep their times when a published one is written again', async () => {
+      const { mine, clock } = service();
+      const path = await open(mine);
+      clock.spend(1000);
+      const { json: before } = await mine.get(`${path}${ALL}`);
+      const { json: after } = await mine.put(path, { ...before, isDraft: false });
+      expect(after.incidentUpdates).toEqual(before.incidentUpdates);
+    });
+
+    it.each(['put', 'patch'] as const)(
+      'are no drafts again by %s once published',
+      async (method) => {
+        const { mine } = service();
+        const path = await open(mine);
+        const { json: before } = await mine.get(`${path}${ALL}`);
+        const refused = await mine[method](path, { isDraft: true, name: 'Hidden' });
+        expect(refused.status).toBe(409);
+        expect(refused.json.message).toContain('cannot become a draft again');
+        expect((await mine.get(`${path}${ALL}`)).json).toEqual(before);
+      },
+    );
+
+    it('prevent the deletion of their services as open drafts, too', async () => {
+      const { mine } = service();
+      const path = await open(mine, { isDraft: true });
+      expect((await mine.delete(`${SERVICES}/${shop}`)).status).toBe(409);
+      await mine.delete(path);
+      expect((await mine.delete(`${SERVICES}/${shop}`)).status).toBe(204);
     });
 
     it('determine the states of the services of a page', async () => {

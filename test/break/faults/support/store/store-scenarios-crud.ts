@@ -191,9 +191,10 @@ export function crudScenarios(identity: Identity): readonly Scenario[] {
       body: {
         name: 'Slow',
         severity: 'MAJOR',
+        isDraft: true,
         incidentUpdates: [{ status: 'INVESTIGATING', description: 'Looking' }],
       },
-      change: { name: 'Other' },
+      change: { name: 'Other', isDraft: false, postMortem: '# Why' },
       before: service,
     },
   ];
