@@ -91,6 +91,18 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          // The built program as a process, also with few descriptors.
+          name: 'cli',
+          include: ['test/system/cli/**/*.test.ts'],
+          globalSetup: [...shared.globalSetup, PGLITE],
+          testTimeout: 60_000,
+          maxWorkers: WORKERS + 1,
+          sequence: { groupOrder: 4 },
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'containers',
           include: ['test/system/containers/**/*.test.ts'],
           globalSetup: [
