@@ -74,6 +74,8 @@ import {
   createStatusPageFeatures,
   type StatusPageFeatures,
 } from './status-pages/create-feature.ts';
+import { createPageStates, type PageStates } from './status-pages/state/page-state.ts';
+import { createStatusPageSummaries, type StatusPageSummaries } from './status-pages/summary.ts';
 import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
 import type { Passwords } from './users/passwords.ts';
 import { createVariables, type Variables } from './variables/variables.ts';
@@ -109,6 +111,7 @@ export interface Features
   readonly plans: Plans;
   /** Null where users sign in by password only. */
   readonly oidc: Oidc | null;
+  readonly pageStates: PageStates;
   readonly privateLocations: PrivateLocations;
   readonly resultIntake: ResultIntake;
   readonly resultStorage: Pick<ResultStorage, 'takes'>;
@@ -117,6 +120,7 @@ export interface Features
   readonly site: Site;
   readonly snippets: Snippets;
   readonly staticIpv6s: readonly string[];
+  readonly statusPageSummaries: StatusPageSummaries;
   readonly testSessions: TestSessions;
   readonly variables: Variables;
   /** For the metrics. */
@@ -268,6 +272,7 @@ export function createFeatures(given: FeatureParts): Features {
   });
   const resultStorage = new ResultStorage(parts);
   const availability = createAvailability({ ...parts, retentionDays });
+  const pageStates = createPageStates({ ...parts, availability, outdatedStates });
   return {
     ...alertFeatures,
     ...heartbeatFeatures,
@@ -304,6 +309,7 @@ export function createFeatures(given: FeatureParts): Features {
     missedSlots,
     plans: parts.plans,
     oidc: oidcOf(parts, userFeatures),
+    pageStates,
     privateLocations: createPrivateLocations({ ...parts, proxyPasswords }),
     resultIntake: createResultIntake({
       ...parts,
@@ -321,6 +327,7 @@ export function createFeatures(given: FeatureParts): Features {
     site: new Site(parts.config.publicUrl ?? null),
     snippets: createSnippets(parts),
     staticIpv6s: parts.config.staticIpv6s,
+    statusPageSummaries: createStatusPageSummaries({ store, pageStates }),
     testSessions,
     variables,
     counts: () => ({

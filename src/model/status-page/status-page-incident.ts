@@ -82,11 +82,6 @@ const STATE_OF: Readonly<Record<IncidentSeverity, ServiceState>> = {
 
 /** The state of a service with open incidents of these severities. */
 export function stateUnder(severities: readonly IncidentSeverity[]): ServiceState {
-  return worstOf(severities.map((severity) => STATE_OF[severity]));
-}
-
-/** The worst of the states; OPERATIONAL without any. */
-export function worstOf(states: readonly ServiceState[]): ServiceState {
-  const worst = Math.max(0, ...states.map((state) => SERVICE_STATES.indexOf(state)));
-  return SERVICE_STATES[worst] ?? 'OPERATIONAL';
+  const states = severities.map((severity) => SERVICE_STATES.indexOf(STATE_OF[severity]));
+  return SERVICE_STATES[Math.max(0, ...states)] ?? 'OPERATIONAL';
 }

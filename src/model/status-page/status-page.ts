@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CHECK_ID } from '../ids.ts';
 
 const MAX_CARDS = 100;
 const MAX_CARD_SERVICES = 100;
@@ -10,11 +11,70 @@ const name = z.string().min(1).max(255);
 /** The id of a service in cards and incidents. */
 export const serviceIdSchema = z.guid();
 
-/** The writable fields of a service, a monitored component as readers of a page know it. */
+/** Of each kind: a service is one component of a page, not a fleet. */
+const MAX_SERVICE_CHECKS = 100;
+const MAX_SERVICE_TAGS = 20;
+const MAX_FAILURE_LOCATIONS = 100;
+
+export const FAILURE_RULES = ['ANY', 'ALL', 'LOCATIONS'] as const;
+export type FailureRule = (typeof FAILURE_RULES)[number];
+
+function namedOnce(item: z.ZodType<string>, what: string) {
+  return z
+    .array(item)
+    .refine((ids) => new Set(ids).size === ids.length, { error: `must name each ${what} once` });
+}
+
+/**
+ * The writable fields of a service, a monitored component as readers of a page know it. The rule between
+ * fields is in `serviceProblems`.
+ */
 export const statusPageServiceSchema = z.strictObject({
   name: name.describe('The name of the service.'),
+  checkIds: namedOnce(z.string().regex(CHECK_ID), 'check')
+    .max(MAX_SERVICE_CHECKS)
+    .default([])
+    .describe('The ids of the checks that measure the service, without heartbeats.'),
+  checkTags: namedOnce(z.string().min(1).max(255), 'tag')
+    .max(MAX_SERVICE_TAGS)
+    .default([])
+    .describe(
+      'All checks and heartbeats with one of these tags, or whose group has one, measure the service, too.',
+    ),
+  heartbeatIds: namedOnce(z.string().regex(CHECK_ID), 'heartbeat')
+    .max(MAX_SERVICE_CHECKS)
+    .default([])
+    .describe('The ids of the heartbeats that measure the service.'),
+  failureRule: z
+    .enum(FAILURE_RULES)
+    .default('ANY')
+    .describe(
+      'When the service has an outage. ANY: a check fails (a partial outage, and a major one when all fail). ALL: all checks fail; fewer degrade the service. LOCATIONS: as ANY, with checks that fail in `failureLocations` locations at once.',
+    ),
+  failureLocations: z
+    .int()
+    .min(1)
+    .max(MAX_FAILURE_LOCATIONS)
+    .nullable()
+    .default(null)
+    .describe(
+      'Required with the rule LOCATIONS, not used with others: in how many locations a check must fail at once. A check with fewer locations must fail in all of them.',
+    ),
+  showUptime: z
+    .boolean()
+    .default(true)
+    .describe('Whether pages show the availability of the last 90 days.'),
 });
 export type StatusPageService = z.infer<typeof statusPageServiceSchema>;
+
+/** Conflicts between its fields; `message` reads on after the field's name. */
+export function serviceProblems({
+  failureRule,
+  failureLocations,
+}: StatusPageService): readonly { readonly field: string; readonly message: string }[] {
+  if (failureRule !== 'LOCATIONS' || failureLocations !== null) return [];
+  return [{ field: 'failureLocations', message: 'is required with the failureRule LOCATIONS' }];
+}
 
 const LIGHT_COLORS = {
   bodyBackgroundColor: '#f8fafc',
@@ -128,8 +188,10 @@ const customDomain = z
 /** A service as a response contains it; only the id is used. */
 const namedService = z
   .strictObject({
+    ...(Object.fromEntries(
+      Object.keys(statusPageServiceSchema.shape).map((field) => [field, z.unknown().optional()]),
+    ) as Record<keyof StatusPageService, z.ZodOptional<z.ZodUnknown>>),
     id: serviceIdSchema,
-    name: z.unknown().optional(),
     accountId: z.unknown().optional(),
     created_at: z.unknown().optional(),
     updated_at: z.unknown().optional(),

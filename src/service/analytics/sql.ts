@@ -4,13 +4,13 @@ import {
   FIRST_MONDAY_MS,
   type Metric,
 } from '../../model/result/analytics.ts';
+import { readSnapshot } from '../database/read-snapshot.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { planCover } from './rollups/cover.ts';
 import {
   type AddParam,
   hasMoreSingleRuns,
   readRollUpState,
-  readSnapshot,
   rolledRunsSql,
 } from './rollups/rolled-runs.sql.ts';
 import { MEASURE_COLUMNS } from './run-metrics.sql.ts';

@@ -54,8 +54,8 @@ export const CHECK_STATE_SINCE = `case when ${IS_PAUSED} then least(c.paused_sin
   when silence.since is not null then greatest(silence.since, c.created_at)
   when ${RUN_STATE} is null then c.created_at else s.since end`;
 
-/** If a group names private locations, they replace those of its checks. */
-const LOCATIONS = `case when slugs_or_none(g.private_locations) = '[]'
+/** The locations of a check, as JSON. If its group names private locations, they replace its own. */
+export const CHECK_LOCATIONS = `case when slugs_or_none(g.private_locations) = '[]'
   then slugs_or_none(c.body -> 'privateLocations') else g.private_locations end
   || slugs_or_none(c.body -> 'locations')`;
 
@@ -78,7 +78,7 @@ export function checksMatching(filter: CheckFilter): {
   if (activated !== null) where((given) => `c.activated = ${given}::boolean`, activated);
   if (groupId !== null) where((given) => `c.group_id = ${given}::bigint`, groupId);
   if (location !== null) {
-    where((given) => `c.check_type <> 'HEARTBEAT' and (${LOCATIONS}) ? ${given}`, location);
+    where((given) => `c.check_type <> 'HEARTBEAT' and (${CHECK_LOCATIONS}) ? ${given}`, location);
   }
   return { condition: conditions.join(' and '), params };
 }

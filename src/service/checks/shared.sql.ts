@@ -1,5 +1,6 @@
 /** The statements of this feature that other features run, and their types. */
 export {
+  CHECK_LOCATIONS,
   CHECK_STATE,
   CHECK_STATE_SINCE,
   CHECK_UNKNOWN_REASON,
@@ -12,6 +13,7 @@ export {
   findCheck,
   insertCheck,
   lockCheck,
+  lockChecksShared,
   type StoredCheck,
   sealedVariablesOf,
   updateCheck,

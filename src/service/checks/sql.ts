@@ -156,6 +156,25 @@ export async function lockCheck(sql: Sql, key: AccountKey): Promise<StoredCheck 
   return readCheck(sql, key, 'for update');
 }
 
+/**
+ * Until the transaction ends, none of these checks is deleted. Call it before the lock of what names them:
+ * changes of checks lock in this order, too.
+ *
+ * @returns the types of those that exist, by id
+ */
+export async function lockChecksShared(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
+): Promise<ReadonlyMap<string, StoredCheckType>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sql.query<{ id: string; checkType: StoredCheckType }>(
+    `select id, check_type from checks where account_id = $1 and id = any($2::text[])
+     order by id for key share`,
+    [accountId, ids],
+  );
+  return new Map(rows.map(({ id, checkType }) => [id, checkType]));
+}
+
 async function readCheck(
   sql: Sql,
   { accountId, id }: AccountKey,

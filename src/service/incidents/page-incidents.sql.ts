@@ -1,8 +1,5 @@
 import type { IncidentStatus } from '../../model/status-page/incident.ts';
-import type {
-  IncidentSeverity,
-  PageIncidentFields,
-} from '../../model/status-page/status-page-incident.ts';
+import type { PageIncidentFields } from '../../model/status-page/status-page-incident.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import {
@@ -93,27 +90,4 @@ export async function openIncidentsOfPage(
     [accountId, pageId, limit],
   );
   return rows.map(readIncident);
-}
-
-/**
- * The severities of the open incidents that are no drafts, by service. A service without one is not in
- * the map.
- */
-export async function severitiesOfPage(
-  sql: Sql,
-  { accountId, pageId }: { readonly accountId: string; readonly pageId: string },
-): Promise<ReadonlyMap<string, readonly IncidentSeverity[]>> {
-  const rows = await sql.query<{ id: string; severities: readonly IncidentSeverity[] }>(
-    `select s.service_id as id, array_agg(distinct i.severity) as severities
-     from status_page_incidents i
-     join status_page_incident_services s on s.account_id = i.account_id and s.incident_id = i.id
-     where i.account_id = $1 and i.last_update_status <> 'RESOLVED' and not i.is_draft
-       and s.service_id in (
-       select l.service_id from status_page_cards c
-       join status_page_card_services l on l.account_id = c.account_id and l.card_id = c.id
-       where c.account_id = $1 and c.status_page_id = $2)
-     group by s.service_id`,
-    [accountId, pageId],
-  );
-  return new Map(rows.map(({ id, severities }) => [id, severities]));
 }

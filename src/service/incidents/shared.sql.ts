@@ -1,7 +1,7 @@
 /** The statements of this feature that other features run, and their types. */
+export { type PublicIncident, publicIncidentsSince, publicUpdatesOf } from './history.sql.ts';
 export {
   openIncidentsNaming,
   openIncidentsOfPage,
   type StoredPageIncident,
-  severitiesOfPage,
 } from './page-incidents.sql.ts';

@@ -1,2 +1,2 @@
 /** The statements of this feature that other features run, and their types. */
-export { pausesOf, windowsNear } from './sql.ts';
+export { pausesOf, type StoredWindow, windowsNear, windowsSince } from './sql.ts';

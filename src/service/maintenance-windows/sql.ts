@@ -209,6 +209,20 @@ export async function windowsNear(
   return rows.map((row) => storedOf(row).window);
 }
 
+/** Most recently created first, at most MAX_CURRENT_WINDOWS of those that last beyond the instant. */
+export async function windowsSince(
+  sql: Sql,
+  { accountId, atMs }: OfAccount & { readonly atMs: number },
+): Promise<readonly StoredWindow[]> {
+  const rows = await sql.query<WindowRow>(
+    `select ${COLUMNS} from maintenance_windows
+     where account_id = $1 and (over_at is null or over_at > $2::timestamptz)
+     order by id desc limit $3::int`,
+    [accountId, new Date(atMs), MAX_CURRENT_WINDOWS],
+  );
+  return rows.map(storedOf);
+}
+
 /**
  * Agents account for the slots of the last 7 days, so they get the pauses that ended since then, and
  * those of one more day for clocks that differ.

@@ -13,7 +13,6 @@ import {
 } from '../incidents/page-incidents.ts';
 import { createStatusPageServices, type StatusPageServices } from './services.ts';
 import { createStatusPages, type StatusPages } from './status-pages.ts';
-import { createStatusPageSummaries, type StatusPageSummaries } from './summary.ts';
 
 export interface StatusPageFeatureParts {
   readonly store: Store;
@@ -31,7 +30,6 @@ export interface StatusPageFeatures {
   readonly incidentTrigger: IncidentTrigger;
   readonly statusPageIncidents: StatusPageIncidents;
   readonly statusPageServices: StatusPageServices;
-  readonly statusPageSummaries: StatusPageSummaries;
   readonly statusPages: StatusPages;
 }
 
@@ -41,7 +39,6 @@ export function createStatusPageFeatures(parts: StatusPageFeatureParts): StatusP
     incidentTrigger: createIncidentTrigger(parts),
     statusPageIncidents: createStatusPageIncidents(parts),
     statusPageServices: createStatusPageServices(parts),
-    statusPageSummaries: createStatusPageSummaries(parts),
     statusPages: createStatusPages(parts),
   };
 }

@@ -8,7 +8,7 @@ import { crudRoutes } from '../http/resources/crud.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 import { pageIncident, presentPageIncident } from '../incidents/routes.ts';
-import { DAYS, presentDays, presentService, serviceResponse } from './services.routes.ts';
+import { cardServiceResponse, DAYS, presentCardService, presentDays } from './services.routes.ts';
 import type { StatusPages, StoredPage } from './status-pages.ts';
 import type { StatusPageSummaries } from './summary.ts';
 
@@ -23,7 +23,7 @@ const card = z.strictObject({
   id: z.string(),
   name: z.string(),
   ...DAYS,
-  services: z.array(serviceResponse),
+  services: z.array(cardServiceResponse),
 });
 const response = statusPageSchema.extend({ id: z.string(), cards: z.array(card) });
 
@@ -112,7 +112,7 @@ function presentPage({ id, fields, cards }: StoredPage): z.output<typeof respons
       id: each.id,
       name: each.name,
       ...presentDays(each),
-      services: each.services.map(presentService),
+      services: each.services.map(presentCardService),
     })),
   };
 }

@@ -4,7 +4,7 @@ import { statusPageServiceSchema } from '../../model/status-page/status-page.ts'
 import { crudRoutes } from '../http/resources/crud.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
-import type { StatusPageServices, StoredService } from './services.ts';
+import type { CardService, StatusPageServices, StoredService } from './services.ts';
 
 const changes = z.strictObject({
   ...optionalFieldsOf(statusPageServiceSchema.shape),
@@ -18,11 +18,19 @@ export const DAYS = {
   updated_at: z.iso.date().describe('The day, in UTC; that of its creation until it changes.'),
 };
 
-/** A service in a list of services and on a card. */
-export const serviceResponse = statusPageServiceSchema.extend({
+const serviceResponse = statusPageServiceSchema.extend({
   id: z.string(),
   accountId: z.string(),
   ...DAYS,
+});
+
+/** A service on a card, without what measures it. */
+export const cardServiceResponse = serviceResponse.pick({
+  name: true,
+  id: true,
+  accountId: true,
+  created_at: true,
+  updated_at: true,
 });
 
 /** The services that cards of status pages show and incidents name. */
@@ -60,7 +68,18 @@ export function statusPageServicesRoutes({
   });
 }
 
-export function presentService(service: StoredService): z.output<typeof serviceResponse> {
+function presentService(service: StoredService): z.output<typeof serviceResponse> {
+  const { createdAt: _, updatedAt: __, ...fields } = service;
+  return {
+    ...fields,
+    checkIds: [...fields.checkIds],
+    checkTags: [...fields.checkTags],
+    heartbeatIds: [...fields.heartbeatIds],
+    ...presentDays(service),
+  };
+}
+
+export function presentCardService(service: CardService): z.output<typeof cardServiceResponse> {
   const { id, accountId, name } = service;
   return { id, accountId, name, ...presentDays(service) };
 }

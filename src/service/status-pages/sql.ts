@@ -4,12 +4,12 @@ import { readList } from '../database/lists.ts';
 import type { AccountRange, PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
-import type { StoredService } from './services.sql.ts';
+import type { CardService } from './services.sql.ts';
 
 export interface StoredCard extends Times {
   readonly id: string;
   readonly name: string;
-  readonly services: readonly StoredService[];
+  readonly services: readonly CardService[];
 }
 
 export type PageFields = Omit<StatusPage, 'cards'>;
@@ -32,7 +32,7 @@ interface JsonTimes {
   readonly updatedAt: string | null;
 }
 
-type ServiceJson = Omit<StoredService, keyof Times> & JsonTimes;
+type ServiceJson = Omit<CardService, keyof Times> & JsonTimes;
 type CardJson = Omit<StoredCard, keyof Times | 'services'> &
   JsonTimes & { readonly services: readonly ServiceJson[] };
 

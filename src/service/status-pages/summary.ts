@@ -1,18 +1,11 @@
-import {
-  type ServiceState,
-  stateUnder,
-  worstOf,
-} from '../../model/status-page/status-page-incident.ts';
+import type { ServiceState } from '../../model/status-page/status-page-incident.ts';
 import type { Store } from '../database/store.ts';
 import { notFound } from '../errors.ts';
-import {
-  openIncidentsOfPage,
-  type StoredPageIncident,
-  severitiesOfPage,
-} from '../incidents/shared.sql.ts';
+import { openIncidentsOfPage, type StoredPageIncident } from '../incidents/shared.sql.ts';
 import { findPage } from './sql.ts';
+import type { PageStates, ServiceCondition } from './state/page-state.ts';
 
-/** The state of the services of a page, by their open incidents. */
+/** The state of the services of a page. */
 export interface PageSummary {
   readonly id: string;
   readonly name: string;
@@ -40,14 +33,16 @@ const MAX_INCIDENTS = 100;
 
 export function createStatusPageSummaries({
   store,
+  pageStates,
 }: {
   readonly store: Store;
+  readonly pageStates: Pick<PageStates, 'conditions'>;
 }): StatusPageSummaries {
   return {
     async read(accountId, pageId) {
       const page = await findPage(store, { accountId, id: pageId });
-      if (page === null) throw notFound('status page');
-      const severities = await severitiesOfPage(store, { accountId, pageId });
+      const found = await pageStates.conditions({ accountId, id: pageId });
+      if (page === null || found === null) throw notFound('status page');
       const incidents = await openIncidentsOfPage(store, {
         accountId,
         pageId,
@@ -59,12 +54,19 @@ export function createStatusPageSummaries({
         services: services.map((service) => ({
           id: service.id,
           name: service.name,
-          state: stateUnder(severities.get(service.id) ?? []),
+          state: stateOf(found.services.get(service.id) ?? 'UNKNOWN'),
         })),
       }));
-      const states = cards.flatMap(({ services }) => services.map(({ state }) => state));
       const { name, url } = page.fields;
-      return { id: page.id, name, url, state: worstOf(states), cards, incidents };
+      return { id: page.id, name, url, state: stateOf(found.condition), cards, incidents };
     },
   };
+}
+
+/**
+ * Clients know four states. Neither maintenance nor a service that nobody measures is an outage, so they see
+ * it as OPERATIONAL.
+ */
+function stateOf(condition: ServiceCondition): ServiceState {
+  return condition === 'MAINTENANCE' || condition === 'UNKNOWN' ? 'OPERATIONAL' : condition;
 }

@@ -72,7 +72,14 @@ const BODIES: Readonly<Record<string, Make>> = {
     ...(isNew ? { url: fresh('page') } : {}),
     cards: [{ name: 'A card', services: [ids.service] }],
   }),
-  '/v1/status-pages/services': () => ({ name: 'A service' }),
+  '/v1/status-pages/services': ({ checkIds, ids }) => ({
+    name: 'A service',
+    checkIds: [checkIds.url],
+    checkTags: ['web'],
+    heartbeatIds: [ids.heartbeat],
+    failureRule: 'LOCATIONS',
+    failureLocations: 1,
+  }),
   '/v1/status-pages/incidents': ({ ids }, isNew) => ({
     name: 'An incident',
     severity: 'MINOR',

@@ -2,6 +2,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import { findCheck } from '../../checks/shared.sql.ts';
 import type { AccountKey } from '../../database/account-key.ts';
+import { readSnapshot } from '../../database/read-snapshot.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import {
@@ -14,7 +15,7 @@ import {
   usualResponseTimes,
 } from './availability.sql.ts';
 import { DAY_MS, planCover, type RollUpState, startOf } from './cover.ts';
-import { readRollUpState, readSnapshot } from './rolled-runs.sql.ts';
+import { readRollUpState } from './rolled-runs.sql.ts';
 
 export interface AvailabilityParts {
   readonly store: Store;
@@ -44,6 +45,14 @@ export interface CheckAvailability {
   readonly usualResponseTime: number | null;
 }
 
+/** From a whole hour to a whole hour: roll-ups of hours are kept as long as those of days. */
+export interface CheckSpan {
+  readonly checkId: string;
+  /** Epoch milliseconds; `toMs` is exclusive. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 /** How available checks were: src/service/README.md, "Analytics". */
 export interface Availability {
   /** @throws ServiceError 404 for a check that does not exist */
@@ -54,6 +63,23 @@ export interface Availability {
     checkIds: readonly string[],
     days: number,
   ): Promise<ReadonlyMap<string, CheckAvailability>>;
+  /** `days` of each of these checks of the account, in a snapshot of the caller. */
+  days(
+    sql: Sql,
+    query: {
+      readonly accountId: string;
+      readonly checkIds: readonly string[];
+      readonly days: number;
+    },
+  ): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>>;
+  /**
+   * The runs inside the spans, by check and by the start of their day, in a snapshot of the caller. Days
+   * without runs in the spans are missing.
+   */
+  runsWithin(
+    sql: Sql,
+    query: { readonly accountId: string; readonly spans: readonly CheckSpan[] },
+  ): Promise<ReadonlyMap<string, ReadonlyMap<number, IntervalCounts>>>;
   /** `quarterHours` of each of these checks of the account, with the slots that were not run. */
   quarterHours(
     accountId: string,
@@ -84,33 +110,79 @@ export function createAvailability({
     days: number,
   ): Promise<ReadonlyMap<string, CheckAvailability>> {
     const nowMs = clock.wallMs();
-    const today = startOf(nowMs, DAY_MS);
-    const window = { fromMs: today - (days - 1) * DAY_MS, toMs: today + DAY_MS };
     const recent = recentQuarters(nowMs);
-    const fromMs = Math.min(window.fromMs, startOf(recent.fromMs, DAY_MS));
     const checks = { accountId, checkIds };
-    const state = await readRollUpState(sql, { ...checks, fromMs, toMs: window.toMs });
-    const query = { ...checks, nowMs, state };
-    const byDay = ofEachCheck(await count(sql, { ...query, ...window, minutes: DAY_MINUTES }));
-    const byQuarter = ofEachCheck(
-      await count(sql, { ...query, ...recent, minutes: QUARTER_MINUTES }),
-    );
-    const slotsFromMs = today - retentionDays * DAY_MS;
-    const missed = ofEachCheck(await countMissed(sql, { ...checks, ...window, slotsFromMs }));
+    const byDay = await availability.days(sql, { ...checks, days });
+    const fromMs = startOf(recent.fromMs, DAY_MS);
+    const state = await readRollUpState(sql, { ...checks, fromMs, toMs: recent.toMs });
+    const quarters = { ...checks, ...recent, nowMs, state, minutes: QUARTER_MINUTES };
+    const byQuarter = ofEachCheck(await count(sql, quarters));
     const usual = await usualResponseTimes(sql, { ...checks, ...usualWindow(nowMs) });
     return new Map(
       checkIds.map((checkId) => [
         checkId,
         {
-          days: startsOf(window, DAY_MS).map((startMs) => ({
-            ...countsOf(startMs, byDay.get(checkId)?.get(startMs)),
-            missed: missed.get(checkId)?.get(startMs)?.missed ?? 0,
-          })),
+          days: byDay.get(checkId) ?? [],
           quarterHours: startsOf(recent, QUARTER_MS).map((startMs) =>
             countsOf(startMs, byQuarter.get(checkId)?.get(startMs)),
           ),
           usualResponseTime: usual.get(checkId) ?? null,
         },
+      ]),
+    );
+  }
+
+  async function readDays(
+    sql: Sql,
+    {
+      accountId,
+      checkIds,
+      days,
+    }: {
+      readonly accountId: string;
+      readonly checkIds: readonly string[];
+      readonly days: number;
+    },
+  ): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>> {
+    const nowMs = clock.wallMs();
+    const today = startOf(nowMs, DAY_MS);
+    const query = {
+      accountId,
+      checkIds,
+      fromMs: today - (days - 1) * DAY_MS,
+      toMs: today + DAY_MS,
+    };
+    const state = await readRollUpState(sql, query);
+    const runs = ofEachCheck(await count(sql, { ...query, nowMs, state, minutes: DAY_MINUTES }));
+    const slotsFromMs = today - retentionDays * DAY_MS;
+    const missed = ofEachCheck(await countMissed(sql, { ...query, slotsFromMs }));
+    const starts = startsOf(query, DAY_MS);
+    const daysOf = (checkId: string): readonly IntervalWithMissed[] =>
+      starts.map((startMs) => ({
+        ...countsOf(startMs, runs.get(checkId)?.get(startMs)),
+        missed: missed.get(checkId)?.get(startMs)?.missed ?? 0,
+      }));
+    return new Map(checkIds.map((checkId) => [checkId, daysOf(checkId)]));
+  }
+
+  async function readWithin(
+    sql: Sql,
+    { accountId, spans }: { readonly accountId: string; readonly spans: readonly CheckSpan[] },
+  ): Promise<ReadonlyMap<string, ReadonlyMap<number, IntervalCounts>>> {
+    if (spans.length === 0) return new Map();
+    const nowMs = clock.wallMs();
+    const checkIds = [...new Set(spans.map(({ checkId }) => checkId))];
+    const fromMs = spans.reduce((least, span) => Math.min(least, span.fromMs), nowMs);
+    const toMs = spans.reduce((most, span) => Math.max(most, span.toMs), fromMs);
+    const state = await readRollUpState(sql, { accountId, checkIds, fromMs, toMs });
+    const segments = spans.flatMap((span) =>
+      planCover({ ...span, pointMinutes: DAY_MINUTES, nowMs }, state),
+    );
+    const runs = ofEachCheck(await countRuns(sql, { accountId, segments, minutes: DAY_MINUTES }));
+    return new Map(
+      [...runs].map(([checkId, days]) => [
+        checkId,
+        new Map([...days].map(([startMs, row]) => [startMs, countsOf(startMs, row)])),
       ]),
     );
   }
@@ -145,6 +217,8 @@ export function createAvailability({
     },
     ofChecks: (accountId, checkIds, days) =>
       readSnapshot(store, (sql) => read(sql, accountId, checkIds, days)),
+    days: readDays,
+    runsWithin: readWithin,
     quarterHours: (accountId, checkIds) =>
       readSnapshot(store, (sql) => readQuarters(sql, accountId, checkIds)),
     usualResponseTimes: (accountId, checkIds) =>

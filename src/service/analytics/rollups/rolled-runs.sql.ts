@@ -1,4 +1,4 @@
-import type { Sql, Store } from '../../database/store.ts';
+import type { Sql } from '../../database/store.ts';
 import {
   type CoverSegment,
   DAY_MS,
@@ -10,16 +10,6 @@ import {
 
 /** Adds a parameter and returns its placeholder. */
 export type AddParam = (value: unknown) => string;
-
-/**
- * Runs read statements on one snapshot: what the first one says of the roll-ups holds for the next.
- */
-export function readSnapshot<T>(store: Store, work: (tx: Sql) => Promise<T>): Promise<T> {
-  return store.transaction(async (tx) => {
-    await tx.query('set transaction isolation level repeatable read, read only');
-    return work(tx);
-  });
-}
 
 /** The state of the roll-ups in a window. */
 export async function readRollUpState(

@@ -480,6 +480,12 @@ describe.each(databases)('on %s', (kind) => {
       expect(created.json).toEqual({
         id: expect.any(String),
         name: HOSTILE,
+        checkIds: [],
+        checkTags: [],
+        heartbeatIds: [],
+        failureRule: 'ANY',
+        failureLocations: null,
+        showUptime: true,
         accountId: mine.accountId,
         created_at: today,
         updated_at: today,
@@ -504,6 +510,17 @@ describe.each(databases)('on %s', (kind) => {
       [{}, 'body.name'],
       [{ name: 'a', id: NOBODY }, 'body.id'],
       [{ name: 'x'.repeat(256) }, 'body.name'],
+      [{ name: 'a', checkIds: ['x', 'x'] }, 'body.checkIds'],
+      [{ name: 'a', checkIds: ['/'] }, 'body.checkIds[0]'],
+      [{ name: 'a', checkIds: Array.from({ length: 101 }, (_, n) => `c${n}`) }, 'body.checkIds'],
+      [{ name: 'a', checkTags: [''] }, 'body.checkTags[0]'],
+      [{ name: 'a', checkTags: Array.from({ length: 21 }, (_, n) => `t${n}`) }, 'body.checkTags'],
+      [{ name: 'a', heartbeatIds: ['none'] }, 'body.heartbeatIds[0]'],
+      [{ name: 'a', failureRule: 'SOME' }, 'body.failureRule'],
+      [{ name: 'a', failureRule: 'LOCATIONS' }, 'body.failureLocations'],
+      [{ name: 'a', failureLocations: 0 }, 'body.failureLocations'],
+      [{ name: 'a', failureLocations: 101 }, 'body.failureLocations'],
+      [{ name: 'a', showUptime: 'yes' }, 'body.showUptime'],
     ])('refuse %j', async (fields, path) => {
       const { mine } = service();
       const refused = await mine.post(SERVICES, fields);

@@ -112,6 +112,10 @@ export function crudScenarios(identity: Identity): readonly Scenario[] {
     const made = await fixture.done(201, 'POST', '/v1/status-pages/services', { name: 'Shop' });
     return { services: [made.id] };
   };
+  const measuring = async (fixture: CaseFixture): Promise<Fields> => {
+    const check = await fixture.done(201, 'POST', '/v1/checks/url', URL_CHECK);
+    return { checkIds: [check.id] };
+  };
   const resources: readonly Resource[] = [
     {
       path: '/v1/checks/url',
@@ -175,7 +179,8 @@ export function crudScenarios(identity: Identity): readonly Scenario[] {
     {
       path: '/v1/status-pages/services',
       body: { name: 'Shop' },
-      change: { name: 'Other' },
+      change: { name: 'Other', checkIds: [], failureRule: 'ALL' },
+      before: measuring,
     },
     {
       path: '/v1/incidents',
@@ -213,7 +218,12 @@ export const partsScenario: Scenario = {
     });
     const group = await done(201, 'POST', '/v1/check-groups', { name: 'Group' });
     const incident = await done(201, 'POST', '/v1/incidents', { name: 'Slow', impact: 'MAJOR' });
-    const service = await done(201, 'POST', '/v1/status-pages/services', { name: 'Shop' });
+    const service = await done(201, 'POST', '/v1/status-pages/services', {
+      name: 'Shop',
+      checkTags: ['b'],
+      failureRule: 'LOCATIONS',
+      failureLocations: 1,
+    });
     const shown = await done(201, 'POST', '/v1/status-pages/incidents', {
       name: 'Down',
       severity: 'MAJOR',
@@ -223,6 +233,7 @@ export const partsScenario: Scenario = {
     const page = await done(201, 'POST', '/v1/status-pages', {
       name: 'Shop',
       url: `shop-${accountId.slice(0, 8)}`,
+      cards: [{ name: 'One', services: [service.id] }],
     });
     await done(201, 'POST', '/v1/variables', { key: 'A', value: 'a secret value', secret: true });
     return async () => {

@@ -1,0 +1,173 @@
+import type { CheckState } from '../../../model/result/check-state.ts';
+import type { FailureRule } from '../../../model/status-page/status-page.ts';
+import {
+  type IncidentSeverity,
+  type ServiceState,
+  stateUnder,
+} from '../../../model/status-page/status-page-incident.ts';
+
+/**
+ * What readers of a page see of a service, by its open incidents, its checks and heartbeats, and maintenance:
+ * src/service/README.md, "Conditions of services".
+ */
+export type ServiceCondition = ServiceState | 'MAINTENANCE' | 'UNKNOWN';
+
+/** Best first. */
+export const SERVICE_CONDITIONS: readonly ServiceCondition[] = [
+  'OPERATIONAL',
+  'UNKNOWN',
+  'MAINTENANCE',
+  'DEGRADED',
+  'PARTIAL_OUTAGE',
+  'MAJOR_OUTAGE',
+];
+
+/** The worst of the conditions; OPERATIONAL without any. */
+export function worstCondition(conditions: readonly ServiceCondition[]): ServiceCondition {
+  const worst = Math.max(0, ...conditions.map((each) => SERVICE_CONDITIONS.indexOf(each)));
+  return SERVICE_CONDITIONS[worst] ?? 'OPERATIONAL';
+}
+
+/** A condition, and since when it holds. */
+export interface TimedCondition {
+  readonly condition: ServiceCondition;
+  /** Epoch milliseconds; null where nobody knows, and of OPERATIONAL. */
+  readonly sinceMs: number | null;
+}
+
+/** The worse of both; of equal ones that which began earlier. */
+export function worse(one: TimedCondition, other: TimedCondition): TimedCondition {
+  const order =
+    SERVICE_CONDITIONS.indexOf(one.condition) - SERVICE_CONDITIONS.indexOf(other.condition);
+  if (order !== 0) return order > 0 ? one : other;
+  return { ...one, sinceMs: leastOf([one.sinceMs, other.sinceMs]) };
+}
+
+/** A check or heartbeat, as far as conditions depend on it. */
+export interface MeasuringCheck {
+  readonly isHeartbeat: boolean;
+  readonly state: CheckState;
+  /** Since when it is in this state; epoch milliseconds, null where nobody knows. */
+  readonly sinceMs: number | null;
+  /** The slot of the last run that judged the target; null before it. */
+  readonly judgedAtMs: number | null;
+  /** After this time without a run that judges the target, its state is not known any more. */
+  readonly staleAfterMs: number;
+  /** How many locations it has. */
+  readonly locations: number;
+  /** Where its latest runs failed, one for each location; only read for the rule LOCATIONS. */
+  readonly failedAtMs: readonly number[];
+}
+
+/** What one check says of its service. */
+export interface CheckCondition {
+  readonly says: 'failing' | 'degraded' | 'passing' | 'unknown' | 'maintenance' | 'nothing';
+  readonly sinceMs: number | null;
+}
+
+export interface FailureRuleOf {
+  readonly failureRule: FailureRule;
+  readonly failureLocations: number | null;
+}
+
+/** @param maintenanceSinceMs when the running maintenance of the check began; null without one */
+export function conditionOfCheck(
+  check: MeasuringCheck,
+  rule: FailureRuleOf,
+  {
+    nowMs,
+    maintenanceSinceMs,
+  }: { readonly nowMs: number; readonly maintenanceSinceMs: number | null },
+): CheckCondition {
+  const { state, sinceMs, judgedAtMs, isHeartbeat } = check;
+  if (state === 'paused') return { says: 'nothing', sinceMs };
+  if (maintenanceSinceMs !== null) return { says: 'maintenance', sinceMs: maintenanceSinceMs };
+  if (state === 'unknown') return { says: 'unknown', sinceMs };
+  // A heartbeat is judged by the service itself, all the time.
+  if (isHeartbeat) return { says: state, sinceMs };
+  if (judgedAtMs === null || judgedAtMs < nowMs - check.staleAfterMs) {
+    return { says: 'unknown', sinceMs: judgedAtMs };
+  }
+  if (rule.failureRule !== 'LOCATIONS') return { says: state, sinceMs };
+  const needed = Math.min(rule.failureLocations ?? 1, Math.max(1, check.locations));
+  if (check.failedAtMs.length >= needed) {
+    return { says: 'failing', sinceMs: state === 'failing' ? sinceMs : leastOf(check.failedAtMs) };
+  }
+  return state === 'degraded' ? { says: state, sinceMs } : { says: 'passing', sinceMs: null };
+}
+
+/** The condition of a service that only these checks decide, of which there is at least one. */
+export function conditionByChecks(
+  failureRule: FailureRule,
+  checks: readonly CheckCondition[],
+): TimedCondition {
+  const counted = checks.filter(({ says }) => says !== 'nothing');
+  const which = (wanted: CheckCondition['says']): readonly (number | null)[] =>
+    counted.filter(({ says }) => says === wanted).map(({ sinceMs }) => sinceMs);
+  const failing = which('failing');
+  if (failing.length > 0 && failing.length === counted.length) {
+    return { condition: 'MAJOR_OUTAGE', sinceMs: greatestOf(failing) };
+  }
+  if (failing.length > 0 && failureRule !== 'ALL') {
+    return { condition: 'PARTIAL_OUTAGE', sinceMs: leastOf(failing) };
+  }
+  const degraded = [...failing, ...which('degraded')];
+  if (degraded.length > 0) return { condition: 'DEGRADED', sinceMs: leastOf(degraded) };
+  const maintained = which('maintenance');
+  if (maintained.length > 0) return { condition: 'MAINTENANCE', sinceMs: leastOf(maintained) };
+  if (which('passing').length > 0) return { condition: 'OPERATIONAL', sinceMs: null };
+  const unknown = counted.length > 0 ? which('unknown') : checks.map(({ sinceMs }) => sinceMs);
+  return { condition: 'UNKNOWN', sinceMs: greatestOf(unknown) };
+}
+
+/** Of open incidents. */
+export function conditionByIncidents(
+  incidents: readonly { readonly severity: IncidentSeverity; readonly startedAtMs: number }[],
+): TimedCondition {
+  const condition = stateUnder(incidents.map(({ severity }) => severity));
+  const starts = incidents.filter(({ severity }) => stateUnder([severity]) === condition);
+  return { condition, sinceMs: leastOf(starts.map(({ startedAtMs }) => startedAtMs)) };
+}
+
+/** The runs of a service on a day. */
+export interface DayRuns {
+  /** Outside of maintenance. */
+  readonly runs: number;
+  readonly failures: number;
+  readonly degraded: number;
+  /** The least share of failures that one of its checks had, from 0 to 1; 0 without runs. */
+  readonly leastShare: number;
+}
+
+/** Shares of the runs of a day, from 0 to 1. */
+const MAJOR_SHARE = 0.5;
+const PARTIAL_SHARE = 0.05;
+const DEGRADED_SHARE = 0.05;
+
+/** The condition of a day by its runs: UNKNOWN without any, whatever slots were missed. */
+export function conditionOfDay(failureRule: FailureRule, day: DayRuns): ServiceCondition {
+  if (day.runs === 0) return 'UNKNOWN';
+  const share = failureRule === 'ALL' ? day.leastShare : day.failures / day.runs;
+  if (share >= MAJOR_SHARE) return 'MAJOR_OUTAGE';
+  if (share >= PARTIAL_SHARE) return 'PARTIAL_OUTAGE';
+  const isDegraded = day.failures > 0 || day.degraded / day.runs >= DEGRADED_SHARE;
+  return isDegraded ? 'DEGRADED' : 'OPERATIONAL';
+}
+
+function leastOf(times: readonly (number | null)[]): number | null {
+  return pick(times, Math.min);
+}
+
+function greatestOf(times: readonly (number | null)[]): number | null {
+  return pick(times, Math.max);
+}
+
+function pick(
+  times: readonly (number | null)[],
+  which: (one: number, other: number) => number,
+): number | null {
+  return times.reduce(
+    (picked, time) => (picked === null || time === null ? (picked ?? time) : which(picked, time)),
+    null,
+  );
+}

@@ -1,0 +1,309 @@
+import type { IncidentStatus } from '../../../model/status-page/incident.ts';
+import type { IncidentSeverity } from '../../../model/status-page/status-page-incident.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { groupBy } from '../../../runtime/group-by.ts';
+import type { Availability } from '../../analytics/rollups/availability.ts';
+import type { AccountKey } from '../../database/account-key.ts';
+import { readSnapshot } from '../../database/read-snapshot.ts';
+import type { Sql, Store } from '../../database/store.ts';
+import {
+  type PublicIncident,
+  publicIncidentsSince,
+  publicUpdatesOf,
+} from '../../incidents/shared.sql.ts';
+import { windowsSince } from '../../maintenance-windows/shared.sql.ts';
+import type { OutdatedStates } from '../../results/statuses/outdated-states.ts';
+import { findPage } from '../sql.ts';
+import {
+  conditionByChecks,
+  conditionByIncidents,
+  conditionOfCheck,
+  type ServiceCondition,
+  type TimedCondition,
+  worse,
+  worstCondition,
+} from './condition.ts';
+import { DAY_MS, HISTORY_DAYS, readHistories, type ServiceHistory } from './history.ts';
+import { type KnownWindow, maintenanceTimes, runningSince } from './maintenance.ts';
+import { type Measurement, readMeasurements } from './measurements.ts';
+import { measuredServicesOf } from './sql.ts';
+
+export type { ServiceCondition } from './condition.ts';
+export type { ServiceHistory } from './history.ts';
+
+/** What readers see of a status page at one moment. */
+export interface PageState {
+  /** Epoch milliseconds. */
+  readonly readAtMs: number;
+  /** The worst of its services and open incidents. */
+  readonly condition: ServiceCondition;
+  readonly cards: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly services: readonly ServiceOnPage[];
+  }[];
+  /** The open ones, newest first, at most MAX_OPEN_INCIDENTS. */
+  readonly incidents: readonly IncidentOnPage[];
+  /** Running now or starting within NEAR_MS, earliest first, at most MAX_MAINTENANCE. */
+  readonly maintenance: readonly MaintenanceOnPage[];
+}
+
+export interface ServiceOnPage {
+  readonly id: string;
+  readonly name: string;
+  readonly condition: ServiceCondition;
+  /** Epoch milliseconds; null where nobody knows, and of OPERATIONAL. */
+  readonly sinceMs: number | null;
+  /** The average of the latest runs of its checks that pass; null without any. */
+  readonly responseTimeMs: number | null;
+  /** null if the service does not show it, or nothing was measured. */
+  readonly history: ServiceHistory | null;
+}
+
+export interface IncidentOnPage {
+  readonly id: string;
+  readonly name: string;
+  readonly severity: IncidentSeverity;
+  readonly status: IncidentStatus;
+  /** Those of the page. */
+  readonly serviceIds: readonly string[];
+  readonly startedAtMs: number;
+  /** The newest first, at most MAX_UPDATES. */
+  readonly updates: readonly {
+    readonly id: string;
+    readonly status: IncidentStatus;
+    readonly description: string;
+    readonly atMs: number;
+  }[];
+}
+
+export interface MaintenanceOnPage {
+  readonly id: string;
+  readonly name: string;
+  /** Windows have none. */
+  readonly description: string | null;
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly isRunning: boolean;
+  readonly serviceIds: readonly string[];
+}
+
+export interface PageStatesParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly availability: Pick<Availability, 'days' | 'runsWithin'>;
+  readonly outdatedStates: Pick<OutdatedStates, 'refresh'>;
+}
+
+/** What readers of status pages see: src/service/README.md, "Conditions of services". */
+export interface PageStates {
+  /** null for a page that does not exist. */
+  read(key: AccountKey): Promise<PageState | null>;
+  /** The same, without histories and maintenance to come. */
+  conditions(key: AccountKey): Promise<PageConditions | null>;
+}
+
+export interface PageConditions {
+  readonly condition: ServiceCondition;
+  /** By the id of the service. */
+  readonly services: ReadonlyMap<string, ServiceCondition>;
+}
+
+const MAX_OPEN_INCIDENTS = 100;
+const MAX_UPDATES = 50;
+/** Within HISTORY_DAYS; the newest. */
+const MAX_INCIDENTS = 1_000;
+const MAX_MAINTENANCE = 50;
+const NEAR_MS = 14 * DAY_MS;
+
+/** A service with all that its condition follows from. */
+interface KnownService extends Measurement {
+  readonly incidents: readonly PublicIncident[];
+  /** The windows that concern it or one of its checks. */
+  readonly windows: readonly KnownWindow[];
+  readonly current: TimedCondition;
+}
+
+interface KnownPage {
+  readonly nowMs: number;
+  readonly page: NonNullable<Awaited<ReturnType<typeof findPage>>>;
+  readonly services: ReadonlyMap<string, KnownService>;
+  readonly open: readonly PublicIncident[];
+  readonly condition: ServiceCondition;
+}
+
+export function createPageStates(parts: PageStatesParts): PageStates {
+  const { store, clock, availability, outdatedStates } = parts;
+
+  async function readPage(sql: Sql, { accountId, id }: AccountKey): Promise<KnownPage | null> {
+    const nowMs = clock.wallMs();
+    const page = await findPage(sql, { accountId, id });
+    if (page === null) return null;
+    const fromMs = Math.floor(nowMs / DAY_MS) * DAY_MS - (HISTORY_DAYS - 1) * DAY_MS;
+    const measured = await measuredServicesOf(sql, { accountId, pageId: id });
+    const incidents = await publicIncidentsSince(sql, {
+      accountId,
+      serviceIds: measured.map((service) => service.id),
+      sinceMs: fromMs,
+      limit: MAX_INCIDENTS,
+    });
+    const windows = await windowsSince(sql, { accountId, atMs: fromMs });
+    const maintenance = maintenanceTimes(windows, { fromMs, nowMs });
+    const measurements = await readMeasurements(sql, {
+      accountId,
+      services: measured,
+      maintenance,
+      nowMs,
+    });
+    const ofServices = groupBy(
+      incidents.flatMap((incident) =>
+        incident.serviceIds.map((serviceId) => ({ serviceId, incident })),
+      ),
+      ({ serviceId }) => serviceId,
+    );
+    const services = new Map(
+      measurements.map((measurement) => {
+        const own = (ofServices.get(measurement.service.id) ?? []).map(({ incident }) => incident);
+        return [measurement.service.id, knownService(measurement, own, nowMs)];
+      }),
+    );
+    const conditions = [...services.values()].map(({ current }) => current.condition);
+    const open = incidents.filter(({ resolvedAt }) => resolvedAt === null);
+    return { nowMs, page, services, open, condition: worstCondition(conditions) };
+  }
+
+  return {
+    async read(key) {
+      await outdatedStates.refresh({ accountId: key.accountId, checkId: null });
+      return readSnapshot(store, async (sql) => {
+        const known = await readPage(sql, key);
+        if (known === null) return null;
+        const histories = await historiesOf(sql, availability, key.accountId, known);
+        const incidents = await incidentsOnPage(sql, key.accountId, known);
+        return {
+          readAtMs: known.nowMs,
+          condition: known.condition,
+          cards: known.page.cards.map(({ id, name, services }) => ({
+            id,
+            name,
+            services: services.map((service) => {
+              const { current, responseTimeMs } = known.services.get(service.id) ?? NOT_KNOWN;
+              const history = histories.get(service.id) ?? null;
+              return { id: service.id, name: service.name, ...current, responseTimeMs, history };
+            }),
+          })),
+          incidents,
+          maintenance: maintenanceOnPage(known),
+        };
+      });
+    },
+
+    async conditions(key) {
+      await outdatedStates.refresh({ accountId: key.accountId, checkId: null });
+      return readSnapshot(store, async (sql) => {
+        const known = await readPage(sql, key);
+        if (known === null) return null;
+        const services = [...known.services].map(
+          ([id, { current }]) => [id, current.condition] as const,
+        );
+        return { condition: known.condition, services: new Map(services) };
+      });
+    },
+  };
+}
+
+/** A snapshot has the service of every card, so this is never read. */
+const NOT_KNOWN = {
+  current: { condition: 'UNKNOWN', sinceMs: null } satisfies TimedCondition,
+  responseTimeMs: null,
+};
+
+function knownService(
+  measurement: Measurement,
+  incidents: readonly PublicIncident[],
+  nowMs: number,
+): KnownService {
+  const { service, checks, isMeasured, ownWindows } = measurement;
+  const open = incidents
+    .filter(({ resolvedAt }) => resolvedAt === null)
+    .map(({ severity, startedAt }) => ({ severity, startedAtMs: +startedAt }));
+  const byIncidents = conditionByIncidents(open);
+  const byChecks = conditionByChecks(
+    service.failureRule,
+    checks.map((check) =>
+      conditionOfCheck(check, service, { nowMs, maintenanceSinceMs: runningSince(check.windows) }),
+    ),
+  );
+  const ownSinceMs = runningSince(ownWindows);
+  const announced: TimedCondition[] =
+    isMeasured && ownSinceMs !== null ? [{ condition: 'MAINTENANCE', sinceMs: ownSinceMs }] : [];
+  const current = [...(isMeasured ? [byChecks] : []), ...announced].reduce(worse, byIncidents);
+  return {
+    ...measurement,
+    incidents,
+    windows: [...new Set([...ownWindows, ...checks.flatMap(({ windows }) => windows)])],
+    current,
+  };
+}
+
+async function historiesOf(
+  sql: Sql,
+  availability: PageStatesParts['availability'],
+  accountId: string,
+  { services, nowMs }: KnownPage,
+): Promise<ReadonlyMap<string, ServiceHistory | null>> {
+  const shown = [...services.values()].filter(({ service }) => service.showUptime);
+  const histories = await readHistories(sql, availability, {
+    accountId,
+    nowMs,
+    services: shown.map(({ service, checks, windows, incidents }) => ({
+      rule: service,
+      checks: checks.filter(({ isHeartbeat }) => !isHeartbeat),
+      windows,
+      incidents,
+    })),
+  });
+  return new Map(shown.map(({ service }, index) => [service.id, histories[index] ?? null]));
+}
+
+async function incidentsOnPage(
+  sql: Sql,
+  accountId: string,
+  { open }: KnownPage,
+): Promise<readonly IncidentOnPage[]> {
+  const shown = open.slice(0, MAX_OPEN_INCIDENTS);
+  const incidentIds = shown.map(({ id }) => id);
+  const updates = groupBy(
+    await publicUpdatesOf(sql, { accountId, incidentIds, each: MAX_UPDATES }),
+    ({ incidentId }) => incidentId,
+  );
+  return shown.map(({ startedAt, resolvedAt: _, ...incident }) => ({
+    ...incident,
+    startedAtMs: +startedAt,
+    updates: (updates.get(incident.id) ?? []).map(({ id, status, description, at }) => ({
+      id,
+      status,
+      description,
+      atMs: +at,
+    })),
+  }));
+}
+
+function maintenanceOnPage({ services, nowMs }: KnownPage): readonly MaintenanceOnPage[] {
+  const affected = new Map<KnownWindow, string[]>();
+  for (const { service, windows } of services.values()) {
+    for (const window of windows) {
+      const ids = affected.get(window) ?? [];
+      ids.push(service.id);
+      affected.set(window, ids);
+    }
+  }
+  return [...affected]
+    .flatMap(([{ id, name, next }, serviceIds]) => {
+      if (next === null || next.fromMs > nowMs + NEAR_MS) return [];
+      const { fromMs: startMs, toMs: endMs, isRunning } = next;
+      return [{ id, name, description: null, startMs, endMs, isRunning, serviceIds }];
+    })
+    .toSorted((one, other) => one.startMs - other.startMs || Number(one.id) - Number(other.id))
+    .slice(0, MAX_MAINTENANCE);
+}
