@@ -45,6 +45,7 @@ const EXAMPLES = {
   user: [
     'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette user add ann@example.com --role admin',
   ],
+  resetPassword: ['DATA_DIR=./data vedette user reset-password ann@example.com'],
 } as const;
 
 const AFTER_EXAMPLES = {
@@ -75,6 +76,8 @@ applied); 2 bad arguments, file or key, or the service cannot be reached.`,
   account: `
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   user: `
+An embedded database (DATA_DIR) is open in one process: stop the service first.`,
+  resetPassword: `
 An embedded database (DATA_DIR) is open in one process: stop the service first.`,
   decrypt: `
 Exit codes: 0 done, also where nothing was encrypted, 2 no such database, a replica is connected, or

@@ -287,11 +287,12 @@ function createProgram(
       finished(await addAccountCommand(name, terminal));
     });
 
-  program
+  const user = program
     .command('user')
-    .summary('invite users, on the machine of the service')
+    .summary('invite users and reset passwords, on the machine of the service')
     .description('Works on the database of the service.')
-    .helpCommand(false)
+    .helpCommand(false);
+  user
     .command('add')
     .summary('invite a user to an account, and print the link')
     .description('Invites a user to an account and prints the link, which works once, for 7 days.')
@@ -304,6 +305,20 @@ function createProgram(
       loadSequentially(import.meta.url, './commands/operator.js');
       const { addUserCommand } = await import('./commands/operator.ts');
       finished(await addUserCommand({ email, role, accountId: account ?? null }, terminal));
+    });
+  user
+    .command('reset-password')
+    .summary('print a link by which a user chooses a new password')
+    .description(
+      'Makes a link by which a user chooses a new password. It works once, for 24 hours; when it is used, the user is signed out everywhere.',
+    )
+    .argument('<email>', 'the email of the user', notEmpty)
+    .addHelpText('after', variableTable(variables.user, NAMED_DATABASE))
+    .addHelpText('after', helpAfter('resetPassword'))
+    .action(async (email: string) => {
+      loadSequentially(import.meta.url, './commands/operator.js');
+      const { resetPasswordCommand } = await import('./commands/operator.ts');
+      finished(await resetPasswordCommand(email, terminal));
     });
 
   program

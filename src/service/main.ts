@@ -10,7 +10,7 @@ import { createSecretBox, type SecretBox } from '../runtime/secret-box.ts';
 import { VERSION } from '../runtime/version.ts';
 import { loadPlans } from './accounts/account-config.ts';
 import { isWithoutAccount, makeFirstAccount } from './accounts/first-account.ts';
-import { addAccount, inviteUser } from './accounts/operator.ts';
+import { addAccount, inviteUser, resetPassword } from './accounts/operator.ts';
 import { createLocationWake } from './agents/assignment/location-wake.ts';
 import { apiRoutes } from './api-routes.ts';
 import type { ServiceConfig } from './config.ts';
@@ -215,14 +215,34 @@ export async function inviteUserToService(
   given: Parameters<typeof inviteUser>[1],
 ): Promise<{ readonly url: string; readonly accountName: string; readonly expiresAt: Date }> {
   requireNamedDatabase(config);
-  const { port, publicUrl } = config;
   return await withStore(config, log, async (store) => {
     await migrate(store, log);
     const parts = { store, clock: systemClock, log, ids: randomUUID };
     const { token, ...rest } = await inviteUser(parts, given);
-    const base = new Site(publicUrl).baseOf({ protocol: 'http', host: `localhost:${port}` });
-    return { url: `${base}/invitations/${token}`, ...rest };
+    return { url: `${baseOfLinks(config)}/invitations/${token}`, ...rest };
   });
+}
+
+/**
+ * Makes a link by which a user chooses a new password, on the database of the service.
+ *
+ * @throws VedetteError where no database is named, it is unavailable, or no user has the email
+ */
+export async function resetPasswordInService(
+  { config, log }: Pick<ServiceParts, 'config' | 'log'>,
+  email: string,
+): Promise<{ readonly url: string; readonly expiresAt: Date }> {
+  requireNamedDatabase(config);
+  return await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    const parts = { store, clock: systemClock, log, ids: randomUUID };
+    const { token, expiresAt } = await resetPassword(parts, email);
+    return { url: `${baseOfLinks(config)}/password/${token}`, expiresAt };
+  });
+}
+
+function baseOfLinks({ port, publicUrl }: Pick<ServiceConfig, 'port' | 'publicUrl'>): string {
+  return new Site(publicUrl).baseOf({ protocol: 'http', host: `localhost:${port}` });
 }
 
 /**

@@ -1,4 +1,8 @@
-import { addAccountToService, inviteUserToService } from '../../service/main.ts';
+import {
+  addAccountToService,
+  inviteUserToService,
+  resetPasswordInService,
+} from '../../service/main.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { prepareService } from './service.ts';
@@ -31,6 +35,19 @@ export async function addUserCommand(
   );
   terminal.stdout.write(
     `${url}\nInvites ${given.email} to ${harmless(accountName, MAX_NAME_CHARS)} with the role ${given.role}. The link works once, until ${expiresAt.toISOString()}.\n`,
+  );
+  return EXIT.ok;
+}
+
+/**
+ * Makes a link for a new password, and prints it.
+ *
+ * @throws VedetteError where a variable or the database is unusable, or no user has the email
+ */
+export async function resetPasswordCommand(email: string, terminal: Terminal): Promise<number> {
+  const { url, expiresAt } = await resetPasswordInService(prepareService(terminal), email);
+  terminal.stdout.write(
+    `${url}\nLets ${email} choose a new password. The link works once, until ${expiresAt.toISOString()}.\n`,
   );
   return EXIT.ok;
 }

@@ -75,18 +75,9 @@ export async function inviteUser(
   given: { readonly email: string; readonly role: Role; readonly accountId: string | null },
 ): Promise<{ readonly token: string; readonly accountName: string; readonly expiresAt: Date }> {
   const { email, role } = given;
-  if (!emailSchema.safeParse(email).success || unstorableTexts(email).length > 0) {
-    throw refused(`${JSON.stringify(email)} is no email`);
-  }
+  if (!isEmail(email)) throw refused(`${JSON.stringify(email)} is no email`);
   const account = await accountOf(parts.store, given.accountId);
-  const { clock, log, ids } = parts;
-  const store = recordedStore(parts.store);
-  const auditLog = createAuditLog({ store, clock, log, retentionDays: DEFAULT_AUDIT_DAYS });
-  const { invitations } = createUserFeatures({
-    ...{ store, clock, log, ids, failedSignIns: auditLog.failedSignIns },
-    limits: undefined,
-    passwords: undefined,
-  });
+  const { auditLog, invitations } = userFeatures(parts);
   const show = async (id: string | number) => {
     const found = await invitations.list(account.id, WHOLE_LIST);
     return found.find((each) => each.id === id) ?? null;
@@ -101,6 +92,23 @@ export async function inviteUser(
   } catch (thrown) {
     throw thrown instanceof ServiceError ? refused(thrown.message) : thrown;
   }
+}
+
+/**
+ * Makes a link by which a user chooses a new password.
+ *
+ * @returns the token of the link, which works once
+ * @throws VedetteError where no user has the email
+ */
+export async function resetPassword(
+  parts: OperatorParts,
+  email: string,
+): Promise<{ readonly token: string; readonly expiresAt: Date }> {
+  const link = isEmail(email) ? await userFeatures(parts).passwordLinks.create(email) : null;
+  if (link !== null) return link;
+  throw refused(
+    `no user has the email ${JSON.stringify(email)}: invite one with vedette user add EMAIL`,
+  );
 }
 
 async function accountOf(
@@ -118,6 +126,21 @@ async function accountOf(
   const found = unstorableTexts(id).length > 0 ? null : await findAccount(store, id);
   if (found === null) throw refused(`there is no account with the id ${JSON.stringify(id)}`);
   return found;
+}
+
+function userFeatures({ clock, log, ids, ...parts }: OperatorParts) {
+  const store = recordedStore(parts.store);
+  const auditLog = createAuditLog({ store, clock, log, retentionDays: DEFAULT_AUDIT_DAYS });
+  const { failedSignIns } = auditLog;
+  const shared = { store, clock, log, ids, failedSignIns };
+  return {
+    auditLog,
+    ...createUserFeatures({ ...shared, limits: undefined, passwords: undefined }),
+  };
+}
+
+function isEmail(text: string): boolean {
+  return emailSchema.safeParse(text).success && unstorableTexts(text).length === 0;
 }
 
 function refused(message: string): VedetteError {

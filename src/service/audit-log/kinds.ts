@@ -50,6 +50,7 @@ export const AUDIT_ACTIONS = [
   'sign-out',
   'sign-out-everywhere',
   'password-change',
+  'password-link',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

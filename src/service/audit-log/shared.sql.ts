@@ -1,2 +1,2 @@
 /** The statements of this feature that other features run, and their types. */
-export { insertEntry, recordByUser } from './sql.ts';
+export { insertEntry, recordOfUser } from './sql.ts';

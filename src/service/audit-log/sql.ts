@@ -81,27 +81,32 @@ export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
   );
 }
 
-/** What users do that concerns no resource, in each account of the user: signing in, for example. */
-export async function recordByUser(
+/** What concerns a user alone, in each account of the user: signing in, for example. */
+export async function recordOfUser(
   sql: Sql,
   {
     userId,
     atMs,
+    actor,
     address,
     action,
   }: {
     readonly userId: string;
     readonly atMs: number;
-    readonly address: string;
+    /** `user`: the user did it. */
+    readonly actor: 'user' | 'operator';
+    /** null for the operator. */
+    readonly address: string | null;
     readonly action: AuditAction;
   },
 ): Promise<void> {
   await sql.query(
     `insert into audit_log (account_id, at, actor_kind, actor_id, actor_name, address, action, kind,
        resource_id, resource_name)
-     select m.account_id, $2::timestamptz, 'user', u.id, u.email, $3, $4, 'user', u.id, u.email
+     select m.account_id, $2::timestamptz, $5, case when $5 = 'user' then u.id end,
+       case when $5 = 'user' then u.email end, $3, $4, 'user', u.id, u.email
      from memberships m join users u on u.id = m.user_id where m.user_id = $1`,
-    [userId, new Date(atMs), address, action],
+    [userId, new Date(atMs), address, action, actor],
   );
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
 import type { Store } from '../database/store.ts';
 import { createInvitations, type Invitations } from '../users/invitations.ts';
+import { createPasswordLinks, type PasswordLinks } from '../users/password-links.ts';
 import { createPasswords, type Passwords } from '../users/passwords.ts';
 import { createSetup, type Setup } from '../users/setup.ts';
 import { createUsers, type Users } from '../users/users.ts';
@@ -16,6 +17,7 @@ export interface UserFeatures {
   readonly users: Users;
   readonly invitations: Invitations;
   readonly setup: Setup;
+  readonly passwordLinks: PasswordLinks;
   readonly sessions: Sessions;
   readonly attempts: Attempts;
   readonly signIn: SignIn;
@@ -40,6 +42,7 @@ export function createUserFeatures(given: {
     users: createUsers({ ...parts, sessions }),
     invitations: createInvitations({ ...parts, passwords, sessions, signIn }),
     setup: createSetup({ ...parts, passwords }),
+    passwordLinks: createPasswordLinks({ ...parts, passwords, sessions }),
     sessions,
     attempts,
     signIn,

@@ -3,7 +3,7 @@ import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { storableText } from '../../runtime/text/storable-text.ts';
-import { recordByUser } from '../audit-log/shared.sql.ts';
+import { recordOfUser } from '../audit-log/shared.sql.ts';
 import { everyHour, removeInBatches } from '../database/retention.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { wrongPassword } from '../errors.ts';
@@ -129,7 +129,7 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
         if (!isUser) throw wrongPassword();
         await insertSession(tx, session);
         await deleteSessionsBeyond(tx, { userId, max: MAX_SESSIONS_PER_USER });
-        await recordByUser(tx, { userId, atMs: nowMs, address, action: 'sign-in' });
+        await recordOfUser(tx, { userId, atMs: nowMs, actor: 'user', address, action: 'sign-in' });
       });
       return { token, maxAgeSeconds: Math.floor(limits.maxMs / 1000) };
     },
@@ -140,7 +140,7 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
       const atMs = clock.wallMs();
       const isEnded = await store.transaction(async (tx) => {
         if (!(await deleteSession(tx, { userId, id }))) return false;
-        await recordByUser(tx, { userId, atMs, address, action: 'sign-out' });
+        await recordOfUser(tx, { userId, atMs, actor: 'user', address, action: 'sign-out' });
         return true;
       });
       forget(userId);
@@ -151,7 +151,13 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
       const atMs = clock.wallMs();
       await store.transaction(async (tx) => {
         await deleteSessionsOf(tx, userId);
-        await recordByUser(tx, { userId, atMs, address, action: 'sign-out-everywhere' });
+        await recordOfUser(tx, {
+          userId,
+          atMs,
+          actor: 'user',
+          address,
+          action: 'sign-out-everywhere',
+        });
       });
       forget(userId);
     },

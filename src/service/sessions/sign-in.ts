@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { AuditLog } from '../audit-log/audit-log.ts';
-import { recordByUser } from '../audit-log/shared.sql.ts';
+import { recordOfUser } from '../audit-log/shared.sql.ts';
 import type { Store } from '../database/store.ts';
 import { conflict, forbidden, type ServiceError, wrongPassword } from '../errors.ts';
 import { emailOf } from '../users/email.ts';
@@ -93,7 +93,7 @@ export function createSignIn(parts: SignInParts): SignIn {
         await sessions.endAllIn(tx, userId);
         const { address } = client;
         const atMs = clock.wallMs();
-        await recordByUser(tx, { userId, atMs, address, action: 'password-change' });
+        await recordOfUser(tx, { userId, atMs, actor: 'user', address, action: 'password-change' });
       });
       sessions.forget(userId);
       return await sessions.start(userId, client, passwordHash);

@@ -122,6 +122,48 @@ export async function deleteSetupLinks(sql: Sql): Promise<void> {
   await sql.query(`delete from one_time_links where kind = 'setup'`);
 }
 
+export async function insertPasswordLink(
+  sql: Sql,
+  link: {
+    readonly id: string;
+    readonly email: string;
+    readonly tokenHash: Uint8Array;
+    readonly createdAtMs: number;
+    readonly expiresAtMs: number;
+  },
+): Promise<void> {
+  await sql.query(
+    `insert into one_time_links (id, kind, email, token_hash, created_at, expires_at)
+     values ($1, 'password', $2, $3::bytea, $4::timestamptz, $5::timestamptz)`,
+    [link.id, link.email, link.tokenHash, new Date(link.createdAtMs), new Date(link.expiresAtMs)],
+  );
+}
+
+/** The email of the user whose password the link sets; null where it is not valid. */
+export async function findPasswordLink(
+  sql: Sql,
+  { tokenHash, nowMs }: { readonly tokenHash: Uint8Array; readonly nowMs: number },
+): Promise<string | null> {
+  const [found] = await sql.query<{ email: string }>(
+    `select email from one_time_links
+     where kind = 'password' and token_hash = $1::bytea and expires_at > $2::timestamptz`,
+    [tokenHash, new Date(nowMs)],
+  );
+  return found?.email ?? null;
+}
+
+/**
+ * @param email in lower case
+ * @returns whether there was one
+ */
+export async function deletePasswordLinks(sql: Sql, email: string): Promise<boolean> {
+  const rows = await sql.query(
+    `delete from one_time_links where kind = 'password' and email = $1 returning id`,
+    [email],
+  );
+  return rows.length > 0;
+}
+
 /** @returns how many it deleted */
 export async function deleteExpiredLinks(
   sql: Sql,

@@ -78,6 +78,13 @@ export async function updatePassword(
   return rows.length > 0;
 }
 
+export async function setPassword(
+  sql: Sql,
+  { id, passwordHash }: { readonly id: string; readonly passwordHash: string },
+): Promise<void> {
+  await sql.query('update users set password_hash = $2 where id = $1', [id, passwordHash]);
+}
+
 export async function removePassword(sql: Sql, id: string): Promise<void> {
   await sql.query('update users set password_hash = null where id = $1', [id]);
 }

@@ -75,6 +75,7 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/users/{id}': ({ ids }) => [ids.user],
   '/v1/invitations/{id}': ({ ids }) => [ids.invitation],
   '/setup/{token}': () => ['no-such-link'],
+  '/password/{token}': () => ['no-such-link'],
   '/invitations/{token}': () => ['no-such-link'],
   '/v1/sessions/{id}': ({ ids }) => [ids.userSession],
   '/agent/v1/artifacts/{uploadId}/complete': ({ ids }) => [ids.upload],

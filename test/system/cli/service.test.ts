@@ -173,6 +173,12 @@ describe('vedette service', () => {
     const [, accountId = ''] = /account {2}(\S+)/.exec(made.stdout) ?? [];
     const bob = await runHere(['user', 'add', 'bob@example.com', '--account', accountId], env);
     expect(bob.stdout).toContain('to Shop team with the role read.');
+    const reset = await runHere(['user', 'reset-password', 'bob@example.com'], env);
+    expect(reset).toMatchObject({
+      code: 2,
+      stderr:
+        'vedette: no user has the email "bob@example.com": invite one with vedette user add EMAIL\n',
+    });
     const wrong = await runHere(['user', 'add', 'bob'], env);
     expect(wrong).toMatchObject({ code: 2, stderr: 'vedette: "bob" is no email\n' });
   }, 60_000);

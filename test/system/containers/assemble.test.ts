@@ -68,7 +68,13 @@ it('an assembled folder works on its own and names the image of the commands tha
   const topic = await vedette('help', 'evidence');
   expect(topic).toMatchObject({ code: 0, stderr: '' });
   expect(topic.stdout).toContain('Evidence of a failure');
-  for (const command of ['service', 'up', 'account add shop', 'user add ann@example.com']) {
+  for (const command of [
+    'service',
+    'up',
+    'account add shop',
+    'user add ann@example.com',
+    'user reset-password a@b.c',
+  ]) {
     const refusal = 'vedette: this image has agent, run, validate and apply; up, service, account';
     const { code, stderr } = await vedette(...command.split(' '));
     expect({ code, refusal: stderr.slice(0, refusal.length) }).toEqual({ code: 2, refusal });

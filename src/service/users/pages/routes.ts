@@ -11,6 +11,7 @@ import {
 import type { SignIn } from '../../sessions/sign-in.ts';
 import { emailSchema } from '../email.ts';
 import type { Invitations, ShownInvitation } from '../invitations.ts';
+import type { PasswordLinks } from '../password-links.ts';
 import { givenPassword, newPassword } from '../passwords.ts';
 import type { Setup } from '../setup.ts';
 import type { Users } from '../users.ts';
@@ -32,6 +33,7 @@ export interface UserPagesParts extends SessionParts {
   readonly signIn: SignIn;
   readonly invitations: Invitations;
   readonly setup: Setup;
+  readonly passwordLinks: PasswordLinks;
   /** Whether users can sign in at an OpenID Connect provider. */
   readonly hasProvider: boolean;
 }
@@ -48,6 +50,7 @@ export function userPagesRoutes(parts: UserPagesParts): FastifyPluginAsync {
     addAccount(app, parts);
     addSetup(app, parts);
     addInvitations(app, parts);
+    addPasswordLinks(app, parts);
   };
 }
 
@@ -64,7 +67,8 @@ function addSignIn(app: FastifyInstance, parts: UserPagesParts): void {
       main: `${atProvider(next)}<form method="post">${hiddenHtml('next', next)}
 ${fieldHtml({ name: 'email', label: 'Email', type: 'email', autocomplete: 'username', value: email, hasFocus: email === '' })}
 ${fieldHtml({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password', hasFocus: email !== '' })}
-${buttonHtml('Sign in')}</form>`,
+${buttonHtml('Sign in')}</form>
+<p>Forgot your password? Whoever runs this service can make a link for a new one.</p>`,
     });
 
   app.get<{ Querystring: { next?: string | string[] } }>(
@@ -260,6 +264,51 @@ ${buttonHtml('Join')}</form>`,
       const { status, note } = noteOf(error);
       if (status === 404) return gone(reply);
       return show(request, reply.code(status), await invitations.show(token), note);
+    }
+    return reply.redirect(site.path('/account'), 303);
+  });
+}
+
+function addPasswordLinks(app: FastifyInstance, parts: UserPagesParts): void {
+  const { site, passwordLinks, sessions } = parts;
+  const show = (reply: FastifyReply, email: string, note: Note | null = null) =>
+    sendPage(reply, {
+      title: 'Choose a new password',
+      note,
+      main: `<p>For <strong>${escaped(email)}</strong>. You will be signed out everywhere else.</p>
+<form method="post"><input type="hidden" autocomplete="username" value="${escaped(email)}">
+${fieldHtml({ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password', hint: PASSWORD_HINT, hasFocus: true })}
+${buttonHtml('Save the password')}</form>`,
+    });
+  const gone = (reply: FastifyReply) =>
+    sendPage(reply.code(404), {
+      title: 'Choose a new password',
+      note: { kind: 'fail', text: LINK_GONE },
+      main: `<p>Ask whoever runs this service for another link.</p><a class="button" href="${site.path('/sign-in')}">Sign in</a>`,
+    });
+
+  app.get<OfToken>('/password/:token', PAGE, async (request, reply) => {
+    try {
+      return await show(reply, await passwordLinks.show(request.params.token));
+    } catch (error) {
+      if (noteOf(error).status !== 404) throw error;
+      return gone(reply);
+    }
+  });
+
+  app.post<OfToken>('/password/:token', FORM, async (request, reply) => {
+    const { token } = request.params;
+    try {
+      refuseForeignPage(site, request);
+      const given = fieldsOf(request, { password: newPassword });
+      const client = clientOf(request);
+      const { userId, passwordHash } = await passwordLinks.accept({ ...given, token }, client);
+      const started = await sessions.start(userId, client, passwordHash);
+      await beginSession(parts, request, reply, started);
+    } catch (error) {
+      const { status, note } = noteOf(error);
+      if (status === 404) return gone(reply);
+      return show(reply.code(status), await passwordLinks.show(token), note);
     }
     return reply.redirect(site.path('/account'), 303);
   });

@@ -106,6 +106,58 @@ describe.each(databases)('on %s', (kind) => {
       expect((await submit({ email: 'a@example.com', password: PASSWORD })).status).toBe(303);
     });
 
+    it('let a user choose a new password by a link that the operator made, once', async () => {
+      const { browser } = await setUp();
+      const { store, features } = running();
+      const { passwordLinks } = features;
+      expect(await passwordLinks.create('nobody@example.com')).toBeNull();
+      const earlier = await passwordLinks.create('first@example.com');
+      const { token = '' } = (await passwordLinks.create('First@Example.com')) ?? {};
+      const path = `/password/${token}`;
+      expect((await browserOf().ask(`/password/${earlier?.token}`)).status).toBe(404);
+      expect(shownOn(await browserOf().ask(path))).toContain('For first@example.com .');
+      const short = await browserOf().submit(path, { password: 'short' });
+      expect([short.status, shownOn(short)]).toEqual([
+        400,
+        expect.stringContaining('The password must have at least 8 characters'),
+      ]);
+      const password = 'another battery staple';
+      const own = browserOf();
+      const uses = await Promise.all([
+        own.submit(path, { password }),
+        browserOf().submit(path, { password: 'of somebody else' }),
+      ]);
+      expect(uses.map(({ status }) => status).sort()).toEqual([303, 404]);
+      const given = uses[0]?.status === 303 ? password : 'of somebody else';
+      // The earlier session has ended.
+      expect((await browser.ask('/account')).status).toBe(303);
+      const signIn = (text: string) =>
+        browserOf().submit('/sign-in', { email: 'first@example.com', password: text });
+      expect((await signIn(PASSWORD)).status).toBe(401);
+      expect((await signIn(given)).status).toBe(303);
+      expect(shownOn(await browserOf().ask(path))).toContain('This link was used already');
+      const actions = await store.query<{ action: string }>(
+        `select action, actor_kind from audit_log where action like 'password%' order by id`,
+      );
+      expect(actions).toEqual([
+        { action: 'password-link', actorKind: 'operator' },
+        { action: 'password-link', actorKind: 'operator' },
+        { action: 'password-change', actorKind: 'user' },
+      ]);
+    });
+
+    it('refuse a link for a new password after a day', async () => {
+      await setUp();
+      const { clock, features } = running();
+      const { token = '' } = (await features.passwordLinks.create('first@example.com')) ?? {};
+      clock.spend(86_399_000);
+      expect((await browserOf().ask(`/password/${token}`)).status).toBe(200);
+      clock.spend(2_000);
+      expect((await browserOf().ask(`/password/${token}`)).status).toBe(404);
+      const late = await browserOf().submit(`/password/${token}`, { password: 'too late for it' });
+      expect(late.status).toBe(404);
+    });
+
     it('sign in and out, and lead to the page that was asked for', async () => {
       const { browser } = await setUp();
       expect((await browser.submit('/sign-out', {})).headers.location).toBe('/sign-in');
@@ -170,7 +222,13 @@ describe.each(databases)('on %s', (kind) => {
 
     it('run no script, and may not be framed', async () => {
       const token = await running().features.setup.newLink();
-      for (const path of ['/sign-in', `/setup/${token}`, '/setup/x', '/invitations/x']) {
+      for (const path of [
+        '/sign-in',
+        `/setup/${token}`,
+        '/setup/x',
+        '/invitations/x',
+        '/password/x',
+      ]) {
         const { text, headers } = await browserOf().ask(path);
         expect(text).not.toMatch(/<script|\son\w+=|style=/i);
         const style = /<style>(.*)<\/style>/s.exec(text)?.[1] ?? '';

@@ -25,6 +25,7 @@ const BESIDE_REQUESTS =
 
 const FOLLOWED = 'asked for clients that follow events, which resume after a failure';
 const BY_COOKIE = 'asked with a cookie, which the clients of the scenarios do not have';
+const BY_OPERATOR_LINK = "asked for a link of the operator's command alone";
 const FOR_THE_FIRST_USER = 'asked until there is a user, by one transaction';
 
 /** Called in the first run of a scenario and in no later one: it makes what then exists. */
@@ -67,6 +68,10 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'users/links.sql.ts deleteSetupLinks': FOR_THE_FIRST_USER,
   'users/links.sql.ts insertSetupLink': FOR_THE_FIRST_USER,
   'users/links.sql.ts isSetupLink': FOR_THE_FIRST_USER,
+  'users/links.sql.ts deletePasswordLinks': BY_OPERATOR_LINK,
+  'users/links.sql.ts findPasswordLink': BY_OPERATOR_LINK,
+  'users/links.sql.ts insertPasswordLink': BY_OPERATOR_LINK,
+  'users/sql.ts setPassword': BY_OPERATOR_LINK,
   'users/sql.ts hasUser': FOR_THE_FIRST_USER,
   'root-cause/claims.sql.ts dropPending': 'asked for a model of another company alone',
   'root-cause/claims.sql.ts releasePending': 'asked for a model of another company alone',
