@@ -23,7 +23,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     coverage: {
       provider: 'v8',
-      include: ['src/**/*.ts'],
+      include: ['src/**/*.{ts,tsx}'],
       reporter: ['text-summary', 'json-summary', 'html'],
       reportOnFailure: true,
     },
@@ -34,7 +34,7 @@ export default defineConfig({
           name: 'unit',
           // They start no program, so nothing is built for them.
           globalSetup: [],
-          include: ['test/unit/**/*.test.ts'],
+          include: ['test/unit/**/*.test.{ts,tsx}'],
           // They share no state, and a process for each file would take most of the time.
           isolate: false,
           sequence: { groupOrder: 1 },

@@ -34,7 +34,8 @@ export const MAINTENANCE_ENVIRONMENT = { migrate: [], decrypt: [], account: [], 
 
 /** Folders and files that are read, and not imported, by the module beside which they stand. */
 const READ = /new URL\('(\.\/[\w-]+(?:\/|\.json))', import\.meta\.url\)/g;
-const STATIC = /^(?:import|export)\b(?:[^'"`;=(]*?\bfrom)?\s*'([^']+)'/gm;
+/** The compiler writes its own imports, of the JSX runtime, with double quotes. */
+const STATIC = /^(?:import|export)\b(?:[^'"`;=(]*?\bfrom)?\s*['"]([^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\('([^']+)'\)/g;
 /** Worker threads. */
 const BESIDE = /new URL\('(\.[^']+\.js)', import\.meta\.url\)/g;

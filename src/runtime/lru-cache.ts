@@ -51,6 +51,11 @@ export class LruCache<Value> {
     this.#weight -= entry.weight;
   }
 
+  /** The least recently used first. */
+  *values(): Generator<Value> {
+    for (const { value } of this.#entries.values()) yield value;
+  }
+
   get size(): number {
     return this.#entries.size;
   }

@@ -41,6 +41,7 @@ import { sessionsRoutes } from './sessions/routes.ts';
 import { snippetsRoutes } from './snippets/routes.ts';
 import { statusPagesRoutes } from './status-pages/routes.ts';
 import { statusPageServicesRoutes } from './status-pages/services.routes.ts';
+import { statusSiteRoutes } from './status-pages/site/routes.ts';
 import { testSessionErrorGroupsRoutes } from './test-sessions/error-groups.routes.ts';
 import { testSessionsRoutes } from './test-sessions/routes.ts';
 import { invitationsRoutes } from './users/invitations.routes.ts';
@@ -91,6 +92,7 @@ export function apiRoutes(
     statusPageServicesRoutes(features),
     statusPageIncidentsRoutes(features),
     incidentsRoutes(features),
+    statusSiteRoutes(features),
     apiKeysRoutes(features),
     usersRoutes(features),
     invitationsRoutes(features),

@@ -74,6 +74,7 @@ import {
   createStatusPageFeatures,
   type StatusPageFeatures,
 } from './status-pages/create-feature.ts';
+import { createStatusSite, type StatusSite } from './status-pages/site/site.ts';
 import { createPageStates, type PageStates } from './status-pages/state/page-state.ts';
 import { createStatusPageSummaries, type StatusPageSummaries } from './status-pages/summary.ts';
 import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
@@ -121,6 +122,7 @@ export interface Features
   readonly snippets: Snippets;
   readonly staticIpv6s: readonly string[];
   readonly statusPageSummaries: StatusPageSummaries;
+  readonly statusSite: StatusSite;
   readonly testSessions: TestSessions;
   readonly variables: Variables;
   /** For the metrics. */
@@ -231,6 +233,9 @@ export function createFeatures(given: FeatureParts): Features {
     passwords: parts.passwords,
     failedSignIns: auditLog.failedSignIns,
   });
+  const availability = createAvailability({ ...parts, retentionDays });
+  const pageStates = createPageStates({ ...parts, availability, outdatedStates });
+  const statusSite = createStatusSite({ ...parts, pageStates });
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
     partitions.maintain,
@@ -246,6 +251,7 @@ export function createFeatures(given: FeatureParts): Features {
     testSessions.maintain,
     ...alertFeatures.alertKeepers,
     statusPageFeatures.statusPageIncidents.maintain,
+    statusSite.maintain,
     heartbeatFeatures.heartbeatWatch.maintain,
     idempotency.maintain,
     auditLog.maintain,
@@ -271,8 +277,6 @@ export function createFeatures(given: FeatureParts): Features {
     scrubberOf: scrubbing.scrubberOf,
   });
   const resultStorage = new ResultStorage(parts);
-  const availability = createAvailability({ ...parts, retentionDays });
-  const pageStates = createPageStates({ ...parts, availability, outdatedStates });
   return {
     ...alertFeatures,
     ...heartbeatFeatures,
@@ -328,6 +332,7 @@ export function createFeatures(given: FeatureParts): Features {
     snippets: createSnippets(parts),
     staticIpv6s: parts.config.staticIpv6s,
     statusPageSummaries: createStatusPageSummaries({ store, pageStates }),
+    statusSite,
     testSessions,
     variables,
     counts: () => ({

@@ -114,6 +114,7 @@ async function serve(
     auditLog: features.auditLog,
     sessions: features.sessions.cache,
     site: features.site,
+    pathOf: features.statusSite.domains.pathOf,
     routes: apiRoutes(features, stop.stopping),
     handbook,
     inFlight,

@@ -15,7 +15,7 @@ const SPECIFIER =
 
 export function sourceFiles(): { readonly path: string; readonly text: string }[] {
   return readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.ts'))
+    .filter((path) => /\.tsx?$/.test(path))
     .map((path) => ({ path, text: readFileSync(join(SRC, path), 'utf8') }));
 }
 

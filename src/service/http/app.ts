@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
 import type { Handbook } from '../../handbook/handbook.ts';
@@ -34,6 +35,7 @@ import { addJsonBodies } from './plugins/json-body.ts';
 import { addObservation, requestIdOf } from './plugins/observe.ts';
 import { addQueryNames } from './plugins/query-names.ts';
 import { addSchemas } from './plugins/schemas.ts';
+import { type TrustsAddress, trustedProxies } from './trusted-proxies.ts';
 
 export { agentOf } from './access/agent-access.ts';
 export { callerOf } from './access/authentication.ts';
@@ -53,6 +55,8 @@ export interface AppParts {
   readonly site: Site;
   /** The routes of the features. Each says who may use it: see route-access.ts. */
   readonly routes: readonly FastifyPluginAsync[];
+  /** The path within the service that a request is for, by its host. Default: the path it names. */
+  readonly pathOf?: (request: IncomingMessage, trusts: TrustsAddress) => string;
   readonly handbook: Handbook;
   readonly inFlight: InFlight;
   /** Aborts when the service stops. */
@@ -109,6 +113,8 @@ const MAX_AGENT_REQUESTS_PER_MINUTE = 60_000;
  */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { clock, log, config, inFlight, stopping, limits = HTTP_LIMITS } = parts;
+  const { pathOf = ({ url = '/' }) => url } = parts;
+  const trusts = trustedProxies(config.trustedProxies);
   const clientErrors = new ClientErrors({
     clock,
     answer: (status, message) => ({
@@ -133,6 +139,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     // While stopping, requests are still answered, on connections that then end.
     return503OnClosing: false,
+    rewriteUrl: (request) => pathOf(request, trusts),
     frameworkErrors: frameworkErrorResponse,
     clientErrorHandler: clientErrors.handle,
   });

@@ -149,6 +149,31 @@ export async function findPage(
   return rows[0] === undefined ? null : pageOf(rows[0]);
 }
 
+/** The page with this name in its address, of any account. */
+export async function findPageByUrl(
+  sql: Sql,
+  url: string,
+): Promise<{ readonly accountId: string; readonly page: StoredPage } | null> {
+  const [key] = await sql.query<Pick<AccountKey, 'accountId' | 'id'>>(
+    'select account_id, id from status_pages where url = $1',
+    [url],
+  );
+  const page = key === undefined ? null : await findPage(sql, key);
+  return key === undefined || page === null ? null : { accountId: key.accountId, page };
+}
+
+/** Pages with a domain of their own, of all accounts. */
+export function listCustomDomains(
+  sql: Sql,
+  limit: number,
+): Promise<readonly { readonly customDomain: string; readonly url: string }[]> {
+  return sql.query(
+    `select custom_domain, url from status_pages where custom_domain is not null
+     order by n limit $1::bigint`,
+    [limit],
+  );
+}
+
 /**
  * Until the transaction ends, nobody else changes the page or its cards. Read them after the lock.
  *
@@ -200,6 +225,9 @@ export async function findPages(
 export async function deletePage(sql: Sql, { accountId, id }: AccountKey): Promise<void> {
   await sql.query('delete from status_pages where account_id = $1 and id = $2', [accountId, id]);
 }
+
+/** Its payload is the id of an account whose pages may have changed. */
+export const STATUS_PAGES_CHANNEL = 'vedette_status_pages';
 
 export interface CardToStore {
   readonly id: string;

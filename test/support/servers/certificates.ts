@@ -11,7 +11,8 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 
-cryptoProvider.set(webcrypto);
+// The types of the package are those of browsers.
+cryptoProvider.set(webcrypto as unknown as Crypto);
 
 const DAY_MS = 86_400_000;
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };

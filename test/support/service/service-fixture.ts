@@ -76,6 +76,7 @@ export function useRunningService(
       auditLog: features.auditLog,
       sessions: features.sessions.cache,
       site: features.site,
+      pathOf: features.statusSite.domains.pathOf,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
     });
     running = { store, clock, features, app };

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import { type KernelSockets, loadKernelSockets } from '../../net/kernel/kernel-sockets.ts';
 import type { KernelTimed, StarvationMark, StarvationWatch } from '../../net/starvation.ts';

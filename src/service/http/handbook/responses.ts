@@ -19,18 +19,26 @@ export interface Encoded {
   readonly tag: string;
 }
 
-export function encoded(text: string): Encoded {
-  const tag = createHash('sha256').update(text).digest('base64url').slice(0, 22);
-  const packed = { br: brotliCompressSync(text, BROTLI), gzip: gzipSync(text) };
-  return { plain: Buffer.from(text), packed, tag };
+export function encoded(content: string | Buffer): Encoded {
+  const tag = createHash('sha256').update(content).digest('base64url').slice(0, 22);
+  const packed = { br: brotliCompressSync(content, BROTLI), gzip: gzipSync(content) };
+  return { plain: Buffer.from(content), packed, tag };
 }
 
-/** Clients may keep it, and ask each time whether it has changed (RFC 9110, 13.1.2). */
-export function sendEncoded(request: FastifyRequest, reply: FastifyReply, document: Encoded) {
+/**
+ * Clients may keep it, and ask whether it has changed (RFC 9110, 13.1.2): each time, unless
+ * `cacheControl` says else.
+ */
+export function sendEncoded(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  document: Encoded,
+  cacheControl = 'no-cache',
+) {
   const coding = acceptedCoding(request.headers);
   const etag = `"${document.tag}${coding === null ? '' : `-${coding}`}"`;
   addVary(reply, 'accept-encoding');
-  reply.headers({ 'cache-control': 'no-cache', etag });
+  reply.headers({ 'cache-control': cacheControl, etag });
   if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
   if (coding === null) return reply.send(document.plain);
   return reply.header('content-encoding', coding).send(document.packed[coding]);

@@ -1,8 +1,7 @@
-import { BlockList, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
-import { network } from '../../../runtime/config/parsers.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import {
   boundConnections,
@@ -13,6 +12,7 @@ import {
 import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import { errorBody } from '../../errors.ts';
 import type { ServiceMetrics } from '../metrics.ts';
+import { trustedProxies } from '../trusted-proxies.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -93,19 +93,11 @@ export function addConnectionBounds(app: FastifyInstance, parts: ConnectionParts
 }
 
 /** Returns the key that an address is counted by; null for trusted proxies, which have many clients. */
-function addressCounter(trustedProxies: readonly string[]): (socket: Socket) => string | null {
-  const proxies = new BlockList();
-  for (const text of trustedProxies) {
-    const parsed = network(text);
-    if (!parsed.ok) continue;
-    const { address, prefixBits } = parsed.value;
-    proxies.addSubnet(address, prefixBits, isIP(address) === 4 ? 'ipv4' : 'ipv6');
-  }
+function addressCounter(proxies: readonly string[]): (socket: Socket) => string | null {
+  const trusts = trustedProxies(proxies);
   return ({ remoteAddress }) => {
-    // The zone of a link-local address says nothing about the peer.
     const [address = ''] = (remoteAddress ?? '').split('%');
-    const family = isIP(address);
-    if (family === 0) return '';
-    return proxies.check(address, family === 4 ? 'ipv4' : 'ipv6') ? null : normalizeIP(address);
+    if (isIP(address) === 0) return '';
+    return trusts(address) ? null : normalizeIP(address);
   };
 }

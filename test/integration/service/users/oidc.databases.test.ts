@@ -133,7 +133,7 @@ describe.each(databases)('on %s', (kind) => {
       let url = new URL(String(begun.headers.location));
       let body: URLSearchParams | null = null;
       for (let steps = 0; steps < 10 && !url.pathname.startsWith('/oidc/callback'); steps += 1) {
-        const response = await fetch(url, {
+        const response: Response = await fetch(url, {
           method: body === null ? 'GET' : 'POST',
           body,
           redirect: 'manual',
@@ -144,7 +144,7 @@ describe.each(databases)('on %s', (kind) => {
           jar.set(name, value);
         }
         const text = await response.text();
-        const location = response.headers.get('location');
+        const location: string | null = response.headers.get('location');
         const action = /<form[^>]*action="([^"]+)"/.exec(text)?.[1];
         body =
           location === null ? new URLSearchParams({ prompt: 'login', login, password: 'x' }) : null;

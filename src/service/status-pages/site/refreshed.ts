@@ -1,0 +1,112 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import { sleep } from '../../../runtime/wait.ts';
+
+/** A value is read again at most this often, however often it changes. */
+const MIN_INTERVAL_MS = 1_000;
+/** A value without a known change is read again after this time: not every change is announced. */
+const MAX_AGE_MS = 30_000;
+/** How long a request waits for a newer value if there is an older one. */
+const MAX_WAIT_MS = 1_000;
+
+export interface Kept<Value> {
+  readonly value: Value;
+  /** How long ago it was read, if no newer one could be; else 0. */
+  readonly staleMs: number;
+}
+
+export interface RefreshedParts<Value> {
+  readonly clock: Clock;
+  readonly read: () => Promise<Value>;
+  /** Whether changes are announced: if not, every request reads. */
+  readonly isFollowed: () => boolean;
+  /** Called when a value that is kept could not be read again. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** A value that is read again after it changed, and kept while it cannot be read. */
+export class Refreshed<Value> {
+  readonly #parts: RefreshedParts<Value>;
+  #kept: { readonly value: Value; readonly readMs: number } | null = null;
+  #reading: Promise<Value> | null = null;
+  #begunMs = 0;
+  #isOutdated: boolean = false;
+  #hasFailed: boolean = false;
+
+  constructor(parts: RefreshedParts<Value>) {
+    this.#parts = parts;
+  }
+
+  /** To be called when the value may have changed. */
+  outdate(): void {
+    this.#isOutdated = true;
+  }
+
+  /** @throws what `read` throws, where there is no value yet */
+  async get(): Promise<Kept<Value>> {
+    const { clock, isFollowed } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    const kept = this.#kept;
+    if (kept === null) return { value: await this.#read(), staleMs: 0 };
+    if (isFollowed()) {
+      const isCurrent = !this.#isOutdated && !this.#hasFailed && nowMs - kept.readMs < MAX_AGE_MS;
+      const isTooSoon = this.#reading === null && nowMs - this.#begunMs < MIN_INTERVAL_MS;
+      if (isCurrent || isTooSoon) return this.#shown(kept);
+    }
+    await this.#readInTime();
+    return this.#shown(this.#kept ?? kept);
+  }
+
+  /** The value that is there; null without any. */
+  get known(): Value | null {
+    return this.#kept?.value ?? null;
+  }
+
+  #shown({ value, readMs }: { readonly value: Value; readonly readMs: number }): Kept<Value> {
+    const isStale = this.#hasFailed || this.#isOverdue();
+    return { value, staleMs: isStale ? this.#parts.clock.monotonicMs() - readMs : 0 };
+  }
+
+  #isOverdue(): boolean {
+    return this.#reading !== null && this.#parts.clock.monotonicMs() - this.#begunMs >= MAX_WAIT_MS;
+  }
+
+  async #readInTime(): Promise<void> {
+    const reading = this.#read().then(
+      () => {},
+      () => {},
+    );
+    const leftMs = this.#begunMs + MAX_WAIT_MS - this.#parts.clock.monotonicMs();
+    if (leftMs <= 0) return;
+    const done = new AbortController();
+    await Promise.race([
+      reading.finally(() => done.abort()),
+      sleep(this.#parts.clock, leftMs, done.signal),
+    ]);
+    done.abort();
+  }
+
+  /** One reading at a time, for all who wait. */
+  #read(): Promise<Value> {
+    if (this.#reading !== null) return this.#reading;
+    this.#begunMs = this.#parts.clock.monotonicMs();
+    this.#isOutdated = false;
+    const readMs = this.#begunMs;
+    const reading = this.#parts.read().then(
+      (value) => {
+        this.#reading = null;
+        this.#hasFailed = false;
+        this.#kept = { value, readMs };
+        return value;
+      },
+      (error: unknown) => {
+        this.#reading = null;
+        this.#hasFailed = true;
+        this.#isOutdated = true;
+        if (this.#kept !== null) this.#parts.onFailure(error);
+        throw error;
+      },
+    );
+    this.#reading = reading;
+    return reading;
+  }
+}

@@ -1,0 +1,57 @@
+import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
+import { tooManyRequests } from '../../errors.ts';
+import type { Site } from '../../http/access/site.ts';
+import { notFoundDocument, pageRoutes } from './page.routes.tsx';
+import { decorateRequests, type RequestedPage } from './requested-page.ts';
+import type { StatusSite } from './site.ts';
+
+export interface StatusSiteRoutesParts {
+  readonly site: Site;
+  readonly statusSite: StatusSite;
+}
+
+/** The most look-ups of names without a page in a minute, for each address. */
+const MAX_UNKNOWN_PER_MINUTE = 300;
+
+/** The pages that people open, below /status/{url} and at custom domains: README.md, of the service. */
+export function statusSiteRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
+  return async (app) => {
+    decorateRequests(app);
+    await app.register(
+      async (site) => {
+        findPages(site, parts);
+        await site.register(pageRoutes(parts));
+      },
+      { prefix: '/status/:url' },
+    );
+  };
+}
+
+/** Each request of the site is for a page that its sender may read. Others get the same 404. */
+function findPages(app: FastifyInstance, { site, statusSite }: StatusSiteRoutesParts): void {
+  const countUnknown = app.createRateLimit({ max: MAX_UNKNOWN_PER_MINUTE });
+  const { pages, domains } = statusSite;
+
+  async function found(request: FastifyRequest): Promise<RequestedPage | null> {
+    const { url = '' } = request.params as { readonly url?: string };
+    const known = await pages.find(url);
+    if (known === null || known.page.fields.isPrivate) return null;
+    const own = domains.isOwn(request, url);
+    const origin = `${site.isHttps(request) ? 'https' : 'http'}://${request.host}`;
+    return {
+      ...known,
+      base: own ? origin : `${site.baseOf(request)}/status/${url}`,
+      path: own ? '' : site.path(`/status/${url}`),
+    };
+  }
+
+  app.addHook('onRequest', async (request, reply) => {
+    request.statusPage = await found(request);
+    if (request.statusPage !== null) return;
+    const counted = await countUnknown(request);
+    if (!counted.isAllowed && counted.isExceeded) {
+      throw tooManyRequests(counted.max, counted.ttlInSeconds);
+    }
+    return notFoundDocument(reply);
+  });
+}

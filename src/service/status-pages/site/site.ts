@@ -1,0 +1,101 @@
+import { once } from 'node:events';
+import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { sleep } from '../../../runtime/wait.ts';
+import { WakeSignal } from '../../../runtime/wake-signal.ts';
+import type { Store } from '../../database/store.ts';
+import { EVENTS_CHANNEL } from '../../events/shared.sql.ts';
+import { findPageByUrl, listCustomDomains, STATUS_PAGES_CHANNEL } from '../sql.ts';
+import type { PageStates } from '../state/page-state.ts';
+import { CustomDomains } from './custom-domains.ts';
+import { PageCache } from './page-cache.ts';
+
+export interface StatusSiteParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly pageStates: PageStates;
+}
+
+/** What people see of status pages: README.md of the folder above. */
+export interface StatusSite {
+  readonly pages: PageCache;
+  readonly domains: CustomDomains;
+  /** Reads the custom domains again. */
+  readDomains(): Promise<void>;
+  /** Follows changes until the signal aborts. Never rejects. */
+  maintain(signal: AbortSignal): Promise<void>;
+}
+
+const MAX_DOMAINS = 10_000;
+/** In case a notification was lost. */
+const READ_DOMAINS_MS = 60_000;
+const RETRY_MS = 1_000;
+
+export function createStatusSite(parts: StatusSiteParts): StatusSite {
+  const { store, clock, log } = parts;
+  const findPage = (url: string) => findPageByUrl(store, url);
+  const pages = new PageCache({ ...parts, findPage });
+  const domains = new CustomDomains();
+  const domainsChanged = new WakeSignal();
+
+  async function readDomains(): Promise<void> {
+    const found = await listCustomDomains(store, MAX_DOMAINS);
+    if (found.length === MAX_DOMAINS) {
+      log.warn(
+        `status pages have more than ${MAX_DOMAINS} custom domains: only the oldest are served`,
+      );
+    }
+    domains.set(found);
+  }
+
+  async function followDomains(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await readDomains();
+        await domainsChanged.wait(clock, READ_DOMAINS_MS, signal);
+      } catch (error) {
+        log.warn(`custom domains could not be read, trying again: ${messageOf(error)}`);
+      }
+      // Many changes at once lead to one reading.
+      await sleep(clock, RETRY_MS, signal);
+    }
+  }
+
+  async function followPages(signal: AbortSignal): Promise<void> {
+    const ends: (() => Promise<void>)[] = [];
+    while (!signal.aborted && ends.length === 0) {
+      try {
+        const onGap = (): void => {
+          pages.outdate(null);
+          domainsChanged.ring();
+        };
+        const onChange = (accountId: string): void => {
+          pages.outdate(accountId);
+          domainsChanged.ring();
+        };
+        ends.push(await store.listen(STATUS_PAGES_CHANNEL, onChange, onGap));
+        const onEvent = (accountId: string): void => pages.outdate(accountId);
+        ends.push(await store.listen(EVENTS_CHANNEL, onEvent, onGap));
+        pages.isFollowed = true;
+        if (!signal.aborted) await once(signal, 'abort');
+      } catch (error) {
+        log.warn(`changes of status pages are not followed, trying again: ${messageOf(error)}`);
+        for (const end of ends.splice(0)) await end();
+        await sleep(clock, RETRY_MS, signal);
+      }
+    }
+    pages.isFollowed = false;
+    for (const end of ends) await end();
+  }
+
+  return {
+    pages,
+    domains,
+    readDomains,
+    async maintain(signal) {
+      await Promise.all([followPages(signal), followDomains(signal)]);
+    },
+  };
+}

@@ -1,0 +1,120 @@
+import type { VNode } from 'preact';
+import type { IncidentStatus } from '../../../../model/status-page/incident.ts';
+import type { IncidentSeverity } from '../../../../model/status-page/status-page-incident.ts';
+import { stateUnder } from '../../../../model/status-page/status-page-incident.ts';
+import { ConditionIcon } from '../../../../web/status/conditions.tsx';
+import { Instant, Period } from '../../../../web/status/texts.tsx';
+import type { IncidentOnPage, MaintenanceOnPage } from '../../state/page-state.ts';
+
+const STATUS_WORDS: Readonly<Record<IncidentStatus, string>> = {
+  INVESTIGATING: 'Investigating',
+  IDENTIFIED: 'Identified',
+  MONITORING: 'Monitoring',
+  RESOLVED: 'Resolved',
+};
+const SEVERITY_WORDS: Readonly<Record<IncidentSeverity, string>> = {
+  CRITICAL: 'Critical',
+  MAJOR: 'Major',
+  MEDIUM: 'Medium',
+  MINOR: 'Minor',
+};
+/** Updates that are shown at once; the others are folded. */
+const SHOWN_UPDATES = 3;
+
+/** The names of services, by id. */
+export type Names = ReadonlyMap<string, string>;
+
+export function OpenIncident({
+  incident,
+  names,
+  incidentsPath,
+}: {
+  readonly incident: IncidentOnPage;
+  readonly names: Names;
+  readonly incidentsPath: string | null;
+}): VNode {
+  const { id, name, severity, startedAtMs, updates, serviceIds } = incident;
+  const condition = stateUnder([severity]);
+  const later = updates.slice(SHOWN_UPDATES);
+  return (
+    <article class="card">
+      <div class="top">
+        <h3 dir="auto">
+          {incidentsPath === null ? name : <a href={`${incidentsPath}/${id}`}>{name}</a>}
+        </h3>
+        <span class={`state ${condition}`}>
+          <ConditionIcon condition={condition} />
+          {SEVERITY_WORDS[severity]}
+        </span>
+      </div>
+      <div class="facts">
+        <span>
+          Since <Instant atMs={startedAtMs} />
+        </span>
+        <Services ids={serviceIds} names={names} />
+      </div>
+      <ol class="updates">{updates.slice(0, SHOWN_UPDATES).map(Update)}</ol>
+      {later.length > 0 && (
+        <details>
+          <summary>Earlier updates ({later.length})</summary>
+          <ol class="updates">{later.map(Update)}</ol>
+        </details>
+      )}
+    </article>
+  );
+}
+
+function Update({ id, status, description, atMs }: IncidentOnPage['updates'][number]): VNode {
+  return (
+    <li key={id}>
+      <div class="small muted">
+        <strong>{STATUS_WORDS[status]}</strong> · <Instant atMs={atMs} />
+      </div>
+      <p dir="auto">{description}</p>
+    </li>
+  );
+}
+
+export function Maintenance({
+  maintenance,
+  names,
+}: {
+  readonly maintenance: MaintenanceOnPage;
+  readonly names: Names;
+}): VNode {
+  const { name, description, startMs, endMs, isRunning, serviceIds } = maintenance;
+  return (
+    <article class="card">
+      <div class="top">
+        <h3 dir="auto">{name}</h3>
+        <span class={`state ${isRunning ? 'MAINTENANCE' : 'UNKNOWN'}`}>
+          {isRunning && <ConditionIcon condition="MAINTENANCE" />}
+          {isRunning ? 'Under way' : 'Planned'}
+        </span>
+      </div>
+      <div class="facts">
+        <span>
+          <Period startMs={startMs} endMs={endMs} />
+        </span>
+        <Services ids={serviceIds} names={names} />
+      </div>
+      {description !== null && <p dir="auto">{description}</p>}
+    </article>
+  );
+}
+
+function Services({ ids, names }: { readonly ids: readonly string[]; readonly names: Names }) {
+  const known = ids.flatMap((id) => names.get(id) ?? []);
+  if (known.length === 0) return null;
+  return (
+    <span>
+      Affects{' '}
+      {known.map((name, index) => (
+        <>
+          {index > 0 && ', '}
+          <bdi>{name}</bdi>
+        </>
+      ))}
+    </span>
+  );
+}

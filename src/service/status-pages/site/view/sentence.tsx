@@ -1,0 +1,77 @@
+import type { VNode } from 'preact';
+import { pluralText } from '../../../../web/status/texts.tsx';
+import type { PageState, ServiceCondition, ServiceOnPage } from '../../state/page-state.ts';
+
+/** What is said of one service, and of several. */
+const PREDICATES: Readonly<Record<ServiceCondition, readonly [string, string]>> = {
+  OPERATIONAL: ['is operational', 'are operational'],
+  UNKNOWN: ['has no recent data', 'have no recent data'],
+  MAINTENANCE: ['is under maintenance', 'are under maintenance'],
+  DEGRADED: ['is degraded', 'are degraded'],
+  PARTIAL_OUTAGE: ['has a partial outage', 'have a partial outage'],
+  MAJOR_OUTAGE: ['has a major outage', 'have a major outage'],
+};
+const PROBLEMS: readonly ServiceCondition[] = ['DEGRADED', 'PARTIAL_OUTAGE', 'MAJOR_OUTAGE'];
+
+/** The state of a page in words. */
+export interface Sentence {
+  /** The service that the sentence begins with; null where it names none. */
+  readonly subject: string | null;
+  readonly predicate: string;
+  /** Since when; null where nobody knows. */
+  readonly sinceMs: number | null;
+  /** About the other services; empty without any. */
+  readonly others: string;
+}
+
+export function sentenceOf({ cards, condition, incidents }: PageState): Sentence {
+  const all = [
+    ...new Map(cards.flatMap(({ services }) => services).map((s) => [s.id, s])).values(),
+  ];
+  const [singular, plural] = PREDICATES[condition];
+  const named = all.filter((service) => service.condition === condition);
+  const times = named.flatMap(({ sinceMs }) => (sinceMs === null ? [] : [sinceMs]));
+  const sinceMs = times.length === 0 ? null : Math.min(...times);
+  if (all.length === 0) {
+    const [subject, predicate] =
+      incidents.length === 0 ? ['This page', 'shows no services yet'] : ['There', 'is an incident'];
+    return { subject: null, predicate: `${subject} ${predicate}`, sinceMs: null, others: '' };
+  }
+  const others = othersText(all, condition);
+  if (all.length > 1 && named.length === all.length) {
+    return { subject: null, predicate: `All services ${plural}`, sinceMs, others };
+  }
+  const [only] = named;
+  if (named.length === 1 && only !== undefined) {
+    return { subject: only.name, predicate: singular, sinceMs, others };
+  }
+  const predicate = `${pluralText(named.length, 'service', 'services')} ${plural}`;
+  return { subject: null, predicate, sinceMs, others };
+}
+
+function othersText(all: readonly ServiceOnPage[], worst: ServiceCondition): string {
+  const others = all.filter(({ condition }) => condition !== worst);
+  if (others.length === 0) return '';
+  const troubled = others.filter(({ condition }) => PROBLEMS.includes(condition)).length;
+  if (troubled > 0) {
+    return `${pluralText(troubled, 'other service has', 'other services have')} a problem, too.`;
+  }
+  const fine = others.filter(({ condition }) => condition === 'OPERATIONAL').length;
+  const [is, are] = PREDICATES.OPERATIONAL;
+  if (fine < others.length) return `${pluralText(fine, `service ${is}`, `services ${are}`)}.`;
+  return fine === 1 ? `The other service ${is}.` : `The other ${fine} services ${are}.`;
+}
+
+export const sentenceText = ({ subject, predicate }: Sentence): string =>
+  subject === null ? predicate : `${subject} ${predicate}`;
+
+/** A name may be written in another direction than the sentence. */
+export function SentenceWords({ subject, predicate }: Sentence): VNode {
+  return (
+    <>
+      {subject !== null && <bdi>{subject}</bdi>}
+      {subject !== null && ' '}
+      {predicate}
+    </>
+  );
+}

@@ -1,0 +1,89 @@
+import type { VNode } from 'preact';
+import type { ServiceState } from '../../model/status-page/status-page-incident.ts';
+
+/** As readers see a service. It is also the class that gives its colours: style.ts. */
+export type Condition = ServiceState | 'MAINTENANCE' | 'UNKNOWN';
+
+export const CONDITION_WORDS: Readonly<Record<Condition, string>> = {
+  OPERATIONAL: 'Operational',
+  UNKNOWN: 'No data',
+  MAINTENANCE: 'Maintenance',
+  DEGRADED: 'Degraded',
+  PARTIAL_OUTAGE: 'Partial outage',
+  MAJOR_OUTAGE: 'Major outage',
+};
+
+const RING = <circle cx="8" cy="8" r="7" fill="none" stroke="currentColor" stroke-width="1.6" />;
+const LINE = {
+  fill: 'none',
+  stroke: 'currentColor',
+  'stroke-width': '1.8',
+  'stroke-linecap': 'round',
+  'stroke-linejoin': 'round',
+} as const;
+/** On a filled shape. */
+const CUT = { ...LINE, stroke: 'var(--card)' } as const;
+
+/** Each has a shape of its own. */
+const SHAPES: Readonly<Record<Condition, VNode>> = {
+  OPERATIONAL: (
+    <>
+      {RING}
+      <path d="M5 8.2l2.1 2.1 4-4.4" {...LINE} />
+    </>
+  ),
+  UNKNOWN: (
+    <>
+      <circle {...LINE} cx="8" cy="8" r="7" stroke-dasharray="2.6 2.8" />
+      <path d="M5.5 8h5" {...LINE} />
+    </>
+  ),
+  MAINTENANCE: (
+    <>
+      {RING}
+      <path d="M6 5.4v5.2M10 5.4v5.2" {...LINE} />
+    </>
+  ),
+  DEGRADED: (
+    <>
+      <path
+        d="M8 1.6l6.8 12.2H1.2z"
+        fill="currentColor"
+        stroke="currentColor"
+        stroke-linejoin="round"
+      />
+      <path d="M8 6v3.6M8 11.6v.1" {...CUT} />
+    </>
+  ),
+  PARTIAL_OUTAGE: (
+    <>
+      {RING}
+      <path d="M8 1a7 7 0 0 1 0 14z" fill="currentColor" />
+    </>
+  ),
+  MAJOR_OUTAGE: (
+    <>
+      <circle cx="8" cy="8" r="7.6" fill="currentColor" />
+      <path d="M5.4 5.4l5.2 5.2M10.6 5.4l-5.2 5.2" {...CUT} />
+    </>
+  ),
+};
+
+/** Always beside a word. */
+export function ConditionIcon({ condition }: { readonly condition: Condition }): VNode {
+  return (
+    <svg viewBox="0 0 16 16" aria-hidden="true">
+      {SHAPES[condition]}
+    </svg>
+  );
+}
+
+/** A condition by shape, word and colour. */
+export function ConditionLabel({ condition }: { readonly condition: Condition }): VNode {
+  return (
+    <span class={`state ${condition}`}>
+      <ConditionIcon condition={condition} />
+      {CONDITION_WORDS[condition]}
+    </span>
+  );
+}

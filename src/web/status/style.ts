@@ -1,0 +1,123 @@
+import type { StatusPage } from '../../model/status-page/status-page.ts';
+
+/** What a page says about its colours. */
+export type PageColors = Pick<StatusPage, 'themeColors' | 'defaultTheme'>;
+type Theme = 'light' | 'dark';
+
+/** Custom properties by the field that sets them. */
+const PROPERTIES = {
+  bodyBackgroundColor: '--bg',
+  headerBackgroundColor: '--head',
+  headerFontColor: '--head-ink',
+  titleFontColor: '--title',
+  bodyFontColor: '--ink',
+  bodyFontColorMuted: '--muted',
+  navigationFontColor: '--nav',
+  linkFontColor: '--link',
+  cardBackgroundColor: '--card',
+  borderColor: '--line',
+  primaryButtonBackgroundColor: '--button',
+  primaryButtonFontColor: '--button-ink',
+} as const satisfies Record<keyof PageColors['themeColors'][Theme], string>;
+
+/** Colours of states: of words and icons, and of the bars of days. */
+const STATES: Readonly<Record<Theme, string>> = {
+  light:
+    'color-scheme:light;--ok:#1b7344;--ok-bar:#9ed4b4;--warn:#855600;--warn-bar:#e3a923;--part:#a8440b;--part-bar:#e8823f;--fail:#b42323;--fail-bar:#d94a4a;--work:#2c59a8;--work-bar:#7fa3e0;--unknown:#525c68;--unknown-bar:#bcc4cc',
+  dark: 'color-scheme:dark;--ok:#63cf97;--ok-bar:#2f7d55;--warn:#f0c35a;--warn-bar:#d9a62e;--part:#ffa06b;--part-bar:#e07b3c;--fail:#ff8f8f;--fail-bar:#e05252;--work:#8ab4f8;--work-bar:#5585cc;--unknown:#aab4be;--unknown-bar:#55606c',
+};
+
+/** The properties of a theme. Colours are hex digits (status-page.ts), so they need no escapes. */
+function themeCss(colors: PageColors['themeColors'][Theme], theme: Theme): string {
+  const own = Object.entries(PROPERTIES).map(
+    ([field, property]) => `${property}:${colors[field as keyof typeof PROPERTIES]}`,
+  );
+  return `:root{${[...own, STATES[theme]].join(';')}}`;
+}
+
+/**
+ * The style of a page in its themes. Paper is always light. Without quotes, ampersands and less-than
+ * signs, which a renderer would escape.
+ */
+export function styleOf({ themeColors, defaultTheme }: PageColors): string {
+  const dark = themeCss(themeColors.dark, 'dark');
+  const darkWhere = {
+    LIGHT: '',
+    DARK: `@media screen{${dark}}`,
+    AUTO: `@media screen and (prefers-color-scheme:dark){${dark}}`,
+  }[defaultTheme];
+  return `${themeCss(themeColors.light, 'light')}${darkWhere}${STYLE}`;
+}
+
+const STYLE = `
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%}
+body{margin:0;background:var(--bg);color:var(--ink);font:15px/24px system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif;font-variant-numeric:tabular-nums;overflow-wrap:anywhere}
+a{color:var(--link);text-underline-offset:3px;text-decoration-color:color-mix(in srgb,currentColor 40%,transparent)}
+a:hover{text-decoration-color:currentColor}
+:focus-visible{outline:2px solid var(--link);outline-offset:2px;border-radius:4px}
+h1,h2,h3,p,ul,ol{margin:0}
+ul,ol{padding:0;list-style:none}
+h1,h2,h3{color:var(--title);text-wrap:balance}
+h1{font-size:24px;line-height:32px;font-weight:650;letter-spacing:-.015em}
+h2{font-size:17px;line-height:24px;font-weight:640;letter-spacing:-.005em}
+h3{font-size:15px;line-height:24px;font-weight:600}
+svg{flex:none}
+.skip{position:absolute;left:-9999px}
+.skip:focus{left:8px;top:8px;z-index:1;background:var(--card);padding:4px 8px}
+.head{background:var(--head);color:var(--head-ink);border-bottom:1px solid var(--line)}
+.head>div,main,.foot{max-width:920px;margin:0 auto;padding-inline:24px}
+.head>div{display:flex;align-items:center;gap:16px;min-height:64px;padding-block:12px}
+.brand{min-width:0;margin-inline-end:auto;color:inherit;font-size:18px;line-height:24px;font-weight:660;letter-spacing:-.01em;text-decoration:none}
+.brand img{display:block;max-height:40px;max-width:min(280px,60vw)}
+.head nav{display:flex;align-items:center;gap:16px;flex:none}
+.head nav a{color:var(--nav);text-decoration:none;font-size:14px}
+.head nav a:hover{text-decoration:underline}
+.button,.head nav .button{display:inline-flex;align-items:center;min-height:36px;padding:0 14px;border:0;border-radius:8px;background:var(--button);color:var(--button-ink);font:inherit;font-size:14px;font-weight:600;text-decoration:none;white-space:nowrap;cursor:pointer}
+main{display:grid;gap:24px;padding-block:32px 48px}
+main>*{min-width:0}
+.lead{color:var(--muted);max-width:68ch}
+.muted{color:var(--muted)}
+.small{font-size:13px;line-height:20px}
+.card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:20px 24px}
+.now{display:flex;gap:16px;padding:24px;border-radius:12px;border:1px solid color-mix(in srgb,var(--state) 35%,var(--line));background:color-mix(in srgb,var(--state) 9%,var(--card))}
+.now>svg{width:32px;height:32px;color:var(--state)}
+.now>div{min-width:0}
+.now p{margin-top:4px}
+.OPERATIONAL{--state:var(--ok);--bar:var(--ok-bar)}
+.DEGRADED{--state:var(--warn);--bar:var(--warn-bar)}
+.PARTIAL_OUTAGE{--state:var(--part);--bar:var(--part-bar)}
+.MAJOR_OUTAGE{--state:var(--fail);--bar:var(--fail-bar)}
+.MAINTENANCE{--state:var(--work);--bar:var(--work-bar)}
+.UNKNOWN{--state:var(--unknown);--bar:var(--unknown-bar)}
+.state{display:inline-flex;align-items:center;gap:6px;color:var(--state);font-size:14px;font-weight:600;white-space:nowrap}
+.state svg{width:16px;height:16px}
+.group{display:grid;gap:12px}
+.group>.card+.card{margin-top:0}
+.top{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:4px 16px}
+.top>:first-child{flex:1 1 12ch;min-width:0}
+.facts{display:flex;flex-wrap:wrap;gap:0 16px;margin-top:4px;color:var(--muted);font-size:13px;line-height:20px}
+.updates{display:grid;gap:16px;margin-top:16px;padding-inline-start:16px;border-inline-start:2px solid var(--line)}
+.updates p{white-space:pre-line}
+.updates strong{color:var(--title);font-weight:600}
+details>summary{width:fit-content;color:var(--muted);font-size:13px;line-height:20px;cursor:pointer;padding-block:2px}
+details[open]>summary{margin-bottom:4px}
+.services>li+li{margin-top:20px;padding-top:20px;border-top:1px solid var(--line)}
+.services h3{min-width:0}
+.services{margin-top:16px}
+.days{display:block;width:100%;height:32px;margin-top:8px;overflow:visible}
+.days path{fill:none;stroke:var(--bar);stroke-width:32;stroke-dasharray:7 1}
+.days .OPERATIONAL{stroke-width:24}
+.days .UNKNOWN{stroke-width:4}
+.scale{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 12px;margin-top:4px;color:var(--muted);font-size:13px;line-height:20px}
+.scale b{color:var(--ink);font-weight:600}
+.log{display:grid;gap:4px;font-size:13px;line-height:20px}
+.log li{display:grid;grid-template-columns:112px minmax(0,1fr);gap:12px}
+.log time{color:var(--muted)}
+.foot{display:flex;flex-wrap:wrap;justify-content:space-between;gap:8px 24px;padding-block:20px 32px;color:var(--muted);font-size:13px;line-height:20px;border-top:1px solid var(--line)}
+.foot ul{display:flex;flex-wrap:wrap;gap:4px 16px}
+.foot a{padding-block:2px}
+@media(max-width:560px){.head>div,main,.foot{padding-inline:16px}main{padding-block:20px 32px;gap:20px}.card{padding:16px}.now{padding:16px;gap:12px}.now>svg{width:24px;height:24px;margin-top:2px}h1{font-size:20px;line-height:28px}.log li{grid-template-columns:minmax(0,1fr);gap:0}}
+@media(prefers-reduced-motion:no-preference){a,.button{transition:text-decoration-color .12s}}
+@media print{body{background:none;color:#000}.head nav,.skip,.foot ul{display:none}.head{border:0;background:none;color:#000}.card,.now{break-inside:avoid}details:not([open])>:not(summary){display:revert}.days path{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+`.replaceAll('\n', '');

@@ -1,0 +1,81 @@
+import type { VNode } from 'preact';
+
+const DAY_MS = 86_400_000;
+const UTC = { timeZone: 'UTC' } as const;
+const DATE = new Intl.DateTimeFormat('en-GB', {
+  ...UTC,
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+});
+const DAY = new Intl.DateTimeFormat('en-GB', { ...UTC, day: 'numeric', month: 'short' });
+const MINUTE = new Intl.DateTimeFormat('en-GB', { ...UTC, hour: '2-digit', minute: '2-digit' });
+const SECOND = new Intl.DateTimeFormat('en-GB', {
+  ...UTC,
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+const COUNT = new Intl.NumberFormat('en-US');
+
+export const countText = (count: number): string => COUNT.format(count);
+
+/** `singular` for one, else the count with `plural`. */
+export function pluralText(count: number, singular: string, plural: string): string {
+  return `${countText(count)} ${count === 1 ? singular : plural}`;
+}
+
+/** For example 12 Nov. */
+export const dayText = (dayMs: number): string => DAY.format(dayMs);
+
+/** For example 12 Nov 2026, 09:12 UTC. */
+export const instantText = (atMs: number): string =>
+  `${DATE.format(atMs)}, ${MINUTE.format(atMs)} UTC`;
+
+/** An instant; `precision` names what is shown of it. */
+export function Instant({
+  atMs,
+  precision = 'minute',
+}: {
+  readonly atMs: number;
+  readonly precision?: 'minute' | 'second';
+}): VNode {
+  const text =
+    precision === 'minute' ? instantText(atMs) : `${DATE.format(atMs)}, ${SECOND.format(atMs)} UTC`;
+  return <time dateTime={new Date(atMs).toISOString()}>{text}</time>;
+}
+
+/** From one instant to another; the date once if both are of the same day. */
+export function Period({
+  startMs,
+  endMs,
+}: {
+  readonly startMs: number;
+  readonly endMs: number;
+}): VNode {
+  const isOneDay = Math.floor(startMs / DAY_MS) === Math.floor((endMs - 1) / DAY_MS);
+  return (
+    <>
+      <time dateTime={new Date(startMs).toISOString()}>
+        {DATE.format(startMs)}, {MINUTE.format(startMs)}
+      </time>
+      {' to '}
+      <time dateTime={new Date(endMs).toISOString()}>
+        {isOneDay ? '' : `${DATE.format(endMs)}, `}
+        {MINUTE.format(endMs)} UTC
+      </time>
+    </>
+  );
+}
+
+/** Rounded down, so that only what never failed has 100 %. */
+export function availabilityText(share: number): string {
+  // What the binary form of a share lacks must not cost a digit.
+  const thousandths = Math.floor(share * 100_000 + 1e-6);
+  return `${thousandths / 1_000} %`;
+}
+
+export function durationText(ms: number): string {
+  if (ms < 10) return `${Math.round(ms * 10) / 10} ms`;
+  return ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 10) / 100} s`;
+}
