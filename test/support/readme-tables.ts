@@ -7,6 +7,11 @@ import { alertSettingsSchema } from '../../src/model/alerting/alert-settings.ts'
 import { ASSERTION_SOURCES } from '../../src/model/check/assertion.ts';
 import { CHECK_SHAPES, commonFields } from '../../src/model/check/check.ts';
 import { retryStrategySchema } from '../../src/model/check/retry.ts';
+import {
+  entrySchemaOf,
+  replacedFields,
+  type Section,
+} from '../../src/model/check-file/sections.ts';
 import { ERROR_CODES } from '../../src/model/result/error-codes.ts';
 import { MISSED_REASONS } from '../../src/model/result/result.ts';
 import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/variables.ts';
@@ -59,6 +64,12 @@ export function readmeTables(): Readonly<Record<string, string>> {
     'dns-request': requestTable('DNS'),
     'icmp-request': requestTable('ICMP'),
     'retry-strategy': fieldTable(retryStrategySchema, () => true),
+    'alert-channels': entryTable('alertChannels', 'EMAIL'),
+    groups: entryTable('groups'),
+    heartbeats: entryTable('heartbeats'),
+    'status-services': entryTable('statusServices'),
+    'status-pages': entryTable('statusPages'),
+    'maintenance-windows': entryTable('maintenanceWindows'),
     'assertion-sources': table(
       ['Check type', 'Sources'],
       Object.entries(ASSERTION_SOURCES).map(([type, sources]) => [
@@ -115,6 +126,16 @@ function requestTable(type: keyof typeof CHECK_SHAPES): string {
 }
 
 /** The fields of each type besides the common fields and its request. */
+/** The fields of an entry of a check file. */
+function entryTable(section: Section, type?: string): string {
+  const schema = entrySchemaOf(section, type);
+  if (schema === null) throw new Error(`${section} has no entries of the type ${type}`);
+  const replaced = replacedFields(section);
+  // The text beside the table explains the other two.
+  const isShown = (field: string) => !replaced.has(field) && !['type', 'config'].includes(field);
+  return fieldTable(schema, isShown);
+}
+
 function thresholdTable(): string {
   const rows = Object.entries(CHECK_SHAPES).flatMap(([type, shape]) =>
     fieldRows(shape, (name) => name.includes('Threshold') || name.includes('ResponseTime')).map(

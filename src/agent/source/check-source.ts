@@ -1,6 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
 import type { ClientCertificate } from '../../model/check/client-certificate.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
+import type { FileResources } from '../../model/check-file/sections.ts';
 import type { Pause } from '../../model/schedule/pause.ts';
 import type { RotationRule } from '../../model/schedule/rotation.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
@@ -33,6 +34,8 @@ export interface CheckSet {
   readonly pauses: readonly Pause[];
   /** By check id, the tags of its group, which pauses also refer to. */
   readonly groupTags: ReadonlyMap<string, readonly string[]>;
+  /** What a file defines for a service: `vedette up` applies it, agents ignore it. */
+  readonly resources?: FileResources;
 }
 
 /** Receives the checks to run. Must not throw. */

@@ -1,7 +1,7 @@
 import type { Check } from '../../model/check/check.ts';
+import type { Section } from '../../model/check-file/sections.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
 import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
-import type { VariablePlan } from './variable-plan.ts';
 
 /** One change of a check. */
 export type ApplyStep =
@@ -15,18 +15,17 @@ export type ApplyStep =
     }
   | { readonly kind: 'delete'; readonly id: string; readonly checkType: string };
 
-/** A check or a variable that cannot be applied as the file defines it. */
+/** What cannot be applied as the file defines it. */
 export interface ApplyRefusal {
-  readonly kind: 'check' | 'variable';
+  readonly kind: 'check' | 'variable' | Section;
   /** The key of a variable. */
   readonly id: string;
   /** One or more: what is wrong, and what to do. Each reads on after the id. */
   readonly reasons: readonly string[];
 }
 
-export interface ApplyPlan {
-  /** Done before the checks, which may need them. */
-  readonly variables: VariablePlan;
+/** What to do with the checks of an account. */
+export interface CheckPlan {
   /** In the order of the file, deletions last. */
   readonly steps: readonly ApplyStep[];
   readonly refusals: readonly ApplyRefusal[];
@@ -39,8 +38,13 @@ export interface ApplyPlan {
 export type UnlistedAction = 'keep' | 'delete' | 'deactivate';
 
 /** Whether the step only writes secret values again, which may be unchanged. */
-export function isRewriteOnly(step: ApplyStep): boolean {
-  return step.kind === 'update' && step.changes.every(({ isWrittenAgain }) => isWrittenAgain);
+export function isRewriteOnly(step: {
+  readonly kind: ApplyStep['kind'];
+  readonly changes?: readonly FieldChange[];
+}): boolean {
+  return (
+    step.kind === 'update' && (step.changes ?? []).every(({ isWrittenAgain }) => isWrittenAgain)
+  );
 }
 
 /**
@@ -52,7 +56,7 @@ export function planChanges(
   checks: readonly Check[],
   known: readonly KnownCheck[],
   unlistedActionOf: (id: string) => UnlistedAction,
-): Omit<ApplyPlan, 'variables'> {
+): CheckPlan {
   const byId = new Map(known.map((check) => [check.id, check]));
   const steps: ApplyStep[] = [];
   const refusals: ApplyRefusal[] = [];
@@ -70,7 +74,8 @@ export function planChanges(
     }
   }
   const ids = new Set(checks.map(({ id }) => id));
-  const rest = known.filter(({ id }) => !ids.has(id));
+  // Heartbeats are resources of their own: ./resources/resource-plan.ts.
+  const rest = known.filter(({ id, checkType }) => !ids.has(id) && checkType !== 'HEARTBEAT');
   let others = 0;
   for (const other of rest) {
     const step = endOf(other, unlistedActionOf(other.id));
@@ -81,8 +86,6 @@ export function planChanges(
 }
 
 function endOf({ id, checkType, check }: KnownCheck, fate: UnlistedAction): ApplyStep | null {
-  // A check file cannot define heartbeats, so their absence does not mean deletion.
-  if (checkType === 'HEARTBEAT') return null;
   if (fate === 'delete') return { kind: 'delete', id, checkType };
   if (fate === 'keep' || check === null || !check.activated) return null;
   return updateOf(check, { ...check, activated: false });

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Check } from '../../model/check/check.ts';
 import { isCredential } from '../../model/credentials/credential-text.ts';
 import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
 import { mapUrlSecret, maskUserinfo, urlSecretOf } from '../../model/credentials/url-secret.ts';
@@ -19,21 +18,27 @@ const NOTHING = '(none)';
 const MAX_SHOWN_CHARS = 80;
 
 /** Fields whose text may be a credential, at any depth: a user name alone can be a token. */
-const SECRET_FIELDS: ReadonlySet<string> = new Set(['username', 'password', 'body', 'data']);
+const SECRET_FIELDS: ReadonlySet<string> = new Set([
+  'username',
+  'password',
+  'body',
+  'data',
+  'webhookSecret',
+]);
 /** Many services take a token in the query, and a variable may be one. */
 const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters', 'variables']);
 
 type Path = readonly (string | number)[];
 
-/** The fields that differ, in the order of the check's fields. */
-export function fieldChanges(before: Check, after: Check): readonly FieldChange[] {
+/** The fields that differ, in the order of the second. */
+export function fieldChanges(before: object, after: object): readonly FieldChange[] {
   const changes: FieldChange[] = [];
   compare(before, after, [], changes);
   return changes;
 }
 
 /** The names of the top-level fields that differ: an update sends each of them whole. */
-export function changedFields(before: Check, after: Check): readonly string[] {
+export function changedFields(before: object, after: object): readonly string[] {
   const [one, other] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return [...new Set([...other.keys(), ...one.keys()])].filter(
     (field) => !isDeepStrictEqual(one.get(field), other.get(field)),
@@ -93,7 +98,8 @@ function isUnknown(before: unknown, after: unknown): boolean {
   if (isPair(before) && isPair(after)) {
     if (before.value !== UNKNOWN_SECRET || before.key !== after.key) return false;
     if ((before.locked ?? false) !== (after.locked ?? false)) return false;
-    return after.secret === true || (isSensitiveHeader(after.key) && isCredential(after.value));
+    if (after.secret === true || after.locked === true) return true;
+    return isSensitiveHeader(after.key) && isCredential(after.value);
   }
   if (typeof before !== 'string' || typeof after !== 'string') return false;
   if (before === UNKNOWN_SECRET) return isCredential(after);
@@ -131,6 +137,7 @@ function masked(value: unknown, path: Path): unknown {
   const field = path.findLast((step) => typeof step === 'string') ?? '';
   if (typeof value === 'string') {
     if (SECRET_FIELDS.has(field)) return value === '' ? '' : MASK;
+    if (path[0] === 'config' && field === 'url') return maskedHook(value);
     // A template may replace the scheme, which the URL parser requires.
     return field === 'url' || URL.canParse(value) ? maskedUrl(value) : value;
   }
@@ -140,6 +147,11 @@ function masked(value: unknown, path: Path): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [key, masked(member, [...path, key])]),
   );
+}
+
+/** The receiver of an alert channel: its path is its secret. */
+function maskedHook(url: string): string {
+  return URL.canParse(url) ? `${new URL(url).origin}/${MASK}` : MASK;
 }
 
 /** Without its user and its query. */

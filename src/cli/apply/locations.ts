@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Check } from '../../model/check/check.ts';
+import type { FileResources } from '../../model/check-file/sections.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { nearestName } from '../../runtime/text/nearest-name.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
@@ -86,6 +87,19 @@ export function withExistingLocations(
     const there = (check.privateLocations ?? []).filter((slug) => slugs.includes(slug));
     return { ...check, privateLocations: there.length > 0 ? there : [home] };
   });
+}
+
+/** The same for groups, which need no location. */
+export function withExistingGroupLocations(
+  resources: FileResources,
+  slugs: readonly string[],
+): FileResources {
+  const groups = resources.sections.groups.map(({ id, fields }) => {
+    const named = z.array(z.string()).safeParse(fields.privateLocations).data ?? [];
+    const there = named.filter((slug) => slugs.includes(slug));
+    return { id, fields: { ...fields, privateLocations: there.length > 0 ? there : null } };
+  });
+  return { ...resources, sections: { ...resources.sections, groups } };
 }
 
 /** The checks that the service will refuse because some of their private locations do not exist. */

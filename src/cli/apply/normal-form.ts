@@ -27,9 +27,10 @@ const NO_RETRIES = retryStrategySchema.parse({ type: 'NO_RETRIES' });
  */
 export function comparable(one: Check, other: Check): readonly [Check, Check] {
   const isGiven = one.retryStrategy !== undefined || other.retryStrategy !== undefined;
-  const { alertChannelSubscriptions } = namesChannels(other) ? other : one;
-  const after = { ...normalForm(other, isGiven), alertChannelSubscriptions };
-  return [normalForm(one, isGiven), after];
+  const before = normalForm(one, isGiven);
+  const after = normalForm(other, isGiven);
+  const { alertChannelSubscriptions } = namesChannels(other) ? after : before;
+  return [before, { ...after, alertChannelSubscriptions }];
 }
 
 /** Where a check names none, the service decides. */
@@ -44,13 +45,32 @@ function normalForm(check: Check, withStrategy: boolean): Check {
   return {
     ...fields,
     doubleCheck,
+    alertChannelSubscriptions: [...sortedSubscriptions(check.alertChannelSubscriptions)],
     alertSettings: alertSettingsOf(check.alertSettings),
     ...(withStrategy ? { retryStrategy } : {}),
     triggerIncident: check.triggerIncident ?? null,
   };
 }
 
-function alertSettingsOf(given: Check['alertSettings']): NonNullable<Check['alertSettings']> {
+/** In one order: it means nothing, and responses have another than files. */
+export function sortedSubscriptions<One>(subscriptions: readonly One[]): readonly One[];
+export function sortedSubscriptions(subscriptions: unknown): unknown;
+export function sortedSubscriptions(subscriptions: unknown): unknown {
+  if (!Array.isArray(subscriptions)) return subscriptions;
+  return subscriptions.toSorted((one: unknown, other: unknown) =>
+    channelIdOf(one) < channelIdOf(other) ? -1 : 1,
+  );
+}
+
+function channelIdOf(subscription: unknown): string {
+  return String(namesChannelSchema.safeParse(subscription).data?.alertChannelId);
+}
+
+const namesChannelSchema = z.looseObject({ alertChannelId: z.union([z.string(), z.number()]) });
+
+export function alertSettingsOf(
+  given: Check['alertSettings'],
+): NonNullable<Check['alertSettings']> {
   const settings = given ?? alertSettingsSchema.parse({});
   const escalation =
     settings.escalationType === 'RUN_BASED'

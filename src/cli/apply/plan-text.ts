@@ -1,23 +1,35 @@
 import type { CheckFile } from '../../agent/source/file/check-file.ts';
+import { ENTRY_NOUNS, SECTIONS, type Section } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
-import { type ApplyPlan, type ApplyStep, isRewriteOnly } from './check-plan.ts';
+import { type ApplyStep, isRewriteOnly } from './check-plan.ts';
 import type { FieldChange } from './field-changes.ts';
+import type { ApplyPlan } from './plan.ts';
+import type { ResourceStep } from './resources/resource-plan.ts';
 import type { VariableStep } from './variable-plan.ts';
+import type { Done } from './write-plan.ts';
 
 const MARKS = { create: '+', update: '~', delete: '-' } as const;
 const WHY_AGAIN = '  the service never returns secrets, so they are written again';
 
 /** The steps of a plan, for people. Ends with a line feed. */
 export function planText(plan: ApplyPlan, palette: Palette): string {
-  const { variables, steps, unchanged, others } = plan;
+  const { variables, steps, unchanged, others, resources } = plan;
   const lines = [
     ...variables.steps.flatMap((step) => variableLines(step, palette)),
+    ...resources.steps.flatMap((step) =>
+      step.kind === 'delete' ? [] : resourceLines(step, palette),
+    ),
     ...steps.flatMap((step) => stepLines(step, palette)),
+    ...resources.steps.flatMap((step) =>
+      step.kind === 'delete' ? resourceLines(step, palette) : [],
+    ),
   ];
   if (lines.length === 0) lines.push('nothing to change');
-  if (variables.steps.some(isAgain) || steps.some(hasAgain)) lines.push(palette.faint(WHY_AGAIN));
+  const isAnyAgain =
+    variables.steps.some(isAgain) || steps.some(hasAgain) || resources.steps.some(hasAgain);
+  if (isAnyAgain) lines.push(palette.faint(WHY_AGAIN));
   if (variables.unchanged > 0) {
     lines.push(palette.faint(`  ${countText(variables.unchanged, 'variable')} unchanged`));
   }
@@ -27,6 +39,14 @@ export function planText(plan: ApplyPlan, palette: Palette): string {
     lines.push(
       palette.faint(`  ${countText(variables.others, 'variable')} of the service ${stay}`),
     );
+  }
+  for (const [noun, count] of counted(resources.unchanged)) {
+    lines.push(palette.faint(`  ${countText(count, noun)} unchanged`));
+  }
+  for (const [noun, count] of counted(resources.others)) {
+    const [stay, them] = count === 1 ? ['is', 'it'] : ['are', 'them'];
+    const what = `  ${countText(count, noun)} from a file ${stay} no longer in it; --prune deletes ${them}`;
+    lines.push(palette.faint(what));
   }
   if (unchanged > 0) lines.push(palette.faint(`  ${countText(unchanged, 'check')} unchanged`));
   if (others > 0) {
@@ -47,21 +67,31 @@ export function certificatesNote({
   return `${what} of the file will not be applied: upload them to the service by /v1/client-certificates (a stand-alone agent, CHECKS_FILE, uses those of the file)`;
 }
 
-/** The steps that succeeded. */
-export interface Done {
-  readonly variables: readonly VariableStep[];
-  readonly steps: readonly ApplyStep[];
+/** How many entries of each section, by the noun for one. */
+function counted(sections: readonly Section[]): readonly (readonly [noun: string, number])[] {
+  return SECTIONS.flatMap((section) => {
+    const count = sections.filter((each) => each === section).length;
+    return count === 0 ? [] : [[ENTRY_NOUNS[section], count] as const];
+  });
 }
 
-/** `2 created, 1 updated`, with nouns where there were variables, too. */
-export function doneText({ variables, steps }: Done): string {
+/** `2 created, 1 updated`, with nouns where there were others than checks, too. */
+export function doneText({ variables, steps, resources }: Done): string {
   const ofVariables = countedWords(variables.map((step) => (isAgain(step) ? 'again' : step.kind)));
   const ofChecks = countedWords(steps.map((step) => (isRewriteOnly(step) ? 'again' : step.kind)));
+  const isMixed = ofVariables.length + resources.length > 0;
   const parts = [
     ...ofVariables.map(([count, word]) => `${countText(count, 'variable')} ${word}`),
     ...ofChecks.map(([count, word]) =>
-      ofVariables.length === 0 ? `${count} ${word}` : `${countText(count, 'check')} ${word}`,
+      isMixed ? `${countText(count, 'check')} ${word}` : `${count} ${word}`,
     ),
+    ...SECTIONS.flatMap((section) => {
+      const ofSection = resources.filter((step) => step.section === section);
+      const words = countedWords(
+        ofSection.map((step) => (isRewriteOnly(step) ? 'again' : step.kind)),
+      );
+      return words.map(([count, word]) => `${countText(count, ENTRY_NOUNS[section])} ${word}`);
+    }),
   ];
   return parts.length === 0 ? 'nothing was changed' : parts.join(', ');
 }
@@ -103,19 +133,33 @@ function isAgain({ kind, changes }: VariableStep): boolean {
   return kind === 'update' && changes.length === 0;
 }
 
-function hasAgain(step: ApplyStep): boolean {
+function hasAgain(step: ApplyStep | ResourceStep): boolean {
   return step.kind === 'update' && step.changes.some(({ isWrittenAgain }) => isWrittenAgain);
+}
+
+function resourceLines(step: ResourceStep, palette: Palette): readonly string[] {
+  const { kind, section, id } = step;
+  const what = `${ENTRY_NOUNS[section]} ${palette.strong(harmless(id))}`;
+  const head = `${paintOf(kind, palette)(`${MARKS[kind]} ${kind}`)} ${what}`;
+  return kind === 'update' ? [head, ...changeLines(step.changes)] : [head];
+}
+
+function paintOf(kind: ApplyStep['kind'], palette: Palette): (text: string) => string {
+  return { create: palette.good, update: palette.warning, delete: palette.bad }[kind];
+}
+
+function changeLines(changes: readonly FieldChange[]): readonly string[] {
+  const width = Math.max(...changes.map(({ path }) => path.length));
+  return changes.map((change) => `    ${changeText(change, width)}`);
 }
 
 function stepLines(step: ApplyStep, palette: Palette): readonly string[] {
   const { kind } = step;
-  const paint = { create: palette.good, update: palette.warning, delete: palette.bad }[kind];
   const { id, checkType } = kind === 'delete' ? step : step.check;
   const type = palette.faint(`(${harmless(checkType)})`);
-  const head = `${paint(`${MARKS[kind]} ${kind}`)} ${palette.strong(harmless(id))} ${type}`;
-  if (kind !== 'update') return [head];
-  const width = Math.max(...step.changes.map(({ path }) => path.length));
-  return [head, ...step.changes.map((change) => `    ${changeText(change, width)}`)];
+  const mark = paintOf(kind, palette)(`${MARKS[kind]} ${kind}`);
+  const head = `${mark} ${palette.strong(harmless(id))} ${type}`;
+  return kind === 'update' ? [head, ...changeLines(step.changes)] : [head];
 }
 
 function changeText({ path, before, after, isWrittenAgain }: FieldChange, width: number): string {

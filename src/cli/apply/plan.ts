@@ -1,12 +1,20 @@
 import { z } from 'zod';
 import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
+import { type FileResources, SECTIONS } from '../../model/check-file/sections.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
-import { type ApplyPlan, planChanges, type UnlistedAction } from './check-plan.ts';
+import { type CheckPlan, planChanges, type UnlistedAction } from './check-plan.ts';
 import { allPages } from './locations.ts';
 import { type KnownCheck, knownCheckOf } from './normal-form.ts';
-import { readKnownVariables, variablePlanOf } from './variable-plan.ts';
+import { knownWithEntryIds, withReferences } from './resources/references.ts';
+import {
+  type KnownResources,
+  planResources,
+  type ResourcePlan,
+  readKnownResources,
+} from './resources/resource-plan.ts';
+import { readKnownVariables, type VariablePlan, variablePlanOf } from './variable-plan.ts';
 import {
   NOTHING_WRITTEN,
   type WriteHistory,
@@ -14,16 +22,36 @@ import {
   withWrittenValues,
 } from './write-history.ts';
 
+export interface ApplyPlan extends CheckPlan {
+  /** Done before everything else, which may need them. */
+  readonly variables: VariablePlan;
+  /** Channels, groups, heartbeats, windows and status pages. */
+  readonly resources: ResourcePlan;
+}
+
 export interface PlanRequest {
   /** The variables of the file itself. */
   readonly variables: readonly OwnVariable[];
   /** The checks of the file, each with a location. */
   readonly checks: readonly Check[];
+  /** What the file defines besides. */
+  readonly resources: FileResources;
   /** What to do with a check of the account that is not among them. */
   readonly unlistedActionOf: (id: string) => UnlistedAction;
+  /** What to do with other resources that a file made, and that are no longer in it. */
+  readonly unlistedResources: UnlistedAction;
   /** What this process wrote before; nothing if left out. */
   readonly written?: WriteHistory;
 }
+
+const NONE_KNOWN: KnownResources = {
+  alertChannels: [],
+  groups: [],
+  heartbeats: [],
+  statusServices: [],
+  statusPages: [],
+  maintenanceWindows: [],
+};
 
 const listSchema = z.array(z.unknown());
 
@@ -33,14 +61,28 @@ const listSchema = z.array(z.unknown());
  * @throws VedetteError like ApiClient.get
  */
 export async function makePlan(
-  { checks, variables, unlistedActionOf, written = NOTHING_WRITTEN }: PlanRequest,
+  {
+    checks,
+    variables,
+    resources,
+    unlistedActionOf,
+    unlistedResources,
+    written = NOTHING_WRITTEN,
+  }: PlanRequest,
   client: Pick<ApiClient, 'get'>,
   signal: AbortSignal,
 ): Promise<ApplyPlan> {
   const knownChecks = await allPages(client, '/v1/checks', readChecks, signal);
   const knownVariables = await allPages(client, '/v1/variables', readKnownVariables, signal);
+  // Without any, there is nothing to compare, and an account may have thousands.
+  const isUsed =
+    unlistedResources !== 'keep' || SECTIONS.some((one) => resources.sections[one].length > 0);
+  const knownResources = isUsed ? await readKnownResources(client, signal) : NONE_KNOWN;
+  const planned = planResources(resources, knownResources, unlistedResources);
+  const known = knownWithEntryIds(withWrittenChecks(knownChecks, written), planned.ids);
   return {
-    ...planChanges(checks, withWrittenChecks(knownChecks, written), unlistedActionOf),
+    ...planChanges(withReferences(checks, resources.references), known, unlistedActionOf),
+    resources: planned,
     variables: variablePlanOf(variables, withWrittenValues(knownVariables, written)),
   };
 }

@@ -3,6 +3,7 @@ import { isMapping } from '../../agent/source/common/check-defaults.ts';
 import { ProblemList } from '../../agent/source/common/file-problem.ts';
 import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
 import { readDocument } from '../../agent/source/file/document/document.ts';
+import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';
 import { harmless } from '../print/harmless.ts';
 import type { ApplyRefusal } from './check-plan.ts';
 
@@ -20,9 +21,13 @@ export async function refusalLines(
     const line = lineOf(refusal);
     const position = line === null ? harmless(file) : `${harmless(file)}:${line}`;
     return reasons.map((reason) =>
-      harmless(`${position}: ${kind} ${JSON.stringify(id)} ${reason}`, MAX_LINE_CHARS),
+      harmless(`${position}: ${nounOf(kind)} ${JSON.stringify(id)} ${reason}`, MAX_LINE_CHARS),
     );
   });
+}
+
+export function nounOf(kind: ApplyRefusal['kind']): string {
+  return kind === 'check' || kind === 'variable' ? kind : ENTRY_NOUNS[kind];
 }
 
 const MAX_WARNING_LINES = 50;
@@ -74,8 +79,12 @@ async function fileLines(
       }
       return lines;
     };
-    const lines = { check: linesOf('checks', 'id'), variable: linesOf('variables', 'key') };
-    return ({ kind, id }) => lines[kind].get(id) ?? null;
+    const lines = new Map<ApplyRefusal['kind'], ReadonlyMap<unknown, number>>([
+      ['check', linesOf('checks', 'id')],
+      ['variable', linesOf('variables', 'key')],
+      ...SECTIONS.map((section) => [section, linesOf(section, 'id')] as const),
+    ]);
+    return ({ kind, id }) => lines.get(kind)?.get(id) ?? null;
   } catch {
     return () => null;
   }

@@ -11,21 +11,33 @@ const VARIABLES_PATH = '/v1/variables';
 /** The values of templates decide what every check sends, and where. */
 const VARIABLES_ROLE = 'admin';
 
+type Body = Readonly<Record<string, unknown>>;
+
+export interface CheckWrites {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  /** The body with ids of the service in place of those of the file, or why there are none. */
+  readonly resolve: (body: Body) => Resolved;
+  /** Also gets the warnings with which the service accepted the step. */
+  readonly onDone: (step: ApplyStep, warnings: readonly string[]) => void;
+}
+
+export type Resolved =
+  | { readonly ok: true; readonly body: Body }
+  | { readonly ok: false; readonly refusal: ApiResponse };
+
 /**
  * Runs the steps for checks; a refused step does not stop the others. Every step is idempotent.
  *
- * @param onDone gets the warnings with which the service accepted the step
  * @returns what was refused, in the order of the steps
  * @throws VedetteError like ApiClient.send; `onDone` was called for each step done before
  */
 export function writeChecks(
   steps: readonly ApplyStep[],
-  client: Client,
-  signal: AbortSignal,
-  onDone: (step: ApplyStep, warnings: readonly string[]) => void,
+  { client, signal, resolve, onDone }: CheckWrites,
 ): Promise<readonly ApplyRefusal[]> {
   const idOf = (step: ApplyStep): string => (step.kind === 'delete' ? step.id : step.check.id);
-  const write = (step: ApplyStep) => writeCheck(step, client, signal);
+  const write = (step: ApplyStep) => writeCheck(step, { client, signal, resolve });
   const done = (step: ApplyStep, json: unknown): void => onDone(step, warningsIn(json));
   return writeAll(steps, { kind: 'check', idOf, write, onDone: done });
 }
@@ -42,7 +54,8 @@ export function writeVariables(
   return writeAll(steps, { kind: 'variable', idOf, write, onDone });
 }
 
-async function writeAll<S>(
+/** Runs the steps of one kind, a few at a time. */
+export async function writeAll<S>(
   steps: readonly S[],
   {
     kind,
@@ -103,8 +116,7 @@ export async function inParallel<T>(
 
 async function writeCheck(
   step: ApplyStep,
-  client: Client,
-  signal: AbortSignal,
+  { client, signal, resolve }: Omit<CheckWrites, 'onDone'>,
 ): Promise<ApiResponse> {
   if (step.kind === 'delete') {
     const reply = await client.send('DELETE', pathOf(step.checkType, step.id), { signal });
@@ -113,8 +125,16 @@ async function writeCheck(
   }
   const { checkType, id } = step.check;
   // A PUT also creates a check, with the id from the file.
-  const body = step.kind === 'create' ? checkBody(step.check) : step.body;
-  return client.send('PUT', pathOf(checkType, id), { body, signal });
+  const found = resolve(step.kind === 'create' ? checkBody(step.check) : step.body);
+  if (!found.ok) return found.refusal;
+  const { body } = found;
+  const query = step.kind === 'create' ? assignmentQuery(body) : '';
+  return client.send('PUT', pathOf(checkType, id) + query, { body, signal });
+}
+
+/** A new check gets every channel of the account unless the file names some. */
+export function assignmentQuery({ alertChannelSubscriptions: named }: Body): string {
+  return Array.isArray(named) && named.length > 0 ? '?autoAssignAlerts=false' : '';
 }
 
 const warnedSchema = z.looseObject({ warnings: z.array(z.looseObject({ message: z.string() })) });

@@ -1,11 +1,10 @@
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
-import type { ApplyPlan, ApplyRefusal, ApplyStep } from '../apply/check-plan.ts';
+import type { ApplyRefusal, ApplyStep } from '../apply/check-plan.ts';
 import { knownLocations, refusedByLocation, withDefaultLocation } from '../apply/locations.ts';
-import { makePlan } from '../apply/plan.ts';
+import { type ApplyPlan, makePlan } from '../apply/plan.ts';
 import { certificatesNote, doneText, planText } from '../apply/plan-text.ts';
 import { refusalLines, warningLines } from '../apply/refusal-lines.ts';
-import type { VariableStep } from '../apply/variable-plan.ts';
-import { writeChecks, writeVariables } from '../apply/write-steps.ts';
+import { nothingDone, writePlan } from '../apply/write-plan.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { ApiClient, isInterrupted, waitPrinter } from '../service-api/api-client.ts';
@@ -15,14 +14,14 @@ import { createTerminalLog } from '../terminal-log.ts';
 
 export interface ApplyOptions {
   readonly dryRun: boolean;
-  /** Deletes the checks of the account that are not in the file. */
+  /** Deletes the checks of the account, and what else a file made, that are not in the file. */
   readonly prune: boolean;
   /** The slug for checks that name no location; null for the only one that there is. */
   readonly location: string | null;
 }
 
 /**
- * Makes the variables and checks of a service those of a file, and prints what changes.
+ * Makes the variables, checks and other resources of a service those of a file, and prints what changes.
  *
  * @returns EXIT.ok, EXIT.failed where one was refused, or what interrupted it
  * @throws VedetteError where the file, a variable, the location, the key or the service is unusable
@@ -39,7 +38,7 @@ export async function applyCommand(
   const log = createTerminalLog(terminal, 'error');
   const interruption = watchForInterruption(terminal, log, exitNow);
   const client = new ApiClient({ ...connection, clock, onWait: waitPrinter(terminal) });
-  const done: { variables: VariableStep[]; steps: ApplyStep[] } = { variables: [], steps: [] };
+  const done = nothingDone();
   try {
     const note = certificatesNote(checkFile);
     if (note !== null) stderr.write(`vedette: ${note}\n`);
@@ -47,35 +46,43 @@ export async function applyCommand(
     const { signal } = interruption;
     const known = () => knownLocations(client, signal);
     const checks = await withDefaultLocation(checkFile.checks, location, known);
-    const unlistedActionOf = () => (prune ? 'delete' : 'keep');
-    const { variables } = checkFile;
-    const plan = await makePlan({ checks, variables, unlistedActionOf }, client, signal);
+    const unlistedResources = prune ? 'delete' : 'keep';
+    const unlistedActionOf = () => unlistedResources;
+    const { variables, resources } = checkFile;
+    const wanted = {
+      checks,
+      variables,
+      resources,
+      unlistedActionOf,
+      unlistedResources,
+    } as const;
+    const plan = await makePlan(wanted, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));
     if (options.dryRun) {
-      const refusals = [...plan.refusals, ...refusedByLocation(plan.steps, await known())];
+      const refusals = [
+        ...plan.refusals,
+        ...plan.resources.refusals,
+        ...refusedByLocation(plan.steps, await known()),
+      ];
       await printRefusals(file, refusals, terminal);
       stdout.write(dryRunText(plan, refusals.length));
       return EXIT.ok;
     }
-    const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
-      done.variables.push(step);
-    });
     const warnings = new Map<ApplyStep, readonly string[]>();
-    const ofChecks = await writeChecks(plan.steps, client, signal, (step, ofStep) => {
-      done.steps.push(step);
+    const onWarnings = (step: ApplyStep, ofStep: readonly string[]): void => {
       warnings.set(step, ofStep);
-    });
+    };
+    const refusals = await writePlan(plan, { client, signal, done, onWarnings });
     const warned = plan.steps.flatMap((step) =>
       step.kind === 'delete' ? [] : { id: step.check.id, warnings: warnings.get(step) ?? [] },
     );
     for (const line of await warningLines(file, warned)) stderr.write(`${line}\n`);
-    const refusals = [...ofVariables, ...plan.refusals, ...ofChecks];
     await printRefusals(file, refusals, terminal);
     const refused = refusals.length === 0 ? '' : `, ${refusals.length} refused`;
     if (stepCount(plan) + refusals.length > 0) stdout.write(`\n${doneText(done)}${refused}\n`);
     return refusals.length > 0 ? EXIT.failed : EXIT.ok;
   } catch (thrown) {
-    if (done.variables.length + done.steps.length > 0) {
+    if (done.variables.length + done.steps.length + done.resources.length > 0) {
       stdout.write(`\nstopped early: ${doneText(done)}\n`);
     }
     if (isInterrupted(thrown) && interruption.exitCode !== null) return interruption.exitCode;
@@ -89,18 +96,19 @@ export async function applyCommand(
 /** @param refused how many checks are certain to be refused; only the service knows of others */
 function dryRunText(plan: ApplyPlan, refused: number): string {
   if (stepCount(plan) + refused === 0) return '';
-  const writes = plan.variables.steps.length + plan.steps.filter(isWrite).length;
+  const writes =
+    plan.variables.steps.length + [...plan.steps, ...plan.resources.steps].filter(isWrite).length;
   const certain = refused === 0 ? '' : `; ${refused} would be refused`;
   const possible = writes === 0 ? '' : '; the service may still refuse what only it can check';
   return `\nnothing was changed: --dry-run${certain}${possible}\n`;
 }
 
-function isWrite({ kind }: ApplyStep): boolean {
+function isWrite({ kind }: Pick<ApplyStep, 'kind'>): boolean {
   return kind !== 'delete';
 }
 
-function stepCount({ variables, steps }: ApplyPlan): number {
-  return variables.steps.length + steps.length;
+function stepCount({ variables, steps, resources }: ApplyPlan): number {
+  return variables.steps.length + steps.length + resources.steps.length;
 }
 
 async function printRefusals(

@@ -24,7 +24,14 @@ import type { Connection, NeededRole } from './connection.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /** The response of the service to a valid request. */
-export type ApiResponse = { readonly ok: true; readonly json: unknown } | ApiRefusal;
+export type ApiResponse =
+  | {
+      readonly ok: true;
+      readonly json: unknown;
+      /** null without one. */
+      readonly etag?: string | null;
+    }
+  | ApiRefusal;
 
 /** 4xx but 401, 403 and 429, or 500: the same request would be refused again. */
 export interface ApiRefusal {
@@ -45,6 +52,8 @@ export interface SendOptions {
   /** Bytes are JSON already. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
+  /** Of the response with the resource that is to be changed. */
+  readonly ifMatch?: string | undefined;
   /** Whether a POST is idempotent. */
   readonly isRepeatable?: boolean;
   /** The role that this request needs, where it is higher than for the others. */
@@ -107,7 +116,7 @@ export class ApiClient {
    *   is not enough (API_KEY_REFUSED)
    */
   async send(method: Method, path: string, options: SendOptions): Promise<ApiResponse> {
-    const { body, signal, isRepeatable = method !== 'POST' } = options;
+    const { body, signal, ifMatch, isRepeatable = method !== 'POST' } = options;
     const role = options.role ?? this.#options.role ?? 'write';
     const { clock, onWait } = this.#options;
     const retries = {
@@ -115,7 +124,7 @@ export class ApiClient {
       failed: { left: isRepeatable ? MAX_RETRIES : 0, backoff: new Backoff(RETRY_BACKOFF) },
     };
     for (;;) {
-      const outcome = await this.#try(method, path, { body, signal, role });
+      const outcome = await this.#try(method, path, { body, signal, ifMatch, role });
       if (outcome.kind === 'reply') return outcome.reply;
       const allowed = retries[outcome.kind];
       if (allowed.left === 0) throw environment('SERVICE_UNREACHABLE', outcome.message);
@@ -140,7 +149,7 @@ export class ApiClient {
   async #try(
     method: Method,
     path: string,
-    { body, signal, role }: SendOptions & { readonly role: NeededRole },
+    { body, signal, ifMatch, role }: SendOptions & { readonly role: NeededRole },
   ): Promise<Outcome> {
     if (signal.aborted) throw interrupted();
     const ended = new AbortController();
@@ -152,7 +161,10 @@ export class ApiClient {
       ended.abort();
     });
     try {
-      return this.#judge(await this.#exchange(method, path, body, ended.signal), role);
+      return this.#judge(
+        await this.#exchange(method, path, { body, ifMatch, signal: ended.signal }),
+        role,
+      );
     } catch (error) {
       if (error instanceof VedetteError) throw error;
       if (signal.aborted) throw interrupted();
@@ -169,8 +181,7 @@ export class ApiClient {
   async #exchange(
     method: Method,
     path: string,
-    body: unknown,
-    signal: AbortSignal,
+    { body, ifMatch, signal }: Pick<SendOptions, 'body' | 'ifMatch' | 'signal'>,
   ): Promise<Received> {
     const { serviceUrl, apiKey } = this.#options;
     const url = new URL(serviceUrl.pathname.replace(/\/+$/, '') + path, serviceUrl.origin);
@@ -186,6 +197,7 @@ export class ApiClient {
         'accept-encoding': 'gzip',
         'user-agent': `vedette/${VERSION}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }),
       },
       body: body === undefined ? null : body instanceof Uint8Array ? body : JSON.stringify(body),
       signal,
@@ -208,7 +220,9 @@ export class ApiClient {
 
   #judge({ status, header, json }: Received, role: NeededRole): Outcome {
     if (status >= 200 && status < 300) {
-      if (status === 204 || json !== undefined) return { kind: 'reply', reply: { ok: true, json } };
+      if (status === 204 || json !== undefined) {
+        return { kind: 'reply', reply: { ok: true, json, etag: header('etag') } };
+      }
       throw environment(
         'SERVICE_FAILED',
         unreadableResponse(this.#peer, status, 'it is no JSON').message,

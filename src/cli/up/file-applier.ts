@@ -1,16 +1,21 @@
 import { namesFromOthers } from '../../agent/secrets/render-check.ts';
 import type { CheckSet } from '../../agent/source/check-source.ts';
 import type { Check } from '../../model/check/check.ts';
+import { NO_RESOURCES } from '../../model/check-file/sections.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { ApplyRefusal, ApplyStep } from '../apply/check-plan.ts';
-import { knownLocations, withExistingLocations } from '../apply/locations.ts';
+import type { ApplyRefusal } from '../apply/check-plan.ts';
+import {
+  knownLocations,
+  withExistingGroupLocations,
+  withExistingLocations,
+} from '../apply/locations.ts';
 import { makePlan } from '../apply/plan.ts';
-import { type Done, doneText } from '../apply/plan-text.ts';
+import { doneText } from '../apply/plan-text.ts';
 import { refusalLines } from '../apply/refusal-lines.ts';
-import type { VariableStep } from '../apply/variable-plan.ts';
 import { NOTHING_WRITTEN, type WriteHistory } from '../apply/write-history.ts';
-import { inParallel, writeChecks, writeVariables } from '../apply/write-steps.ts';
+import { type Done, nothingDone, writePlan } from '../apply/write-plan.ts';
+import { inParallel } from '../apply/write-steps.ts';
 import { harmless } from '../print/harmless.ts';
 import { type ApiClient, isInterrupted } from '../service-api/api-client.ts';
 import { LOCAL_SLUG } from './local-location.ts';
@@ -30,12 +35,13 @@ export interface FileApplierOptions {
 const CONCURRENCY = 4;
 
 /** The part of a file that is applied to the service. */
-type FileContent = Pick<CheckSet, 'checks' | 'variables'>;
+type FileContent = Pick<CheckSet, 'checks' | 'variables' | 'resources'>;
 
 /**
  * Makes the service match the variables and checks of the file, after each change. A check removed
- * from the file is deactivated: its results may still be wanted. Removed variables stay, and checks
- * that did not come from the file are not touched.
+ * from the file is deactivated: its results may still be wanted, and so is a heartbeat. Channels,
+ * groups, windows and status pages that are removed from the file are deleted. Removed variables stay.
+ * What did not come from the file is not touched.
  */
 export class FileApplier {
   readonly #options: FileApplierOptions;
@@ -51,7 +57,10 @@ export class FileApplier {
    * @returns what was done; refusals are already reported
    * @throws VedetteError like ApiClient.send
    */
-  async apply({ checks, variables }: FileContent, signal: AbortSignal): Promise<Done> {
+  async apply(
+    { checks, variables, resources = NO_RESOURCES }: FileContent,
+    signal: AbortSignal,
+  ): Promise<Done> {
     const { client, file, printLine } = this.#options;
     const written = this.#written;
     // After a write that fails halfway, the written values are unknown.
@@ -59,16 +68,17 @@ export class FileApplier {
     const slugs = (await knownLocations(client, signal)).map(({ slug }) => slug);
     const placed = withExistingLocations(checks, slugs, LOCAL_SLUG);
     const unlistedActionOf = (id: string) => (this.#fromFile.has(id) ? 'deactivate' : 'keep');
-    const request = { checks: placed, variables, unlistedActionOf, written };
+    const request = {
+      checks: placed,
+      variables,
+      resources: withExistingGroupLocations(resources, slugs),
+      unlistedActionOf,
+      unlistedResources: 'deactivate',
+      written,
+    } as const;
     const plan = await makePlan(request, client, signal);
-    const done: { variables: VariableStep[]; steps: ApplyStep[] } = { variables: [], steps: [] };
-    const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
-      done.variables.push(step);
-    });
-    const ofChecks = await writeChecks(plan.steps, client, signal, (step) => {
-      done.steps.push(step);
-    });
-    const refusals = [...ofVariables, ...plan.refusals, ...ofChecks];
+    const done = nothingDone();
+    const refusals = await writePlan(plan, { client, signal, done });
     for (const line of await refusalLines(file, refusals)) printLine(line);
     this.#written = writtenOf({ checks: placed, variables }, refusals);
     await this.#applied(checks);
@@ -84,7 +94,7 @@ export class FileApplier {
     const { log, printLine, file } = this.#options;
     try {
       const done = await this.apply(set, signal);
-      if (done.variables.length + done.steps.length > 0) {
+      if (done.variables.length + done.steps.length + done.resources.length > 0) {
         printLine(`${harmless(file)} has changed: ${doneText(done)}`);
       }
       await this.#runNow(concernedBy(done, set.checks), signal);

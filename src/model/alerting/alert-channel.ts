@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { logicalIdField } from '../logical-id.ts';
 import type { AlertType } from './alert.ts';
 
 /**
@@ -167,6 +168,7 @@ const common = {
     .max(MAX_SUBSCRIPTIONS)
     .default([])
     .describe('The checks that the channel is notified of.'),
+  logicalId: logicalIdField,
 };
 
 /** The writable fields of each type of channel. */

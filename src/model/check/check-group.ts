@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { logicalIdField } from '../logical-id.ts';
 import { commonFields } from './check.ts';
 
 /** The writable fields of a group. Fields that checks also have follow the same rules. */
@@ -26,5 +27,6 @@ export const checkGroupSchema = z.strictObject({
   useGlobalAlertSettings: commonFields.useGlobalAlertSettings.describe(
     'Whether the alert settings of the account replace those of the group.',
   ),
+  logicalId: logicalIdField,
 });
 export type CheckGroup = z.infer<typeof checkGroupSchema>;

@@ -24,7 +24,8 @@ const triggerIncidentSchema = z
   })
   .meta({ title: 'TriggerIncident' });
 
-const subscriptionSchema = z.strictObject({
+/** An alert channel that is notified of a check. */
+export const subscriptionSchema = z.strictObject({
   alertChannelId: z.number(),
   activated: z.boolean().default(true),
 });

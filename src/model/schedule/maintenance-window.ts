@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { commonFields } from '../check/check.ts';
 import { instantMsOf, instantSchema } from '../instant.ts';
+import { logicalIdField } from '../logical-id.ts';
 import type { Pause } from './pause.ts';
 import { REPEAT_UNITS, type Recurrence } from './recurrence.ts';
 
@@ -51,6 +52,7 @@ export const maintenanceWindowSchema = z.strictObject({
     .boolean()
     .default(false)
     .describe('Whether no check sends alerts, whatever their tags.'),
+  logicalId: logicalIdField,
 });
 export type MaintenanceWindowFields = z.output<typeof maintenanceWindowSchema>;
 
@@ -61,6 +63,7 @@ export interface MaintenanceWindow extends Recurrence {
   readonly pauseAllChecks: boolean;
   readonly silenceAlertsTags: readonly string[];
   readonly silenceAllAlerts: boolean;
+  readonly logicalId: string | null;
 }
 
 /** Builds a window from fields that fit the schema. */

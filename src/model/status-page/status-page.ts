@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHECK_ID } from '../ids.ts';
+import { logicalIdField } from '../logical-id.ts';
 
 const MAX_CARDS = 100;
 const MAX_CARD_SERVICES = 100;
@@ -64,6 +65,7 @@ export const statusPageServiceSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe('Whether pages show the availability of the last 90 days.'),
+  logicalId: logicalIdField,
 });
 export type StatusPageService = z.infer<typeof statusPageServiceSchema>;
 
@@ -198,20 +200,23 @@ const namedService = z
   })
   .meta({ title: 'StatusPageCardService' });
 
-const cardServices = z
-  .array(
-    z
-      .union([serviceIdSchema, namedService])
-      .transform((service) => (typeof service === 'string' ? service : service.id)),
-  )
-  .max(MAX_CARD_SERVICES)
-  .refine((ids) => new Set(ids).size === ids.length, {
-    error: 'must name each service once',
-  })
-  .default([])
-  .describe(
-    'The ids of the services in display order, or the services as a response contains them.',
-  );
+function cardServicesOf<Service extends z.ZodType<string>>(service: Service) {
+  return z
+    .array(service)
+    .max(MAX_CARD_SERVICES)
+    .refine((ids) => new Set(ids).size === ids.length, {
+      error: 'must name each service once',
+    })
+    .default([]);
+}
+
+const cardServices = cardServicesOf(
+  z
+    .union([serviceIdSchema, namedService])
+    .transform((service) => (typeof service === 'string' ? service : service.id)),
+).describe(
+  'The ids of the services in display order, or the services as a response contains them.',
+);
 
 const cardFields = {
   name: name.describe('The heading of the card.'),
@@ -259,6 +264,7 @@ const pageFields = {
     .boolean()
     .default(false)
     .describe('Whether only authorised readers may see the page.'),
+  logicalId: logicalIdField,
 };
 
 /** The writable fields of a status page: src/service/README.md, "Status pages and incidents". */
@@ -267,6 +273,17 @@ export const statusPageSchema = z.strictObject({
   cards: cardsOf(z.strictObject(cardFields)).describe('The cards of the page in display order.'),
 });
 export type StatusPage = z.infer<typeof statusPageSchema>;
+
+const fileCard = z.strictObject({
+  ...cardFields,
+  services: cardServicesOf(z.string().min(1).max(100)),
+});
+
+/** The same in a check file, where a service is named by its id there. */
+export const fileStatusPageSchema = z.strictObject({
+  ...pageFields,
+  cards: cardsOf(fileCard).describe('The cards of the page in display order, as {name, services}.'),
+});
 
 const changedCard = z.strictObject({
   ...cardFields,

@@ -1,8 +1,8 @@
+import type { AnyCheck } from '../../model/check/heartbeat.ts';
 import { requireChannels } from '../alerts/channels/check-subscriptions.ts';
 import { lockGroupShared } from '../check-groups/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import { invalid, type RequestProblem } from '../errors.ts';
-import type { AnyCheck } from '../heartbeats/heartbeat.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { changeLocations } from '../private-locations/require-locations.ts';
 import { lockServicesShared } from '../status-pages/shared.sql.ts';

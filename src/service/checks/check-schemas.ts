@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { CHECK_SHAPES, commonFields } from '../../model/check/check.ts';
+import { heartbeatCheckSchema, rhythmFields } from '../../model/check/heartbeat.ts';
 import { changedApiRequestSchema } from '../../model/check/request.ts';
 import { retryStrategySchema } from '../../model/check/retry.ts';
 import { MAX_OWN_VARIABLES, ownVariableSchema } from '../../model/check/variable.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/enums.ts';
-import { heartbeatCheckSchema, rhythmFields } from '../heartbeats/heartbeat.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
 import { warningsSchema } from '../http/resources/warnings.ts';
 

@@ -1,4 +1,5 @@
 import { checkBodySchema } from '../../model/check/check.ts';
+import { type AnyCheck, heartbeatCheckSchema } from '../../model/check/heartbeat.ts';
 import type { StoredCheckType } from '../../model/enums.ts';
 import { parseTolerantly } from '../../wire/v1/tolerant-parse.ts';
 import type { AccountKey } from '../database/account-key.ts';
@@ -7,7 +8,6 @@ import { readList } from '../database/lists.ts';
 import { bytesOf, type PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
-import { type AnyCheck, heartbeatCheckSchema } from '../heartbeats/heartbeat.ts';
 
 import { HEARTBEAT_OF_CHECK, type HeartbeatOfCheck } from '../heartbeats/shared.sql.ts';
 import { CHECKS_WITH_STATUS, type CheckFilter, checksMatching } from './check-filter.sql.ts';

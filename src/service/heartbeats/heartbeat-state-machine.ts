@@ -1,4 +1,4 @@
-import type { Rhythm } from './heartbeat.ts';
+import type { Rhythm } from '../../model/check/heartbeat.ts';
 
 /**
  * The state of a heartbeat at an instant. Its period counts from the last ping, or from later where

@@ -1,3 +1,8 @@
+import {
+  type HeartbeatCheck,
+  heartbeatCheckSchema,
+  rhythmOf,
+} from '../../model/check/heartbeat.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance } from '../accounts/allowance.ts';
 import {
@@ -27,7 +32,6 @@ import type { Sql, Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
-import { type HeartbeatCheck, heartbeatCheckSchema, rhythmOf } from './heartbeat.ts';
 import type { HeartbeatState } from './heartbeat-state-machine.ts';
 import type { PingThrottle } from './ping-throttle.ts';
 import { newPingToken } from './pings.ts';

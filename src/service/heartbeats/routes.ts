@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { heartbeatFields, rhythmFields } from '../../model/check/heartbeat.ts';
 import { heartbeatResponse } from '../checks/check-schemas.ts';
 import type { Checks, CheckView } from '../checks/checks.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
@@ -21,7 +22,6 @@ import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
-import { heartbeatFields, rhythmFields } from './heartbeat.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import { presentHeartbeat } from './present-heartbeat.ts';
 

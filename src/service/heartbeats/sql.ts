@@ -1,7 +1,7 @@
+import type { Rhythm } from '../../model/check/heartbeat.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
-import type { Rhythm } from './heartbeat.ts';
 import type { HeartbeatPosition, HeartbeatState } from './heartbeat-state-machine.ts';
 
 /** A locked heartbeat with the fields of its check that it depends on. */

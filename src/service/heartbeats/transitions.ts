@@ -1,7 +1,7 @@
+import { periodText, type Rhythm } from '../../model/check/heartbeat.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { AlertEngine, AlertObservation } from '../alerts/engine.ts';
 import type { Sql } from '../database/store.ts';
-import { periodText, type Rhythm } from './heartbeat.ts';
 import {
   afterPing,
   countedAnew,

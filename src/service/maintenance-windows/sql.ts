@@ -29,7 +29,7 @@ type WindowRow = Omit<StoredWindow, 'window'> &
   };
 
 const COLUMNS = `id, name, tags, starts_at, ends_at, repeat_unit, repeat_interval, repeat_ends_at,
-  pause_all_checks, silence_alerts_tags, silence_all_alerts, created_at, updated_at`;
+  pause_all_checks, silence_alerts_tags, silence_all_alerts, logical_id, created_at, updated_at`;
 
 function storedOf(row: WindowRow): StoredWindow {
   const { id, startsAt, endsAt, repeatEndsAt, createdAt, updatedAt, ...fields } = row;
@@ -59,6 +59,7 @@ function valuesOf(window: MaintenanceWindow): readonly unknown[] {
     jsonText(window.silenceAlertsTags),
     window.silenceAllAlerts,
     overAtMs > LAST_MS ? null : new Date(overAtMs),
+    window.logicalId,
   ];
 }
 
@@ -72,10 +73,10 @@ export async function insertWindow(
 ): Promise<StoredWindow> {
   const [row] = await sql.query<WindowRow>(
     `insert into maintenance_windows (name, tags, starts_at, ends_at, repeat_unit, repeat_interval,
-       repeat_ends_at, pause_all_checks, silence_alerts_tags, silence_all_alerts, over_at, account_id,
-       created_at)
+       repeat_ends_at, pause_all_checks, silence_alerts_tags, silence_all_alerts, over_at, logical_id,
+       account_id, created_at)
      values ($1, $2::jsonb, $3::timestamptz, $4::timestamptz, $5, $6::int, $7::timestamptz,
-       $8::boolean, $9::jsonb, $10::boolean, $11::timestamptz, $12, $13::timestamptz)
+       $8::boolean, $9::jsonb, $10::boolean, $11::timestamptz, $12, $13, $14::timestamptz)
      returning ${COLUMNS}`,
     [...valuesOf(window), accountId, new Date(atMs)],
   );
@@ -100,8 +101,8 @@ export async function updateWindow(
        ends_at = $4::timestamptz, repeat_unit = $5, repeat_interval = $6::int,
        repeat_ends_at = $7::timestamptz, pause_all_checks = $8::boolean,
        silence_alerts_tags = $9::jsonb, silence_all_alerts = $10::boolean,
-       over_at = $11::timestamptz, updated_at = $14::timestamptz
-     where account_id = $12 and id = $13::bigint
+       over_at = $11::timestamptz, logical_id = $12, updated_at = $15::timestamptz
+     where account_id = $13 and id = $14::bigint
      returning ${COLUMNS}`,
     [...valuesOf(window), accountId, id, new Date(atMs)],
   );

@@ -28,7 +28,7 @@ const checkIdsWhere = (condition: string): string => `array(
 
 /** Of service `s`. */
 const COLUMNS = `s.id, s.account_id, s.name, s.check_tags, s.failure_rule, s.failure_locations,
-  s.show_uptime, ${checkIdsWhere(`c.check_type <> 'HEARTBEAT'`)} as check_ids,
+  s.show_uptime, s.logical_id, ${checkIdsWhere(`c.check_type <> 'HEARTBEAT'`)} as check_ids,
   ${checkIdsWhere(`c.check_type = 'HEARTBEAT'`)} as heartbeat_ids, s.created_at, s.updated_at`;
 
 function valuesOf({
@@ -37,8 +37,9 @@ function valuesOf({
   failureRule,
   failureLocations,
   showUptime,
+  logicalId,
 }: StatusPageService): readonly unknown[] {
-  return [name, jsonText(checkTags), failureRule, failureLocations, showUptime];
+  return [name, jsonText(checkTags), failureRule, failureLocations, showUptime, logicalId];
 }
 
 /** Without its checks. */
@@ -53,8 +54,8 @@ export async function insertService(
 ): Promise<void> {
   await sql.query(
     `insert into status_page_services (name, check_tags, failure_rule, failure_locations,
-       show_uptime, account_id, id, created_at)
-     values ($1, $2::jsonb, $3, $4::int, $5::boolean, $6, $7, $8::timestamptz)`,
+       show_uptime, logical_id, account_id, id, created_at)
+     values ($1, $2::jsonb, $3, $4::int, $5::boolean, $6, $7, $8, $9::timestamptz)`,
     [...valuesOf(service), accountId, id, new Date(createdAtMs)],
   );
 }
@@ -113,8 +114,9 @@ export async function updateService(
 ): Promise<void> {
   await sql.query(
     `update status_page_services set name = $1, check_tags = $2::jsonb, failure_rule = $3,
-       failure_locations = $4::int, show_uptime = $5::boolean, updated_at = $8::timestamptz
-     where account_id = $6 and id = $7`,
+       failure_locations = $4::int, show_uptime = $5::boolean, logical_id = $6,
+       updated_at = $9::timestamptz
+     where account_id = $7 and id = $8`,
     [...valuesOf(service), accountId, id, new Date(updatedAtMs)],
   );
 }

@@ -45,7 +45,7 @@ type PageRow = PageFields & { readonly id: string; readonly cards: readonly Card
  */
 function pageFrom(from: string): string {
   return `select p.id, p.name, p.url, p.custom_domain, p.description, p.theme_colors, p.logo,
-    p.favicon, p.redirect_to, p.default_theme, p.white_label, p.is_private,
+    p.favicon, p.redirect_to, p.default_theme, p.white_label, p.is_private, p.logical_id,
     coalesce((
       select jsonb_agg(
         jsonb_build_object('id', c.id, 'name', c.name, 'createdAt', c.created_at,
@@ -93,6 +93,7 @@ function valuesOf(fields: PageFields): readonly unknown[] {
     fields.defaultTheme,
     fields.whiteLabel,
     fields.isPrivate,
+    fields.logicalId,
   ];
 }
 
@@ -108,9 +109,9 @@ export async function insertPage(
 ): Promise<void> {
   await sql.query(
     `insert into status_pages (name, url, custom_domain, description, theme_colors, logo, favicon,
-       redirect_to, default_theme, white_label, is_private, account_id, id, created_at)
-     values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10::boolean, $11::boolean, $12, $13,
-       $14::timestamptz)`,
+       redirect_to, default_theme, white_label, is_private, logical_id, account_id, id, created_at)
+     values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10::boolean, $11::boolean, $12, $13, $14,
+       $15::timestamptz)`,
     [...valuesOf(fields), accountId, id, new Date(createdAtMs)],
   );
 }
@@ -132,8 +133,9 @@ export async function updatePage(
   await sql.query(
     `update status_pages set name = $1, url = $2, custom_domain = $3, description = $4,
        theme_colors = $5::jsonb, logo = $6, favicon = $7, redirect_to = $8, default_theme = $9,
-       white_label = $10::boolean, is_private = $11::boolean, updated_at = $14::timestamptz
-     where account_id = $12 and id = $13`,
+       white_label = $10::boolean, is_private = $11::boolean, logical_id = $12,
+       updated_at = $15::timestamptz
+     where account_id = $13 and id = $14`,
     [...valuesOf(fields), accountId, id, new Date(updatedAtMs)],
   );
 }

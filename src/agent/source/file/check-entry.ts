@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Assertion } from '../../../model/check/assertion.ts';
 import { assertionProblems } from '../../../model/check/assertion-problems.ts';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
+import type { CheckReferences } from '../../../model/check-file/sections.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';
 import { MASK } from '../../../model/credentials/sensitive-headers.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/enums.ts';
@@ -17,6 +18,12 @@ import { keysAt } from '../common/schema-info.ts';
 import type { SimilarCheckParser } from '../common/similar-checks.ts';
 import { likelyType, readCheckType } from './check-type-entry.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
+import {
+  type KnownIds,
+  referencesOf,
+  unknownReference,
+  withoutReferences,
+} from './resources/references.ts';
 import { withRuleIssues } from './rule-issues.ts';
 import { issueText, shownValue, unknownKeyText } from './schema-issue.ts';
 import { reportVariableIssue } from './variable-entries.ts';
@@ -25,6 +32,10 @@ const MASKED = `must not hold ${MASK}: API answers show it in place of a hidden 
 
 /** Shared by all checks of a file while it is parsed. */
 export interface EntryContext {
+  /** What checks may name. */
+  readonly known: KnownIds;
+  /** Receives what checks name. */
+  readonly references: Map<string, CheckReferences>;
   readonly report: ProblemReporter;
   readonly defaults: RawMapping;
   /** The ids so far, each with the index of its check. */
@@ -50,13 +61,25 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
   const { id: _, ...own } = raw;
   const typed = givenType === null ? { ...own, checkType } : own;
   const merged = withDefaults(typed, defaults, checkType);
-  const named = Object.hasOwn(merged, 'name') ? merged : { ...merged, name: id ?? 'unnamed' };
-  const alike =
-    id === null || givenType === null ? null : context.alike.parse(id, named, checkType);
-  if (alike !== null) return alike;
-  const parsed = checkBodySchema.safeParse(named);
+  const { body: named, named: entries } = withoutReferences(
+    Object.hasOwn(merged, 'name') ? merged : { ...merged, name: id ?? 'unnamed' },
+  );
   const pathOf = (path: DocumentPath): DocumentPath =>
     isFromDefaults(raw, defaults, path) ? ['defaults', ...path] : [...entryPath, ...path];
+  const unknown = entries.flatMap((entry) => {
+    const message = unknownReference(entry, context.known);
+    return message === null ? [] : [{ path: entry.path, message }];
+  });
+  for (const { path, message } of unknown) report.value(pathOf(path), of, message);
+  const sound = (check: Check): Check | null => {
+    const references = referencesOf(check.alertChannelSubscriptions, entries);
+    if (references !== null) context.references.set(check.id, references);
+    return unknown.length === 0 ? check : null;
+  };
+  const alike =
+    id === null || givenType === null ? null : context.alike.parse(id, named, checkType);
+  if (alike !== null) return sound(alike);
+  const parsed = checkBodySchema.safeParse(named);
   if (!parsed.success) {
     for (const issue of withRuleIssues(checkBodySchema, named, parsed.error.issues)) {
       reportIssue(issue, checkType, named, pathOf, of, report);
@@ -73,7 +96,7 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
   const masked = maskProblems(named.request);
   for (const { path } of masked) report.value(pathOf(['request', ...path]), of, MASKED);
   const isSound = unmeetable.length === 0 && masked.length === 0 && givenType !== null;
-  return parsed.success && isSound && id !== null ? { ...parsed.data, id } : null;
+  return parsed.success && isSound && id !== null ? sound({ ...parsed.data, id }) : null;
 }
 
 function readId(raw: RawMapping, index: number, { report, ids }: EntryContext): string | null {

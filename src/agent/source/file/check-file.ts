@@ -2,6 +2,12 @@ import { extname } from 'node:path';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Check } from '../../../model/check/check.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import {
+  type CheckReferences,
+  type FileResources,
+  NO_RESOURCES,
+  SECTIONS,
+} from '../../../model/check-file/sections.ts';
 import { loadSequentially } from '../../../runtime/load-sequentially.ts';
 import type { CheckSet } from '../check-source.ts';
 import {
@@ -18,6 +24,8 @@ import type { SourceDocument } from './document/document.ts';
 import { readPlainJson } from './document/plain-json.ts';
 import { fingerprintOf, MAX_SET_CHARS } from './fingerprint.ts';
 import { createProblemReporter, type ProblemReporter } from './problem-reporter.ts';
+import { readKnownIds, readResources } from './resources/entry.ts';
+import type { KnownIds } from './resources/references.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
 import { readVariables } from './variable-entries.ts';
 
@@ -25,11 +33,18 @@ const MAX_CHECKS = 100_000;
 const MAX_CLIENT_CERTIFICATES = 1000;
 /** Yields to the event loop after this many checks. */
 const CHECKS_PER_YIELD = 100;
-const EMPTY: Content = { checks: [], variables: [], clientCertificates: [], pemFiles: [] };
-const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates'] as const;
+const EMPTY: Content = {
+  checks: [],
+  variables: [],
+  clientCertificates: [],
+  resources: NO_RESOURCES,
+  pemFiles: [],
+};
+const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates', ...SECTIONS] as const;
 
 /** The contents of a check file. */
 export interface CheckFile extends Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> {
+  readonly resources: FileResources;
   /** Absolute paths of the PEM files that it names. */
   readonly pemFiles: readonly string[];
   /** See `fingerprintOf`; null if not yet computed. */
@@ -94,11 +109,15 @@ async function readRoot(
     return EMPTY;
   }
   reportUnknown(root, [], TOP_KEYS, report);
-  const checks = await readChecks(root, readDefaults(root, report), report);
+  const known = readKnownIds(root);
+  const references = new Map<string, CheckReferences>();
+  const named = { known, references };
+  const checks = await readChecks(root, readDefaults(root, report), report, named);
+  const resources = readResources(root, references, { report, known });
   const variables = readVariables(root.variables, report);
   const pemFiles = new Set<string>();
   const clientCertificates = await readCertificates(root, { report, checkFile: file, pemFiles });
-  return { checks, variables, clientCertificates, pemFiles: [...pemFiles] };
+  return { checks, variables, clientCertificates, resources, pemFiles: [...pemFiles] };
 }
 
 function readDefaults(root: RawMapping, report: ProblemReporter): RawMapping {
@@ -132,6 +151,7 @@ async function readChecks(
   root: RawMapping,
   defaults: RawMapping,
   report: ProblemReporter,
+  named: { readonly known: KnownIds; readonly references: Map<string, CheckReferences> },
 ): Promise<readonly Check[]> {
   const entries = root.checks;
   if (!Array.isArray(entries) || entries.length === 0) {
@@ -144,6 +164,7 @@ async function readChecks(
     return [];
   }
   const context = {
+    ...named,
     report,
     defaults,
     ids: new Map<string, number>(),

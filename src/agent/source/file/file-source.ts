@@ -164,7 +164,7 @@ class WatchedFile {
     this.#loggedProblems = null;
     if (before !== null && (await this.#isSame(before, checkFile))) return;
     if (this.#signal.aborted) return;
-    const { checks, variables, clientCertificates } = checkFile;
+    const { checks, variables, clientCertificates, resources } = checkFile;
     const what =
       before === null ? 'check file read' : 'check file changed; its checks run from now';
     log.info({ file, checks: checks.length }, what);
@@ -172,6 +172,7 @@ class WatchedFile {
       checks,
       variables,
       clientCertificates,
+      resources,
       rotations: NO_ROTATIONS,
       unanswered: NONE_UNANSWERED,
       proxyUrl: null,

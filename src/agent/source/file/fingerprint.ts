@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { FileResources } from '../../../model/check-file/sections.ts';
 import type { CheckSet } from '../check-source.ts';
 
 /**
@@ -12,18 +13,22 @@ export const MAX_SET_CHARS = 256 * 1024 * 1024;
 const ENTRIES_PER_YIELD = 100;
 
 /**
- * Equal for the same checks, variables and certificates, however a file writes them; null if they
- * are longer than MAX_SET_CHARS.
+ * Equal for the same checks, variables, certificates and other entries, however a file writes them;
+ * null if they are longer than MAX_SET_CHARS.
  */
 export async function fingerprintOf({
   checks,
   variables,
   clientCertificates,
-}: Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'>): Promise<string | null> {
+  resources: { sections, references },
+}: Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> & {
+  readonly resources: FileResources;
+}): Promise<string | null> {
   const hash = createHash('sha256');
   let chars = 0;
+  const lists = { checks, variables, clientCertificates, ...sections, references: [...references] };
   // One by one: the JSON of all may be too long for a string.
-  for (const [kind, entries] of Object.entries({ checks, variables, clientCertificates })) {
+  for (const [kind, entries] of Object.entries(lists)) {
     hash.update(`${kind}\n`);
     for (const [index, entry] of entries.entries()) {
       const json = JSON.stringify(entry);

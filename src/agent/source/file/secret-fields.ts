@@ -17,16 +17,28 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
 /** Everything below one of these: a value may be in a wrong field by mistake. */
 const SECRET_LISTS: readonly string[] = ['variables'];
 
+/** Fields of the configuration of an alert channel. */
+const PUBLIC_CONFIG: readonly string[] = [
+  'config',
+  'name',
+  'address',
+  'number',
+  'method',
+  'locked',
+];
+
 const USER_IN_URL = /:\/\/[^/]*@/;
 
 /**
  * Whether a value may be a credential, so that no message may repeat it: passwords, headers and
  * query parameters, bodies and data to send, the PEM text of certificates and keys, all of a
- * variable, URLs with a query, and with a user wherever they stand.
+ * variable, most of an alert channel, URLs with a query, and with a user wherever they stand.
  */
 export function mayHoldSecret(path: DocumentPath, value: unknown): boolean {
   const field = path.findLast((step) => typeof step === 'string') ?? '';
   if (path[0] === 'clientCertificates' && field !== 'host') return true;
+  // Of an alert channel: the path of a URL is its secret, too.
+  if (path[0] === 'config') return !PUBLIC_CONFIG.includes(field);
   if (path.some((step) => SECRET_LISTS.some((list) => list === step))) return true;
   if (typeof value === 'string' && USER_IN_URL.test(value)) return true;
   if (field === 'url') return typeof value === 'string' && /[@?]/.test(value);

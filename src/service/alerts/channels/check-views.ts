@@ -1,6 +1,6 @@
+import type { AnyCheck } from '../../../model/check/heartbeat.ts';
 import type { StoredCheck } from '../../checks/shared.sql.ts';
 import type { Sql } from '../../database/store.ts';
-import type { AnyCheck } from '../../heartbeats/heartbeat.ts';
 import type { Warning } from '../../http/resources/warnings.ts';
 import {
   type CheckChannels,

@@ -1,4 +1,8 @@
-import type { NoticePreferences, PublicTarget } from '../../../model/alerting/alert-channel.ts';
+import type {
+  AlertChannel,
+  NoticePreferences,
+  PublicTarget,
+} from '../../../model/alerting/alert-channel.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { NUMBER_ID, readList } from '../../database/lists.ts';
 import { type AccountRange, bytesOf, type PageEntry } from '../../database/page-entries.ts';
@@ -7,7 +11,7 @@ import { StoreError } from '../../database/store-errors.ts';
 import { jsonText } from '../../database/values.ts';
 
 /** A channel without its subscriptions, which have a table of their own. */
-export type ChannelFields = PublicTarget & NoticePreferences;
+export type ChannelFields = PublicTarget & NoticePreferences & Pick<AlertChannel, 'logicalId'>;
 
 /** A channel's target with its secrets, encrypted. */
 export type SealedTarget = {
@@ -29,7 +33,8 @@ export interface StoredChannel {
 type ChannelRow = Omit<StoredChannel, 'fields'> & ChannelFields;
 
 const COLUMNS = `id, type, config, sealed_secrets, send_failure, send_recovery, send_degraded,
-  send_location_silent, ssl_expiry, ssl_expiry_threshold, created_at, updated_at`;
+  send_location_silent, ssl_expiry, ssl_expiry_threshold, logical_id, created_at,
+  updated_at`;
 
 function channelOf(row: ChannelRow): StoredChannel {
   const { id, sealedSecrets, createdAt, updatedAt, ...fields } = row;
@@ -48,6 +53,7 @@ function valuesOf({ fields, sealedSecrets }: ChannelContent): readonly unknown[]
     fields.sslExpiryThreshold,
     sealedSecrets,
     fields.sendLocationSilent,
+    fields.logicalId,
   ];
 }
 
@@ -72,10 +78,10 @@ export async function insertChannel(
 ): Promise<StoredChannel> {
   const [row] = await sql.query<ChannelRow>(
     `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
-       ssl_expiry_threshold, sealed_secrets, send_location_silent, account_id, id, type, created_at,
-       updated_at)
+       ssl_expiry_threshold, sealed_secrets, send_location_silent, logical_id, account_id, id,
+       type, created_at, updated_at)
      values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7::bytea,
-       $8::boolean, $9, $10::bigint, $11, $12::timestamptz, null)
+       $8::boolean, $9, $10, $11::bigint, $12, $13::timestamptz, null)
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, content.fields.type, new Date(createdAtMs)],
   );
@@ -101,8 +107,8 @@ export async function updateChannel(
     `update alert_channels set config = $1::jsonb, send_failure = $2::boolean,
        send_recovery = $3::boolean, send_degraded = $4::boolean, ssl_expiry = $5::boolean,
        ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, send_location_silent = $8::boolean,
-       updated_at = greatest($11::timestamptz, updated_at + interval '1 millisecond')
-     where account_id = $9 and id = $10::bigint
+       logical_id = $9, updated_at = greatest($12::timestamptz, updated_at + interval '1 millisecond')
+     where account_id = $10 and id = $11::bigint
      returning ${COLUMNS}`,
     [...valuesOf(content), accountId, id, new Date(updatedAtMs)],
   );

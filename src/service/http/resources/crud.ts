@@ -6,6 +6,7 @@ import { type Viewer, viewerOf } from '../access/viewer.ts';
 import { sendSlices } from '../json/list-in-slices.ts';
 import { pageOf } from './cursor-paging.ts';
 import { type Precondition, preconditionOf } from './etag.ts';
+import { withUniqueLogicalId } from './logical-id.ts';
 import { NO_CONTENT } from './parameters.ts';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -110,7 +111,9 @@ export function crudRoutes<
         },
       },
       async (request, reply) => {
-        const created = await feature.create(callerOf(request).accountId, request.body);
+        const created = await withUniqueLogicalId(path, request.body, () =>
+          feature.create(callerOf(request).accountId, request.body),
+        );
         const shown = present(created, viewerOf(request));
         const createdId = String(Reflect.get(shown, name in shown ? name : 'id'));
         return reply.code(201).header('location', `${path}/${createdId}`).send(shown);
@@ -172,7 +175,9 @@ export function crudRoutes<
         response: { 200: response },
       },
       handler: async (request) => {
-        const updated = await feature.update(keyOf(request), request.body, requiredBy(request));
+        const updated = await withUniqueLogicalId(path, request.body, () =>
+          feature.update(keyOf(request), request.body, requiredBy(request)),
+        );
         return present(updated, viewerOf(request));
       },
     });

@@ -3,7 +3,7 @@ import { planChanges } from '../../../../src/cli/apply/check-plan.ts';
 import { knownCheckOf } from '../../../../src/cli/apply/normal-form.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 
-it('leaves heartbeats alone, which no file can have', () => {
+it('leaves heartbeats to the plan of the other resources', () => {
   const tcp = checkOf('TCP', { id: 'tcp' });
   const known = [
     { id: 'tcp', checkType: 'TCP', check: tcp },
@@ -11,7 +11,7 @@ it('leaves heartbeats alone, which no file can have', () => {
   ];
   const { steps, others } = planChanges([], known, () => 'delete');
   expect(steps).toEqual([{ kind: 'delete', id: 'tcp', checkType: 'TCP' }]);
-  expect(others).toBe(1);
+  expect(others).toBe(0);
 });
 
 /** As the API tells one whose secret variable it shows to nobody. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Check, commonFields } from '../../model/check/check.ts';
+import { logicalIdField } from '../logical-id.ts';
+import { type Check, commonFields } from './check.ts';
 
 export const HEARTBEAT_UNITS = ['DAYS', 'HOURS', 'MINUTES', 'SECONDS'] as const;
 export type HeartbeatUnit = (typeof HEARTBEAT_UNITS)[number];
@@ -58,6 +59,7 @@ export const heartbeatFields = {
   alertChannelSubscriptions: commonFields.alertChannelSubscriptions,
   triggerIncident: commonFields.triggerIncident,
   description: commonFields.description,
+  logicalId: logicalIdField,
   heartbeat: z
     .strictObject(rhythmFields)
     .superRefine(limits)

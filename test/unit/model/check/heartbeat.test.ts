@@ -3,7 +3,7 @@ import {
   heartbeatCheckSchema,
   periodText,
   rhythmOf,
-} from '../../../../src/service/heartbeats/heartbeat.ts';
+} from '../../../../src/model/check/heartbeat.ts';
 
 const RHYTHM = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
 
@@ -28,6 +28,7 @@ describe('a heartbeat check', () => {
       groupId: null,
       alertChannelSubscriptions: [],
       description: null,
+      logicalId: null,
     });
   });
 

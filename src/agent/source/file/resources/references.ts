@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import {
+  type CheckReferences,
+  ENTRY_NOUNS,
+  type Section,
+} from '../../../../model/check-file/sections.ts';
+import { nearestName } from '../../../../runtime/text/nearest-name.ts';
+import { isMapping, type RawMapping } from '../../common/check-defaults.ts';
+import type { DocumentPath } from '../../common/file-problem.ts';
+
+/** What entries may be named: the ids of the sections, and of the checks. */
+export type KnownIds = Readonly<Record<Section | 'checks', ReadonlySet<string>>>;
+
+export interface NamedEntry {
+  /** Of the name, from the entry that names it. */
+  readonly path: DocumentPath;
+  readonly section: Section | 'checks';
+  readonly id: string;
+}
+
+/** Stands for an id of the service where the file names an entry: any number is valid there. */
+const PLACEHOLDER = 1;
+const MAX_SHOWN_CHARS = 60;
+/** Of the ids that a name may be a slip of: a file may have 100,000. */
+const MAX_COMPARED = 1000;
+const isServiceId = (id: string): boolean => z.guid().safeParse(id).success;
+
+/**
+ * A check or a heartbeat without the entries that it names, which its schema does not know.
+ *
+ * @param body with its defaults
+ */
+export function withoutReferences(body: RawMapping): {
+  readonly body: RawMapping;
+  readonly named: readonly NamedEntry[];
+} {
+  const named: NamedEntry[] = [];
+  const changes: Record<string, unknown> = {};
+  const { groupId, alertChannelSubscriptions: subscriptions, triggerIncident } = body;
+  if (typeof groupId === 'string') {
+    named.push({ path: ['groupId'], section: 'groups', id: groupId });
+    changes.groupId = null;
+  }
+  if (Array.isArray(subscriptions)) {
+    changes.alertChannelSubscriptions = subscriptions.map((one: unknown, index) => {
+      if (!isMapping(one) || typeof one.alertChannelId !== 'string') return one;
+      const path = ['alertChannelSubscriptions', index, 'alertChannelId'];
+      named.push({ path, section: 'alertChannels', id: one.alertChannelId });
+      return { ...one, alertChannelId: PLACEHOLDER };
+    });
+  }
+  const serviceId = isMapping(triggerIncident) ? triggerIncident.serviceId : null;
+  if (typeof serviceId === 'string' && !isServiceId(serviceId)) {
+    const path = ['triggerIncident', 'serviceId'];
+    named.push({ path, section: 'statusServices', id: serviceId });
+  }
+  return named.length === 0 ? { body, named } : { body: { ...body, ...changes }, named };
+}
+
+type Subscriptions = readonly { readonly alertChannelId: number; readonly activated: boolean }[];
+
+/** The names that `withoutReferences` took from a body whose subscriptions were parsed then. */
+export function referencesOf(
+  parsed: Subscriptions,
+  named: readonly NamedEntry[],
+): CheckReferences | null {
+  const group = named.find(({ section }) => section === 'groups');
+  const channels = new Map(
+    named.flatMap(({ section, path, id }) =>
+      section === 'alertChannels' ? [[path[1], id] as const] : [],
+    ),
+  );
+  const subscriptions = parsed.map((one, index) => ({
+    ...one,
+    alertChannelId: channels.get(index) ?? one.alertChannelId,
+  }));
+  if (group === undefined && channels.size === 0) return null;
+  return {
+    ...(group === undefined ? {} : { groupId: group.id }),
+    ...(channels.size === 0 ? {} : { alertChannelSubscriptions: subscriptions }),
+  };
+}
+
+/** The entries that a service or a page names. */
+export function namedBy(section: Section, fields: RawMapping): readonly NamedEntry[] {
+  if (section === 'statusServices') {
+    return [
+      ...listed(fields.checkIds, ['checkIds'], 'checks'),
+      ...listed(fields.heartbeatIds, ['heartbeatIds'], 'heartbeats'),
+    ];
+  }
+  if (section !== 'statusPages' || !Array.isArray(fields.cards)) return [];
+  return fields.cards.flatMap((card: unknown, index) => {
+    const services = isMapping(card) ? card.services : null;
+    const named = listed(services, ['cards', index, 'services'], 'statusServices');
+    return named.filter(({ id }) => !isServiceId(id));
+  });
+}
+
+function listed(
+  ids: unknown,
+  path: DocumentPath,
+  section: NamedEntry['section'],
+): readonly NamedEntry[] {
+  if (!Array.isArray(ids)) return [];
+  return ids.flatMap((id: unknown, index) =>
+    typeof id === 'string' ? [{ path: [...path, index], section, id }] : [],
+  );
+}
+
+/** Why an entry cannot be named, to stand after its path; null if the file has it. */
+export function unknownReference(
+  { path, section, id }: NamedEntry,
+  known: KnownIds,
+): string | null {
+  const ids = known[section];
+  if (ids.has(id)) return null;
+  // Before files had services, any text was valid there, and an agent without a service ignores it.
+  if (path[0] === 'triggerIncident' && ids.size === 0) return null;
+  const noun = section === 'checks' ? 'check' : ENTRY_NOUNS[section];
+  const nearest = nearestName(id, [...ids].slice(0, MAX_COMPARED));
+  const hint =
+    section === 'checks' && known.heartbeats.has(id)
+      ? 'it is a heartbeat, which belongs into heartbeatIds'
+      : nearest === null
+        ? `define it under ${section}`
+        : `did you mean ${nearest}?`;
+  const shown = JSON.stringify(
+    id.length > MAX_SHOWN_CHARS ? `${id.slice(0, MAX_SHOWN_CHARS)}…` : id,
+  );
+  return `must name the ${noun} by its id in this file, which has no ${shown}; ${hint}`;
+}

@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import {
+  ENTRY_NOUNS,
+  type FileEntry,
+  type FileResources,
+  SECTIONS,
+  type Section,
+} from '../../../model/check-file/sections.ts';
+import { VedetteError } from '../../../runtime/errors.ts';
+import { problemOf } from '../../../wire/v1/tolerant-parse.ts';
+import type { ApiClient } from '../../service-api/api-client.ts';
+import type { ApplyRefusal, UnlistedAction } from '../check-plan.ts';
+import { changedFields, type FieldChange, fieldChanges } from '../field-changes.ts';
+import { allPages } from '../locations.ts';
+import { type Fields, fieldsOfEntry, fieldsOfResponse, PATHS } from './kinds.ts';
+import { ResourceIds, type ServiceId, withEntryIds } from './references.ts';
+
+/** One change of a resource other than a check. References are ids of the file. */
+export type ResourceStep =
+  | {
+      readonly kind: 'create';
+      readonly section: Section;
+      readonly id: string;
+      readonly body: Fields;
+    }
+  | {
+      readonly kind: 'update';
+      readonly section: Section;
+      readonly id: string;
+      readonly serviceId: ServiceId;
+      /** As the plan saw it; null if this release cannot parse it. */
+      readonly before: Fields | null;
+      readonly changes: readonly FieldChange[];
+      /** The fields to send. */
+      readonly body: Fields;
+    }
+  | {
+      readonly kind: 'delete';
+      readonly section: Section;
+      readonly id: string;
+      readonly serviceId: ServiceId;
+    };
+
+export interface ResourcePlan {
+  /** In the order in which they are done, deletions last. */
+  readonly steps: readonly ResourceStep[];
+  readonly refusals: readonly ApplyRefusal[];
+  readonly unchanged: readonly Section[];
+  /** Those that a file made, that are no longer in it, and stay. */
+  readonly others: readonly Section[];
+  readonly ids: ResourceIds;
+  /** Whether the file has such an entry. */
+  readonly isEntry: (section: Section, id: string) => boolean;
+}
+
+const knownSchema = z.looseObject({
+  id: z.union([z.string(), z.number()]),
+  // A release before this one has none.
+  logicalId: z.string().nullable().default(null),
+});
+export type KnownResource = z.output<typeof knownSchema>;
+export type KnownResources = Readonly<Record<Section, readonly KnownResource[]>>;
+
+/** @throws VedetteError like ApiClient.get */
+export async function readKnownResources(
+  client: Pick<ApiClient, 'get'>,
+  signal: AbortSignal,
+): Promise<KnownResources> {
+  const lists: [Section, readonly KnownResource[]][] = [];
+  for (const section of SECTIONS) {
+    const read = (json: unknown): readonly KnownResource[] => readList(section, json);
+    lists.push([section, await allPages(client, PATHS[section], read, signal)]);
+  }
+  return Object.fromEntries(lists) as Record<Section, readonly KnownResource[]>;
+}
+
+function readList(section: Section, json: unknown): readonly KnownResource[] {
+  const parsed = z.array(knownSchema).safeParse(json);
+  if (parsed.success) return parsed.data;
+  const message = `SERVICE_URL names no Vedette service: its list of ${ENTRY_NOUNS[section]}s is not valid (${problemOf(parsed.error)})`;
+  throw new VedetteError('environment', 'SERVICE_FAILED', message);
+}
+
+/** The steps that make the resources of the account match those of the file. */
+export function planResources(
+  { sections }: FileResources,
+  known: KnownResources,
+  unlisted: UnlistedAction,
+): ResourcePlan {
+  const ids = knownIds(sections, known);
+  const steps: ResourceStep[] = [];
+  const refusals: ApplyRefusal[] = [];
+  const unchanged: Section[] = [];
+  const others: Section[] = [];
+  for (const section of SECTIONS) {
+    const resources = new Map(known[section].map((one) => [String(one.id), one]));
+    for (const entry of sections[section]) {
+      const serviceId = ids.idOf(section, entry.id);
+      const before = serviceId === null ? undefined : resources.get(String(serviceId));
+      const planned = planEntry(section, entry, before, ids);
+      if (planned === null) unchanged.push(section);
+      else if ('reasons' in planned) refusals.push(planned);
+      else steps.push(planned);
+    }
+  }
+  for (const section of SECTIONS.toReversed()) {
+    const listed = new Set(sections[section].map(({ id }) => id));
+    // What no file made is never touched.
+    const ended = known[section].filter(
+      ({ logicalId }) => logicalId !== null && !listed.has(logicalId),
+    );
+    for (const one of ended) {
+      const step = unlisted === 'keep' ? null : endOf(section, one, unlisted);
+      if (step !== null) steps.push(step);
+      else if (unlisted === 'keep') others.push(section);
+    }
+  }
+  const entries = new Map(
+    SECTIONS.map((section) => [section, new Set(sections[section].map(({ id }) => id))]),
+  );
+  const isEntry = (section: Section, id: string): boolean => entries.get(section)?.has(id) ?? false;
+  return { steps, refusals, unchanged, others, ids, isEntry };
+}
+
+/** Heartbeats have the id of the file at the service, too; all others are found by their logical id. */
+function knownIds(sections: FileResources['sections'], known: KnownResources): ResourceIds {
+  const ids = new ResourceIds();
+  for (const section of SECTIONS) {
+    const listed = new Set(sections[section].map(({ id }) => id));
+    for (const { id, logicalId } of known[section]) {
+      const entryId = section === 'heartbeats' ? String(id) : logicalId;
+      if (entryId !== null && listed.has(entryId)) ids.set(section, entryId, id);
+    }
+  }
+  return ids;
+}
+
+function planEntry(
+  section: Section,
+  entry: FileEntry,
+  known: KnownResource | undefined,
+  ids: ResourceIds,
+): ResourceStep | ApplyRefusal | null {
+  const { id } = entry;
+  const after = fieldsOfEntry(section, entry);
+  if (known === undefined) return { kind: 'create', section, id, body: after };
+  if (section === 'alertChannels' && known.type !== after.type) {
+    const reason = `is ${String(known.type)} in the service and ${String(after.type)} in the file, and the type of a channel never changes: give it another id`;
+    return { kind: section, id, reasons: [reason] };
+  }
+  const before = comparedFields(section, known, ids);
+  const update = { kind: 'update', section, id, serviceId: known.id, before } as const;
+  if (before === null) {
+    const texts = { before: 'of another release', after: 'as in the file' };
+    const changes = [{ path: 'all fields', ...texts, isWrittenAgain: false }];
+    return { ...update, changes, body: bodyOf(after) };
+  }
+  const wanted = leavesChannels(section, after)
+    ? { ...after, alertChannelSubscriptions: before.alertChannelSubscriptions }
+    : after;
+  const names = changedFields(before, wanted);
+  if (names.length === 0) return null;
+  const body = Object.entries(wanted).filter(([field]) => names.includes(field));
+  return { ...update, changes: fieldChanges(before, wanted), body: Object.fromEntries(body) };
+}
+
+/** The fields of a known resource that a file sets, with the ids of the file. */
+export function comparedFields(section: Section, known: Fields, ids: ResourceIds): Fields | null {
+  return fieldsOfResponse(section, known, (fields) => withEntryIds(fields, ids));
+}
+
+/** As with checks: where the file names no channel, the service decides. */
+function leavesChannels(section: Section, { alertChannelSubscriptions: named }: Fields): boolean {
+  return section === 'heartbeats' && Array.isArray(named) && named.length === 0;
+}
+
+/** Without what the file leaves to the service. */
+export function bodyOf(fields: Fields): Fields {
+  const { alertChannelSubscriptions: named, ...rest } = fields;
+  return Array.isArray(named) && named.length > 0
+    ? { ...rest, alertChannelSubscriptions: named }
+    : rest;
+}
+
+function endOf(
+  section: Section,
+  known: KnownResource,
+  action: Exclude<UnlistedAction, 'keep'>,
+): ResourceStep | null {
+  const step = { section, id: known.logicalId ?? String(known.id), serviceId: known.id };
+  if (action === 'delete' || section !== 'heartbeats') return { kind: 'delete', ...step };
+  if (known.activated !== true) return null;
+  const changes = fieldChanges({ activated: true }, { activated: false });
+  return { kind: 'update', ...step, before: null, changes, body: { activated: false } };
+}

@@ -1,0 +1,144 @@
+import { SECTIONS, type Section } from '../../model/check-file/sections.ts';
+import type { ApiClient } from '../service-api/api-client.ts';
+import type { ApplyRefusal, ApplyStep } from './check-plan.ts';
+import type { ApplyPlan } from './plan.ts';
+import type { Fields } from './resources/kinds.ts';
+import { type ResourceIds, triggeredServices } from './resources/references.ts';
+import type { ResourceStep } from './resources/resource-plan.ts';
+import { resolved, type WriteContext, writeResource } from './resources/write-resources.ts';
+import type { VariableStep } from './variable-plan.ts';
+import { writeAll, writeChecks, writeVariables } from './write-steps.ts';
+
+/** The steps that succeeded. */
+export interface Done {
+  readonly variables: VariableStep[];
+  readonly steps: ApplyStep[];
+  readonly resources: ResourceStep[];
+}
+
+export function nothingDone(): Done {
+  return { variables: [], steps: [], resources: [] };
+}
+
+export interface WriteOptions {
+  readonly client: Pick<ApiClient, 'get' | 'send'>;
+  readonly signal: AbortSignal;
+  /** Receives each step as it succeeds. */
+  readonly done: Done;
+  /** Called with the warnings with which the service accepted a check. */
+  readonly onWarnings?: (step: ApplyStep, warnings: readonly string[]) => void;
+}
+
+/** What checks may name is written before them. */
+const BEFORE_CHECKS: readonly Section[] = ['alertChannels', 'groups', 'heartbeats'];
+const AFTER_CHECKS = SECTIONS.filter((section) => !BEFORE_CHECKS.includes(section));
+
+/**
+ * Runs the steps: what others name comes first, and deletions come last, the other way round. A
+ * refused step does not stop the others. Every step can be repeated, so a run that ends halfway is
+ * completed by the next.
+ *
+ * @returns what was refused
+ * @throws VedetteError like ApiClient.send
+ */
+export async function writePlan(
+  plan: ApplyPlan,
+  { client, signal, done, onWarnings = () => {} }: WriteOptions,
+): Promise<readonly ApplyRefusal[]> {
+  const { steps, ids, isEntry } = plan.resources;
+  const context: WriteContext = { client, signal, ids, isEntry };
+  const refusals: ApplyRefusal[] = [...plan.refusals, ...plan.resources.refusals];
+
+  const write = async (
+    section: Section,
+    some: readonly ResourceStep[],
+    onDone: (step: ResourceStep) => void = (step) => void done.resources.push(step),
+  ): Promise<void> => {
+    const idOf = ({ id }: ResourceStep): string => id;
+    const send = (step: ResourceStep) => writeResource(step, context);
+    refusals.push(...(await writeAll(some, { kind: section, idOf, write: send, onDone })));
+  };
+  const writeSomeChecks = async (some: readonly ApplyStep[]): Promise<void> => {
+    const refused = await writeChecks(some, {
+      client,
+      signal,
+      resolve: (body) => resolved(body, context),
+      onDone: (step, warnings) => {
+        done.steps.push(step);
+        onWarnings(step, warnings);
+      },
+    });
+    refusals.push(...refused);
+  };
+  const stepsOf = (section: Section, isDeletion: boolean): readonly ResourceStep[] =>
+    steps.filter((step) => step.section === section && (step.kind === 'delete') === isDeletion);
+
+  const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
+    done.variables.push(step);
+  });
+  refusals.push(...ofVariables);
+  const early = servicesBeforeChecks(plan);
+  await write('statusServices', [...early.values()], () => {});
+  for (const section of BEFORE_CHECKS) await write(section, stepsOf(section, false));
+  await writeSomeChecks(plan.steps.filter(({ kind }) => kind !== 'delete'));
+  for (const section of AFTER_CHECKS) {
+    const changes = stepsOf(section, false).flatMap((step) => rest(step, early, ids));
+    await write(section, changes, (step) => {
+      done.resources.push(
+        steps.find(({ id }) => section === step.section && id === step.id) ?? step,
+      );
+    });
+  }
+  for (const section of AFTER_CHECKS.toReversed()) await write(section, stepsOf(section, true));
+  await writeSomeChecks(plan.steps.filter(({ kind }) => kind === 'delete'));
+  for (const section of BEFORE_CHECKS.toReversed()) await write(section, stepsOf(section, true));
+  return refusals;
+}
+
+type Creation = ResourceStep & { readonly kind: 'create' };
+
+/** Fields of a service that name checks. */
+const NAMING_CHECKS: ReadonlySet<string> = new Set(['checkIds', 'heartbeatIds']);
+
+/**
+ * The creations of services that an incident of a check names, without the checks that these name in
+ * turn: neither could be written first as a whole. By the ids of the services in the file.
+ */
+function servicesBeforeChecks({ steps, resources }: ApplyPlan): ReadonlyMap<string, Creation> {
+  const checks = steps.flatMap((step) =>
+    step.kind === 'delete' ? [] : [step.kind === 'create' ? { ...step.check } : step.body],
+  );
+  const heartbeats = resources.steps.flatMap((step) =>
+    step.section === 'heartbeats' && step.kind !== 'delete' ? [step.body] : [],
+  );
+  const named = triggeredServices([...checks, ...heartbeats]);
+  return new Map(
+    resources.steps.flatMap((step) => {
+      if (step.section !== 'statusServices' || step.kind !== 'create') return [];
+      if (!named.has(step.id)) return [];
+      return [[step.id, { ...step, body: fieldsOf(step.body, false) }] as const];
+    }),
+  );
+}
+
+/** What remains of a step after `early`: of a creation only the checks. */
+function rest(
+  step: ResourceStep,
+  early: ReadonlyMap<string, Creation>,
+  ids: ResourceIds,
+): readonly ResourceStep[] {
+  const isEarly = step.section === 'statusServices' && early.has(step.id);
+  if (!isEarly || step.kind !== 'create') return [step];
+  const serviceId = ids.idOf(step.section, step.id);
+  // It was refused, and is reported.
+  if (serviceId === null) return [];
+  const { section, id, body } = step;
+  const update = { kind: 'update', section, id, serviceId, before: null, changes: [] } as const;
+  return [{ ...update, body: fieldsOf(body, true) }];
+}
+
+function fieldsOf(body: Fields, namingChecks: boolean): Fields {
+  return Object.fromEntries(
+    Object.entries(body).filter(([field]) => NAMING_CHECKS.has(field) === namingChecks),
+  );
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { ALERT_CHANNEL_SHAPES } from '../alerting/alert-channel.ts';
+import { checkGroupSchema } from '../check/check-group.ts';
+import { heartbeatFields } from '../check/heartbeat.ts';
+import { maintenanceWindowSchema } from '../schedule/maintenance-window.ts';
+import { fileStatusPageSchema, statusPageServiceSchema } from '../status-page/status-page.ts';
+
+/**
+ * The sections of a check file besides its checks, in the order in which `vedette apply` writes them:
+ * src/model/README.md, "Channels, groups, heartbeats, windows and status pages".
+ */
+export const SECTIONS = [
+  'alertChannels',
+  'groups',
+  'heartbeats',
+  'statusServices',
+  'statusPages',
+  'maintenanceWindows',
+] as const;
+export type Section = (typeof SECTIONS)[number];
+
+/** What one entry of a section is, for messages. */
+export const ENTRY_NOUNS: Readonly<Record<Section, string>> = {
+  alertChannels: 'alert channel',
+  groups: 'group',
+  heartbeats: 'heartbeat',
+  statusServices: 'status service',
+  statusPages: 'status page',
+  maintenanceWindows: 'maintenance window',
+};
+
+const SCHEMAS = {
+  groups: checkGroupSchema,
+  heartbeats: z.strictObject(heartbeatFields),
+  statusServices: statusPageServiceSchema,
+  statusPages: fileStatusPageSchema,
+  maintenanceWindows: maintenanceWindowSchema,
+} as const;
+
+/**
+ * The fields of an entry: those of the API. The id of the entry is its `logicalId`.
+ *
+ * @param type of an alert channel
+ * @returns null for a type that does not exist
+ */
+export function entrySchemaOf(section: Section, type: unknown): z.ZodObject | null {
+  if (section !== 'alertChannels') return SCHEMAS[section];
+  const shape = Object.entries(ALERT_CHANNEL_SHAPES).find(([name]) => name === type);
+  return shape?.[1] ?? null;
+}
+
+/** Fields of the API that an entry does not have, each with what the file has in its place. */
+export function replacedFields(section: Section): ReadonlyMap<string, string> {
+  const replaced = new Map([['logicalId', 'is the id of the entry: leave it out']]);
+  if (section === 'alertChannels') {
+    replaced.set('subscriptions', 'belongs to the checks, as alertChannelSubscriptions');
+  }
+  return replaced;
+}
+
+/** One entry: every default is filled in, and it names other entries by their ids in the file. */
+export interface FileEntry {
+  readonly id: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** The fields of a check that name other entries, where they do: in place of those of the check. */
+export interface CheckReferences {
+  readonly groupId?: string;
+  /** All of them; some may have the number of a channel that is not in the file. */
+  readonly alertChannelSubscriptions?: readonly {
+    readonly alertChannelId: string | number;
+    readonly activated: boolean;
+  }[];
+}
+
+/** What a check file defines besides checks. */
+export interface FileResources {
+  readonly sections: Readonly<Record<Section, readonly FileEntry[]>>;
+  /** By check id. */
+  readonly references: ReadonlyMap<string, CheckReferences>;
+}
+
+export const NO_RESOURCES: FileResources = {
+  sections: {
+    alertChannels: [],
+    groups: [],
+    heartbeats: [],
+    statusServices: [],
+    statusPages: [],
+    maintenanceWindows: [],
+  },
+  references: new Map(),
+};

@@ -1,0 +1,257 @@
+import { writeFileSync } from 'node:fs';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { runHere } from '../../support/agent/cli.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { locationWithAgent } from '../../support/service/live-agent.ts';
+import { useAccounts, useRunningService } from '../../support/service/service-fixture.ts';
+
+const RHYTHM = { period: 1, periodUnit: 'DAYS', grace: 2, graceUnit: 'HOURS' };
+const TCP = { checkType: 'TCP', request: { hostname: 'a.example', port: 80 } };
+
+let pages = 0;
+
+/** A file of everything that names each other. No two pages of a service have the same url. */
+const whole = () => ({
+  alertChannels: [
+    { id: 'ops', type: 'EMAIL', config: { address: 'ops@example.com' } },
+    { id: 'chat', type: 'SLACK', config: { url: 'https://chat.example/hooks/s3cret' } },
+  ],
+  groups: [{ id: 'shop', name: 'Shop', tags: ['shop'], alertSettings: {} }],
+  heartbeats: [
+    {
+      id: 'backup',
+      groupId: 'shop',
+      alertChannelSubscriptions: [{ alertChannelId: 'ops' }],
+      heartbeat: RHYTHM,
+    },
+  ],
+  checks: [
+    {
+      id: 'home',
+      ...TCP,
+      groupId: 'shop',
+      alertChannelSubscriptions: [{ alertChannelId: 'ops' }, { alertChannelId: 'chat' }],
+      triggerIncident: { serviceId: 'web', severity: 'MAJOR', name: 'The shop is down' },
+    },
+  ],
+  statusServices: [
+    { id: 'web', name: 'Web shop', checkIds: ['home'], checkTags: ['shop'] },
+    { id: 'jobs', heartbeatIds: ['backup'] },
+  ],
+  statusPages: [
+    {
+      id: 'main',
+      name: 'Shop status',
+      url: `shop-${++pages}`,
+      cards: [{ name: 'All', services: ['web', 'jobs'] }],
+    },
+  ],
+  maintenanceWindows: [
+    {
+      id: 'release',
+      startsAt: '2030-01-01',
+      endsAt: '2030-01-02 12:00:00',
+      repeatUnit: 'WEEK',
+      repeatInterval: 1,
+    },
+  ],
+});
+
+function checkFile(content: object) {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  const path = folder.file('checks.json');
+  const write = (next: object): void => writeFileSync(path, JSON.stringify(next, null, 2));
+  write(content);
+  return { path, write };
+}
+
+describe('vedette apply with channels, groups, heartbeats, windows and status pages', () => {
+  const running = useRunningService('pglite');
+  const service = useAccounts(running);
+  let env: Readonly<Record<string, string>> = {};
+
+  beforeEach(async () => {
+    const { features, mine } = service();
+    const { key } = await features.apiKeys.create(mine.accountId, { name: 'ci', role: 'write' });
+    env = { SERVICE_URL: `http://127.0.0.1:${running().app.port}`, API_KEY: key };
+    await locationWithAgent(service(), { slug: 'office', name: 'Office' });
+  });
+
+  it('creates what names each other in one run, and then changes nothing', async () => {
+    const { mine } = service();
+    const file = checkFile(whole());
+    const first = await runHere(['apply', file.path], env);
+    expect(first).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: [
+        '+ create alert channel ops',
+        '+ create alert channel chat',
+        '+ create group shop',
+        '+ create heartbeat backup',
+        '+ create status service web',
+        '+ create status service jobs',
+        '+ create status page main',
+        '+ create maintenance window release',
+        '+ create home (TCP)',
+        '',
+        '1 check created, 2 alert channels created, 1 group created, 1 heartbeat created, 2 status services created, 1 status page created, 1 maintenance window created',
+        '',
+      ].join('\n'),
+    });
+    const [group] = (await mine.get('/v1/check-groups')).json;
+    const [email, chat] = (await mine.get('/v1/alert-channels')).json;
+    const [web, jobs] = (await mine.get('/v1/status-pages/services')).json;
+    expect((await mine.get('/v1/checks/home')).json).toMatchObject({
+      groupId: group.id,
+      alertChannelSubscriptions: [{ alertChannelId: email.id }, { alertChannelId: chat.id }],
+      triggerIncident: { serviceId: web.id },
+    });
+    expect((await mine.get('/v1/checks/heartbeats/backup')).json).toMatchObject({
+      groupId: group.id,
+      alertChannelSubscriptions: [{ alertChannelId: email.id }],
+      logicalId: 'backup',
+    });
+    expect(web).toMatchObject({ checkIds: ['home'], logicalId: 'web' });
+    expect(jobs).toMatchObject({ heartbeatIds: ['backup'] });
+    const [page] = (await mine.get('/v1/status-pages')).json;
+    expect(page).toMatchObject({
+      logicalId: 'main',
+      cards: [{ name: 'All', services: [{ id: web.id }, { id: jobs.id, name: 'jobs' }] }],
+    });
+
+    const again = await runHere(['apply', file.path, '--prune'], env);
+    expect(again).toEqual({
+      code: 0,
+      stderr: '',
+      stdout:
+        'nothing to change\n  2 alert channels unchanged\n  1 group unchanged\n  1 heartbeat unchanged\n  2 status services unchanged\n  1 status page unchanged\n  1 maintenance window unchanged\n  1 check unchanged\n',
+    });
+  });
+
+  it('changes only the fields that differ, shows them, and hides the path of a hook', async () => {
+    const { mine } = service();
+    const content = whole();
+    const file = checkFile(content);
+    await runHere(['apply', file.path], env);
+    const [{ id }] = (await mine.get('/v1/status-pages')).json;
+    const [{ id: card }] = (await mine.get(`/v1/status-pages/${id}`)).json.cards;
+    const [email, chat] = content.alertChannels;
+    file.write({
+      ...content,
+      alertChannels: [email, { ...chat, config: { url: 'https://chat.example/hooks/0ther' } }],
+      statusServices: [...content.statusServices, { id: 'mail' }],
+      statusPages: content.statusPages.map((page) => ({
+        ...page,
+        name: 'Status',
+        cards: [{ name: 'All', services: ['mail', 'web'] }],
+      })),
+      maintenanceWindows: content.maintenanceWindows.map((window) => ({
+        ...window,
+        endsAt: '2030-01-02',
+      })),
+      checks: content.checks.map((check) => ({ ...check, groupId: null })),
+    });
+    const planned = await runHere(['apply', file.path, '--dry-run'], env);
+    const { stdout } = await runHere(['apply', file.path], env);
+    expect(stdout.split('\n\n')[0]).toBe(planned.stdout.split('\n\n')[0]);
+    expect(stdout.replace(/ +/g, ' ')).toMatchInlineSnapshot(`
+      "~ update alert channel chat
+       config.url "https://chat.example/********" (another one)
+      + create status service mail
+      ~ update status page main
+       name "Shop status" -> "Status"
+       cards[0].services ["web","jobs"] -> ["mail","web"]
+      ~ update maintenance window release
+       endsAt "2030-01-02T12:00:00.000Z" -> "2030-01-02T00:00:00.000Z"
+      ~ update home (TCP)
+       groupId "shop" -> null
+       1 alert channel unchanged
+       1 group unchanged
+       1 heartbeat unchanged
+       2 status services unchanged
+
+      1 check updated, 1 alert channel updated, 1 status service created, 1 status page updated, 1 maintenance window updated
+      "
+    `);
+    expect((await mine.get(`/v1/status-pages/${id}`)).json).toMatchObject({
+      name: 'Status',
+      cards: [{ id: card, services: [{ name: 'mail' }, { name: 'Web shop' }] }],
+    });
+    expect((await runHere(['apply', file.path], env)).stdout).toMatch(/^nothing to change\n/);
+  });
+
+  it('deletes with --prune what is no longer in the file, in an order that works, and nothing that no file made', async () => {
+    const { mine } = service();
+    const { json: foreign } = await mine.post('/v1/status-pages/services', { name: 'By hand' });
+    await mine.post('/v1/check-groups', { name: 'By hand' });
+    await mine.put('/v1/checks/heartbeats/by-hand', { heartbeat: RHYTHM });
+    const file = checkFile(whole());
+    await runHere(['apply', file.path], env);
+    file.write({ checks: [{ id: 'other', ...TCP }] });
+    const kept = await runHere(['apply', file.path], env);
+    expect(kept.stdout).not.toContain('delete ');
+    const { stdout, stderr } = await runHere(['apply', file.path, '--prune'], env);
+    expect({ stdout, stderr }).toMatchInlineSnapshot(`
+      {
+        "stderr": "",
+        "stdout": "- delete home (TCP)
+      - delete maintenance window release
+      - delete status page main
+      - delete status service web
+      - delete status service jobs
+      - delete heartbeat backup
+      - delete group shop
+      - delete alert channel ops
+      - delete alert channel chat
+        1 check unchanged
+
+      1 check deleted, 2 alert channels deleted, 1 group deleted, 1 heartbeat deleted, 2 status services deleted, 1 status page deleted, 1 maintenance window deleted
+      ",
+      }
+    `);
+    expect((await mine.get('/v1/status-pages')).json).toEqual([]);
+    expect((await mine.get('/v1/alert-channels')).json).toEqual([]);
+    expect((await mine.get('/v1/maintenance-windows')).json).toEqual([]);
+    expect((await mine.get('/v1/status-pages/services')).json).toEqual([foreign]);
+    expect((await mine.get('/v1/check-groups')).json).toMatchObject([{ name: 'By hand' }]);
+    expect((await mine.get('/v1/checks/heartbeats')).json).toMatchObject([{ id: 'by-hand' }]);
+  });
+
+  it('goes on after a refused entry, says what needed it, and completes the rest the next time', async () => {
+    const { mine } = service();
+    const content = whole();
+    const [page] = content.statusPages;
+    await mine.post('/v1/status-pages', { name: 'Taken', url: page?.url });
+    const file = checkFile(content);
+    const first = await runHere(['apply', file.path], env);
+    expect(first.code).toBe(1);
+    expect(first.stderr).toMatch(
+      /^\S+checks\.json:\d+: status page "main" is refused \(409\): There is a status page with the url shop-\d+ already\n$/,
+    );
+    file.write({ ...content, statusPages: [{ ...page, url: `${page?.url}-b` }] });
+    const second = await runHere(['apply', file.path], env);
+    expect(second.stdout).toContain('1 status page created\n');
+    expect(second.stdout).toContain('  2 status services unchanged\n');
+  });
+
+  it('takes 300 services, and changes nothing the second time', async () => {
+    const many = Array.from({ length: 300 }, (_, n) => ({ id: `s${n}`, name: `Service ${n}` }));
+    const cards = [0, 1, 2].map((n) => ({
+      name: `Card ${n}`,
+      services: many.slice(n * 100, n * 100 + 100).map(({ id }) => id),
+    }));
+    const file = checkFile({
+      checks: [{ id: 'home', ...TCP }],
+      statusServices: many,
+      statusPages: [{ id: 'main', url: 'many', cards }],
+    });
+    const first = await runHere(['apply', file.path], env);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout).toContain('300 status services created, 1 status page created\n');
+    expect((await runHere(['apply', file.path], env)).stdout).toContain(
+      '300 status services unchanged',
+    );
+  });
+});
