@@ -83,9 +83,10 @@ export class EchoExchange implements EchoReceiver {
     return this.#brokenReason === null;
   }
 
-  /** Reads what has already arrived, before echoes are given up. */
-  drain(): void {
-    this.#transport?.drain();
+  /** Delivers what has already arrived and then calls `done`, before echoes are given up. */
+  drain(done: () => void): void {
+    if (this.#transport === null) done();
+    else this.#transport.drain(done);
   }
 
   /** Closes the socket; outstanding echoes end as faults, so that no run waits for them. */
@@ -120,8 +121,11 @@ export class EchoExchange implements EchoReceiver {
     if (!startsWith(source, request.destination.bytes)) return;
     if (!startsWith(data, request.token)) return;
     const rttMs = roundTripMs(sentAtMs, readAtMs, waitedMs);
-    if (!(rttMs <= ECHO_TIMEOUT_MS)) return;
-    const uncertainMs = isStamped(readAtMs - sentAtMs, waitedMs) ? echo.sendTookMs : null;
+    const isTimedByKernel = isStamped(readAtMs - sentAtMs, waitedMs);
+    // Without a stamp, a reply that was read late may have arrived in time.
+    const limitMs = isTimedByKernel ? ECHO_TIMEOUT_MS : Number.POSITIVE_INFINITY;
+    if (!(rttMs <= limitMs)) return;
+    const uncertainMs = isTimedByKernel ? echo.sendTookMs : null;
     this.#settle(echo, { kind: 'answered', rttMs, ttl, uncertainMs });
   }
 
@@ -157,15 +161,14 @@ export class EchoExchange implements EchoReceiver {
     this.#cancelTimer = this.#clock.after(delayMs, () => {
       this.#cancelTimer = null;
       // Timers run before sockets in an event-loop iteration: after a stall, the reply may be
-      // there.
-      this.drain();
-      this.#giveUp();
+      // there. The clock comes first: echoes whose time ends during the read are not given up yet.
+      const nowMs = this.#clock.monotonicMs();
+      this.drain(() => this.#giveUp(nowMs));
     });
   }
 
-  /** Ends echoes whose time is up, and sets the timer for the next one. */
-  #giveUp(): void {
-    const nowMs = this.#clock.monotonicMs();
+  /** Ends echoes whose time was up at this instant, and sets the timer for the next one. */
+  #giveUp(nowMs: number): void {
     for (const echo of this.#sent) {
       const leftMs = echo.sentAtMs + ECHO_TIMEOUT_MS - nowMs;
       if (leftMs > 0) {

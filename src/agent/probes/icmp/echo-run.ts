@@ -132,10 +132,11 @@ class EchoRun {
 
   /** The deadline or an abort: sends no more, and outstanding echoes stay unanswered. */
   #end(): void {
-    this.#exchange.drain();
     this.#mode = 'waiting';
-    for (const cancel of this.#outstanding.values()) cancel();
-    this.#outstanding.clear();
-    this.#finishIfSettled();
+    this.#exchange.drain(() => {
+      for (const cancel of this.#outstanding.values()) cancel();
+      this.#outstanding.clear();
+      this.#finishIfSettled();
+    });
   }
 }

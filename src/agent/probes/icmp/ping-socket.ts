@@ -105,12 +105,17 @@ export class PingSocket implements PingTransport {
     if (this.#trySend(destination, sequence, data, done)) return;
     const unsent = { destination, sequence, data: Buffer.from(data), done };
     // An ICMP error about a packet of any run makes the next send fail once.
-    this.drain();
+    this.#read();
     this.#trySendAgain(unsent, 2);
   }
 
+  drain(done: () => void): void {
+    this.#read();
+    done();
+  }
+
   /** Reads replies that have arrived, about MESSAGES_PER_ITERATION, and the error queue. */
-  drain(): void {
+  #read(): void {
     // A send in response to a reply calls this again while messages are still being delivered.
     if (this.#state === 'closed' || this.#draining) return;
     this.#draining = true;
@@ -162,7 +167,7 @@ export class PingSocket implements PingTransport {
     if (this.#sender.send(this.#fd, destination, sequence, data) < 0) return false;
     done({ kind: 'sent', sentAtMs, tookMs: this.#clock.monotonicMs() - sentAtMs });
     this.#sendsSinceRead += 1;
-    if (this.#sendsSinceRead >= SENDS_BETWEEN_READS) this.drain();
+    if (this.#sendsSinceRead >= SENDS_BETWEEN_READS) this.#read();
     return true;
   }
 
@@ -189,7 +194,7 @@ export class PingSocket implements PingTransport {
     setImmediate(() => {
       this.#reading = 'idle';
       try {
-        this.drain();
+        this.#read();
       } catch (error) {
         this.close();
         this.#receiver.broken(messageOf(error));

@@ -48,7 +48,7 @@ export interface PingTransport {
     data: Uint8Array,
     done: (sent: EchoSent) => void,
   ): void;
-  /** Delivers what has already arrived, if the socket can be read at once. */
-  drain(): void;
+  /** Delivers what has already arrived, then calls `done`: at once if the socket can be read. */
+  drain(done: () => void): void;
   close(): void;
 }

@@ -24,6 +24,10 @@ const ERROR_HEADER_BYTES = 8;
 const SOL_SOCKET = 1;
 const SO_RCVBUF = 8;
 const BUFFER_BYTES = 4 * 1024 * 1024;
+/** More packets than a buffer of this size holds: the kernel counts 768 bytes or more for each. */
+const MAX_PACKETS = 8192;
+/** A callback of the event loop may run after its read of the socket: the next one has the rest. */
+const QUIET_ITERATIONS = 2;
 
 /**
  * A raw ICMP socket through net-ping's addon, which needs CAP_NET_RAW. Uses only the socket of a
@@ -40,6 +44,7 @@ export class RawSocket implements PingTransport {
   readonly #socket: NetPingSocket;
   /** Chosen by us, unlike on a ping socket; the token tells packets of others apart. */
   readonly #identifier = ownIdentifier();
+  #packets = 0;
   #state: 'open' | 'closed' = 'open';
 
   /** @throws Error of the addon if the operating system does not allow a raw socket. */
@@ -78,8 +83,17 @@ export class RawSocket implements PingTransport {
     });
   }
 
-  drain(): void {
-    // The addon can only read one packet in each event-loop iteration.
+  /** The addon reads one packet in each event-loop iteration. */
+  drain(done: () => void): void {
+    let packets = this.#packets;
+    let quiet = 0;
+    const next = (left: number): void => {
+      quiet = this.#packets === packets ? quiet + 1 : 0;
+      packets = this.#packets;
+      if (quiet === QUIET_ITERATIONS || left === 0) done();
+      else setImmediate(next, left - 1);
+    };
+    setImmediate(next, MAX_PACKETS);
   }
 
   close(): void {
@@ -95,6 +109,7 @@ export class RawSocket implements PingTransport {
   }
 
   #onMessage(packet: Buffer, source: string): void {
+    this.#packets += 1;
     try {
       const ip = this.#family === 4 ? decodeIpPacket(4, packet) : null;
       const message = this.#family === 4 ? ip?.payload : packet;

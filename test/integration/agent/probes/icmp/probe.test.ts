@@ -1,8 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import koffi from 'koffi';
-import { afterEach, describe, expect, it } from 'vitest';
-import { EchoExchange } from '../../../../../src/agent/probes/icmp/echo-exchange.ts';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  ECHO_TIMEOUT_MS,
+  EchoExchange,
+} from '../../../../../src/agent/probes/icmp/echo-exchange.ts';
 import { LINUX, type Libc, loadLibc } from '../../../../../src/agent/probes/icmp/libc.ts';
 import { PingSocket } from '../../../../../src/agent/probes/icmp/ping-socket.ts';
 import { createIcmpProbe, type IcmpProbe } from '../../../../../src/agent/probes/icmp/probe.ts';
@@ -20,12 +23,18 @@ import { canOpenRawSocket, icmpCapability } from '../../../../support/network/ic
  */
 const capability = await icmpCapability();
 const mayPing = capability !== 'none';
+const mayOpenRawSocket = process.platform === 'linux' && (await canOpenRawSocket());
 const hasIpv6Loopback = (networkInterfaces().lo ?? []).some(({ family }) => family === 'IPv6');
 
 const probes: IcmpProbe[] = [];
 afterEach(() => {
   for (const probe of probes.splice(0)) probe.close();
 });
+
+/** Blocks the event loop without using a CPU. */
+function sleepSync(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
 
 function makeProbe(): IcmpProbe {
   const probe = createIcmpProbe({ clock: systemClock });
@@ -186,7 +195,7 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
       Reflect.set(koffi.node, 'poll', undefined);
       try {
         const { failure, response } = await ping(request, context, probe);
-        if (await canOpenRawSocket()) {
+        if (mayOpenRawSocket) {
           expect(response?.packetsReceived).toBe(1);
           expect(logText(context)).toContain('through a raw socket');
         } else {
@@ -199,6 +208,34 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
       const { failure } = await ping(request, makeContext(), probe);
       if (mayPing) expect(failure).toBeNull();
       else expect(failure?.message).not.toContain('cannot watch a socket');
+    },
+  );
+
+  it.runIf(mayOpenRawSocket)(
+    'loses no reply that waits in a raw socket while the event loop is held',
+    async () => {
+      const { poll } = koffi.node;
+      Reflect.set(koffi.node, 'poll', undefined);
+      onTestFinished(() => {
+        koffi.node.poll = poll;
+      });
+      // Holds the loop for longer than an echo has, right after its request was sent.
+      const clock = {
+        ...systemClock,
+        after(delayMs: number, callback: () => void) {
+          if (delayMs === ECHO_TIMEOUT_MS) queueMicrotask(() => sleepSync(ECHO_TIMEOUT_MS + 100));
+          return systemClock.after(delayMs, callback);
+        },
+      };
+      const probe = createIcmpProbe({ clock });
+      probes.push(probe);
+      const { failure, response } = await ping(
+        { hostname: '127.0.0.1', pingCount: 1 },
+        makeContext(),
+        probe,
+      );
+      expect(failure).toBeNull();
+      expect(response).toMatchObject({ packetsSent: 1, packetsReceived: 1 });
     },
   );
 

@@ -5,6 +5,7 @@ import {
   roundTripMs,
 } from '../../../../../src/agent/probes/icmp/echo-exchange.ts';
 import type { ReceivedReply } from '../../../../../src/agent/probes/icmp/ping-transport.ts';
+import { eventually } from '../../../../support/eventually.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import {
   destination,
@@ -103,6 +104,29 @@ describe('an echo', () => {
     transport.onDrain = () => exchange.reply(replyToLast({ waitedMs: 500 }));
     await clock.stall(3000);
     expect(ends).toEqual([{ kind: 'lost' }]);
+  });
+
+  it('is not lost if its reply without a kernel timestamp was read late', async () => {
+    transport.drainsLater = true;
+    const { ends } = start();
+    transport.onDrain = () => exchange.reply(replyToLast());
+    await clock.stall(3000);
+    await eventually(() => ends.length > 0);
+    expect(ends).toEqual([{ kind: 'answered', rttMs: 3000, ttl: 61, uncertainMs: null }]);
+  });
+
+  it('is not lost if its time ended while other replies were read', async () => {
+    start();
+    await clock.advance(100);
+    const { ends } = start();
+    transport.onDrain = () => {
+      clock.spend(100);
+      transport.onDrain = () => exchange.reply(replyToLast({ waitedMs: 150 }));
+    };
+    await clock.advance(1900);
+    expect(ends).toEqual([]);
+    await clock.advance(100);
+    expect(ends).toMatchObject([{ kind: 'answered' }]);
   });
 
   it.each([8, 4, 0])('ends with an error that quotes %i bytes of its data', (quotedBytes) => {
