@@ -21,17 +21,30 @@ export interface KernelTimed {
   readonly uncertainMs: number;
 }
 
+/** A time span in which the agent read nothing, because it had yet to process what it had read. */
+export interface PausedReading {
+  readonly since: StarvationMark;
+  /** Taken before the clock is read for `durationMs`. */
+  readonly until: StarvationMark;
+  readonly durationMs: number;
+}
+
 /** How starved of CPU the agent is; the waits of one attempt check it at their deadlines. */
 export interface StarvationWatch {
   /** Monotonic instant at which the attempt began. */
   readonly startMs: number;
-  /** Since then. Costs a system call, so only late or slow attempts read it. */
+  /**
+   * Since then, including pauses of its reading. Costs a system call, so only late or slow attempts
+   * read it.
+   */
   readonly starvedMs: number;
   /** null if the kernel's state of sockets is not available. */
   readonly sockets: KernelSockets | null;
   mark(): StarvationMark;
   /** Spans must not overlap. */
   timedByKernel(span: KernelTimed): void;
+  /** All of such a span may be the agent's time. Spans must not overlap. */
+  pausedReading(span: PausedReading): void;
   /** Sum over all spans; no time of the result includes it (stopwatch.ts). */
   readonly unseenMs: number;
   /** A wait ended at its deadline; `certain`: its peer had its full time. */

@@ -6,6 +6,7 @@ import { DeadlineExtension, EXACT_MS } from '../../net/deadline-extension.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { socketState } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerActivity, peerTookMs } from '../../net/kernel/peer-activity.ts';
+import type { StarvationMark } from '../../net/starvation.ts';
 import type { ProbeContext } from '../probe.ts';
 import { BodyReader, type BodyReaderOptions, type ReadBody } from './body/body-reader.ts';
 import { FloodWatch } from './flood-watch.ts';
@@ -83,6 +84,12 @@ export function runExchange(
  */
 type State = 'head' | 'body' | 'ended' | 'settled';
 
+/** The transport does not read, as too much waits for the decoder. */
+interface Pause {
+  readonly sinceMs: number;
+  readonly mark: StarvationMark | undefined;
+}
+
 class Exchange {
   readonly #context: ProbeContext;
   readonly #planOf: (head: ResponseHead) => BodyPlan;
@@ -106,7 +113,7 @@ class Exchange {
   #queuedBytes = 0;
   #writes = 0;
   #draining: boolean = false;
-  #paused: boolean = false;
+  #paused: Pause | null = null;
 
   constructor(
     context: ProbeContext,
@@ -176,6 +183,7 @@ class Exchange {
     setImmediate(() => {
       if (this.#state !== 'head' && this.#state !== 'body') return;
       const { clock, starvation } = this.#context;
+      this.#reportPause();
       const moreMs = extension.nextMs(peerActivity(starvation?.sockets ?? null, wire));
       if (moreMs === null) this.#end(this.#head === null ? RESPONSE_TIMEOUT : BODY_TIMEOUT);
       else this.#cancelTimer = clock.after(moreMs, again);
@@ -220,8 +228,9 @@ class Exchange {
     if (this.#state !== 'body' || this.#reader === null) return;
     this.#queue.push(chunk);
     this.#queuedBytes += chunk.length + PIECE_BYTES;
-    if (this.#queuedBytes > MAX_QUEUED_BYTES && !this.#paused) {
-      this.#paused = true;
+    if (this.#queuedBytes > MAX_QUEUED_BYTES && this.#paused === null) {
+      const { clock, starvation } = this.#context;
+      this.#paused = { sinceMs: clock.monotonicMs(), mark: starvation?.mark() };
       this.#transport?.pause();
     }
     if (!this.#draining && this.#canWrite) this.#startDraining(this.#reader);
@@ -253,8 +262,9 @@ class Exchange {
         this.#end(null);
         return;
       }
-      if (this.#paused && this.#queuedBytes <= MAX_QUEUED_BYTES / 2) {
-        this.#paused = false;
+      if (this.#paused !== null && this.#queuedBytes <= MAX_QUEUED_BYTES / 2) {
+        this.#reportPause();
+        this.#paused = null;
         this.#transport?.resume();
       }
     }
@@ -262,9 +272,22 @@ class Exchange {
     if (this.#state === 'ended') this.#settle();
   }
 
+  /** The target waits for us while we decode what it sent. */
+  #reportPause(): void {
+    const { clock, starvation } = this.#context;
+    const since = this.#paused?.mark;
+    if (starvation === undefined || this.#paused === null || since === undefined) return;
+    const until = starvation.mark();
+    const nowMs = clock.monotonicMs();
+    starvation.pausedReading({ since, until, durationMs: nowMs - this.#paused.sinceMs });
+    this.#paused = { sinceMs: nowMs, mark: until };
+  }
+
   #end(ending: Ending | null): void {
     if (this.#state === 'head' || this.#state === 'body') {
       this.#state = 'ended';
+      this.#reportPause();
+      this.#paused = null;
       this.#endMs = this.#context.clock.monotonicMs();
       this.#ending = ending;
       const sockets = this.#context.starvation?.sockets ?? null;

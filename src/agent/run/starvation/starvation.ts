@@ -1,7 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import { type KernelSockets, loadKernelSockets } from '../../net/kernel/kernel-sockets.ts';
-import type { KernelTimed, StarvationMark, StarvationWatch } from '../../net/starvation.ts';
+import type {
+  KernelTimed,
+  PausedReading,
+  StarvationMark,
+  StarvationWatch,
+} from '../../net/starvation.ts';
 import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
 
 /** Interval of the timer that samples the event loop during attempts. */
@@ -135,14 +140,24 @@ function between(from: StarvationMark, to: StarvationMark): StarvationMark {
   };
 }
 
+function advanced(mark: StarvationMark, by: StarvationMark): StarvationMark {
+  return {
+    runDelayMs: mark.runDelayMs + by.runDelayMs,
+    lateMs: mark.lateMs + by.lateMs,
+    busyMs: mark.busyMs + by.busyMs,
+  };
+}
+
 /** One attempt's view of the meter. */
 export class AttemptStarvation implements StarvationWatch {
   readonly startMs: number;
   readonly sockets: KernelSockets | null;
   readonly #meter: StarvationMeter;
-  readonly #start: StarvationMark;
-  /** The start, advanced by the counters' increases during times that the kernel measured. */
+  /** Advanced by the counters' increases during pauses, which count as a whole. */
+  #start: StarvationMark;
+  /** The same, also advanced by those during times that the kernel measured. */
   #uncertainStart: StarvationMark;
+  #pausedMs = 0;
   #kernelUncertainMs = 0;
   #unseenMs = 0;
   #lastTimeOut: 'certain' | 'uncertain' | null = null;
@@ -156,13 +171,14 @@ export class AttemptStarvation implements StarvationWatch {
   }
 
   get starvedMs(): number {
-    return this.#meter.sinceMs(this.#start);
+    return this.#meter.sinceMs(this.#start) + this.#pausedMs;
   }
 
   /** How much too long the attempt's times may be; excludes times that the kernel measured. */
   get uncertainMs(): number {
     const outsideMs = this.#meter.uncertainSinceMs(this.#uncertainStart);
-    return Math.min(this.#meter.uncertainSinceMs(this.#start), outsideMs + this.#kernelUncertainMs);
+    const mostMs = this.#meter.uncertainSinceMs(this.#start);
+    return Math.min(mostMs, outsideMs + this.#kernelUncertainMs) + this.#pausedMs;
   }
 
   mark(): StarvationMark {
@@ -174,15 +190,16 @@ export class AttemptStarvation implements StarvationWatch {
   }
 
   timedByKernel({ since, until, unseenMs, uncertainMs }: KernelTimed): void {
-    const gained = between(since, until);
-    const { runDelayMs, lateMs, busyMs } = this.#uncertainStart;
-    this.#uncertainStart = {
-      runDelayMs: runDelayMs + gained.runDelayMs,
-      lateMs: lateMs + gained.lateMs,
-      busyMs: busyMs + gained.busyMs,
-    };
+    this.#uncertainStart = advanced(this.#uncertainStart, between(since, until));
     this.#kernelUncertainMs += uncertainMs;
     this.#unseenMs += unseenMs;
+  }
+
+  pausedReading({ since, until, durationMs }: PausedReading): void {
+    const gained = between(since, until);
+    this.#start = advanced(this.#start, gained);
+    this.#uncertainStart = advanced(this.#uncertainStart, gained);
+    this.#pausedMs += durationMs;
   }
 
   timedOut(certain: boolean): void {

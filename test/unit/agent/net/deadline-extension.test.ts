@@ -19,6 +19,7 @@ function startWait(activity: () => PeerActivity) {
     },
     mark: () => ({ runDelayMs: 0, lateMs: 0, busyMs: 0 }),
     timedByKernel: () => {},
+    pausedReading: () => {},
     unseenMs: 0,
     timedOut: (certain) => void meter.timeOuts.push(certain),
   };

@@ -100,6 +100,20 @@ it('is never more uncertain than starved', async () => {
   meter.end();
 });
 
+it('counts a pause of its reading once, however starved the agent was in it', async () => {
+  const { clock, thread, meter } = setUp();
+  const attempt = meter.begin();
+  thread.delayMs += 10;
+  await clock.advance(20);
+  const since = attempt.mark();
+  thread.delayMs += 300;
+  await clock.advance(400);
+  attempt.pausedReading({ since, until: attempt.mark(), durationMs: 400 });
+  expect(attempt.starvedMs).toBe(410);
+  expect(attempt.uncertainMs).toBe(410);
+  meter.end();
+});
+
 it('shares one reading among attempts that begin together, and beats for none', async () => {
   const { clock, thread, meter } = setUp();
   for (let attempt = 0; attempt < 100; attempt += 1) meter.begin();
