@@ -75,13 +75,8 @@ export function addErrors(
     }
     return answer;
   });
-  app.setErrorHandler(async (error: unknown, request, reply) => {
-    const answer = app.answerTo(error, request);
-    // A client that keeps sending gets the answer, and loses the connection.
-    if (!(await drain(request.raw, clock))) reply.header('connection', 'close');
-    return sendError(reply, answer);
-  });
-  app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) => {
+  /** For a path without a route, or with none for the method. */
+  const answerUnserved = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '/';
     const methods = path === '*' ? ['OPTIONS'] : allowed.at(path);
     if (methods.length > 0) reply.header('allow', methods.join(', '));
@@ -103,7 +98,18 @@ export function addErrors(
       reply,
       new ServiceError(404, `Nothing is served at ${shown}; see /openapi.json`),
     );
+  };
+  app.setErrorHandler(async (error: unknown, request, reply) => {
+    // Fastify demands a body of the method QUERY, even where no route has it.
+    if (request.is404 && codeOf(error) === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') {
+      return answerUnserved(request, reply);
+    }
+    const answer = app.answerTo(error, request);
+    // A client that keeps sending gets the answer, and loses the connection.
+    if (!(await drain(request.raw, clock))) reply.header('connection', 'close');
+    return sendError(reply, answer);
   });
+  app.setNotFoundHandler({ preHandler: app.rateLimit() }, answerUnserved);
 }
 
 /** For errors before there is a route: a malformed path. */
@@ -132,7 +138,7 @@ function sendError(reply: FastifyReply, error: ServiceError): FastifyReply {
 function serviceErrorOf(error: unknown, request: FastifyRequest): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof StoreError) return STORE_ERRORS[error.kind](error, request);
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = codeOf(error);
   const known = FRAMEWORK_ERRORS[code];
   if (known !== undefined) return known(request);
   // The body ended early: the client is gone, and the service is not at fault.
@@ -140,6 +146,10 @@ function serviceErrorOf(error: unknown, request: FastifyRequest): ServiceError {
     return new ServiceError(400, 'The request body is incomplete');
   }
   return ownFault(error, request);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function ownFault(cause: unknown, { id }: FastifyRequest): ServiceError {

@@ -84,6 +84,9 @@ describe('addresses and methods', () => {
     expect(reply.json).toMatchObject({ statusCode: 405, error: 'Method Not Allowed' });
     expect(reply.headers.allow).toBe('DELETE, GET, HEAD, OPTIONS');
     expect((await service.ask('/v1/things', { method: 'PROPFIND' })).status).toBe(405);
+    // Fastify refuses this method itself where it has no body.
+    expect((await service.ask('/v1/things', { method: 'QUERY' })).status).toBe(405);
+    expect((await service.ask('/v1/nothing', { method: 'QUERY' })).status).toBe(404);
   });
 
   it('OPTIONS tells them, and HEAD is GET without a body', async () => {
