@@ -75,5 +75,7 @@ export function addCors(app: FastifyInstance, { origins, site }: CorsParts): voi
 
 /** Paths under /v1, but those of sessions and of other things that need no key. */
 function isForKeys({ url, is404, routeOptions }: FastifyRequest): boolean {
-  return url.startsWith('/v1/') && (is404 || routeAccess(routeOptions.config).kind === 'role');
+  // Not the url of the request, in which any character may be escaped.
+  const path = is404 ? url : (routeOptions.url ?? '');
+  return path.startsWith('/v1/') && (is404 || routeAccess(routeOptions.config).kind === 'role');
 }

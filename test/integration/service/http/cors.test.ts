@@ -98,6 +98,8 @@ describe('a page of a listed origin', () => {
   it('is never signed in by a cookie', async () => {
     const withCookie = { key: null, headers: { cookie: COOKIE, origin: TOOLS } };
     expect((await service.ask('/v1/who', withCookie)).status).toBe(401);
+    // The same path.
+    expect((await service.ask('/%76%31/%77ho', withCookie)).status).toBe(401);
     expect((await service.ask('/v1/who', { ...withCookie, method: 'POST' })).status).toBe(401);
     const byKey = await service.ask('/v1/who', { headers: withCookie.headers });
     expect(byKey.json).toEqual({ by: { kind: 'key', id: 'key-admin' } });
