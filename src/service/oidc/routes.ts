@@ -67,7 +67,7 @@ export function oidcRoutes({
         reply.header('set-cookie', site.cookieFor(request, '', 0, COOKIE));
         const [, query = ''] = request.url.split('?', 2);
         const callback = new URL(`${site.baseOf(request)}${CALLBACK}?${query}`);
-        const client = clientOf(request);
+        const client = clientOf(site, request);
         const userId = await identities.admit(await provider.finish(callback, pending), client);
         const started = await sessions.start(userId, client, null);
         await beginSession(parts, request, reply, started);

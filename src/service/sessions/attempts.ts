@@ -9,7 +9,7 @@ import { addFailure, deleteFailuresBefore, subtractFailure } from './attempts.sq
 
 const WINDOW_MS = 15 * 60_000;
 /** Most failures of a window. Many users may share an address, and many addresses may attack a user. */
-const LIMITS = { address: 100, both: 10, email: 100 } as const;
+const LIMITS = { address: 100, both: 10, email: 100, device: 10 } as const;
 const ROWS_AT_ONCE = 1_000;
 
 /** Throttles sign-ins across replicas, in the same way for users who do not exist. */
@@ -18,10 +18,12 @@ export interface Attempts {
    * Counts an attempt as failed until it is taken back, so that concurrent ones count too.
    *
    * @param email in lower case
+   * @param device where the user has signed in before (known-device.ts): its attempts count apart from
+   *   those of others, who could lock the user out otherwise; null for any other
    * @returns takes the attempt back: call it if it succeeds, or ends without a verdict
    * @throws ServiceError 429
    */
-  begin(email: string, address: string): Promise<() => Promise<void>>;
+  begin(email: string, address: string, device: string | null): Promise<() => Promise<void>>;
   /** Deletes old counts until the signal aborts. */
   maintain(signal: AbortSignal): Promise<void>;
 }
@@ -43,7 +45,12 @@ export function createAttempts({
     throw tooManySignIns(Math.max(1, Math.ceil(endsInMs / 1000)));
   };
   return {
-    async begin(email, given) {
+    async begin(email, given, device) {
+      if (device !== null) {
+        const subject = subjectOf('', email, device);
+        await count('device', subject);
+        return () => subtractFailure(store, [subject]);
+      }
       const address = normalizeIP(given);
       const subjects = {
         address: subjectOf(address, ''),
@@ -72,8 +79,6 @@ export function createAttempts({
 }
 
 /** Hashed, because people also type passwords into the field of the email. */
-function subjectOf(address: string, email: string): Buffer {
-  return createHash('sha256')
-    .update(JSON.stringify([address, email]))
-    .digest();
+function subjectOf(...parts: readonly string[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(parts)).digest();
 }

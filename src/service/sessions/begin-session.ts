@@ -8,8 +8,13 @@ export interface SessionParts {
   readonly sessions: Sessions;
 }
 
-export function clientOf({ ip, headers }: Pick<FastifyRequest, 'ip' | 'headers'>): Client {
-  return { address: ip, userAgent: headers['user-agent'] ?? '' };
+const DEVICE = 'vedette_device';
+const DEVICE_SECONDS = 365 * 86_400;
+
+export function clientOf(site: Site, request: FastifyRequest): Client {
+  const { ip: address, headers } = request;
+  const device = site.cookieOf(request, DEVICE);
+  return { address, userAgent: headers['user-agent'] ?? '', device };
 }
 
 /** Gives the browser a new session, and ends the one that it had: no token outlives a sign-in. */
@@ -17,9 +22,12 @@ export async function beginSession(
   { site, sessions }: SessionParts,
   request: FastifyRequest,
   reply: FastifyReply,
-  { token, maxAgeSeconds }: NewSession,
+  { token, maxAgeSeconds, device }: NewSession,
 ): Promise<void> {
   reply.header('set-cookie', site.cookieFor(request, token, maxAgeSeconds));
+  if (device !== null) {
+    reply.header('set-cookie', site.cookieFor(request, device, DEVICE_SECONDS, DEVICE));
+  }
   const earlier = await userIfKnown(request);
   if (earlier !== null) await sessions.end(earlier.userId, earlier.sessionId, request.ip);
 }

@@ -60,7 +60,7 @@ export function sessionsRoutes(
       },
       async (request, reply) => {
         refuseForeignPage(site, request);
-        const started = await signIn.byPassword(request.body, clientOf(request));
+        const started = await signIn.byPassword(request.body, clientOf(site, request));
         await beginSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },
@@ -181,7 +181,7 @@ export function sessionsRoutes(
       },
       async (request, reply) => {
         const { userId } = userOf(request);
-        const started = await signIn.changePassword(userId, request.body, clientOf(request));
+        const started = await signIn.changePassword(userId, request.body, clientOf(site, request));
         await beginSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },

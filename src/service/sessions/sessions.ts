@@ -10,6 +10,7 @@ import { wrongPassword } from '../errors.ts';
 import { hashOfKey, type SignedIn } from '../http/access/authenticator.ts';
 import { KEY_TTL_MS, KeyCache, MAX_CACHED_KEYS } from '../http/access/key-cache.ts';
 import { noteSignIn } from '../users/shared.sql.ts';
+import { newDeviceToken } from './known-device.ts';
 import type { SessionLimits } from './session-config.ts';
 import {
   deleteEndedSessions,
@@ -44,12 +45,16 @@ export interface SessionsParts {
 export interface Client {
   readonly address: string;
   readonly userAgent: string;
+  /** The token that an earlier sign-in gave to the browser (known-device.ts); null without one. */
+  readonly device: string | null;
 }
 
 export interface NewSession {
   /** For the cookie: only its hash is stored. */
   readonly token: string;
   readonly maxAgeSeconds: number;
+  /** For the cookie that marks the browser as known; null where the user did not give a password. */
+  readonly device: string | null;
 }
 
 /** The sessions of users: README.md of this folder. */
@@ -131,7 +136,8 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
         await deleteSessionsBeyond(tx, { userId, max: MAX_SESSIONS_PER_USER });
         await recordOfUser(tx, { userId, atMs: nowMs, actor: 'user', address, action: 'sign-in' });
       });
-      return { token, maxAgeSeconds: Math.floor(limits.maxMs / 1000) };
+      const device = checkedHash === null ? null : newDeviceToken(checkedHash);
+      return { token, maxAgeSeconds: Math.floor(limits.maxMs / 1000), device };
     },
 
     list: (userId) => listSessions(store, userId, ends()),

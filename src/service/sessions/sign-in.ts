@@ -8,6 +8,7 @@ import { emailOf } from '../users/email.ts';
 import type { Passwords } from '../users/passwords.ts';
 import { findUser, findUserByEmail, type StoredUser, updatePassword } from '../users/shared.sql.ts';
 import type { Attempts } from './attempts.ts';
+import { deviceOf } from './known-device.ts';
 import type { Client, NewSession, Sessions } from './sessions.ts';
 
 export interface SignInParts {
@@ -44,10 +45,16 @@ export interface SignIn {
 export function createSignIn(parts: SignInParts): SignIn {
   const { store, clock, log, passwords, attempts, sessions, failedSignIns } = parts;
 
+  const knownDevice = async (email: string, { device }: Client): Promise<string | null> => {
+    if (device === null) return null;
+    const passwordHash = (await findUserByEmail(store, email))?.passwordHash ?? null;
+    return passwordHash === null ? null : deviceOf(device, passwordHash);
+  };
+
   const isPassword: SignIn['isPassword'] = async (given, password, client) => {
     const { address } = client;
     const email = emailOf(given);
-    const takeBack = await attempts.begin(email, address);
+    const takeBack = await attempts.begin(email, address, await knownDevice(email, client));
     const check = async () => {
       const user = await findUserByEmail(store, email);
       const checkedHash = user?.passwordHash ?? null;

@@ -136,7 +136,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
         refuseForeignPage(site, request);
         const { token, password = null } = request.body;
         const signedIn = site.isOwn(request) ? await userIfKnown(request) : null;
-        const client = clientOf(request);
+        const client = clientOf(site, request);
         const joined = await invitations.accept({ token, password, signedIn }, client);
         const started = await sessions.start(joined.userId, client, joined.checkedHash);
         await beginSession(parts, request, reply, started);

@@ -4,6 +4,8 @@ import { type Ask, askService, type Reply } from '../service/service-app.ts';
 export interface Browser {
   /** `name=value` of the session's cookie; null where there is none. */
   cookie: string | null;
+  /** The same of the cookie that marks a known browser. */
+  device: string | null;
   ask(path: string, ask?: Ask): Promise<Reply>;
   /** Sends a form as its page does. */
   submit(path: string, fields: Readonly<Record<string, string>>): Promise<Reply>;
@@ -12,19 +14,22 @@ export interface Browser {
 export function openBrowser(port: number, origin = `http://127.0.0.1:${port}`): Browser {
   const browser: Browser = {
     cookie: null,
+    device: null,
     async ask(path, { headers = {}, ...ask } = {}) {
+      const cookies = [browser.cookie, browser.device].filter((each) => each !== null);
       const reply = await askService(port, path, {
         key: null,
         ...ask,
         headers: {
           ...(ask.method === undefined || ask.method === 'GET' ? {} : { origin }),
-          ...(browser.cookie === null ? {} : { cookie: browser.cookie }),
+          ...(cookies.length === 0 ? {} : { cookie: cookies.join('; ') }),
           ...headers,
         },
       });
       for (const given of reply.headers['set-cookie'] ?? []) {
         const [pair = ''] = given.split(';');
-        browser.cookie = /=$/.test(pair) ? null : pair;
+        if (/vedette_device=/.test(pair)) browser.device = pair;
+        else browser.cookie = /=$/.test(pair) ? null : pair;
       }
       return reply;
     },

@@ -86,7 +86,7 @@ ${buttonHtml('Sign in')}</form>
     try {
       refuseForeignPage(site, request);
       const given = fieldsOf(request, { email: emailSchema, password: givenPassword });
-      const started = await signIn.byPassword(given, clientOf(request));
+      const started = await signIn.byPassword(given, clientOf(site, request));
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
@@ -145,7 +145,7 @@ ${buttonHtml('Change password')}</form>`,
     try {
       const fields = { currentPassword: givenPassword, newPassword };
       const given = fieldsOf(request, fields);
-      const started = await signIn.changePassword(user.userId, given, clientOf(request));
+      const started = await signIn.changePassword(user.userId, given, clientOf(site, request));
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
@@ -182,7 +182,7 @@ ${buttonHtml('Create the first user')}</form>`,
     try {
       refuseForeignPage(site, request);
       const given = fieldsOf(request, { email: emailSchema, password: newPassword });
-      const client = clientOf(request);
+      const client = clientOf(site, request);
       const { token } = request.params;
       const userId = await setup.accept({ ...given, token }, client);
       const started = await sessions.start(userId, client, null);
@@ -256,7 +256,7 @@ ${buttonHtml('Join')}</form>`,
       refuseForeignPage(site, request);
       const password = givenIn(request, 'password');
       const signedIn = site.isOwn(request) ? await userIfKnown(request) : null;
-      const client = clientOf(request);
+      const client = clientOf(site, request);
       const joined = await invitations.accept({ token, password, signedIn }, client);
       const started = await sessions.start(joined.userId, client, joined.checkedHash);
       await beginSession(parts, request, reply, started);
@@ -301,7 +301,7 @@ ${buttonHtml('Save the password')}</form>`,
     try {
       refuseForeignPage(site, request);
       const given = fieldsOf(request, { password: newPassword });
-      const client = clientOf(request);
+      const client = clientOf(site, request);
       const { userId, passwordHash } = await passwordLinks.accept({ ...given, token }, client);
       const started = await sessions.start(userId, client, passwordHash);
       await beginSession(parts, request, reply, started);

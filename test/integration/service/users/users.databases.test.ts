@@ -215,6 +215,10 @@ describe.each(databases)('on %s', (kind) => {
       expect(cookie).toMatch(
         /^vedette_session=[\w-]{43}; Path=\/; Max-Age=2592000; HttpOnly; SameSite=Lax$/,
       );
+      const [, device = ''] = reply.headers['set-cookie'] ?? [];
+      expect(device).toMatch(
+        /^vedette_device=[\w-]{22}\.[\w-]{43}; Path=\/; Max-Age=31536000; HttpOnly; SameSite=Lax$/,
+      );
       const token = browser.cookie?.split('=')[1] ?? '';
       const sessions = JSON.stringify(await store.query('select * from user_sessions'));
       expect(sessions).not.toContain(token);
@@ -258,6 +262,53 @@ describe.each(databases)('on %s', (kind) => {
       expect(Number(reply.headers['retry-after'])).toBeLessThanOrEqual(900);
       clock.spend(900_000);
       expect((await signIn(email, PASSWORD)).reply.status).toBe(204);
+    });
+
+    it('sign in where they have before, in spite of wrong passwords from elsewhere', async () => {
+      const { mine } = service();
+      const { email, browser } = await newUser(mine, 'read');
+      const stranger = await newUser(mine, 'read');
+      await browser.ask('/v1/session', { method: 'DELETE' });
+      for (let n = 0; n < 11; n += 1) await signIn(email, 'a guess');
+      expect((await signIn(email, PASSWORD)).reply.status).toBe(429);
+      // What another user got, or somebody made up, is nobody's here.
+      const made = browserOf();
+      made.device = `vedette_device=${'A'.repeat(22)}.${'A'.repeat(43)}`;
+      for (const other of [stranger.browser, made]) {
+        expect((await signIn(email, PASSWORD, other)).reply.status).toBe(429);
+      }
+      expect((await signIn(email, PASSWORD, browser)).reply.status).toBe(204);
+    });
+
+    it('are throttled after ten wrong passwords in a browser in which they have signed in', async () => {
+      const { mine, clock } = service();
+      const { email, browser } = await newUser(mine, 'read');
+      const { device } = browser;
+      const guess = async (password: string) => {
+        const copy = browserOf();
+        copy.device = device;
+        return (await signIn(email, password, copy)).reply.status;
+      };
+      const statuses = await Promise.all(Array.from({ length: 12 }, () => guess('a guess')));
+      expect(statuses.sort()).toEqual([...Array(10).fill(401), 429, 429]);
+      expect(await guess(PASSWORD)).toBe(429);
+      // Elsewhere the user signs in as ever.
+      expect((await signIn(email, PASSWORD)).reply.status).toBe(204);
+      clock.spend(900_000);
+      expect(await guess(PASSWORD)).toBe(204);
+    });
+
+    it('are not known any more in a browser of before a change of the password', async () => {
+      const { mine } = service();
+      const { email, browser } = await newUser(mine, 'read');
+      const stolen = browserOf();
+      stolen.device = browser.device;
+      const body = { currentPassword: PASSWORD, newPassword: 'another long one' };
+      expect((await browser.ask('/v1/password', { method: 'PUT', body })).status).toBe(204);
+      for (let n = 0; n < 11; n += 1) await signIn(email, 'a guess');
+      const statusIn = async (where: Browser) =>
+        (await signIn(email, 'another long one', where)).reply.status;
+      expect([await statusIn(stolen), await statusIn(browser)]).toEqual([429, 204]);
     });
 
     it('may sign in often: only what fails is counted', async () => {
