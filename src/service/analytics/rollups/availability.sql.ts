@@ -46,6 +46,30 @@ export async function countRuns(
   );
 }
 
+export type LocationDay = Pick<RunCounts, 'checkId' | 'start' | 'runs' | 'passed'> & {
+  readonly location: string;
+};
+
+/** The runs of each day and location that has any. */
+export async function countDaysByLocation(
+  sql: Sql,
+  {
+    accountId,
+    segments,
+  }: { readonly accountId: string; readonly segments: readonly CoverSegment[] },
+): Promise<readonly LocationDay[]> {
+  const params: unknown[] = [accountId];
+  const runs = rolledRunsSql(segments, [], (value) => `$${params.push(value)}`);
+  return sql.query<LocationDay>(
+    `select check_id, run_location as location,
+       date_bin(interval '24 hours', slot, timestamptz '1970-01-01T00:00:00Z') as start,
+       sum(runs) as runs, coalesce(sum(runs) filter (where passed), 0) as passed
+     from (${runs}) as rolled
+     group by 1, 2, 3`,
+    params,
+  );
+}
+
 export type MissedInterval = {
   readonly checkId: string;
   readonly start: Date;

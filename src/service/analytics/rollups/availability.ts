@@ -7,6 +7,7 @@ import type { Sql, Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
 import {
   type ChecksWindow,
+  countDaysByLocation,
   countMissed,
   countMissedIntervals,
   countRuns,
@@ -45,6 +46,22 @@ export interface CheckAvailability {
   readonly usualResponseTime: number | null;
 }
 
+export interface DaysOfChecks {
+  readonly accountId: string;
+  readonly checkIds: readonly string[];
+  /** How many, with the current one. */
+  readonly days: number;
+}
+
+export interface LocationRuns {
+  readonly location: string;
+  readonly runs: number;
+  readonly failures: number;
+}
+
+/** By check, and by the start of the day. */
+export type RunsByLocation = ReadonlyMap<string, ReadonlyMap<number, readonly LocationRuns[]>>;
+
 /** From a whole hour to a whole hour: roll-ups of hours are kept as long as those of days. */
 export interface CheckSpan {
   readonly checkId: string;
@@ -64,22 +81,17 @@ export interface Availability {
     days: number,
   ): Promise<ReadonlyMap<string, CheckAvailability>>;
   /** `days` of each of these checks of the account, in a snapshot of the caller. */
-  days(
-    sql: Sql,
-    query: {
-      readonly accountId: string;
-      readonly checkIds: readonly string[];
-      readonly days: number;
-    },
-  ): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>>;
+  days(sql: Sql, query: DaysOfChecks): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>>;
   /**
-   * The runs inside the spans, by check and by the start of their day, in a snapshot of the caller. Days
-   * without runs in the spans are missing.
+   * The runs of these days by check, by the start of the day and by location, in a snapshot of the caller.
+   * Where there are none, entries are missing.
    */
-  runsWithin(
+  daysByLocation(sql: Sql, query: DaysOfChecks): Promise<RunsByLocation>;
+  /** The same of the runs inside the spans. */
+  within(
     sql: Sql,
     query: { readonly accountId: string; readonly spans: readonly CheckSpan[] },
-  ): Promise<ReadonlyMap<string, ReadonlyMap<number, IntervalCounts>>>;
+  ): Promise<RunsByLocation>;
   /** `quarterHours` of each of these checks of the account, with the slots that were not run. */
   quarterHours(
     accountId: string,
@@ -132,29 +144,20 @@ export function createAvailability({
     );
   }
 
+  function windowOf({ accountId, checkIds, days }: DaysOfChecks): ChecksWindow {
+    const today = startOf(clock.wallMs(), DAY_MS);
+    return { accountId, checkIds, fromMs: today - (days - 1) * DAY_MS, toMs: today + DAY_MS };
+  }
+
   async function readDays(
     sql: Sql,
-    {
-      accountId,
-      checkIds,
-      days,
-    }: {
-      readonly accountId: string;
-      readonly checkIds: readonly string[];
-      readonly days: number;
-    },
+    given: DaysOfChecks,
   ): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>> {
     const nowMs = clock.wallMs();
-    const today = startOf(nowMs, DAY_MS);
-    const query = {
-      accountId,
-      checkIds,
-      fromMs: today - (days - 1) * DAY_MS,
-      toMs: today + DAY_MS,
-    };
+    const query = windowOf(given);
     const state = await readRollUpState(sql, query);
     const runs = ofEachCheck(await count(sql, { ...query, nowMs, state, minutes: DAY_MINUTES }));
-    const slotsFromMs = today - retentionDays * DAY_MS;
+    const slotsFromMs = startOf(nowMs, DAY_MS) - retentionDays * DAY_MS;
     const missed = ofEachCheck(await countMissed(sql, { ...query, slotsFromMs }));
     const starts = startsOf(query, DAY_MS);
     const daysOf = (checkId: string): readonly IntervalWithMissed[] =>
@@ -162,13 +165,14 @@ export function createAvailability({
         ...countsOf(startMs, runs.get(checkId)?.get(startMs)),
         missed: missed.get(checkId)?.get(startMs)?.missed ?? 0,
       }));
-    return new Map(checkIds.map((checkId) => [checkId, daysOf(checkId)]));
+    return new Map(given.checkIds.map((checkId) => [checkId, daysOf(checkId)]));
   }
 
-  async function readWithin(
+  async function readByLocation(
     sql: Sql,
-    { accountId, spans }: { readonly accountId: string; readonly spans: readonly CheckSpan[] },
-  ): Promise<ReadonlyMap<string, ReadonlyMap<number, IntervalCounts>>> {
+    accountId: string,
+    spans: readonly CheckSpan[],
+  ): Promise<RunsByLocation> {
     if (spans.length === 0) return new Map();
     const nowMs = clock.wallMs();
     const checkIds = [...new Set(spans.map(({ checkId }) => checkId))];
@@ -178,13 +182,16 @@ export function createAvailability({
     const segments = spans.flatMap((span) =>
       planCover({ ...span, pointMinutes: DAY_MINUTES, nowMs }, state),
     );
-    const runs = ofEachCheck(await countRuns(sql, { accountId, segments, minutes: DAY_MINUTES }));
-    return new Map(
-      [...runs].map(([checkId, days]) => [
-        checkId,
-        new Map([...days].map(([startMs, row]) => [startMs, countsOf(startMs, row)])),
-      ]),
-    );
+    const byLocation = new Map<string, Map<number, LocationRuns[]>>();
+    for (const row of await countDaysByLocation(sql, { accountId, segments })) {
+      const days = byLocation.get(row.checkId) ?? new Map<number, LocationRuns[]>();
+      const locations = days.get(+row.start) ?? [];
+      const { location, runs, passed } = row;
+      locations.push({ location, runs, failures: runs - passed });
+      days.set(+row.start, locations);
+      byLocation.set(row.checkId, days);
+    }
+    return byLocation;
   }
 
   async function readQuarters(
@@ -218,7 +225,12 @@ export function createAvailability({
     ofChecks: (accountId, checkIds, days) =>
       readSnapshot(store, (sql) => read(sql, accountId, checkIds, days)),
     days: readDays,
-    runsWithin: readWithin,
+    daysByLocation(sql, query) {
+      const { accountId, checkIds, fromMs, toMs } = windowOf(query);
+      const spans = checkIds.map((checkId) => ({ checkId, fromMs, toMs }));
+      return readByLocation(sql, accountId, spans);
+    },
+    within: (sql, { accountId, spans }) => readByLocation(sql, accountId, spans),
     quarterHours: (accountId, checkIds) =>
       readSnapshot(store, (sql) => readQuarters(sql, accountId, checkIds)),
     usualResponseTimes: (accountId, checkIds) =>

@@ -89,11 +89,36 @@ export function conditionOfCheck(
     return { says: 'unknown', sinceMs: judgedAtMs };
   }
   if (rule.failureRule !== 'LOCATIONS') return { says: state, sinceMs };
-  const needed = Math.min(rule.failureLocations ?? 1, Math.max(1, check.locations));
-  if (check.failedAtMs.length >= needed) {
+  if (check.failedAtMs.length >= locationsNeeded(rule, check)) {
     return { says: 'failing', sinceMs: state === 'failing' ? sinceMs : leastOf(check.failedAtMs) };
   }
   return state === 'degraded' ? { says: state, sinceMs } : { says: 'passing', sinceMs: null };
+}
+
+/** In how many locations the check must fail: not in more than it has. */
+function locationsNeeded(
+  { failureLocations }: FailureRuleOf,
+  { locations }: Pick<MeasuringCheck, 'locations'>,
+): number {
+  return Math.min(failureLocations ?? 1, Math.max(1, locations));
+}
+
+/**
+ * The share of failed runs, from 0 to 1, that as many locations reach as the rule LOCATIONS demands: they
+ * failed at once in no greater share.
+ *
+ * @param ofLocations the runs of a check, one entry for each location
+ */
+export function failedShareOf(
+  rule: FailureRuleOf,
+  check: Pick<MeasuringCheck, 'locations'>,
+  ofLocations: readonly { readonly runs: number; readonly failures: number }[],
+): number {
+  const shares = ofLocations
+    .filter(({ runs }) => runs > 0)
+    .map(({ runs, failures }) => failures / runs)
+    .toSorted((one, other) => other - one);
+  return shares[locationsNeeded(rule, check) - 1] ?? 0;
 }
 
 /** The condition of a service that only these checks decide, of which there is at least one. */
@@ -133,9 +158,10 @@ export function conditionByIncidents(
 export interface DayRuns {
   /** Outside of maintenance. */
   readonly runs: number;
+  /** With the rule LOCATIONS as many as `failedShareOf` says. */
   readonly failures: number;
   readonly degraded: number;
-  /** The least share of failures that one of its checks had, from 0 to 1; 0 without runs. */
+  /** The least share of failures that one of its checks had, from 0 to 1; 0 if one of them had no runs. */
   readonly leastShare: number;
 }
 
@@ -147,8 +173,8 @@ const DEGRADED_SHARE = 0.05;
 /** The condition of a day by its runs: UNKNOWN without any, whatever slots were missed. */
 export function conditionOfDay(failureRule: FailureRule, day: DayRuns): ServiceCondition {
   if (day.runs === 0) return 'UNKNOWN';
+  if (day.leastShare >= MAJOR_SHARE) return 'MAJOR_OUTAGE';
   const share = failureRule === 'ALL' ? day.leastShare : day.failures / day.runs;
-  if (share >= MAJOR_SHARE) return 'MAJOR_OUTAGE';
   if (share >= PARTIAL_SHARE) return 'PARTIAL_OUTAGE';
   const isDegraded = day.failures > 0 || day.degraded / day.runs >= DEGRADED_SHARE;
   return isDegraded ? 'DEGRADED' : 'OPERATIONAL';

@@ -1,4 +1,4 @@
-import { spanAt } from '../../../model/schedule/recurrence.ts';
+import { type Recurrence, spanAt } from '../../../model/schedule/recurrence.ts';
 import type { StoredWindow } from '../../maintenance-windows/shared.sql.ts';
 
 /** From `fromMs` to before `toMs`, epoch milliseconds. */
@@ -11,8 +11,8 @@ export interface Occurrence {
 export interface KnownWindow {
   readonly id: string;
   readonly name: string;
-  /** Those that touch the days, the earliest first. */
-  readonly past: readonly Occurrence[];
+  /** The hours that it touches, one bit for each, by the start of the day; other days are missing. */
+  readonly hours: ReadonlyMap<number, number>;
   /** The one that is running, else the next one. */
   readonly next: (Occurrence & { readonly isRunning: boolean }) | null;
 }
@@ -21,6 +21,8 @@ export interface KnownWindow {
 export interface MaintenanceTimes {
   /** For a check or a service with these tags. */
   windowsFor(tags: readonly string[]): readonly KnownWindow[];
+  /** Another text where a window is another one, or has changed. */
+  readonly version: string;
 }
 
 /**
@@ -49,6 +51,7 @@ export function maintenanceTimes(
     }
   }
   return {
+    version: windows.map(({ id, updatedAt }) => `${id} ${updatedAt?.getTime() ?? ''}`).join(),
     windowsFor: (tags) => [...new Set([...ofAll, ...tags.flatMap((tag) => byTag.get(tag) ?? [])])],
   };
 }
@@ -57,24 +60,40 @@ function knownWindow(
   { id, window }: StoredWindow,
   { fromMs, nowMs }: { readonly fromMs: number; readonly nowMs: number },
 ): KnownWindow {
-  const past: Occurrence[] = [];
+  const known = { id: String(id), name: window.name, hours: hoursBetween(window, fromMs, nowMs) };
+  const now = spanAt(window, nowMs);
+  if (now.isInside) return { ...known, next: { ...now, isRunning: true } };
+  const startMs = now.toMs;
+  if (!Number.isFinite(startMs)) return { ...known, next: null };
+  const endMs = startMs + window.endsAtMs - window.startsAtMs;
+  return { ...known, next: { fromMs: startMs, toMs: endMs, isRunning: false } };
+}
+
+const HOUR_MS = 3_600_000;
+const HOURS = 24;
+const DAY_MS = HOURS * HOUR_MS;
+
+function hoursBetween(
+  window: Recurrence,
+  fromMs: number,
+  toMs: number,
+): ReadonlyMap<number, number> {
+  const hours = new Map<number, number>();
   let atMs = fromMs;
   // No window starts more than once a day.
-  while (atMs <= nowMs) {
+  while (atMs <= toMs) {
     const span = spanAt(window, atMs);
-    if (span.isInside) past.push({ fromMs: span.fromMs, toMs: span.toMs });
+    if (span.isInside) {
+      const endMs = Math.min(span.toMs, toMs + 1);
+      let hourMs = Math.floor(Math.max(span.fromMs, fromMs) / HOUR_MS) * HOUR_MS;
+      for (; hourMs < endMs; hourMs += HOUR_MS) {
+        const dayMs = Math.floor(hourMs / DAY_MS) * DAY_MS;
+        hours.set(dayMs, (hours.get(dayMs) ?? 0) | (1 << ((hourMs - dayMs) / HOUR_MS)));
+      }
+    }
     atMs = span.toMs;
   }
-  const now = spanAt(window, nowMs);
-  if (now.isInside) {
-    return { id: String(id), name: window.name, past, next: { ...now, isRunning: true } };
-  }
-  const startMs = now.toMs;
-  const lengthMs = window.endsAtMs - window.startsAtMs;
-  const next = Number.isFinite(startMs)
-    ? { fromMs: startMs, toMs: startMs + lengthMs, isRunning: false }
-    : null;
-  return { id: String(id), name: window.name, past, next };
+  return hours;
 }
 
 /** When the first of the windows that are running began; null if none is. */
@@ -83,32 +102,16 @@ export function runningSince(windows: readonly KnownWindow[]): number | null {
   return starts.length === 0 ? null : Math.min(...starts);
 }
 
-/**
- * The times of the windows on a day, as disjoint spans of whole hours: each hour that a window touches.
- */
+/** The hours of a day that one of the windows touches, as disjoint spans. */
 export function hoursOnDay(windows: readonly KnownWindow[], dayMs: number): readonly Occurrence[] {
-  const touched = new Set<number>();
-  for (const { past } of windows) {
-    for (const { fromMs, toMs } of past) {
-      const first = Math.max(0, Math.floor((fromMs - dayMs) / HOUR_MS));
-      const end = Math.min(HOURS, Math.ceil((toMs - dayMs) / HOUR_MS));
-      for (let hour = first; hour < end; hour += 1) touched.add(hour);
-    }
-  }
+  const touched = windows.reduce((bits, { hours }) => bits | (hours.get(dayMs) ?? 0), 0);
   const spans: { fromMs: number; toMs: number }[] = [];
-  for (const hour of [...touched].toSorted((one, other) => one - other)) {
+  for (let hour = 0; hour < HOURS; hour += 1) {
+    if ((touched & (1 << hour)) === 0) continue;
     const fromMs = dayMs + hour * HOUR_MS;
     const last = spans.at(-1);
     if (last?.toMs === fromMs) last.toMs += HOUR_MS;
     else spans.push({ fromMs, toMs: fromMs + HOUR_MS });
   }
   return spans;
-}
-
-const HOUR_MS = 3_600_000;
-const HOURS = 24;
-
-/** Whether an occurrence of the window touches the day. */
-export function isOnDay({ past }: KnownWindow, dayMs: number): boolean {
-  return past.some(({ fromMs, toMs }) => fromMs < dayMs + HOURS * HOUR_MS && toMs > dayMs);
 }

@@ -11,6 +11,7 @@ import {
 
 export interface MeasuredCheck extends MeasuringCheck {
   readonly id: string;
+  readonly tags: readonly string[];
   /** Those that concern it. */
   readonly windows: readonly KnownWindow[];
 }

@@ -23,7 +23,13 @@ import {
   worse,
   worstCondition,
 } from './condition.ts';
-import { DAY_MS, HISTORY_DAYS, readHistories, type ServiceHistory } from './history.ts';
+import {
+  createHistories,
+  DAY_MS,
+  HISTORY_DAYS,
+  type HistoryQuery,
+  type ServiceHistory,
+} from './history.ts';
 import { type KnownWindow, maintenanceTimes, runningSince } from './maintenance.ts';
 import { type Measurement, readMeasurements } from './measurements.ts';
 import { measuredServicesOf } from './sql.ts';
@@ -91,7 +97,7 @@ export interface MaintenanceOnPage {
 export interface PageStatesParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly availability: Pick<Availability, 'days' | 'runsWithin'>;
+  readonly availability: Pick<Availability, 'days' | 'daysByLocation' | 'within'>;
   readonly outdatedStates: Pick<OutdatedStates, 'refresh'>;
 }
 
@@ -130,10 +136,12 @@ interface KnownPage {
   readonly services: ReadonlyMap<string, KnownService>;
   readonly open: readonly PublicIncident[];
   readonly condition: ServiceCondition;
+  readonly windowsVersion: string;
 }
 
 export function createPageStates(parts: PageStatesParts): PageStates {
-  const { store, clock, availability, outdatedStates } = parts;
+  const { store, clock, outdatedStates } = parts;
+  const histories = createHistories(parts);
 
   async function readPage(sql: Sql, { accountId, id }: AccountKey): Promise<KnownPage | null> {
     const nowMs = clock.wallMs();
@@ -169,7 +177,14 @@ export function createPageStates(parts: PageStatesParts): PageStates {
     );
     const conditions = [...services.values()].map(({ current }) => current.condition);
     const open = incidents.filter(({ resolvedAt }) => resolvedAt === null);
-    return { nowMs, page, services, open, condition: worstCondition(conditions) };
+    return {
+      nowMs,
+      page,
+      services,
+      open,
+      condition: worstCondition(conditions),
+      windowsVersion: maintenance.version,
+    };
   }
 
   return {
@@ -178,7 +193,7 @@ export function createPageStates(parts: PageStatesParts): PageStates {
       return readSnapshot(store, async (sql) => {
         const known = await readPage(sql, key);
         if (known === null) return null;
-        const histories = await historiesOf(sql, availability, key.accountId, known);
+        const found = await histories.read(sql, historyQueryOf(key, known));
         const incidents = await incidentsOnPage(sql, key.accountId, known);
         return {
           readAtMs: known.nowMs,
@@ -188,7 +203,7 @@ export function createPageStates(parts: PageStatesParts): PageStates {
             name,
             services: services.map((service) => {
               const { current, responseTimeMs } = known.services.get(service.id) ?? NOT_KNOWN;
-              const history = histories.get(service.id) ?? null;
+              const history = found.get(service.id) ?? null;
               return { id: service.id, name: service.name, ...current, responseTimeMs, history };
             }),
           })),
@@ -246,24 +261,24 @@ function knownService(
   };
 }
 
-async function historiesOf(
-  sql: Sql,
-  availability: PageStatesParts['availability'],
-  accountId: string,
-  { services, nowMs }: KnownPage,
-): Promise<ReadonlyMap<string, ServiceHistory | null>> {
+function historyQueryOf(
+  { accountId, id }: AccountKey,
+  { services, windowsVersion, nowMs }: KnownPage,
+): HistoryQuery {
   const shown = [...services.values()].filter(({ service }) => service.showUptime);
-  const histories = await readHistories(sql, availability, {
+  return {
     accountId,
+    pageId: id,
+    windowsVersion,
     nowMs,
     services: shown.map(({ service, checks, windows, incidents }) => ({
+      id: service.id,
       rule: service,
       checks: checks.filter(({ isHeartbeat }) => !isHeartbeat),
       windows,
       incidents,
     })),
-  });
-  return new Map(shown.map(({ service }, index) => [service.id, histories[index] ?? null]));
+  };
 }
 
 async function incidentsOnPage(

@@ -302,6 +302,66 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
+    it('leaves the hours of a window out of the condition of a day, and counts failures beside it', async () => {
+      await fixture().check('tagged', { tags: ['web'] });
+      const at = (hour: number): number => NOW - DAY_MS + hour * HOUR_MS;
+      await window({
+        silenceAlertsTags: ['web'],
+        startsAt: new Date(at(3) + 1).toISOString(),
+        endsAt: new Date(at(4)).toISOString(),
+      });
+      const ofTagged = { checkId: 'tagged', hasFailures: true };
+      await run({ slot: at(3), ...ofTagged }, { slot: at(5), checkId: 'tagged' });
+      const id = await service({ checkIds: ['tagged'] });
+      const yesterday = async () => (await shown(id)).history?.days.at(-2);
+      expect(await yesterday()).toMatchObject({ runs: 2, failures: 1, condition: 'MAINTENANCE' });
+      await run({ slot: at(4), ...ofTagged });
+      expect(await yesterday()).toMatchObject({ runs: 3, failures: 2, condition: 'MAJOR_OUTAGE' });
+    });
+
+    it('with the rule LOCATIONS has days with an outage only if enough locations failed', async () => {
+      const minutes = DAY_MINUTES + 60;
+      await run(
+        { slot: minutesAgo(minutes), hasFailures: true },
+        { slot: minutesAgo(minutes - 10), runLocation: 'oslo' },
+        { slot: minutesAgo(minutes - 20), hasFailures: true },
+        { slot: minutesAgo(minutes - 30), runLocation: 'oslo' },
+      );
+      const rule = { checkIds: ['shop'], failureRule: 'LOCATIONS' };
+      const ids = [
+        await service({ ...rule, failureLocations: 1 }),
+        await service({ ...rule, failureLocations: 2 }),
+      ];
+      const state = await read(await page(...ids));
+      const days = state.cards[0]?.services.map(({ history }) => history?.days.at(-3));
+      expect(days).toMatchObject([
+        { runs: 4, failures: 2, condition: 'MAJOR_OUTAGE' },
+        { runs: 4, failures: 2, condition: 'OPERATIONAL' },
+      ]);
+    });
+
+    it('shows results of past days that arrive late within a minute', async () => {
+      const { clock, mine } = fixture();
+      const id = await page(await service({ checkIds: ['shop'] }));
+      const runsOf = async (day: number) =>
+        (await read(id)).cards[0]?.services[0]?.history?.days.at(day)?.runs;
+      await run({ slot: minutesAgo(2 * DAY_MINUTES + 1) });
+      expect(await runsOf(-4)).toBe(1);
+      await run({ slot: minutesAgo(2 * DAY_MINUTES + 2) });
+      clock.spend(60_000);
+      expect(await runsOf(-4)).toBe(2);
+      // The current day is read each time, and the past days when the checks change.
+      await run({ slot: NOW });
+      expect(await runsOf(-1)).toBe(1);
+      await fixture().check('store');
+      await run({ slot: minutesAgo(2 * DAY_MINUTES + 3), checkId: 'store' });
+      const [{ id: serviceId }] = (await mine.get(`${PAGES}/${id}`)).json.cards[0].services;
+      await mine.patch(`${SERVICES}/${serviceId}`, { checkIds: ['shop', 'store'] });
+      expect(await runsOf(-4)).toBe(3);
+      clock.spend(DAY_MS);
+      expect(await runsOf(-2)).toBe(1);
+    });
+
     it('has the worst of checks and open incidents, and says on each day what was open', async () => {
       const { mine } = fixture();
       const id = await service({ checkIds: ['shop'] });
