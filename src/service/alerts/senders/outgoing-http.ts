@@ -62,7 +62,8 @@ export function createOutgoingHttp(guard: AddressGuard): OutgoingHttp {
   };
 }
 
-function agentWith(guard: AddressGuard): Agent {
+/** Connects only to addresses that the guard allows. */
+export function agentWith(guard: AddressGuard): Agent {
   return new Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup(guard) },
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -131,12 +132,20 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
   if (signal.aborted) return notSent('no answer came in time');
+  return notSent(reasonOf(thrown), { isFinal: isDenied(thrown) });
+}
+
+/** Why a request failed, in words for the user who configured its URL. */
+export function reasonOf(thrown: unknown): string {
   const code = codeOf(thrown);
-  if (code === DENIED_CODE && thrown instanceof Error) {
-    return notSent(thrown.message, { isFinal: true });
-  }
+  if (code === DENIED_CODE && thrown instanceof Error) return thrown.message;
   const reason = REASONS[code ?? ''] ?? 'no response';
-  return notSent(code === null ? reason : `${reason} (${code})`);
+  return code === null ? reason : `${reason} (${code})`;
+}
+
+/** Whether DELIVERY_DENY denies the address of the request. */
+export function isDenied(thrown: unknown): boolean {
+  return codeOf(thrown) === DENIED_CODE;
 }
 
 /** The error code; that of the first attempt if several addresses were tried. */

@@ -90,6 +90,10 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'idempotency/sql.ts deleteRequest': WITH_KEY,
   'idempotency/sql.ts findRequest': WITH_KEY,
   'idempotency/sql.ts insertRequest': WITH_KEY,
+  'status-pages/pictures/pictures.sql.ts expirePictures': 'asked to fetch unchanged pictures again',
+  'status-pages/pictures/pictures.sql.ts findPicture': 'asked by readers of a page',
+  'status-pages/pictures/pictures.sql.ts savePictureProblem':
+    'asked where a picture cannot be fetched',
   'results/statuses/outdated-states.sql.ts readLatestStates':
     'asked only where a statement takes longer than its limit',
   'results/intake/write-probe.sql.ts probeDatabaseDisk':
