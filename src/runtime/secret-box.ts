@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto';
 import { VedetteError } from './errors.ts';
 
 /** AES-256 (FIPS 197) in GCM (NIST SP 800-38D), whose nonces are random and 96 bits long. */
@@ -29,6 +29,13 @@ export interface SecretBox {
   seal(text: string, place: readonly string[]): Buffer;
   /** @throws VedetteError `environment` SECRET_UNREADABLE where none of the keys decrypts it */
   open(sealed: Uint8Array, place: readonly string[]): string;
+  /**
+   * HMAC-SHA256 of the text by each key, that of the current key first: finds an encrypted text
+   * without decrypting it.
+   *
+   * @param purpose digests for another purpose differ
+   */
+  digests(text: string, purpose: string): readonly [Buffer, ...(readonly Buffer[])];
   /** Whether its key name is known; if not, no key decrypts it. */
   hasKeyOf(sealed: Uint8Array): boolean;
   /** Whether its key name is that of the current key: the newest, or that of `sealBy`. */
@@ -81,6 +88,14 @@ export function createSecretBox(keys: readonly [Buffer, ...(readonly Buffer[])])
       }
     },
 
+    digests(text, purpose) {
+      const others = [...byName.values()].filter((key) => key !== current);
+      return [
+        digestOf(current, text, purpose),
+        ...others.map((key) => digestOf(key, text, purpose)),
+      ];
+    },
+
     hasKeyOf: (sealed) => byName.has(keyNameIn(Buffer.from(sealed))),
 
     isOfNewestKey: (sealed) => keyNameIn(Buffer.from(sealed)) === currentName.toString('hex'),
@@ -98,6 +113,12 @@ function nameOf(key: Buffer): Buffer {
     .update(key)
     .digest()
     .subarray(0, KEY_NAME_BYTES);
+}
+
+/** By a key that is derived for it: the key itself only encrypts. */
+function digestOf(key: Buffer, text: string, purpose: string): Buffer {
+  const derived = createHmac('sha256', key).update(`vedette digest ${purpose}`).digest();
+  return createHmac('sha256', derived).update(text).digest();
 }
 
 /** JSON separates the parts unambiguously. */

@@ -12,18 +12,33 @@ type Email = Extract<ChannelTarget, { type: 'EMAIL' }>;
 const CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 10_000;
 const MAX_SUBJECT_BYTES = 300;
+/** RFC 5321 4.2.1: a command that failed for good. */
+const PERMANENT = 500;
 /** RFC 5321 4.2.3. Stands for an answer whose code cannot be read. */
 const ACCEPTED = 250;
 
+/** A mail to one address. */
+export interface Mail {
+  /** The same in every attempt. */
+  readonly deliveryId: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** Further ones, on one line each. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type MailOutcome = SendOutcome & {
+  /** Whether the mail server refuses this recipient for good. */
+  readonly refusesAddress: boolean;
+};
+
+/** Never rejects; resolves at the latest when the signal aborts. */
+export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<MailOutcome>;
+
 /** Opens one connection for each mail. */
-export function createEmailSender({
-  host,
-  port,
-  secure,
-  auth,
-  requireTls,
-  from,
-}: Smtp): Send<Email> {
+export function createMailer({ host, port, secure, auth, requireTls, from }: Smtp): SendMail {
   const transport = createTransport({
     host,
     port,
@@ -39,27 +54,34 @@ export function createEmailSender({
     disableUrlAccess: true,
   });
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
-  return async ({ deliveryId, target, notice }, signal) => {
+  return async ({ deliveryId, to, headers, ...content }, signal) => {
     try {
       const sent = await transport.sendMail({
         from,
-        to: { name: '', address: target.config.address },
+        to: { name: '', address: to },
         messageId: `<${deliveryId}@${domain}>`,
         headers: {
           // RFC 3834 5: prevents automatic replies.
           'Auto-Submitted': 'auto-generated',
           'X-Service-Delivery': deliveryId,
+          ...headers,
         },
         signal,
-        ...mailOf(notice),
+        ...content,
       });
       const code = /^\d{3}/.exec(sent.response)?.[0];
       const status = code === undefined ? ACCEPTED : Number(code);
-      return { ok: true, status, remark: null, answer: sent.response };
+      return { ok: true, status, remark: null, answer: sent.response, refusesAddress: false };
     } catch (thrown) {
-      return failureOf(thrown, signal);
+      return { ...failureOf(thrown, signal), refusesAddress: refusesAddress(thrown) };
     }
   };
+}
+
+export function createEmailSender(smtp: Smtp): Send<Email> {
+  const send = createMailer(smtp);
+  return ({ deliveryId, target, notice }, signal) =>
+    send({ deliveryId, to: target.config.address, ...mailOf(notice) }, signal);
 }
 
 /** No text becomes a header: the subject is one line, whatever the name of the check. */
@@ -83,6 +105,15 @@ export function mailOf(notice: AlertNotice): {
 
 function lines(html: string): string {
   return html.replaceAll('\n', '<br>');
+}
+
+function refusesAddress(thrown: unknown): boolean {
+  const { responseCode, command } = thrown as {
+    readonly responseCode?: unknown;
+    readonly command?: unknown;
+  };
+  // Another command is refused for a reason that is not the recipient's.
+  return command === 'RCPT TO' && typeof responseCode === 'number' && responseCode >= PERMANENT;
 }
 
 const REASONS: Readonly<Record<string, string>> = {

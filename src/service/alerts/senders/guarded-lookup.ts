@@ -9,8 +9,15 @@ class DeniedError extends Error {
 }
 
 /** Does not name the address: readers of the log must not learn the service's network. */
-function denied(hostname: string): DeniedError {
-  return new DeniedError(`${hostname} may not be reached: DELIVERY_DENY denies its network`);
+function denied(hostname: string, reason: string): DeniedError {
+  return new DeniedError(`${hostname} may not be reached: ${reason}`);
+}
+
+/** Which addresses may be reached, and why others may not. */
+export interface ReachableAddresses {
+  readonly guard: AddressGuard;
+  /** Follows `may not be reached: `. */
+  readonly reason: string;
 }
 
 /**
@@ -18,14 +25,14 @@ function denied(hostname: string): DeniedError {
  *
  * @throws an Error with the code DENIED_CODE
  */
-export function refuseDenied(hostname: string, guard: AddressGuard): void {
+export function refuseDenied(hostname: string, { guard, reason }: ReachableAddresses): void {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(bare) === 0) return;
-  if (guard.deniedBy(bare) !== null) throw denied(bare);
+  if (guard.deniedBy(bare) !== null) throw denied(bare, reason);
 }
 
 /** A lookup for sockets without denied addresses: the socket connects to the address it checked. */
-export function guardedLookup(guard: AddressGuard): LookupFunction {
+export function guardedLookup({ guard, reason }: ReachableAddresses): LookupFunction {
   return (hostname, options, callback) => {
     lookUp(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) {
@@ -35,7 +42,7 @@ export function guardedLookup(guard: AddressGuard): LookupFunction {
       const allowed = addresses.filter(({ address }) => guard.deniedBy(address) === null);
       const [first] = allowed;
       if (first === undefined) {
-        callback(denied(hostname), []);
+        callback(denied(hostname, reason), []);
       } else if (options.all === true) {
         callback(null, allowed);
       } else {

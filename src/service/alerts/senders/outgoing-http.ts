@@ -3,7 +3,12 @@ import { systemCodeOf } from '../../../runtime/errors.ts';
 import { type AddressGuard, allowAll } from '../../../runtime/net/address-guard.ts';
 import { VERSION } from '../../../runtime/version.ts';
 import { notSent, type SendOutcome } from '../delivery/outcome.ts';
-import { DENIED_CODE, guardedLookup, refuseDenied } from './guarded-lookup.ts';
+import {
+  DENIED_CODE,
+  guardedLookup,
+  type ReachableAddresses,
+  refuseDenied,
+} from './guarded-lookup.ts';
 
 export interface OutgoingRequest {
   readonly method: Dispatcher.HttpMethod;
@@ -32,15 +37,23 @@ const MAX_RESPONSE_BYTES = 4 * 1024;
 /** A longer wait would delay the notice of a recovery too much. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
-/** Does not follow redirects, and reads only the start of an answer. */
-export function createOutgoingHttp(guard: AddressGuard): OutgoingHttp {
-  const guarded = agentWith(guard);
-  const open = agentWith(allowAll);
+/**
+ * Does not follow redirects, and reads only the start of an answer.
+ *
+ * @param reason why the guard denies an address
+ */
+export function createOutgoingHttp(
+  guard: AddressGuard,
+  reason = 'DELIVERY_DENY denies its network',
+): OutgoingHttp {
+  const reachable = { guard, reason };
+  const guarded = agentWith(reachable);
+  const open = agentWith({ guard: allowAll, reason });
 
   return {
     async send({ method, url, headers, body, isGuarded }, signal) {
       try {
-        if (isGuarded) refuseDenied(url.hostname, guard);
+        if (isGuarded) refuseDenied(url.hostname, reachable);
         const answer = await request(url, {
           dispatcher: isGuarded ? guarded : open,
           method,
@@ -62,10 +75,9 @@ export function createOutgoingHttp(guard: AddressGuard): OutgoingHttp {
   };
 }
 
-/** Connects only to addresses that the guard allows. */
-export function agentWith(guard: AddressGuard): Agent {
+function agentWith(reachable: ReachableAddresses): Agent {
   return new Agent({
-    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup(guard) },
+    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup(reachable) },
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -132,20 +144,12 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
   if (signal.aborted) return notSent('no answer came in time');
-  return notSent(reasonOf(thrown), { isFinal: isDenied(thrown) });
-}
-
-/** Why a request failed, in words for the user who configured its URL. */
-export function reasonOf(thrown: unknown): string {
   const code = codeOf(thrown);
-  if (code === DENIED_CODE && thrown instanceof Error) return thrown.message;
+  if (code === DENIED_CODE && thrown instanceof Error) {
+    return notSent(thrown.message, { isFinal: true });
+  }
   const reason = REASONS[code ?? ''] ?? 'no response';
-  return code === null ? reason : `${reason} (${code})`;
-}
-
-/** Whether DELIVERY_DENY denies the address of the request. */
-export function isDenied(thrown: unknown): boolean {
-  return codeOf(thrown) === DENIED_CODE;
+  return notSent(code === null ? reason : `${reason} (${code})`);
 }
 
 /** The error code; that of the first attempt if several addresses were tried. */

@@ -8,12 +8,11 @@ import {
 } from '../../../../../src/service/alerts/senders/guarded-lookup.ts';
 
 function guardOf(...texts: readonly string[]) {
-  return denyNetworks(
-    texts.flatMap((text) => {
-      const parsed = network(text);
-      return parsed.ok ? [parsed.value] : [];
-    }),
-  );
+  const networks = texts.flatMap((text) => {
+    const parsed = network(text);
+    return parsed.ok ? [parsed.value] : [];
+  });
+  return { guard: denyNetworks(networks), reason: 'DELIVERY_DENY denies its network' };
 }
 
 describe('denied addresses', () => {
