@@ -42,6 +42,7 @@ import { snippetsRoutes } from './snippets/routes.ts';
 import { statusPagesRoutes } from './status-pages/routes.ts';
 import { statusPageServicesRoutes } from './status-pages/services.routes.ts';
 import { statusSiteRoutes } from './status-pages/site/routes.ts';
+import { subscribersRoutes } from './status-pages/subscriptions/routes.ts';
 import { testSessionErrorGroupsRoutes } from './test-sessions/error-groups.routes.ts';
 import { testSessionsRoutes } from './test-sessions/routes.ts';
 import { invitationsRoutes } from './users/invitations.routes.ts';
@@ -90,6 +91,7 @@ export function apiRoutes(
     entitlementsRoutes(features),
     statusPagesRoutes(features),
     statusPageServicesRoutes(features),
+    subscribersRoutes(features),
     statusPageIncidentsRoutes(features),
     incidentsRoutes(features),
     statusSiteRoutes(features),

@@ -146,6 +146,18 @@ export function tooManySignIns(retryAfterSeconds: number): ServiceError {
   });
 }
 
+/** 429 for a request to subscribe to a status page. */
+export function tooManySubscriptions(retryAfterSeconds: number): ServiceError {
+  return new ServiceError(
+    429,
+    `Too many requests to subscribe; try again in ${retryAfterSeconds} s`,
+    {
+      attributes: { retryAfterSeconds },
+      headers: { 'retry-after': String(retryAfterSeconds) },
+    },
+  );
+}
+
 function tooMany(what: string, limit: number, retryAfterSeconds: number): ServiceError {
   return new ServiceError(429, `More than ${what}; try again in ${retryAfterSeconds} s`, {
     attributes: { limit, retryAfterSeconds },

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Plans } from '../model/account/plan.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { denyNetworks } from '../runtime/net/address-guard.ts';
+import type { AddressGuard } from '../runtime/net/address-guard.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
 import { type Accounts, createAccounts } from './accounts/accounts.ts';
 import { createAllowance } from './accounts/allowance.ts';
@@ -12,7 +12,7 @@ import { type Agents, createAgents } from './agents/agents.ts';
 import { createAssigner } from './agents/assignment/assigner.ts';
 import type { LocationWake } from './agents/assignment/location-wake.ts';
 import { type AlertFeatures, createAlertFeatures } from './alerts/create-feature.ts';
-import { type DeliveryConfig, NO_DELIVERY } from './alerts/delivery/delivery-config.ts';
+import type { DeliveryConfig } from './alerts/delivery/delivery-config.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
 import { saveRunMetrics } from './analytics/follow-finals.ts';
 import { type Availability, createAvailability } from './analytics/rollups/availability.ts';
@@ -75,9 +75,12 @@ import {
   createStatusPageFeatures,
   type StatusPageFeatures,
 } from './status-pages/create-feature.ts';
-import { createPictureSource, type PictureSource } from './status-pages/pictures/fetch-picture.ts';
 import { createStatusSite, type StatusSite } from './status-pages/site/site.ts';
 import { createPageStates, type PageStates } from './status-pages/state/page-state.ts';
+import {
+  createSubscriptionFeatures,
+  type SubscriptionFeatures,
+} from './status-pages/subscriptions/create-feature.ts';
 import { createStatusPageSummaries, type StatusPageSummaries } from './status-pages/summary.ts';
 import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
 import type { Passwords } from './users/passwords.ts';
@@ -88,6 +91,7 @@ export interface Features
   extends AlertFeatures,
     HeartbeatFeatures,
     StatusPageFeatures,
+    SubscriptionFeatures,
     UserFeatures {
   readonly accounts: Accounts;
   readonly agentErrors: AgentErrors;
@@ -166,8 +170,8 @@ export interface FeatureParts {
   };
   /** Default: those with the present cost. */
   readonly passwords?: Passwords;
-  /** Default: by HTTP, from addresses that webhooks may reach, too. */
-  readonly pictureSource?: PictureSource;
+  /** Which addresses webhooks of subscribers may have. Default: public ones. */
+  readonly subscriberGuard?: AddressGuard;
 }
 
 export function createFeatures(given: FeatureParts): Features {
@@ -191,15 +195,19 @@ export function createFeatures(given: FeatureParts): Features {
   const agentClocks = createAgentClocks(parts);
   const clientCertificates = createClientCertificates(parts);
   const maintenanceWindows = createMaintenanceWindows(parts);
-  const { delivery = NO_DELIVERY } = parts.config;
-  const guard = denyNetworks(delivery.deny);
-  const pictureSource = parts.pictureSource ?? createPictureSource({ ...parts, guard });
-  const statusPageFeatures = createStatusPageFeatures({ ...parts, retentionDays, pictureSource });
+  const statusPageFeatures = createStatusPageFeatures({ ...parts, retentionDays });
   const alertFeatures = createAlertFeatures({
     ...parts,
     ...statusPageFeatures,
     retentionDays,
-    delivery,
+    delivery: parts.config.delivery,
+  });
+  const subscriptionFeatures = createSubscriptionFeatures({
+    ...parts,
+    retentionDays,
+    delivery: parts.config.delivery,
+    publicUrl: parts.config.publicUrl ?? null,
+    webhookGuard: parts.subscriberGuard,
   });
   const { alertEngine } = alertFeatures;
   const rootCauseAnalyses = createConfiguredAnalyses({
@@ -259,7 +267,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...alertFeatures.alertKeepers,
     statusPageFeatures.statusPageIncidents.maintain,
     statusSite.maintain,
-    statusPageFeatures.pagePictures.maintain,
+    ...subscriptionFeatures.subscriptionKeepers,
     heartbeatFeatures.heartbeatWatch.maintain,
     idempotency.maintain,
     auditLog.maintain,
@@ -289,6 +297,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...alertFeatures,
     ...heartbeatFeatures,
     ...statusPageFeatures,
+    ...subscriptionFeatures,
     ...userFeatures,
     accounts: createAccounts({ store }),
     agentErrors: createAgentErrors({ store }),
@@ -350,6 +359,7 @@ export function createFeatures(given: FeatureParts): Features {
       silence: locationSilence.counts(),
       events: events.counts(),
       signIns: auditLog.failedSignIns.counts,
+      subscriptions: subscriptionFeatures.subscriptionCounts(),
     }),
     async work(signal) {
       // Each maintenance task adds listeners, which is no leak.

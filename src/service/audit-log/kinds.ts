@@ -13,6 +13,7 @@ const KINDS_BY_PATH = {
   '/v1/snippets': 'snippet',
   '/v1/status-pages': 'status-page',
   '/v1/status-pages/services': 'status-page-service',
+  '/v1/status-pages/:statusPageId/subscribers': 'status-page-subscriber',
   '/v1/status-pages/incidents': 'status-page-incident',
   '/v1/incidents': 'incident',
   '/v1/error-groups': 'error-group',

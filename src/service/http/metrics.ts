@@ -1,6 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { sharedMetricsText } from '../../runtime/metrics-text.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
+import {
+  NO_SUBSCRIPTION_COUNTS,
+  type SubscriptionCounts,
+} from '../status-pages/subscriptions/counts.ts';
 
 /** Seconds: from what memory answers to a long poll's end. */
 const DURATION_BUCKETS = [
@@ -43,6 +47,7 @@ export interface FeatureCounts {
     /** In no audit log. */
     readonly unrecorded: number;
   };
+  readonly subscriptions: SubscriptionCounts;
 }
 
 export const NO_COUNTS: FeatureCounts = {
@@ -52,6 +57,7 @@ export const NO_COUNTS: FeatureCounts = {
   silence: { silentLocations: 0, silentSlotsMissed: 0 },
   events: { open: 0, slow: 0, dropped: 0 },
   signIns: { failures: 0, unrecorded: 0 },
+  subscriptions: NO_SUBSCRIPTION_COUNTS,
 };
 
 export interface FinishedRequest {
@@ -223,6 +229,42 @@ export function createServiceMetrics(options: {
     collect() {
       this.reset();
       this.inc(options.counts().signIns.unrecorded);
+    },
+  });
+  new Counter({
+    name: 'vedette_service_subscriber_messages_total',
+    help: 'Messages to subscribers of status pages, by kind (email or webhook) and result: sent; failed after the last retry; bounced, where the mail server refused the address; withdrawn, where the update was deleted first.',
+    labelNames: ['kind', 'result'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, results] of Object.entries(options.counts().subscriptions.messages)) {
+        for (const [result, count] of Object.entries(results)) this.inc({ kind, result }, count);
+      }
+    },
+  });
+  new Counter({
+    name: 'vedette_service_subscribers_removed_total',
+    help: 'Subscribers of status pages that were removed, by reason: bounced (three refused mails in a row), gone (the webhook answered 410) or failing (nothing arrived for two weeks).',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(options.counts().subscriptions.removed)) {
+        this.inc({ reason }, count);
+      }
+    },
+  });
+  new Counter({
+    name: 'vedette_service_subscriptions_refused_total',
+    help: 'Requests to subscribe to status pages that were refused, by reason: too many of a client, a page, an email address or the host of a webhook; a page with the most subscribers (full); a webhook that did not answer its challenge.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(options.counts().subscriptions.refused)) {
+        this.inc({ reason }, count);
+      }
     },
   });
   new Gauge({

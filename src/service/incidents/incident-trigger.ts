@@ -2,6 +2,7 @@ import type { Check } from '../../model/check/check.ts';
 import { serviceIdSchema } from '../../model/status-page/status-page.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Sql } from '../database/store.ts';
+import { announceUpdates } from '../status-pages/subscriptions/shared.sql.ts';
 import { openIncidentOfCheck, resolveIncidentOfCheck } from './trigger.sql.ts';
 
 /** The fields of the incident that a failure of the check opens. */
@@ -54,13 +55,14 @@ export function createIncidentTrigger({
   return {
     async opened(tx, accountId, { checkId, trigger, atMs }) {
       const { serviceId, name, severity, description, notifySubscribers } = trigger;
+      const updateId = ids();
       const outcome = serviceIdSchema.safeParse(serviceId).success
         ? await openIncidentOfCheck(tx, {
             accountId,
             checkId,
             serviceId,
             incidentId: ids(),
-            updateId: ids(),
+            updateId,
             name,
             severity,
             // An update must have a text.
@@ -69,6 +71,9 @@ export function createIncidentTrigger({
             atMs,
           })
         : 'no service';
+      if (outcome === 'opened' && notifySubscribers) {
+        await announceUpdates(tx, { accountId, updateIds: [updateId], atMs });
+      }
       if (outcome !== 'no service') return;
       log.warn(
         { accountId, checkId, serviceId: serviceId.slice(0, MAX_LOGGED_CHARS) },
@@ -77,8 +82,11 @@ export function createIncidentTrigger({
     },
 
     async resolved(tx, accountId, { checkId, atMs }) {
-      const resolved = { accountId, checkId, updateId: ids(), description: RECOVERED, atMs };
-      await resolveIncidentOfCheck(tx, resolved);
+      const updateId = ids();
+      const resolved = { accountId, checkId, updateId, description: RECOVERED, atMs };
+      if (await resolveIncidentOfCheck(tx, resolved)) {
+        await announceUpdates(tx, { accountId, updateIds: [updateId], atMs });
+      }
     },
   };
 }

@@ -21,6 +21,7 @@ import {
 import type { IncidentTables } from './tables.sql.ts';
 import { insertUpdates, type UpdateFields } from './updates.sql.ts';
 import {
+  type AnnouncedIds,
   createIncidentUpdates,
   fieldsOfUpdate,
   type IncidentUpdates,
@@ -55,6 +56,8 @@ export interface IncidentKind<Fields, Body extends object> {
   readonly columnsOf: (fields: Body) => Columns;
   /** Columns that are stored only with a new incident. */
   readonly columnsOfNew?: (updates: readonly UpdateFields[]) => Columns;
+  /** After updates were stored: subscribers are told of those that say so. */
+  readonly announce?: (tx: Sql, announced: AnnouncedIds) => Promise<void>;
   /** Where the caller gives `services`. @throws ServiceError 400 where one does not exist */
   readonly saveServices?: (tx: Sql, incident: AccountKey, fields: Body) => Promise<void>;
   /** After an update is saved. @throws ServiceError to undo it */
@@ -109,6 +112,7 @@ export function createIncidents<Fields, Body extends object>(
       tables,
       schema: schemas.update,
       minUpdates,
+      announce: kind.announce,
     }),
 
     async create(accountId, input) {
@@ -122,6 +126,8 @@ export function createIncidents<Fields, Body extends object>(
         await insertIncident(tx, tables, { ...key, columns, createdAtMs });
         await kind.saveServices?.(tx, key, fields);
         await insertUpdates(tx, tables, { ...key, updates, createdAtMs });
+        const updateIds = updates.map((update) => update.id);
+        await kind.announce?.(tx, { accountId, updateIds, atMs: createdAtMs });
         return find(tx, key, 'all');
       });
     },

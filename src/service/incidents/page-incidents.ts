@@ -9,6 +9,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import { conflict, invalid } from '../errors.ts';
 import { requireServices } from '../status-pages/named-services.ts';
+import { announceIncident, announceUpdates } from '../status-pages/subscriptions/shared.sql.ts';
 import {
   createIncidents,
   type IncidentKind,
@@ -68,6 +69,7 @@ export const pageIncidents = {
   columnsOfNew: (updates) => ({
     last_update_status: updates.at(-1)?.status ?? ('INVESTIGATING' satisfies IncidentStatus),
   }),
+  announce: announceUpdates,
   async saveServices(tx, { accountId, id }, { services }) {
     const problems = await requireServices(tx, accountId, [{ path: ['services'], ids: services }]);
     if (problems.length > 0) throw invalid(problems);
@@ -81,6 +83,7 @@ export const pageIncidents = {
       );
     }
     await publishUpdates(tx, { ...key, atMs });
+    await announceIncident(tx, { ...key, atMs });
   },
 } satisfies IncidentKind<StoredPageFields, PageIncidentFields>;
 

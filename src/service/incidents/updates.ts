@@ -26,6 +26,13 @@ export type { StoredUpdate } from './updates.sql.ts';
 /** An update of either kind of incidents, as a caller writes it. */
 export type UpdateBody = IncidentUpdate & Partial<PageIncidentUpdate>;
 
+/** Updates that were stored. */
+export interface AnnouncedIds {
+  readonly accountId: string;
+  readonly updateIds: readonly string[];
+  readonly atMs: number;
+}
+
 export interface IncidentUpdatesParts {
   readonly store: Store;
   readonly clock: Clock;
@@ -35,6 +42,7 @@ export interface IncidentUpdatesParts {
   readonly schema: z.ZodObject & z.ZodType<UpdateBody>;
   /** How many an incident has at least. */
   readonly minUpdates: 0 | 1;
+  readonly announce: ((tx: Sql, announced: AnnouncedIds) => Promise<void>) | undefined;
 }
 
 /** On what responses show of the update, if there is one already, and of its incident. */
@@ -72,6 +80,7 @@ export function createIncidentUpdates<Fields>({
   tables,
   schema,
   minUpdates,
+  announce,
 }: IncidentUpdatesParts): IncidentUpdates<Fields> {
   async function lock(tx: Sql, accountId: string, incidentId: string): Promise<void> {
     if (!(await lockIncident(tx, tables, { accountId, id: incidentId }))) {
@@ -121,6 +130,7 @@ export function createIncidentUpdates<Fields>({
         const update = { ...fields, id: ids() };
         const atMs = clock.wallMs();
         await insertUpdates(tx, tables, { ...incident, updates: [update], createdAtMs: atMs });
+        await announce?.(tx, { accountId, updateIds: [update.id], atMs });
         await touchIncident(tx, tables, { ...incident, atMs });
         return { ...update, incidentId, createdAt: new Date(atMs), updatedAt: null };
       });
@@ -137,6 +147,7 @@ export function createIncidentUpdates<Fields>({
         const fields = parse({ ...bodyOf(stored), ...given });
         const atMs = clock.wallMs();
         await changeUpdate(tx, tables, { ...key, fields, updatedAtMs: atMs });
+        await announce?.(tx, { accountId, updateIds: [id], atMs });
         await touchIncident(tx, tables, { accountId, id: incidentId, atMs });
         return { ...stored, ...fields, updatedAt: new Date(atMs) };
       });

@@ -53,6 +53,11 @@ export function StatusLayout({ requested, title, note, children }: StatusLayoutP
           <a class="brand" href={redirectTo ?? home} dir="auto">
             {logo === null ? name : <img src={`${path}/logo`} alt={name} />}
           </a>
+          <nav>
+            <a class="button" href={`${path}/subscribe`}>
+              Subscribe
+            </a>
+          </nav>
         </div>
       </header>
       <main id="main">{children}</main>

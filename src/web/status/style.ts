@@ -114,6 +114,13 @@ details[open]>summary{margin-bottom:4px}
 .log{display:grid;gap:4px;font-size:13px;line-height:20px}
 .log li{display:grid;grid-template-columns:112px minmax(0,1fr);gap:12px}
 .log time{color:var(--muted)}
+form{display:grid;gap:16px;justify-items:start;margin-top:12px}
+.field{display:grid;gap:4px;width:100%;max-width:420px;font-weight:600}
+.field input{width:100%;min-height:40px;padding:0 12px;border:1px solid var(--muted);border-radius:8px;background:var(--bg);color:var(--ink);font:inherit;font-weight:400}
+fieldset{display:grid;gap:4px;width:100%;min-width:0;margin:0;padding:0;border:0}
+legend{padding:0;margin-bottom:4px;font-weight:600}
+fieldset label{display:block;padding-block:2px}
+code{font:13px/20px ui-monospace,monospace}
 .foot{display:flex;flex-wrap:wrap;justify-content:space-between;gap:8px 24px;padding-block:20px 32px;color:var(--muted);font-size:13px;line-height:20px;border-top:1px solid var(--line)}
 .foot ul{display:flex;flex-wrap:wrap;gap:4px 16px}
 .foot a{padding-block:2px}

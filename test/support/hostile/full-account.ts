@@ -4,8 +4,15 @@ import type { Store } from '../../../src/service/database/store.ts';
 import type { Features } from '../../../src/service/features.ts';
 import { insertIdentity } from '../../../src/service/oidc/sql.ts';
 import { useModelOnce } from '../../../src/service/root-cause/claims.sql.ts';
+import {
+  addressDigests,
+  sealSubscriber,
+} from '../../../src/service/status-pages/subscriptions/address.ts';
+import { insertSubscriber } from '../../../src/service/status-pages/subscriptions/sql.ts';
+import { newLinkToken } from '../../../src/service/users/link-token.ts';
 import { giveEverySlot } from '../agent/assigned-slots.ts';
 import type { Identity } from '../servers/certificates.ts';
+import { TEST_SECRETS } from '../service/service-features.ts';
 import { workAsAgent } from './account-agent.ts';
 import { type AskAs, createResources, findCreatedIds, type Ids } from './account-resources.ts';
 import { makeUser } from './account-user.ts';
@@ -118,6 +125,7 @@ export async function createFullAccount(
   const atProvider = { issuer: 'https://id.test', subject: mark + prefix, userId: user.id };
   await insertIdentity(store, { ...atProvider, createdAtMs: Date.now() });
   const invited = await ask('POST', '/v1/invitations', { email: `x.${email}`, role: 'read' });
+  const subscriber = await makeSubscriber(store, { accountId, pageId: resources.page, mark });
   await giveEverySlot(store, { accountId, checkId, slugs: [slug] });
   const work = await workAsAgent(askWith(agentKey), { mark, prefix, slug, checkId });
   // The tests of routes have no model: counted as if there were one.
@@ -143,12 +151,38 @@ export async function createFullAccount(
       user: user.id,
       userSession: user.sessionId,
       invitation: invited.id,
+      subscriber,
       ...resources,
       ...work,
       ...(await findCreatedIds(ask, { ...resources, ...work, checkId })),
     },
     identity,
   };
+}
+
+/** A subscriber of a status page, who has confirmed. */
+async function makeSubscriber(
+  store: Store,
+  { accountId, pageId, mark }: { accountId: string; pageId: string; mark: string },
+): Promise<string> {
+  const id = randomUUID();
+  const { token, tokenHash } = newLinkToken();
+  const address = `${mark.toLowerCase()}@subscriber.test`;
+  const nowMs = Date.now();
+  await insertSubscriber(store, {
+    accountId,
+    pageId,
+    id,
+    kind: 'email',
+    sealed: sealSubscriber(TEST_SECRETS, { accountId, id }, { address, token, signingKey: null }),
+    addressDigest: addressDigests(TEST_SECRETS, 'email', address)[0],
+    tokenHash,
+    serviceIds: null,
+    base: 'https://vedette.test/status/page',
+    confirmedAtMs: nowMs,
+    createdAtMs: nowMs,
+  });
+  return id;
 }
 
 /** Sends a request with the key. @throws Error for any status but success */

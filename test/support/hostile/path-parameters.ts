@@ -58,7 +58,11 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/snippets/{id}': ({ ids }) => [ids.snippet],
   '/v1/status-pages/{statusPageId}': ({ ids }) => [ids.page],
   '/v1/status-pages/{statusPageId}/summary': ({ ids }) => [ids.page],
-  '/v1/status-pages/{statusPageId}/fetch-pictures': ({ ids }) => [ids.page],
+  '/v1/status-pages/{statusPageId}/subscribers': ({ ids }) => [ids.page],
+  '/v1/status-pages/{statusPageId}/subscribers/{subscriberId}': ({ ids }) => [
+    ids.page,
+    ids.subscriber,
+  ],
   '/v1/status-pages/services/{serviceId}': ({ ids }) => [ids.service],
   '/v1/status-pages/incidents/{incidentId}': ({ ids }) => [ids.pageIncident],
   '/v1/status-pages/incidents/{incidentId}/incident-updates': ({ ids }) => [ids.pageIncident],

@@ -12,6 +12,10 @@ export interface RequestedPage {
 }
 
 declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The token in the path gives access, also to a private page: the route checks it. */
+    statusPageByToken?: true;
+  }
   interface FastifyRequest {
     /** Null outside of the site of status pages. */
     statusPage: RequestedPage | null;

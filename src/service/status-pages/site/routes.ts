@@ -1,11 +1,15 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { tooManyRequests } from '../../errors.ts';
 import type { Site } from '../../http/access/site.ts';
+import {
+  type SubscriptionPagesParts,
+  subscriptionPagesRoutes,
+} from '../subscriptions/pages.routes.tsx';
 import { notFoundDocument, pageRoutes } from './page.routes.tsx';
 import { decorateRequests, type RequestedPage } from './requested-page.ts';
 import type { StatusSite } from './site.ts';
 
-export interface StatusSiteRoutesParts {
+export interface StatusSiteRoutesParts extends SubscriptionPagesParts {
   readonly site: Site;
   readonly statusSite: StatusSite;
 }
@@ -21,6 +25,7 @@ export function statusSiteRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsy
       async (site) => {
         findPages(site, parts);
         await site.register(pageRoutes(parts));
+        await site.register(subscriptionPagesRoutes(parts));
       },
       { prefix: '/status/:url' },
     );
@@ -35,7 +40,8 @@ function findPages(app: FastifyInstance, { site, statusSite }: StatusSiteRoutesP
   async function found(request: FastifyRequest): Promise<RequestedPage | null> {
     const { url = '' } = request.params as { readonly url?: string };
     const known = await pages.find(url);
-    if (known === null || known.page.fields.isPrivate) return null;
+    const { statusPageByToken = false } = request.routeOptions.config;
+    if (known === null || (known.page.fields.isPrivate && !statusPageByToken)) return null;
     const own = domains.isOwn(request, url);
     const origin = `${site.isHttps(request) ? 'https' : 'http'}://${request.host}`;
     return {

@@ -28,6 +28,10 @@ const BY_COOKIE = 'asked with a cookie, which the clients of the scenarios do no
 const BY_OPERATOR_LINK = "asked for a link of the operator's command alone";
 const FOR_THE_FIRST_USER = 'asked until there is a user, by one transaction';
 
+const BY_READERS =
+  'asked by readers of a status page, whose forms are not requests of an account: they send them again';
+const TO_SUBSCRIBERS = 'asked for subscribers of a status page, whom no scenario has';
+
 /** Called in the first run of a scenario and in no later one: it makes what then exists. */
 const ONCE: ReadonlySet<string> = new Set(['query results/partitions.sql.ts ensure']);
 
@@ -90,10 +94,24 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'idempotency/sql.ts deleteRequest': WITH_KEY,
   'idempotency/sql.ts findRequest': WITH_KEY,
   'idempotency/sql.ts insertRequest': WITH_KEY,
-  'status-pages/pictures/pictures.sql.ts expirePictures': 'asked to fetch unchanged pictures again',
-  'status-pages/pictures/pictures.sql.ts findPicture': 'asked by readers of a page',
-  'status-pages/pictures/pictures.sql.ts savePictureProblem':
-    'asked where a picture cannot be fetched',
+  'status-pages/subscriptions/sql.ts changeServicesOf': BY_READERS,
+  'status-pages/subscriptions/sql.ts confirmSubscriber': BY_READERS,
+  'status-pages/subscriptions/sql.ts deleteSubscriberByToken': BY_READERS,
+  'status-pages/subscriptions/sql.ts findSubscriberByAddress': BY_READERS,
+  'status-pages/subscriptions/sql.ts findSubscriberByToken': BY_READERS,
+  'status-pages/subscriptions/sql.ts insertSubscriber': BY_READERS,
+  'status-pages/subscriptions/sql.ts lockSubscribersOfPage': BY_READERS,
+  'status-pages/subscriptions/sql.ts renewUnconfirmed': BY_READERS,
+  'status-pages/subscriptions/throttle.sql.ts countRequest': BY_READERS,
+  'status-pages/subscriptions/deliveries.sql.ts insertConfirmation': BY_READERS,
+  'status-pages/subscriptions/sql.ts deleteSubscriber': TO_SUBSCRIBERS,
+  'status-pages/subscriptions/sql.ts recordArrival': TO_SUBSCRIBERS,
+  'status-pages/subscriptions/sql.ts recordFailure': TO_SUBSCRIBERS,
+  'status-pages/subscriptions/deliveries.sql.ts failWaitingMessages': TO_SUBSCRIBERS,
+  'status-pages/subscriptions/deliveries.sql.ts recordMessage': TO_SUBSCRIBERS,
+  'status-pages/subscriptions/announcements.sql.ts advanceAnnouncement': TO_SUBSCRIBERS,
+  'status-pages/subscriptions/announcements.sql.ts insertDeliveriesOf': TO_SUBSCRIBERS,
+  'status-pages/subscriptions/announcements.sql.ts readAnnouncedUpdate': TO_SUBSCRIBERS,
   'results/statuses/outdated-states.sql.ts readLatestStates':
     'asked only where a statement takes longer than its limit',
   'results/intake/write-probe.sql.ts probeDatabaseDisk':

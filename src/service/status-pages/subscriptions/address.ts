@@ -1,0 +1,78 @@
+import type { SecretBox } from '../../../runtime/secret-box.ts';
+import { emailOf } from '../../users/email.ts';
+import type { StoredSubscriber, SubscriberKind } from './sql.ts';
+
+const MAX_URL_CHARS = 2048;
+/** Below this, other protocols than HTTP have their ports. */
+const FIRST_FREE_PORT = 1024;
+const HTTP_PORTS = ['', '80', '443'];
+
+/** The encrypted part of a subscriber. */
+export interface SubscriberSecrets {
+  /** An email address, or the URL of a webhook. */
+  readonly address: string;
+  /** Names the subscriber in the links of messages. */
+  readonly token: string;
+  /** Signs the messages of a webhook; null for email. */
+  readonly signingKey: string | null;
+}
+
+export function sealSubscriber(
+  box: SecretBox,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+  secrets: SubscriberSecrets,
+): Buffer {
+  return box.seal(JSON.stringify(secrets), placeOf(accountId, id));
+}
+
+/** @throws VedetteError where no key decrypts it */
+export function openSubscriber(
+  box: SecretBox,
+  accountId: string,
+  { id, sealed }: Pick<StoredSubscriber, 'id' | 'sealed'>,
+): SubscriberSecrets {
+  return JSON.parse(box.open(sealed, placeOf(accountId, id)));
+}
+
+function placeOf(accountId: string, id: string): readonly string[] {
+  return ['status_page_subscribers', accountId, id];
+}
+
+/** By which a subscriber of a page is found: one for each key. */
+export function addressDigests(
+  box: SecretBox,
+  kind: SubscriberKind,
+  address: string,
+): readonly [Buffer, ...(readonly Buffer[])] {
+  return box.digests(JSON.stringify([kind, address]), 'subscriber address');
+}
+
+/**
+ * The URL of a webhook as it is stored.
+ *
+ * @returns null where it cannot be one
+ */
+export function webhookUrlOf(text: string): string | null {
+  const given = text.trim();
+  if (given.length > MAX_URL_CHARS || !/^https?:\/\//i.test(given) || !URL.canParse(given)) {
+    return null;
+  }
+  const url = new URL(given);
+  if (url.username !== '' || url.password !== '') return null;
+  if (!HTTP_PORTS.includes(url.port) && Number(url.port) < FIRST_FREE_PORT) return null;
+  url.hash = '';
+  return url.href;
+}
+
+/** What is counted: the mailbox without the tag of RFC 5233, or the host of the URL. */
+export function throttleAddressOf(kind: SubscriberKind, address: string): string {
+  if (kind === 'webhook') return new URL(address).hostname;
+  return emailOf(address).replace(/\+[^@]*@/, '@');
+}
+
+/** Enough to recognise an address that one knows. */
+export function maskedAddress(kind: SubscriberKind, address: string): string {
+  if (kind === 'webhook') return `${new URL(address).origin}/…`;
+  const at = address.lastIndexOf('@');
+  return `${address.slice(0, 1)}…${address.slice(at)}`;
+}

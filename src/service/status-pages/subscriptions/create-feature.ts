@@ -1,0 +1,66 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
+import { type DeliveryConfig, NO_DELIVERY } from '../../alerts/delivery/delivery-config.ts';
+import type { Store } from '../../database/store.ts';
+import { SubscriptionCounters, type SubscriptionCounts } from './counts.ts';
+import { createMessageSender } from './message-sender.ts';
+import { runMessageWorker } from './message-worker.ts';
+import { publicAddresses } from './public-addresses.ts';
+import { createSubscribers, type Subscribers } from './subscribers.ts';
+import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
+
+export interface SubscriptionFeatureParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly secrets: SecretBox | null;
+  /** Whole days, of the messages. */
+  readonly retentionDays: number;
+  /** undefined: no mail. */
+  readonly delivery: DeliveryConfig | undefined;
+  readonly publicUrl: string | null;
+  /** Which addresses webhooks may have. undefined: public ones that DELIVERY_DENY does not deny. */
+  readonly webhookGuard: AddressGuard | undefined;
+}
+
+export interface SubscriptionFeatures {
+  readonly subscriptions: Subscriptions;
+  readonly subscribers: Subscribers;
+  /** Each runs until the signal aborts: messages of each kind, retention. */
+  readonly subscriptionKeepers: readonly ((signal: AbortSignal) => Promise<void>)[];
+  subscriptionCounts(): SubscriptionCounts;
+}
+
+export function createSubscriptionFeatures({
+  delivery = NO_DELIVERY,
+  webhookGuard,
+  ...parts
+}: SubscriptionFeatureParts): SubscriptionFeatures {
+  const { secrets } = parts;
+  const counters = new SubscriptionCounters();
+  const guard = webhookGuard ?? publicAddresses(delivery.deny);
+  const sender =
+    secrets === null
+      ? null
+      : createMessageSender({ ...parts, secrets, smtp: delivery.smtp, guard });
+  const subscriptions = createSubscriptions({ ...parts, sender, counters });
+  const send = async (signal: AbortSignal): Promise<void> => {
+    if (sender === null) return;
+    const worker = { ...parts, sender, counters };
+    await Promise.all([
+      runMessageWorker(worker, 'email', signal),
+      runMessageWorker(worker, 'webhook', signal),
+    ]);
+    await sender.close();
+  };
+  return {
+    subscriptions,
+    subscribers: createSubscribers(parts),
+    subscriptionKeepers: [send, subscriptions.maintain],
+    subscriptionCounts: () => counters.read(),
+  };
+}

@@ -1,0 +1,58 @@
+import { cutText } from '../../../runtime/text/cut-text.ts';
+import type { SendOutcome } from '../../alerts/delivery/outcome.ts';
+import type { MessageOutcome } from './deliveries.sql.ts';
+
+/** What a message did, for the metrics. */
+export const MESSAGE_RESULTS = ['sent', 'failed', 'bounced', 'withdrawn'] as const;
+export type MessageResult = (typeof MESSAGE_RESULTS)[number];
+
+/** What became of one attempt. */
+export interface Attempted {
+  readonly sent: SendOutcome;
+  /** The address refused the message for good: it rests. */
+  readonly isBounce: boolean;
+  /** A webhook wants no further messages (410). */
+  readonly isGone: boolean;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+/** After each failure. Mail servers that delay unknown senders accept the mail minutes later. */
+const RETRY_AFTER_MS = [
+  20 * SECOND_MS,
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  60 * MINUTE_MS,
+  180 * MINUTE_MS,
+];
+const MAX_ERROR_BYTES = 500;
+
+/**
+ * What to store of an attempt.
+ *
+ * @param attempt counts from 1
+ * @param wasCut the service stopped during the attempt: another process retries at once
+ */
+export function outcomeOfMessage(
+  { sent, isBounce, isGone }: Attempted,
+  {
+    attempt,
+    wasCut,
+    atMs,
+  }: { readonly attempt: number; readonly wasCut: boolean; readonly atMs: number },
+): MessageOutcome {
+  const { status } = sent;
+  if (sent.ok) return { state: 'sent', dueAtMs: null, status, error: null };
+  if (wasCut) {
+    const error = 'the service stopped while it was being sent';
+    return { state: 'waiting', dueAtMs: atMs, status: null, error };
+  }
+  const error = cutText(sent.error, MAX_ERROR_BYTES);
+  const afterMs = RETRY_AFTER_MS[attempt - 1];
+  if (sent.isFinal || isBounce || isGone || afterMs === undefined) {
+    return { state: 'failed', dueAtMs: null, status, error };
+  }
+  const dueAtMs = atMs + Math.max(afterMs, sent.retryAfterMs ?? 0);
+  return { state: 'waiting', dueAtMs, status, error };
+}

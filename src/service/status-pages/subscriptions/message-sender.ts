@@ -1,0 +1,172 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
+import type { Smtp } from '../../alerts/delivery/delivery-config.ts';
+import { notSent } from '../../alerts/delivery/outcome.ts';
+import { SEND_LIMIT_MS } from '../../alerts/delivery/sender.ts';
+import { createMailer, type SendMail } from '../../alerts/senders/email.ts';
+import { createOutgoingHttp } from '../../alerts/senders/outgoing-http.ts';
+import { signedHeaders } from '../../alerts/senders/webhook.ts';
+import { openSubscriber, type SubscriberSecrets } from './address.ts';
+import type { AnnouncedUpdate } from './announcements.sql.ts';
+import type { ClaimedMessage } from './deliveries.sql.ts';
+import type { Attempted } from './message-outcome.ts';
+import {
+  alreadySubscribedMail,
+  challengePayload,
+  confirmationMail,
+  type MessagePage,
+  updateMail,
+  updatePayload,
+} from './messages.ts';
+
+const GONE = 410;
+
+/** Sends single messages to subscribers. */
+export interface MessageSender {
+  readonly sendsMail: boolean;
+  /**
+   * Never rejects; resolves within `SEND_LIMIT_MS`.
+   *
+   * @param update null for the mail by which the address is confirmed
+   */
+  send(
+    message: ClaimedMessage,
+    update: AnnouncedUpdate | null,
+    signal: AbortSignal,
+  ): Promise<Attempted>;
+  /**
+   * Asks a webhook whether it wants messages.
+   *
+   * @returns whether it answered with the challenge
+   */
+  challenge(
+    page: Pick<MessagePage, 'name' | 'base'>,
+    url: string,
+    challenge: string,
+    signal: AbortSignal,
+  ): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface MessageSenderParts {
+  readonly clock: Clock;
+  readonly secrets: SecretBox;
+  readonly smtp: Smtp | null;
+  /** Which addresses webhooks may have. */
+  readonly guard: AddressGuard;
+  readonly publicUrl: string | null;
+}
+
+export function createMessageSender(parts: MessageSenderParts): MessageSender {
+  const { clock, secrets, smtp, guard, publicUrl } = parts;
+  const http = createOutgoingHttp(guard, 'subscribers have public addresses');
+  const sendMail: SendMail | null = smtp === null ? null : createMailer(smtp);
+
+  async function withLimit<T>(
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const limit = new AbortController();
+    const cancel = clock.after(SEND_LIMIT_MS, () => limit.abort());
+    try {
+      return await work(AbortSignal.any([signal, limit.signal]));
+    } finally {
+      cancel();
+    }
+  }
+
+  async function mailTo(
+    { address }: SubscriberSecrets,
+    { id, isConfirmed }: ClaimedMessage,
+    page: MessagePage,
+    update: AnnouncedUpdate | null,
+    signal: AbortSignal,
+  ): Promise<Attempted> {
+    if (sendMail === null) {
+      const sent = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
+      return { sent, isBounce: false, isGone: false };
+    }
+    const ask = isConfirmed ? alreadySubscribedMail : confirmationMail;
+    const content = update === null ? ask(page) : updateMail(page, update);
+    const sent = await sendMail({ deliveryId: id, to: address, ...content }, signal);
+    return { sent, isBounce: sent.refusesAddress, isGone: false };
+  }
+
+  async function post(
+    { address, signingKey }: SubscriberSecrets,
+    { id }: ClaimedMessage,
+    page: MessagePage,
+    update: AnnouncedUpdate,
+    signal: AbortSignal,
+  ): Promise<Attempted> {
+    const body = updatePayload(page, update, id);
+    const atMs = clock.wallMs();
+    const headers = {
+      'content-type': 'application/json',
+      ...signedHeaders({ deliveryId: id, body, secret: signingKey, atMs }),
+    };
+    const url = new URL(address);
+    const sent = await http.send({ method: 'POST', url, headers, body, isGuarded: true }, signal);
+    return { sent, isBounce: false, isGone: sent.status === GONE };
+  }
+
+  return {
+    sendsMail: sendMail !== null,
+
+    async send(message, update, signal) {
+      const { accountId, subscriberId: id, sealed, pageName } = message;
+      try {
+        const subscriber = openSubscriber(secrets, accountId, { id, sealed });
+        const base = baseOfMessage(message, publicUrl);
+        const page = { name: pageName, base, token: subscriber.token };
+        return await withLimit(signal, (ended) =>
+          message.kind === 'webhook' && update !== null
+            ? post(subscriber, message, page, update, ended)
+            : mailTo(subscriber, message, page, update, ended),
+        );
+      } catch (thrown) {
+        const sent = notSent(`the message could not be made: ${messageOf(thrown)}`);
+        return { sent, isBounce: false, isGone: false };
+      }
+    },
+
+    challenge: (page, address, challenge, signal) =>
+      withLimit(signal, async (ended) => {
+        const sent = await http.send(
+          {
+            method: 'POST',
+            url: new URL(address),
+            headers: { 'content-type': 'application/json' },
+            body: challengePayload(page, challenge),
+            isGuarded: true,
+          },
+          ended,
+        );
+        return sent.ok && sent.answer !== null && isEcho(sent.answer, challenge);
+      }),
+
+    close: () => http.close(),
+  };
+}
+
+/** The challenge as text, or as the field of a JSON object. */
+function isEcho(answer: string, challenge: string): boolean {
+  if (answer.trim() === challenge) return true;
+  try {
+    return Object(JSON.parse(answer)).challenge === challenge;
+  } catch {
+    return false;
+  }
+}
+
+/** The base of links now: the page may have moved since somebody subscribed. */
+export function baseOfMessage(
+  { base, pageUrl, customDomain }: Pick<ClaimedMessage, 'base' | 'pageUrl' | 'customDomain'>,
+  publicUrl: string | null,
+): string {
+  if (customDomain !== null && new URL(base).hostname === customDomain) return base;
+  if (publicUrl !== null) return `${publicUrl.replace(/\/+$/, '')}/status/${pageUrl}`;
+  return base.replace(/\/status\/[^/]+$/, `/status/${pageUrl}`);
+}

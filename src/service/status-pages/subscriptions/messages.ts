@@ -1,0 +1,187 @@
+import type { IncidentStatus } from '../../../model/status-page/incident.ts';
+import { forHtml } from '../../alerts/senders/escape.ts';
+import { onOneLine, shortened } from '../../alerts/senders/headline.ts';
+import type { AnnouncedUpdate } from './announcements.sql.ts';
+
+const MAX_SUBJECT_BYTES = 300;
+const MAX_NAMED_SERVICES = 20;
+
+const STATUS_WORDS: Readonly<Record<IncidentStatus, string>> = {
+  INVESTIGATING: 'Investigating',
+  IDENTIFIED: 'Identified',
+  MONITORING: 'Monitoring',
+  RESOLVED: 'Resolved',
+};
+
+/** The page of a message, and the links to it. */
+export interface MessagePage {
+  readonly name: string;
+  /** The base of links, without a slash at its end. */
+  readonly base: string;
+  /** Names the subscriber. */
+  readonly token: string;
+}
+
+interface MailContent {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The page where a subscription is confirmed, changed and ended. */
+export function subscriptionUrl({ base, token }: Pick<MessagePage, 'base' | 'token'>): string {
+  return `${base}/subscriptions/${token}`;
+}
+
+/** A POST to it ends the subscription, without anything else (RFC 8058). */
+export function unsubscribeUrl(page: Pick<MessagePage, 'base' | 'token'>): string {
+  return `${subscriptionUrl(page)}/unsubscribe`;
+}
+
+export function confirmationMail(page: MessagePage): MailContent {
+  const name = onOneLine(page.name);
+  return mail(page, {
+    subject: `Confirm your subscription to ${name}`,
+    paragraphs: [
+      `Somebody asked to be told by email of incidents on ${name}. If it was you, open this link within a day and confirm:`,
+    ],
+    link: { text: 'Confirm the subscription', url: subscriptionUrl(page) },
+    last: 'If it was not you, ignore this mail: the address gets nothing else.',
+  });
+}
+
+export function alreadySubscribedMail(page: MessagePage): MailContent {
+  const name = onOneLine(page.name);
+  return mail(page, {
+    subject: `You are subscribed to ${name}`,
+    paragraphs: [
+      `Somebody asked to be told by email of incidents on ${name}. This address is subscribed already. Choose services, or unsubscribe:`,
+    ],
+    link: { text: 'Change the subscription', url: subscriptionUrl(page) },
+    last: 'If it was not you, ignore this mail: nothing has changed.',
+  });
+}
+
+export function updateMail(page: MessagePage, update: AnnouncedUpdate): MailContent {
+  const status = statusWord(update.status);
+  return mail(page, {
+    subject: `[${onOneLine(page.name)}] ${status}: ${onOneLine(update.incidentName)}`,
+    heading: onOneLine(update.incidentName),
+    facts: [
+      ['Status', status],
+      ['Services', servicesText(update)],
+      ['Time', `${timeOf(update).toISOString().slice(0, 16).replace('T', ' ')} UTC`],
+    ],
+    paragraphs: update.description.split(/\r?\n/).filter((line) => line.trim() !== ''),
+    link: { text: 'Read more', url: incidentUrl(page, update) },
+    last: `You get this mail because you subscribed to ${onOneLine(page.name)}.`,
+  });
+}
+
+/** The JSON that a webhook gets. */
+export function updatePayload(
+  page: MessagePage,
+  update: AnnouncedUpdate,
+  deliveryId: string,
+): string {
+  return JSON.stringify({
+    type: 'incident.update',
+    id: deliveryId,
+    page: { name: page.name, url: page.base },
+    incident: {
+      id: update.incidentId,
+      name: update.incidentName,
+      severity: update.severity,
+      status: update.status,
+      services: update.services,
+      startedAt: update.startedAt.toISOString(),
+      url: incidentUrl(page, update),
+    },
+    update: {
+      status: update.status,
+      description: update.description,
+      at: timeOf(update).toISOString(),
+    },
+    unsubscribeUrl: unsubscribeUrl(page),
+  });
+}
+
+/** The JSON by which a webhook is confirmed. */
+export function challengePayload(
+  page: Pick<MessagePage, 'name' | 'base'>,
+  challenge: string,
+): string {
+  const { name, base } = page;
+  return JSON.stringify({ type: 'subscription.challenge', challenge, page: { name, url: base } });
+}
+
+function statusWord(status: string): string {
+  return STATUS_WORDS[status as IncidentStatus] ?? status;
+}
+
+function timeOf({ publicAt, createdAt }: AnnouncedUpdate): Date {
+  return publicAt ?? createdAt;
+}
+
+function incidentUrl({ base }: MessagePage, { incidentId }: AnnouncedUpdate): string {
+  return `${base}/incidents/${incidentId}`;
+}
+
+function servicesText({ services }: AnnouncedUpdate): string {
+  const shown = services.slice(0, MAX_NAMED_SERVICES).map(({ name }) => onOneLine(name));
+  const more = services.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/** No text becomes a header: the subject is one line, whatever the names. */
+function mail(
+  page: MessagePage,
+  {
+    subject,
+    heading = subject,
+    facts = [],
+    paragraphs,
+    link,
+    last,
+  }: {
+    readonly subject: string;
+    readonly heading?: string;
+    readonly facts?: readonly (readonly [string, string])[];
+    readonly paragraphs: readonly string[];
+    readonly link: { readonly text: string; readonly url: string };
+    readonly last: string;
+  },
+): MailContent {
+  const leave = unsubscribeUrl(page);
+  const manage = subscriptionUrl(page);
+  const rows = facts.map(
+    ([label, value]) =>
+      `<tr><th align="left">${forHtml(label)}</th><td>${forHtml(value)}</td></tr>`,
+  );
+  return {
+    subject: shortened(subject, MAX_SUBJECT_BYTES),
+    text: [
+      heading,
+      '',
+      ...facts.map(([label, value]) => `${label}: ${value}`),
+      ...(facts.length > 0 ? [''] : []),
+      ...paragraphs.flatMap((text) => [text, '']),
+      link.url,
+      '',
+      '-- ',
+      last,
+      `Change the subscription: ${manage}`,
+      `Unsubscribe: ${leave}`,
+      '',
+    ].join('\n'),
+    html: `<!doctype html><html><body style="font-family:sans-serif;line-height:1.5"><h2>${forHtml(heading)}</h2>${
+      rows.length === 0 ? '' : `<table cellpadding="4">${rows.join('')}</table>`
+    }${paragraphs.map((text) => `<p>${forHtml(text)}</p>`).join('')}<p><a href="${forHtml(link.url)}">${forHtml(link.text)}</a></p><hr><p><small>${forHtml(last)} <a href="${forHtml(manage)}">Change the subscription</a> · <a href="${forHtml(leave)}">Unsubscribe</a></small></p></body></html>`,
+    headers: {
+      'List-Unsubscribe': `<${leave}>`,
+      // RFC 8058 3.1.
+      'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+    },
+  };
+}
