@@ -33,7 +33,7 @@ const response = z
       .describe('The ids of the services whose incidents are sent; null for all of the page.'),
     bounces: z.number().describe('Messages in a row that the address refused.'),
     confirmed_at: z.iso.datetime().nullable(),
-    restedUntil: z.iso.datetime().nullable(),
+    rested_until: z.iso.datetime().nullable(),
     created_at: z.iso.datetime(),
   })
   .meta({ title: 'StatusPageSubscriber' });
@@ -108,7 +108,7 @@ function presentSubscriber(subscriber: ShownSubscriber): z.output<typeof respons
     services: subscriber.serviceIds === null ? null : [...subscriber.serviceIds],
     bounces: subscriber.bounces,
     confirmed_at: subscriber.confirmedAt?.toISOString() ?? null,
-    restedUntil: subscriber.restedUntil?.toISOString() ?? null,
+    rested_until: subscriber.restedUntil?.toISOString() ?? null,
     created_at: subscriber.createdAt.toISOString(),
   };
 }

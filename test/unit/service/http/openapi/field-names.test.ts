@@ -5,6 +5,7 @@ import { serviceDocument } from '../../../../support/openapi/service-document.ts
 const TIMES: Readonly<Record<string, string>> = {
   alertedAt: 'when an alert was given',
   at: 'when an event, error or change happened',
+  confirmed_at: 'when a subscriber confirmed the address',
   created_at: 'when the resource was created',
   date: 'the day of a value of a series',
   endsAt: 'when a planned window or a session ends',
@@ -29,6 +30,7 @@ const TIMES: Readonly<Record<string, string>> = {
   publicIncidentUpdateDate: 'the time that an update of an incident shows',
   received_at: 'when the service received a report',
   repeatEndsAt: 'when a window repeats no more',
+  rested_until: 'when a subscriber gets messages again',
   revoked_at: 'when a key was revoked',
   silentSince: 'when the last lease of a location ended',
   since: 'since when a check is in its state',
