@@ -42,6 +42,13 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
         headings: ['Vedette', 'Start', 'A service and its agents'],
       },
       {
+        name: 'first-status-page',
+        title: 'From nothing to a status page',
+        summary: 'a status page from one file and one command',
+        document: README,
+        headings: ['From nothing to a status page'],
+      },
+      {
         name: 'commands',
         title: 'Commands',
         summary: 'every command, its flags and exit codes',

@@ -91,6 +91,32 @@ describe('vedette up', LIMIT, () => {
     expect(await again.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it('vedette up serves the status page of its file, keeps it as in the file, and deletes it with its entry', async () => {
+    const url = await okTarget();
+    const fixture = upFixture(daily('shop', url));
+    const page = { id: 'main', name: 'Shop status', url: 'shop', cards: [] as object[] };
+    const write = (more: object): void =>
+      fixture.writeAll({ checks: [daily('shop', url)], variables: [], ...more });
+    write({
+      statusServices: [{ id: 'web', name: 'Web shop', checkIds: ['shop'] }],
+      statusPages: [{ ...page, cards: [{ name: 'All', services: ['web'] }] }],
+    });
+    const cli = fixture.start();
+    const text = await cli.seen('stdout', /PASS {4}shop/);
+    const address =
+      / {2}Status page +(http:\/\/127\.0\.0\.1:\d+\/status\/shop)\n/.exec(text)?.[1] ?? '';
+    const shown = await fetch(address);
+    expect(shown.status).toBe(200);
+    expect(await shown.text()).toContain('Web shop');
+
+    write({ statusPages: [{ ...page, name: 'Renamed' }] });
+    await cli.seen('stderr', /has changed: 1 status service deleted, 1 status page updated\n/);
+    write({});
+    await cli.seen('stderr', /has changed: 1 status page deleted\n/);
+    cli.child.kill('SIGTERM');
+    expect(await cli.ended).toMatchObject({ code: 0 });
+  });
+
   it('vedette up records no missed slot from before its agent had the check', async () => {
     const url = await okTarget();
     // Spread over ten seconds: some slot is due while each check is being assigned.

@@ -2,6 +2,7 @@ import { namesFromOthers } from '../../agent/secrets/render-check.ts';
 import { FileProblemsError } from '../../agent/source/common/file-problem.ts';
 import type { CheckFile } from '../../agent/source/file/check-file.ts';
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
+import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
@@ -19,9 +20,7 @@ const MAX_NAMED = 20;
 export async function validateCommand(file: string, { stdout }: Terminal): Promise<number> {
   try {
     const checkFile = await loadCheckFile(file);
-    const { length } = checkFile.checks;
-    const count = countText(length, 'check');
-    stdout.write(`${harmless(file)}: ${count}, no problems\n`);
+    stdout.write(`${harmless(file)}: ${contentText(checkFile)}, no problems\n`);
     const note = fromElsewhereText(checkFile);
     if (note !== null) stdout.write(`${harmless(file)}: ${note}\n`);
     return EXIT.ok;
@@ -30,6 +29,15 @@ export async function validateCommand(file: string, { stdout }: Terminal): Promi
     for (const line of thrown.lines()) stdout.write(`${harmless(line, MAX_LINE_CHARS)}\n`);
     return EXIT.unusable;
   }
+}
+
+/** `4 checks, 1 status page`. */
+function contentText({ checks, resources }: Pick<CheckFile, 'checks' | 'resources'>): string {
+  const others = SECTIONS.flatMap((section) => {
+    const { length } = resources.sections[section];
+    return length === 0 ? [] : [countText(length, ENTRY_NOUNS[section])];
+  });
+  return [countText(checks.length, 'check'), ...others].join(', ');
 }
 
 /** null if the file itself gives a value to every name that its templates use. */

@@ -1,4 +1,5 @@
 import type { Check } from '../../model/check/check.ts';
+import type { FileEntry } from '../../model/check-file/sections.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { Palette } from '../print/colour.ts';
@@ -7,12 +8,16 @@ import { harmless } from '../print/harmless.ts';
 export interface GreetingFacts {
   readonly file: string;
   readonly checks: readonly Check[];
+  /** The status pages of the file. */
+  readonly pages: readonly FileEntry[];
   readonly serviceUrl: URL;
   readonly agentUrl: URL;
   readonly apiKey: string;
   /** The file with the key. */
   readonly stateFile: string;
 }
+
+const MAX_PAGES = 5;
 
 /** What runs, and its addresses. Ends with an empty line. */
 export function greeting(facts: GreetingFacts, palette: Palette): string {
@@ -28,6 +33,7 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
     `${new URL('/health', url).href}  ${new URL('/metrics', url).href}`;
   return [
     palette.strong(`Vedette ${VERSION} runs ${count} of ${harmless(facts.file)}${rest}.`),
+    ...pageRows(facts, row),
     row('API', `${serviceUrl.href}  (its key is in ${harmless(stateFile)})`),
     row('Handbook', new URL('/docs', serviceUrl).href),
     row('Results', `curl -H 'Authorization: Bearer ${apiKey}' ${results.href}`),
@@ -41,4 +47,18 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
     '',
     '',
   ].join('\n');
+}
+
+function pageRows(
+  { pages, serviceUrl }: Pick<GreetingFacts, 'pages' | 'serviceUrl'>,
+  row: (what: string, where: string) => string,
+): readonly string[] {
+  const shown = pages.slice(0, MAX_PAGES).map(({ fields }) => {
+    const { href } = new URL(`/status/${encodeURIComponent(String(fields.url))}`, serviceUrl);
+    return row('Status page', `${href}${fields.isPrivate === true ? '  (private)' : ''}`);
+  });
+  const more = pages.length - MAX_PAGES;
+  return more <= 0
+    ? shown
+    : [...shown, row('', `and ${countText(more, 'more page', 'more pages')}`)];
 }

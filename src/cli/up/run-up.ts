@@ -2,6 +2,7 @@ import type { LineKind } from '../../agent/output/line-queue.ts';
 import type { CheckSet } from '../../agent/source/check-source.ts';
 import { createFileSource } from '../../agent/source/file/file-source.ts';
 import type { Check } from '../../model/check/check.ts';
+import { NO_RESOURCES } from '../../model/check-file/sections.ts';
 import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { StopSignals } from '../../runtime/lifecycle.ts';
@@ -147,8 +148,9 @@ async function start(
     const applied = applier.apply(first, stopping);
     const [healthPort] = await processes.orFailed(Promise.all([listening, applied]));
     const agentUrl = urlOf('127.0.0.1', healthPort);
-    const { checks } = first;
-    const facts = { file, checks, serviceUrl, agentUrl, apiKey, stateFile: folders.state };
+    const { checks, resources = NO_RESOURCES } = first;
+    const pages = resources.sections.statusPages;
+    const facts = { file, checks, pages, serviceUrl, agentUrl, apiKey, stateFile: folders.state };
     const palette = paletteFor(wantsColour(stdout, env));
     return { applier, client, greeting: greeting(facts, palette) };
   } catch (thrown) {

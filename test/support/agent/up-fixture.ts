@@ -13,8 +13,12 @@ export interface UpFixture {
   readonly file: string;
   readonly data: string;
   write(...checks: readonly object[]): void;
-  /** Like `write`, with variables. */
-  writeAll(content: { readonly checks: readonly object[]; readonly variables: object[] }): void;
+  /** Like `write`, with variables and other sections. */
+  writeAll(content: {
+    readonly checks: readonly object[];
+    readonly variables: object[];
+    readonly [section: string]: readonly object[];
+  }): void;
   /** Creates the service's database, which is most of the time of a first start. */
   makeDatabase(): void;
   /** @param stdout as of startCli */

@@ -180,7 +180,9 @@ describe('vedette validate', () => {
   it('finds no problems in the sample', async () => {
     const { code, stdout, stderr } = await run(['validate', 'vedette.yaml']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^vedette\.yaml: \d+ checks, no problems\n$/);
+    expect(stdout).toMatch(
+      /^vedette\.yaml: \d+ checks, 2 status services, 1 status page, no problems\n$/,
+    );
   });
 
   it('lists every problem with line and column, and cannot be made to steer the terminal', async () => {
