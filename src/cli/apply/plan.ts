@@ -9,6 +9,7 @@ import { allPages } from './locations.ts';
 import { type KnownCheck, knownCheckOf } from './normal-form.ts';
 import { knownWithEntryIds, withReferences } from './resources/references.ts';
 import {
+  channelsWithSameSecrets,
   type KnownResources,
   planResources,
   type ResourcePlan,
@@ -69,7 +70,7 @@ export async function makePlan(
     unlistedResources,
     written = NOTHING_WRITTEN,
   }: PlanRequest,
-  client: Pick<ApiClient, 'get'>,
+  client: Pick<ApiClient, 'get' | 'send'>,
   signal: AbortSignal,
 ): Promise<ApplyPlan> {
   const knownChecks = await allPages(client, '/v1/checks', readChecks, signal);
@@ -78,7 +79,8 @@ export async function makePlan(
   const isUsed =
     unlistedResources !== 'keep' || SECTIONS.some((one) => resources.sections[one].length > 0);
   const knownResources = isUsed ? await readKnownResources(client, signal) : NONE_KNOWN;
-  const planned = planResources(resources, knownResources, unlistedResources);
+  const same = await channelsWithSameSecrets(resources, knownResources, client, signal);
+  const planned = planResources(resources, knownResources, unlistedResources, same);
   const known = knownWithEntryIds(withWrittenChecks(knownChecks, written), planned.ids);
   return {
     ...planChanges(withReferences(checks, resources.references), known, unlistedActionOf),

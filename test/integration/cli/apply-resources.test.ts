@@ -1,5 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { loadCheckFile } from '../../../src/agent/source/file/load-check-file.ts';
+import { makePlan } from '../../../src/cli/apply/plan.ts';
+import { nothingDone, writePlan } from '../../../src/cli/apply/write-plan.ts';
+import { ApiClient } from '../../../src/cli/service-api/api-client.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { runHere } from '../../support/agent/cli.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { locationWithAgent } from '../../support/service/live-agent.ts';
@@ -253,5 +258,88 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect((await runHere(['apply', file.path], env)).stdout).toContain(
       '300 status services unchanged',
     );
+  });
+
+  it('writes the secrets of a webhook only where they differ from those of the service', async () => {
+    const hook = (webhookSecret: string, token: string) => ({
+      checks: [{ id: 'home', ...TCP }],
+      alertChannels: [
+        {
+          id: 'hook',
+          type: 'WEBHOOK',
+          config: {
+            name: 'Hook',
+            url: 'https://hooks.example/a',
+            headers: [{ key: 'x-token', value: token, locked: true }],
+            webhookSecret,
+          },
+        },
+      ],
+    });
+    const file = checkFile(hook('first-key', 'first-token'));
+    expect((await runHere(['apply', file.path], env)).code).toBe(0);
+    const same = await runHere(['apply', file.path], env);
+    expect(same.stdout).toMatch(/^nothing to change\n {2}1 alert channel unchanged\n/);
+
+    file.write(hook('other-key', 'first-token'));
+    const changed = await runHere(['apply', file.path], env);
+    expect(changed.stdout).toContain('1 alert channel written again\n');
+    expect(changed.stdout + changed.stderr).not.toMatch(/first-|other-/);
+    expect((await runHere(['apply', file.path], env)).stdout).toMatch(/^nothing to change\n/);
+
+    const { mine } = service();
+    const [{ id, config }] = (await mine.get('/v1/alert-channels')).json;
+    const { hasWebhookSecret: _, ...rest } = config;
+    await mine.patch(`/v1/alert-channels/${id}`, { config: { ...rest, webhookSecret: 'by-hand' } });
+    const drifted = await runHere(['apply', file.path, '--dry-run'], env);
+    expect(drifted.stdout).toContain('~ update alert channel hook\n');
+  });
+
+  it('does not overwrite what somebody else changed after the plan was made', async () => {
+    const { mine } = service();
+    const content = whole();
+    const file = checkFile(content);
+    await runHere(['apply', file.path], env);
+    const [page] = (await mine.get('/v1/status-pages')).json;
+    const checkFileOf = await loadCheckFile(file.path);
+    const client = new ApiClient({
+      serviceUrl: new URL(String(env.SERVICE_URL)),
+      apiKey: String(env.API_KEY),
+      clock: systemClock,
+      onWait: () => {},
+    });
+    onTestFinished(() => client.close());
+    const { signal } = new AbortController();
+    const sections = {
+      ...checkFileOf.resources.sections,
+      statusPages: checkFileOf.resources.sections.statusPages.map((one) => ({
+        ...one,
+        fields: { ...one.fields, description: 'From the file' },
+      })),
+    };
+    const plan = await makePlan(
+      {
+        ...checkFileOf,
+        checks: [],
+        resources: { ...checkFileOf.resources, sections },
+        unlistedActionOf: () => 'keep',
+        unlistedResources: 'keep',
+      },
+      client,
+      signal,
+    );
+    await mine.patch(`/v1/status-pages/${page.id}`, { name: 'By hand' });
+    const done = nothingDone();
+    const refusals = await writePlan(plan, { client, signal, done });
+    expect(refusals).toMatchObject([
+      {
+        kind: 'statusPages',
+        id: 'main',
+        reasons: [expect.stringMatching(/changed at the service/)],
+      },
+    ]);
+    expect(done.resources).toEqual([]);
+    const after = (await mine.get(`/v1/status-pages/${page.id}`)).json;
+    expect(after).toMatchObject({ name: 'By hand', description: null });
   });
 });

@@ -32,6 +32,7 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/alert-channels/{id}': ({ ids }) => [ids.webhook],
   // No webhook, so that no request leaves the machine.
   '/v1/alert-channels/{id}/test': ({ ids }) => [ids.channel],
+  '/v1/alert-channels/{id}/compare': ({ ids }) => [ids.webhook],
   '/v1/alert-channels/{id}/deliveries': ({ ids }) => [ids.channel],
   '/v1/error-groups/{id}': ({ ids }) => [ids.errorGroup],
   '/v1/root-cause-analyses/{id}': ({ ids }) => [ids.analysis],

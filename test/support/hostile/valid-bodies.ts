@@ -53,6 +53,9 @@ const BODIES: Readonly<Record<string, Make>> = {
       queryParameters: [{ key: 'a', value: 'a' }],
     },
   }),
+  '/v1/alert-channels/:id/compare': () => ({
+    config: { name: 'A hook', url: 'http://a.test/' },
+  }),
   '/v1/maintenance-windows': () => ({
     name: 'A window',
     startsAt: '2100-01-01T00:00:00Z',

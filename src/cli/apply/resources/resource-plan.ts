@@ -81,11 +81,16 @@ function readList(section: Section, json: unknown): readonly KnownResource[] {
   throw new VedetteError('environment', 'SERVICE_FAILED', message);
 }
 
-/** The steps that make the resources of the account match those of the file. */
+/**
+ * The steps that make the resources of the account match those of the file.
+ *
+ * @param sameChannels the channels of `channelsWithSameSecrets`
+ */
 export function planResources(
   { sections }: FileResources,
   known: KnownResources,
   unlisted: UnlistedAction,
+  sameChannels: ReadonlySet<string>,
 ): ResourcePlan {
   const ids = knownIds(sections, known);
   const steps: ResourceStep[] = [];
@@ -97,7 +102,7 @@ export function planResources(
     for (const entry of sections[section]) {
       const serviceId = ids.idOf(section, entry.id);
       const before = serviceId === null ? undefined : resources.get(String(serviceId));
-      const planned = planEntry(section, entry, before, ids);
+      const planned = planEntry(section, entry, before, { ids, sameChannels });
       if (planned === null) unchanged.push(section);
       else if ('reasons' in planned) refusals.push(planned);
       else steps.push(planned);
@@ -139,7 +144,7 @@ function planEntry(
   section: Section,
   entry: FileEntry,
   known: KnownResource | undefined,
-  ids: ResourceIds,
+  { ids, sameChannels }: Pick<ResourcePlan, 'ids'> & { readonly sameChannels: ReadonlySet<string> },
 ): ResourceStep | ApplyRefusal | null {
   const { id } = entry;
   const after = fieldsOfEntry(section, entry);
@@ -158,11 +163,45 @@ function planEntry(
   const wanted = leavesChannels(section, after)
     ? { ...after, alertChannelSubscriptions: before.alertChannelSubscriptions }
     : after;
-  const names = changedFields(before, wanted);
+  const isSame = section === 'alertChannels' && sameChannels.has(id);
+  const shown = isSame ? { ...before, config: after.config } : before;
+  const names = changedFields(shown, wanted);
   if (names.length === 0) return null;
   const body = Object.entries(wanted).filter(([field]) => names.includes(field));
-  return { ...update, changes: fieldChanges(before, wanted), body: Object.fromEntries(body) };
+  return { ...update, changes: fieldChanges(shown, wanted), body: Object.fromEntries(body) };
 }
+
+const secretConfig = z.looseObject({ config: z.looseObject({ hasWebhookSecret: z.boolean() }) });
+
+/**
+ * The channels of the file, by their ids, whose configuration is that of the service. Only the service
+ * can compare secrets, which it never returns.
+ *
+ * @throws VedetteError like ApiClient.send
+ */
+export async function channelsWithSameSecrets(
+  { sections }: FileResources,
+  known: KnownResources,
+  client: Pick<ApiClient, 'send'>,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  const entries = new Map(sections.alertChannels.map((entry) => [entry.id, entry]));
+  const same = new Set<string>();
+  for (const channel of known.alertChannels) {
+    const entry = entries.get(channel.logicalId ?? '');
+    // Other types have no secrets that responses leave out.
+    if (entry === undefined || !secretConfig.safeParse(channel).success) continue;
+    if (entry.fields.type !== channel.type) continue;
+    const path = `${PATHS.alertChannels}/${channel.id}/compare`;
+    const body = { config: entry.fields.config };
+    const reply = await client.send('POST', path, { body, signal, isRepeatable: true });
+    // A service of the release before cannot compare them: then they are written again.
+    if (reply.ok && compared.safeParse(reply.json).data?.same === true) same.add(entry.id);
+  }
+  return same;
+}
+
+const compared = z.looseObject({ same: z.boolean() });
 
 /** The fields of a known resource that a file sets, with the ids of the file. */
 export function comparedFields(section: Section, known: Fields, ids: ResourceIds): Fields | null {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { AlertChannel } from '../../../model/alerting/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
@@ -15,7 +16,7 @@ import { sampleNotice } from '../delivery/sample-notice.ts';
 import { sendSealed } from '../delivery/send-sealed.ts';
 import type { NoticeSender } from '../delivery/sender.ts';
 import { changedChannel, wholeChannel } from './channel-input.ts';
-import { sealedTarget } from './channel-secrets.ts';
+import { decryptTarget, sealedTarget } from './channel-secrets.ts';
 import {
   deleteChannel,
   findChannel,
@@ -66,6 +67,12 @@ export interface AlertChannels {
   ): Promise<ChannelView>;
   /** Deletes its subscriptions, its pending deliveries and its log, too. */
   remove(key: AccountKey<number>, precondition?: Precondition<ChannelView>): Promise<void>;
+  /**
+   * Whether the channel has this configuration, secrets included.
+   *
+   * @throws ServiceError 409 where no key decrypts the stored secrets
+   */
+  hasConfig(key: AccountKey<number>, config: RawBody): Promise<boolean>;
   /** Sends a sample notice at once, without a retry. The log does not contain it. */
   test(key: AccountKey<number>, signal: AbortSignal): Promise<SendOutcome>;
 }
@@ -168,6 +175,15 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       });
     },
 
+    async hasConfig(key, config) {
+      const found = await findChannel(store, key);
+      if (found === null) throw notFound('alert channel');
+      const { fields: target, sealedSecrets } = found;
+      const given = wholeChannel({ type: target.type, config });
+      const stored = decryptTarget(secrets, key, { target, sealedSecrets });
+      return isDeepStrictEqual(withSecret(given.config), withSecret(stored.config));
+    },
+
     async test({ accountId, id }, signal) {
       const found = await findChannel(store, { accountId, id });
       if (found === null) throw notFound('alert channel');
@@ -184,6 +200,11 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       return sendSealed({ sender, secrets }, delivery, signal);
     },
   };
+}
+
+/** Without a key for signatures it is null, or left out. */
+function withSecret(config: object): object {
+  return { webhookSecret: null, ...config };
 }
 
 /**

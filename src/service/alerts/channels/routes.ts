@@ -48,6 +48,17 @@ const response = z.discriminatedUnion('type', [
   ALERT_CHANNEL_SHAPES.SMS.extend(added),
 ]);
 
+const comparedConfig = z
+  .strictObject({
+    config: z
+      .record(z.string(), z.unknown())
+      .describe('The whole configuration of a channel of the type, with its secrets.'),
+  })
+  .meta({ title: 'AlertChannelComparison' });
+const compareResponse = z.strictObject({
+  same: z.boolean().describe('Whether the channel has exactly this configuration.'),
+});
+
 const testResponse = z.strictObject({
   delivered: z.boolean().describe('Whether the receiver accepted it.'),
   status: z.number().nullable().describe('The HTTP or SMTP status; null without a response.'),
@@ -105,6 +116,26 @@ export function alertChannelsRoutes({
         },
         feature: alertChannels,
         present: presentChannel,
+      }),
+    );
+
+    app.post(
+      `${PATH}/:id/compare`,
+      {
+        config: { ...WRITE, audit: { none: 'a comparison changes nothing' } },
+        schema: {
+          tags: [TAG],
+          operationId: 'compareAlertChannel',
+          summary: 'Compare a configuration with that of an alert channel, secrets included',
+          description:
+            'Responses never contain the secrets of a webhook. A client that has them learns here whether an update is needed.',
+          params: z.object({ id: channelId }),
+          body: comparedConfig,
+          response: { 200: compareResponse },
+        },
+      },
+      async (request) => ({
+        same: await alertChannels.hasConfig(keyOf(request), request.body.config),
       }),
     );
 

@@ -35,6 +35,7 @@ const WISHES = {
   sendLocationSilent: null,
   sslExpiry: false,
   sslExpiryThreshold: 30,
+  logicalId: null,
 };
 const EMAIL = { type: 'EMAIL', config: { address: 'ops@example.com' } };
 const WEBHOOK = { type: 'WEBHOOK', config: { name: 'Hook', url: 'https://example.com/hook' } };

@@ -88,6 +88,7 @@ describe.each(databases)('on %s', (kind) => {
         .filter(hasReason)
         .map(({ method, url }) => `${method} ${url}`);
       expect(without.sort()).toEqual([
+        'POST /v1/alert-channels/:id/compare',
         'POST /v1/alert-channels/:id/test',
         'POST /v1/checks/:id/run',
         'POST /v1/root-cause-analyses',

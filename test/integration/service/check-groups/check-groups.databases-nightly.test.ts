@@ -19,6 +19,7 @@ const DEFAULTS = {
   concurrency: 3,
   runtimeId: null,
   alertSettings: null,
+  logicalId: null,
   useGlobalAlertSettings: true,
 };
 

@@ -46,6 +46,7 @@ describe.each(databases)('on %s', (kind) => {
         groupId: null,
         alertChannelSubscriptions: [],
         description: null,
+        logicalId: null,
         alertChannels: { email: [], webhook: [], slack: [], sms: [] },
         created_at: new Date(clock.wallMs()).toISOString().slice(0, 10),
         updated_at: null,

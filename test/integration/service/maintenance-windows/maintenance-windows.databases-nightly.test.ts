@@ -85,6 +85,7 @@ describe.each(databases)('on %s', (kind) => {
         pauseAllChecks: false,
         silenceAlertsTags: [],
         silenceAllAlerts: false,
+        logicalId: null,
         created_at: new Date(clock.wallMs()).toISOString().slice(0, 10),
         updated_at: null,
       });

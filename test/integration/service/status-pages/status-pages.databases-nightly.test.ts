@@ -77,6 +77,7 @@ describe.each(databases)('on %s', (kind) => {
         cards: [],
         whiteLabel: false,
         isPrivate: false,
+        logicalId: null,
       });
       expect((await mine.get(`${PATH}/${created.json.id}`)).json).toEqual(created.json);
       expect((await mine.get(PATH)).json).toEqual([created.json]);
@@ -98,6 +99,7 @@ describe.each(databases)('on %s', (kind) => {
         defaultTheme: 'DARK',
         whiteLabel: true,
         isPrivate: true,
+        logicalId: 'main',
       };
       const cards = [
         { name: HOSTILE, services: [two, one] },
@@ -479,6 +481,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(created.status).toBe(201);
       expect(created.json).toEqual({
         id: expect.any(String),
+        logicalId: null,
         name: HOSTILE,
         checkIds: [],
         checkTags: [],

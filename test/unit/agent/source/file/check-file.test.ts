@@ -80,7 +80,7 @@ describe('the text of a check file', () => {
     ['[1, 2', expect.stringMatching(/^1:6: not valid YAML/)],
     [
       `checks: [${TCP}]\nsettings: []`,
-      '2:1: settings is not a known key; known here: checks, defaults, variables, clientCertificates',
+      '2:1: settings is not a known key; known here: checks, defaults, variables, clientCertificates, alertChannels, groups, heartbeats, statusServices, statusPages, maintenanceWindows',
     ],
     [`check: [${TCP}]`, '1:1: check is not a known key; did you mean checks?'],
     [`checks: [${TCP}]\n__proto__: 1`, expect.stringMatching(/^2:1: __proto__ is not a known key/)],
@@ -305,7 +305,7 @@ describe('the checks of a check file', () => {
     ],
     [
       '{ id: a, checkType: URL, groupId: nightly, request: { url: "http://h" } }',
-      'groupId of check "a" must be a number, or null, not "nightly"',
+      'groupId of check "a" must name the group by its id in this file, which has no "nightly"; define it under groups',
     ],
     [
       '{ id: a, checkType: URL, groupOrder: -1, request: { url: "http://h" } }',
