@@ -75,6 +75,7 @@ export function useRunningService(
       idempotency: features.idempotency,
       auditLog: features.auditLog,
       sessions: features.sessions.cache,
+      counts: features.counts,
       site: features.site,
       pathOf: features.statusSite.domains.pathOf,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },

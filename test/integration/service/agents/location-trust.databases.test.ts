@@ -171,7 +171,11 @@ describe.each(databases)('on %s', (kind) => {
         // The ids are those of another slot.
         { ...resultOfRun({ slot: minutesAgo(2) }), checkRunId: minutesAgo(3) },
       ];
-      expect(await codesFor(...wrong)).toEqual(['foreign_location', 'invalid', 'foreign_location']);
+      const reply = await fixture().send(fixture().berlin, { results: wrong });
+      expect(codesIn(reply)).toEqual(['foreign_location', 'invalid', 'foreign_location']);
+      // By the ids that the agent knows.
+      const ids = reply.json.rejected.map((one: { readonly id: string }) => one.id);
+      expect(new Set(ids)).toEqual(new Set(wrong.map(({ id }) => id)));
     });
 
     it('is no result of a slot that its assignment does not have (trust model AN4)', async () => {
@@ -264,6 +268,10 @@ describe.each(databases)('on %s', (kind) => {
       });
       const agents = await mine.get(`/v1/private-locations/${berlin.id}/agents`);
       expect(agents.json).toMatchObject([{ id: 'agent', clockAheadMs: 20 * 3_600_000 + 20 }]);
+      // Those of other tests, too.
+      const { text } = await running.app.ask('/metrics', { key: null });
+      const counted = /^vedette_service_records_deferred_total (\d+)$/m.exec(text)?.[1];
+      expect(Number(counted)).toBeGreaterThanOrEqual(2);
       await fixture().deliver(fixture().oslo, {
         results: [resultOfRun({ slot: NOW + 55_000, runLocation: 'oslo', hasFailures: true })],
       });
@@ -304,6 +312,18 @@ describe.each(databases)('on %s', (kind) => {
       });
       expect(await alerts()).toEqual([]);
       expect(await resultsOf('shop')).toHaveLength(7);
+    });
+
+    it('is late after two periods of its check, where those are longer than 15 minutes (trust model AN7)', async () => {
+      await fixture().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 30 });
+      const failed = (minutes: number) =>
+        resultOfRun({ slot: minutesAgo(minutes), hasFailures: true });
+      await fixture().deliver(fixture().berlin, { results: [failed(61)] });
+      expect(await statusOf('shop')).toBeNull();
+      expect(await alerts()).toEqual([]);
+      await fixture().deliver(fixture().berlin, { results: [failed(59)] });
+      expect(await statusOf('shop')).toMatchObject({ hasFailures: true });
+      expect(await alerts()).toHaveLength(1);
     });
 
     it('is a current result if the clock of its agent is known to be behind (trust model AC4)', async () => {

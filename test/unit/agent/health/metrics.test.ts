@@ -155,6 +155,21 @@ describe('the load', () => {
   });
 });
 
+describe("the difference to the service's clock", () => {
+  it('is in seconds, below 0 where the clock is behind, and has no series before an answer', async () => {
+    const metrics = createMetrics({ version: '1' });
+    const value = async () => /^vedette_clock_ahead_seconds (.*)$/m.exec(await metrics.text())?.[1];
+    const load = { running: 0, waiting: 0, maxWaiting: 0, queued: 0 };
+    let clockAheadMs: number | null = null;
+    metrics.bind(load, { checkFileUsable: null }, () => ({ ...noLink(), clockAheadMs }));
+    expect(await value()).toBeUndefined();
+    clockAheadMs = 90_500;
+    expect(await value()).toBe('90.5');
+    clockAheadMs = -1500;
+    expect(await value()).toBe('-1.5');
+  });
+});
+
 describe('the check file', () => {
   it('is 1 or 0 by whether it is usable, and has no series without a file', async () => {
     const metrics = createMetrics({ version: '1' });
