@@ -66,8 +66,11 @@ commands service and agent that are not listed here are passed on to them.
 Stop it with Ctrl-C; a second Ctrl-C does not wait for running checks.`,
   apply: `
 The variables of a file become those of the account, before its checks; that needs a key with the
-role admin. Secret values are never read back from the service, so they are written again each time.
-Variables that are not in the file are never deleted.
+role admin. Secret values of variables and checks are never read back from the service, so they are
+written again each time. Variables that are not in the file are never deleted.
+
+Channels, groups, heartbeats, status pages and windows are found by their id in the file, which the
+service keeps as logicalId. Those without one were not made by a file and are never changed.
 
 Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
 applied); 2 bad arguments, file or key, or the service cannot be reached.`,

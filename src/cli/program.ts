@@ -212,13 +212,17 @@ function createProgram(
 
   program
     .command('apply')
-    .summary('make a service match the checks and variables of a file')
+    .summary('make a service match the checks, status pages and more of a file')
     .description(
-      'Compares the checks and variables of a file with those of a service, prints the differences, and creates or updates what differs.',
+      'Compares a file with a service, prints the differences, and creates or updates what differs: checks, variables, alert channels, groups, heartbeats, status pages with their services, and maintenance windows.',
     )
     .argument('<file>', FILE, notEmpty)
     .option('--dry-run', 'only print what differs', false)
-    .option('--prune', 'also delete the checks of the service that are not in the file', false)
+    .option(
+      '--prune',
+      'also delete the checks of the service, and what else a file made, that are not in the file',
+      false,
+    )
     .option(
       '--location <slug>',
       'private location of checks that name none (needed where there are several)',

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { loadCheckFile } from '../../../src/agent/source/file/load-check-file.ts';
-import { makePlan } from '../../../src/cli/apply/plan.ts';
+import { type ApplyPlan, makePlan, type PlanRequest } from '../../../src/cli/apply/plan.ts';
 import { nothingDone, writePlan } from '../../../src/cli/apply/write-plan.ts';
 import { ApiClient } from '../../../src/cli/service-api/api-client.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { VedetteError } from '../../../src/runtime/errors.ts';
 import { runHere } from '../../support/agent/cli.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { locationWithAgent } from '../../support/service/live-agent.ts';
@@ -301,33 +302,13 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     const file = checkFile(content);
     await runHere(['apply', file.path], env);
     const [page] = (await mine.get('/v1/status-pages')).json;
-    const checkFileOf = await loadCheckFile(file.path);
-    const client = new ApiClient({
-      serviceUrl: new URL(String(env.SERVICE_URL)),
-      apiKey: String(env.API_KEY),
-      clock: systemClock,
-      onWait: () => {},
+    file.write({
+      ...content,
+      statusPages: content.statusPages.map((one) => ({ ...one, description: 'From the file' })),
     });
-    onTestFinished(() => client.close());
+    const client = clientOf(env);
     const { signal } = new AbortController();
-    const sections = {
-      ...checkFileOf.resources.sections,
-      statusPages: checkFileOf.resources.sections.statusPages.map((one) => ({
-        ...one,
-        fields: { ...one.fields, description: 'From the file' },
-      })),
-    };
-    const plan = await makePlan(
-      {
-        ...checkFileOf,
-        checks: [],
-        resources: { ...checkFileOf.resources, sections },
-        unlistedActionOf: () => 'keep',
-        unlistedResources: 'keep',
-      },
-      client,
-      signal,
-    );
+    const plan = await planOf(file.path, client);
     await mine.patch(`/v1/status-pages/${page.id}`, { name: 'By hand' });
     const done = nothingDone();
     const refusals = await writePlan(plan, { client, signal, done });
@@ -342,4 +323,52 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     const after = (await mine.get(`/v1/status-pages/${page.id}`)).json;
     expect(after).toMatchObject({ name: 'By hand', description: null });
   });
+
+  it('completes after a lost answer what it began, and makes nothing twice', async () => {
+    const { mine } = service();
+    const file = checkFile(whole());
+    const client = clientOf(env);
+    const { signal } = new AbortController();
+    const plan = await planOf(file.path, client);
+    const losing: Pick<ApiClient, 'get' | 'send'> = {
+      get: (path, given) => client.get(path, given),
+      async send(method, path, options) {
+        const reply = await client.send(method, path, options);
+        if (path !== '/v1/check-groups') return reply;
+        throw new VedetteError('environment', 'SERVICE_UNREACHABLE', 'the answer is lost');
+      },
+    };
+    const done = nothingDone();
+    await expect(writePlan(plan, { client: losing, signal, done })).rejects.toThrow(/is lost/);
+    expect(done.resources.map(({ id }) => id)).not.toContain('shop');
+
+    const second = await runHere(['apply', file.path], env);
+    expect(second).toMatchObject({ code: 0, stderr: '' });
+    expect(second.stdout).not.toContain('create group');
+    expect((await mine.get('/v1/check-groups')).json).toMatchObject([{ logicalId: 'shop' }]);
+    expect((await mine.get('/v1/status-pages/services')).json).toHaveLength(2);
+    expect((await runHere(['apply', file.path], env)).stdout).toMatch(/^nothing to change\n/);
+  });
 });
+
+function clientOf(env: Readonly<Record<string, string>>): ApiClient {
+  const client = new ApiClient({
+    serviceUrl: new URL(String(env.SERVICE_URL)),
+    apiKey: String(env.API_KEY),
+    clock: systemClock,
+    onWait: () => {},
+  });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+async function planOf(path: string, client: ApiClient): Promise<ApplyPlan> {
+  const { checks, ...content } = await loadCheckFile(path);
+  const request: PlanRequest = {
+    ...content,
+    checks: checks.map((check) => ({ ...check, privateLocations: ['office'] })),
+    unlistedActionOf: () => 'keep',
+    unlistedResources: 'keep',
+  };
+  return makePlan(request, client, new AbortController().signal);
+}
