@@ -71,6 +71,7 @@ const KIND_NAMES: Readonly<Record<SealedKind, readonly [string, string]>> = {
   variables: ['variable', 'variables'],
   certificates: ['client certificate', 'client certificates'],
   channels: ['alert channel', 'alert channels'],
+  subscribers: ['subscriber', 'subscribers'],
 };
 
 /** Why a secret cannot be decrypted, and what to do. */

@@ -74,6 +74,7 @@ export const SEALED_KINDS = [
   'variables',
   'certificates',
   'channels',
+  'subscribers',
 ] as const;
 export type SealedKind = (typeof SEALED_KINDS)[number];
 
@@ -93,6 +94,7 @@ export function countSealed(sql: Sql): Promise<readonly SealedCount[]> {
        union all select 'variables', sealed_value from variables
        union all select 'certificates', sealed_key from client_certificates
        union all select 'channels', sealed_secrets from alert_channels
+       union all select 'subscribers', sealed from status_page_subscribers
      ) stored where sealed is not null group by 1, 2`,
   );
 }

@@ -10,6 +10,7 @@ const OF_NOBODY = [
   'schema_migrations',
   'service_alive',
   'sign_in_failures',
+  'status_page_subscribe_counts',
 ];
 const USE = "(to_jsonb(t) - 'last_used_at')::text";
 const USERS = 'select user_id from memberships where account_id = $1';

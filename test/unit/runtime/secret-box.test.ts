@@ -23,6 +23,19 @@ describe('a secret box', () => {
     expect(box.seal('text', PLACE)).not.toEqual(box.seal('text', PLACE));
   });
 
+  it('digests a text in the same way for its keys, and in another for other purposes', () => {
+    const [before, after] = [newKey(), newKey()];
+    const digestsBy = (...keys: [Buffer, ...Buffer[]]) =>
+      createSecretBox(keys)
+        .digests('text', 'search')
+        .map((digest) => digest.toString('hex'));
+    const [old] = digestsBy(before);
+    expect(digestsBy(after, before)).toEqual([digestsBy(after)[0], old]);
+    const box = createSecretBox([before]);
+    expect(box.digests('text', 'other')[0].toString('hex')).not.toBe(old);
+    expect(box.digests('another text', 'search')[0].toString('hex')).not.toBe(old);
+  });
+
   it('decrypts nothing with a changed byte', () => {
     const box = createSecretBox([newKey()]);
     const sealed = box.seal('text', PLACE);

@@ -8,7 +8,13 @@ import { WakeSignal } from '../../../runtime/wake-signal.ts';
 import { notSent } from '../../alerts/delivery/outcome.ts';
 import { SEND_LIMIT_MS } from '../../alerts/delivery/sender.ts';
 import type { Sql, Store } from '../../database/store.ts';
-import { MESSAGES_CHANNEL, readAnnouncedUpdate } from './announcements.sql.ts';
+import {
+  advanceAnnouncement,
+  insertDeliveriesOf,
+  lockAnnouncement,
+  MESSAGES_CHANNEL,
+  readAnnouncedUpdate,
+} from './announcements.sql.ts';
 import type { Removal, SubscriptionCounters } from './counts.ts';
 import {
   type ClaimedMessage,
@@ -18,7 +24,6 @@ import {
   nextMessageAtMs,
   recordMessage,
 } from './deliveries.sql.ts';
-import { fanOut } from './fan-out.ts';
 import { type Attempted, outcomeOfMessage } from './message-outcome.ts';
 import type { MessageSender } from './message-sender.ts';
 import { deleteSubscriber, recordArrival, recordFailure, type SubscriberKind } from './sql.ts';
@@ -49,6 +54,11 @@ const RECORD_TRIES = 5;
 const RECORD_AGAIN_MS = 2_000;
 
 const DAY_MS = 86_400_000;
+/** Older news help nobody, for example after the service was away for days. */
+const MAX_AGE_MS = DAY_MS;
+/** Subscribers of a transaction: bounds how long it takes. */
+const SUBSCRIBERS_AT_ONCE = 1_000;
+
 /** How long an address gets nothing after it refused a message for good. */
 const REST_MS = DAY_MS;
 /** So many in a row remove it. */
@@ -240,6 +250,29 @@ class MessageWorker {
     await this.#queue.onIdle();
     cancel();
   }
+}
+
+/**
+ * Makes the deliveries of the oldest announcement to its next subscribers. Any replica may do each
+ * part: the announcement says how far it is, in the transaction that makes them.
+ *
+ * @returns whether there was one
+ */
+function fanOut({ store, clock }: MessageWorkerParts): Promise<boolean> {
+  return store.transaction(async (tx) => {
+    const announcement = await lockAnnouncement(tx);
+    if (announcement === null) return false;
+    const atMs = clock.wallMs();
+    const limit = SUBSCRIBERS_AT_ONCE;
+    if (atMs - announcement.createdAt.getTime() > MAX_AGE_MS) {
+      await advanceAnnouncement(tx, { ...announcement, finishedAtMs: atMs });
+      return true;
+    }
+    const { found, last } = await insertDeliveriesOf(tx, { ...announcement, atMs, limit });
+    const finishedAtMs = found < limit ? atMs : null;
+    await advanceAnnouncement(tx, { ...announcement, deliveredTo: last, finishedAtMs });
+    return true;
+  });
 }
 
 const WITHDRAWN: MessageOutcome = {

@@ -12,6 +12,7 @@ import { addressDigests, openSubscriber, sealSubscriber } from './address.ts';
 import type { SubscriptionCounters } from './counts.ts';
 import { deleteMessagesBefore, insertConfirmation } from './deliveries.sql.ts';
 import type { MessageSender } from './message-sender.ts';
+import { resealSubscribers } from './reseal.ts';
 import {
   changeServicesOf,
   confirmSubscriber,
@@ -104,7 +105,10 @@ export interface Subscriptions {
   ): Promise<Subscription | null>;
   /** Does nothing for a token that names no subscriber. */
   unsubscribe(page: PageKey, token: string): Promise<void>;
-  /** Deletes what is too old until the signal aborts: unconfirmed addresses, counts, messages. */
+  /**
+   * Until the signal aborts, deletes what is too old (unconfirmed addresses, counts, messages), and
+   * encrypts with the newest key.
+   */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
@@ -303,8 +307,9 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
       };
       await everyHour(
         { clock, log },
-        'old subscriptions and messages to subscribers could not be removed',
+        'old subscriptions and messages to subscribers could not be removed, or addresses not be encrypted anew',
         async () => {
+          if (secrets !== null) await resealSubscribers({ store, secrets }, signal);
           await inBatches((old) => deleteUnconfirmedBefore(store, old));
           await inBatches((old) => deleteCountsBefore(store, old));
           await removePastRetention(

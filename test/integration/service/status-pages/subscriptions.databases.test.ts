@@ -1,5 +1,6 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
+import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
 import { claimMessages } from '../../../../src/service/status-pages/subscriptions/deliveries.sql.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -132,6 +133,39 @@ describe.each(databases)('on %s', (kind) => {
       expect(stored).not.toContain('ann');
       expect(stored).not.toContain(token);
       expect(JSON.stringify(replica.logs.records())).not.toContain('ann@');
+    });
+
+    it('survives the replacement of the key', async () => {
+      const server = await mailServer();
+      const [before, after] = [randomBytes(KEY_BYTES), randomBytes(KEY_BYTES)];
+      const first = replicaOf(service(), server, { secrets: createSecretBox([before]) });
+      first.start();
+      const page = await makePage(service());
+      const token = await confirmed(first, page, server.mails);
+      await first.stop();
+      const both = createSecretBox([after, before]);
+      const second = replicaOf(service(), server, { secrets: both });
+      const again = { email: 'ann@example.com', services: ALL };
+      await second.subscriptions.subscribeEmail(page, again, CLIENT);
+      second.start();
+      await eventually(() => server.mails.length === 2);
+      const isSealedAnew = async (): Promise<boolean> => {
+        const rows = await running().store.query<{ sealed: Buffer }>(
+          'select sealed from status_page_subscribers',
+        );
+        return rows.length === 1 && rows.every(({ sealed }) => both.isOfNewestKey(sealed));
+      };
+      for (let n = 0; n < 2_000 && !(await isSealedAnew()); n += 1)
+        await service().clock.advance(0);
+      await second.stop();
+      const third = replicaOf(service(), server, { secrets: createSecretBox([after]) });
+      third.start();
+      expect(await third.subscriptions.find(page, token)).toMatchObject({
+        address: 'ann@example.com',
+      });
+      await third.subscriptions.subscribeEmail(page, again, CLIENT);
+      await eventually(() => server.mails.length === 3);
+      expect(mailText(server.mails[2] as ReceivedMail)).toContain('You are subscribed to Acme');
     });
 
     it('sends another mail to an address that is subscribed, and changes nothing', async () => {

@@ -107,6 +107,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'status-pages/subscriptions/sql.ts deleteSubscriber': TO_SUBSCRIBERS,
   'status-pages/subscriptions/sql.ts recordArrival': TO_SUBSCRIBERS,
   'status-pages/subscriptions/sql.ts recordFailure': TO_SUBSCRIBERS,
+  'status-pages/subscriptions/sql.ts resealSubscriber': TO_SUBSCRIBERS,
   'status-pages/subscriptions/deliveries.sql.ts failWaitingMessages': TO_SUBSCRIBERS,
   'status-pages/subscriptions/deliveries.sql.ts recordMessage': TO_SUBSCRIBERS,
   'status-pages/subscriptions/announcements.sql.ts advanceAnnouncement': TO_SUBSCRIBERS,
