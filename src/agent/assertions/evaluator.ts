@@ -1,6 +1,7 @@
 import type { Assertion, AssertionResult } from '../../model/check/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
+import { OWN_SCHEDSTAT } from '../../runtime/files/thread-cpu-time.ts';
 import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import {
   evaluateAssertion,
@@ -26,11 +27,17 @@ export interface EvaluatorOptions {
   /** The compiled pattern-worker.js: worker threads of older Node versions run no TypeScript. */
   readonly workerUrl: URL;
   readonly limitMs?: number;
+  /** The file of the kernel with the CPU time of the thread that reads it; for tests. */
+  readonly schedstat?: string;
 }
 
 export interface EvaluationHooks {
-  /** Called if an expression exceeded its time limit or waited too long for a worker. */
-  readonly onOutOfTime?: () => void;
+  /**
+   * Called if an expression exceeded its time limit or waited too long for a worker.
+   *
+   * @param hadItsTime it had the limit in CPU time; null if that is unknown
+   */
+  readonly onOutOfTime?: (hadItsTime: boolean | null) => void;
   /** Masks secrets and parts of them in values of the response before a message quotes them. */
   readonly mask?: Scrub;
 }
@@ -57,8 +64,8 @@ export interface Evaluator {
  * thread, those that could take long in workers that stop them at the limit.
  */
 export function createEvaluator(options: EvaluatorOptions): Evaluator {
-  const limitMs = options.limitMs ?? DEFAULT_LIMIT_MS;
-  const pool = new PatternPool({ clock: options.clock, workerUrl: options.workerUrl, limitMs });
+  const { clock, workerUrl, limitMs = DEFAULT_LIMIT_MS, schedstat = OWN_SCHEDSTAT } = options;
+  const pool = new PatternPool({ clock, workerUrl, limitMs, schedstat });
 
   return {
     async evaluate(assertions, sources, signal, hooks = {}) {
@@ -70,7 +77,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       const replies = steps.length === 0 ? NO_REPLIES : await pool.evaluateAll(steps, signal);
       return evaluations.map(({ assertion, outcome, step }) => {
         const reply = step === null ? CANCELLED : (replies.get(step) ?? CANCELLED);
-        if (reply.kind === 'too-slow' || reply.kind === 'crowded') onOutOfTime?.();
+        if (reply.kind === 'too-slow') onOutOfTime?.(reply.hadItsTime);
+        if (reply.kind === 'crowded') onOutOfTime?.(null);
         const shown = shownOutcome(outcome ?? outcomeOf(assertion, reply, limitMs), mask);
         return { ...assertion, ...shown };
       });

@@ -7,6 +7,8 @@ export interface PoolOptions {
   readonly clock: Clock;
   readonly workerUrl: URL;
   readonly limitMs: number;
+  /** See WorkerStart. */
+  readonly schedstat: string;
 }
 
 export interface PoolStep {
@@ -39,6 +41,8 @@ interface Lane {
   readonly name: 'quick' | 'slow';
   readonly thread: PatternThread;
   readonly limitMs: number;
+  /** See WorkerStep. */
+  readonly maxMs: number;
   /** Oldest first. */
   readonly queue: Set<Task>;
   active: boolean;
@@ -46,6 +50,8 @@ interface Lane {
 
 /** The share of the limit that an expression has in the quick lane. */
 const TRIAL_SHARE = 0.2;
+/** How many limits an expression may take in the slow lane, if the agent gets little CPU. */
+const MAX_STRETCH = 20;
 /** How long an expression may wait that exceeded the full limit the last time. */
 const MAX_KNOWN_WAIT_MS = 2000;
 /** The same for others of a response that used its share: a waiting run occupies a permit. */
@@ -75,11 +81,13 @@ export class PatternPool {
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    const lane = (name: Lane['name'], limitMs: number): Lane => {
-      return { name, thread: new PatternThread(options), limitMs, queue: new Set(), active: false };
+    const lane = (name: Lane['name'], limitMs: number, maxMs: number): Lane => {
+      const thread = new PatternThread(options);
+      return { name, thread, limitMs, maxMs, queue: new Set(), active: false };
     };
-    this.#quick = lane('quick', Math.max(1, Math.round(options.limitMs * TRIAL_SHARE)));
-    this.#slow = lane('slow', options.limitMs);
+    const trialMs = Math.max(1, Math.round(options.limitMs * TRIAL_SHARE));
+    this.#quick = lane('quick', trialMs, trialMs);
+    this.#slow = lane('slow', options.limitMs, MAX_STRETCH * options.limitMs);
   }
 
   /**
@@ -153,7 +161,8 @@ export class PatternPool {
     lane.active = true;
     for (let task = this.#next(lane); task !== null; task = this.#next(lane)) {
       const startMs = this.#options.clock.monotonicMs();
-      const reply = await lane.thread.run({ ...task.step, limitMs: lane.limitMs });
+      const { limitMs, maxMs } = lane;
+      const reply = await lane.thread.run({ ...task.step, limitMs, maxMs });
       task.evaluation.usedMs += this.#options.clock.monotonicMs() - startMs;
       if (lane === this.#slow) this.#remember(task, reply);
       if (task.settled) continue;

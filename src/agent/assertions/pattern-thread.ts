@@ -11,19 +11,21 @@ export interface ThreadStep extends Omit<WorkerStep, 'step' | 'text'> {
 
 /**
  * - `evaluated`: the assertion's outcome
- * - `too-slow`: stopped at the limit
+ * - `too-slow`: stopped at the limit; `hadItsTime`: it had the limit in CPU time, null if unknown
  * - `too-large`: needed more memory than the worker has
  * - `broken`: the worker could not start or died for another reason, a fault of the agent
  */
 export type ThreadReply =
   | { readonly kind: 'evaluated'; readonly outcome: Outcome }
-  | { readonly kind: 'too-slow' }
+  | { readonly kind: 'too-slow'; readonly hadItsTime: boolean | null }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'broken'; readonly problem: string };
 
 export interface ThreadOptions {
   readonly clock: Clock;
   readonly workerUrl: URL;
+  /** See WorkerStart. */
+  readonly schedstat: string;
 }
 
 /** Well above what the largest allowed document takes, together with 100 ms of work. */
@@ -54,7 +56,7 @@ interface Busy {
  */
 export class PatternThread {
   readonly #options: ThreadOptions;
-  readonly #running = new Int32Array(new SharedArrayBuffer(4));
+  readonly #running = new Int32Array(new SharedArrayBuffer(8));
   readonly #ending = new Set<Promise<unknown>>();
   #worker: Worker | null = null;
   #document: string | null = null;
@@ -75,7 +77,7 @@ export class PatternThread {
     const message: WorkerStep = { ...step, step: this.#step, text: isKnown ? null : text };
     worker.ref();
     const reply = await new Promise<ThreadReply>((resolve) => {
-      const stopWatching = this.#watch(this.#step, step.limitMs);
+      const stopWatching = this.#watch(step.limitMs);
       const settle = (reply: ThreadReply): void => {
         stopWatching();
         this.#busy = null;
@@ -103,7 +105,8 @@ export class PatternThread {
   /** The worker, or why it cannot start. */
   #start(): Worker | string {
     Atomics.store(this.#running, 0, 0);
-    const worker = newWorker(this.#options.workerUrl, { running: this.#running });
+    const { workerUrl, schedstat } = this.#options;
+    const worker = newWorker(workerUrl, { running: this.#running, schedstat });
     if (typeof worker === 'string') return worker;
     worker.on('message', (reply: WorkerReply) => this.#answered(worker, reply));
     worker.on('error', (error) => this.#died(worker, error));
@@ -112,9 +115,11 @@ export class PatternThread {
     return worker;
   }
 
-  #answered(worker: Worker, { step, outcome }: WorkerReply): void {
+  #answered(worker: Worker, { step, outcome, hadItsTime }: WorkerReply): void {
     if (worker !== this.#worker || this.#busy?.step !== step) return;
-    this.#busy.settle(outcome === null ? { kind: 'too-slow' } : { kind: 'evaluated', outcome });
+    this.#busy.settle(
+      outcome === null ? { kind: 'too-slow', hadItsTime } : { kind: 'evaluated', outcome },
+    );
   }
 
   #died(worker: Worker, error: unknown): void {
@@ -126,20 +131,22 @@ export class PatternThread {
     );
   }
 
-  /** Ends a worker that is running the same expression at two consecutive checks. */
-  #watch(step: number, limitMs: number): () => void {
+  /** Ends a worker whose run of an expression is the same at two consecutive checks. */
+  #watch(limitMs: number): () => void {
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();
-    let wasRunning = false;
+    let before = 0;
     const check = (): void => {
-      const isRunning = Atomics.load(this.#running, 0) === step;
-      if ((isRunning && wasRunning) || clock.monotonicMs() - startMs > MAX_STEP_MS) {
+      const run = Atomics.load(this.#running, 0);
+      const isStuck = run !== 0 && run === before;
+      if (isStuck || clock.monotonicMs() - startMs > MAX_STEP_MS) {
         this.#end();
-        this.#busy?.settle({ kind: 'too-slow' });
+        this.#busy?.settle({ kind: 'too-slow', hadItsTime: null });
         return;
       }
-      wasRunning = isRunning;
-      cancel = clock.after(limitMs * WATCH_LIMITS, check);
+      before = run;
+      const mostMs = Math.max(limitMs, Atomics.load(this.#running, 1));
+      cancel = clock.after(mostMs * WATCH_LIMITS, check);
     };
     let cancel = clock.after(limitMs * WATCH_LIMITS, check);
     return () => cancel();

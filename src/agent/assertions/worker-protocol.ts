@@ -10,19 +10,26 @@ export interface WorkerStep {
   readonly expression: string | null;
   /** null: the document of the previous step. */
   readonly text: string | null;
+  /** Of CPU time, if the kernel reports it. */
   readonly limitMs: number;
+  /** Upper bound of the time on the clock for which it runs to get that much CPU time. */
+  readonly maxMs: number;
 }
 
 export interface WorkerReply {
   readonly step: number;
   /** null: it was stopped at its limit. */
   readonly outcome: Outcome | null;
+  /** Whether it then had used all of its limit in CPU time; null if unknown. */
+  readonly hadItsTime: boolean | null;
 }
 
-/**
- * Shared with the worker: the step whose expression is running, or 0. The main thread can read it
- * while the worker is busy.
- */
 export interface WorkerStart {
+  /**
+   * Shared with the worker, so that the main thread can read it while the worker is busy: a number
+   * of its own for each time that an expression runs, or 0, and the milliseconds that it may run.
+   */
   readonly running: Int32Array;
+  /** The file of the kernel with the worker thread's CPU time. */
+  readonly schedstat: string;
 }

@@ -252,15 +252,17 @@ async function observe(
     }
     const { signal } = context;
     let outOfTime = false;
+    let hadLessTime = false;
     const scrubber = await secrets.scrubberWith(own);
     const results = await evaluator.evaluate(assertions, probed.sources, signal, {
-      onOutOfTime: () => {
-        outOfTime = true;
+      onOutOfTime: (hadItsTime) => {
+        outOfTime ||= hadItsTime === null;
+        hadLessTime ||= hadItsTime === false;
       },
       mask: maskOf(scrubber, parts),
     });
     const sinceMs = outOfTime ? context.starvation.starvedMs - starvedMs : 0;
-    const isCutShort = sinceMs > MAX_EVALUATION_STARVED_MS;
+    const isCutShort = hadLessTime || sinceMs > MAX_EVALUATION_STARVED_MS;
     return {
       probed,
       starvedMs,

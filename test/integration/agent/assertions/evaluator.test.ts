@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import {
@@ -9,6 +10,7 @@ import {
 import type { Assertion, AssertionResult } from '../../../../src/model/check/assertion.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import { FakeClock, settle } from '../../../support/fake-clock.ts';
+import { makeTestFolder } from '../../../support/process/test-folder.ts';
 
 const DIST = new URL('../../../../dist/agent/assertions/', import.meta.url);
 const WORKER = new URL('pattern-worker.js', DIST);
@@ -28,6 +30,7 @@ interface Options {
   readonly clock?: Clock;
   readonly workerUrl?: URL;
   readonly limitMs?: number;
+  readonly schedstat?: string;
 }
 
 function evaluator(options: Options = {}): Evaluator {
@@ -202,6 +205,27 @@ describe('expressions that never end', () => {
     const given = assertions({ source: 'HEADERS', property: 'X-A', regex: '^(a+)+$' });
     const [result] = await shared.evaluate(given, sources, NEVER);
     expect(result?.error).toContain('longer than');
+  });
+
+  /** `schedstat` of a thread that gets no CPU. */
+  const noTime = (): string => {
+    const file = `${makeTestFolder()}/schedstat`;
+    writeFileSync(file, '12000000 0 1\n');
+    return file;
+  };
+
+  test.runIf(process.platform === 'linux').each<[string, object, boolean | null]>([
+    ['had its time if it used the limit of CPU, however long that took', {}, true],
+    ['did not have its time if it was stopped without any CPU', { schedstat: noTime }, false],
+    ['may have had its time if the kernel reports none', { schedstat: () => '/none' }, null],
+  ])('one %s', async (_what, given: { schedstat?: () => string }, expected) => {
+    const schedstat = given.schedstat?.();
+    const subject = evaluator({ limitMs: 50, ...(schedstat === undefined ? {} : { schedstat }) });
+    const bomb = assertions({ source: 'TEXT_BODY', property: '^(a+)+$' });
+    const seen: (boolean | null)[] = [];
+    const onOutOfTime = (hadItsTime: boolean | null): void => void seen.push(hadItsTime);
+    await subject.evaluate(bomb, body(BOMB_TEXT), NEVER, { onOutOfTime });
+    expect(seen).toEqual([expected]);
   });
 
   test('others go on meanwhile, on the spot and in a worker', async () => {

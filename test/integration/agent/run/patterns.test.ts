@@ -1,13 +1,17 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import {
   createEvaluator,
+  type Evaluator,
   type EvaluatorOptions,
 } from '../../../../src/agent/assertions/evaluator.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { makeTestFolder } from '../../../support/process/test-folder.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { listenTcp } from '../../../support/servers/tcp-servers.ts';
 
@@ -18,12 +22,23 @@ const CATASTROPHIC = { source: 'TEXT_BODY', regex: '^(a+)+$', comparison: 'NOT_N
 const BODY = `${'a'.repeat(40)}b`;
 
 /** A fixture whose patterns have the limit, and the port of a target that answers with BODY. */
-async function startFixture(limit: Pick<EvaluatorOptions, 'limitMs'> = {}) {
+async function startFixture(
+  options: Pick<EvaluatorOptions, 'limitMs' | 'schedstat'> = {},
+  starvedMs = 0,
+) {
   const workerUrl = pathToFileURL(WORKER);
-  const evaluator = createEvaluator({ clock: systemClock, workerUrl, ...limit });
+  const evaluator = createEvaluator({ clock: systemClock, workerUrl, ...options });
   onTestFinished(() => evaluator.close());
-  // By a clock that stands still the agent is never short of CPU, which would leave open what the pattern took.
-  const fixture = runFixture({ clock: new FakeClock(), parts: { evaluator } });
+  const clock = new FakeClock();
+  const starved: Evaluator = {
+    ...evaluator,
+    async evaluate(...given) {
+      const results = evaluator.evaluate(...given);
+      if (starvedMs > 0) await clock.stall(starvedMs);
+      return await results;
+    },
+  };
+  const fixture = runFixture({ clock, parts: { evaluator: starved } });
   let answered = (): void => {};
   const hasAnswered = new Promise<void>((resolve) => {
     answered = resolve;
@@ -48,6 +63,28 @@ it('a catastrophic pattern fails its own assertion (trust model SN20)', async ()
   ]);
   const [assertion] = fixture.results[0]?.apiCheckResult?.assertions ?? [];
   expect(assertion?.error).toContain('100 ms');
+});
+
+it.runIf(process.platform === 'linux')(
+  'a catastrophic pattern fails its own assertion, however short of CPU the agent is',
+  async () => {
+    const { fixture, slow } = await startFixture({}, 500);
+    await fixture.run(slow);
+    expect(fixture.starved).toBe(0);
+    expect(fixture.results).toMatchObject([{ checkId: 'slow', hasFailures: true }]);
+  },
+);
+
+it('a pattern for which the agent has too little CPU fails nothing', async () => {
+  const schedstat = join(makeTestFolder(), 'schedstat');
+  writeFileSync(schedstat, '12000000 0 1\n');
+  const { fixture, slow } = await startFixture({ limitMs: 50, schedstat });
+  const stop = new AbortController();
+  const ended = fixture.run(slow, stop.signal);
+  await eventually(() => fixture.starved === 1);
+  stop.abort();
+  await ended;
+  expect(fixture.results).toEqual([]);
 });
 
 it('a catastrophic pattern delays no other check (trust model SN20)', async () => {
