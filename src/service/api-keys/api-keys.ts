@@ -7,7 +7,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import type { Authenticator } from '../http/access/authenticator.ts';
 import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { hasOtherAdminUser } from '../users/shared.sql.ts';
+import { deleteAdminInvitations, hasOtherAdminUser } from '../users/shared.sql.ts';
 import { createKeyLookup, newKey } from './keys.ts';
 import {
   type ApiKey,
@@ -87,6 +87,10 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
           );
         }
         await revokeApiKey(tx, { accountId, id, revokedAtMs: clock.wallMs() });
+        // Whoever had the key may have invited themselves, to come back as an admin.
+        if (found.role === 'admin' && found.revokedAt === null) {
+          await deleteAdminInvitations(tx, accountId);
+        }
       });
     },
 

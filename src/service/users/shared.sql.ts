@@ -1,5 +1,5 @@
 /** The statements of this feature that other features run, and their types. */
-export { deleteInvitationsOf } from './links.sql.ts';
+export { deleteAdminInvitations, deleteInvitationsOf } from './links.sql.ts';
 export {
   deleteMembership,
   findMember,

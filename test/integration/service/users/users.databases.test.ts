@@ -192,6 +192,19 @@ describe.each(databases)('on %s', (kind) => {
       expect((await accept(token)).reply.status).toBe(404);
     });
 
+    it('do not become admins by an invitation of before an admin key was revoked', async () => {
+      const { mine } = service();
+      const made = async (role: Role) =>
+        (await mine.post('/v1/api-keys', { name: role, role })).json;
+      const [leaked, reader] = [await made('admin'), await made('read')];
+      const [admin, writer] = [await invite(mine, 'admin'), await invite(mine, 'write')];
+      expect((await mine.delete(`/v1/api-keys/${reader.id}`)).status).toBe(204);
+      expect((await mine.get('/v1/invitations')).json).toHaveLength(2);
+      expect((await mine.delete(`/v1/api-keys/${leaked.id}`)).status).toBe(204);
+      expect((await accept(admin.token)).reply.status).toBe(404);
+      expect((await accept(writer.token)).reply.status).toBe(204);
+    });
+
     it('leave the account one admin', async () => {
       const { mine } = service();
       const [one, other] = [await newUser(mine, 'admin'), await newUser(mine, 'admin')];
