@@ -37,9 +37,14 @@ interface HostileServiceFixture {
 /** An agent as it is shipped, and a service that has it run each check at once. */
 async function given(
   checks: Readonly<Record<string, Check | Forged>>,
-  { location = {}, env = {} }: { location?: object; env?: Record<string, string> } = {},
+  {
+    location = {},
+    env = {},
+    storeUrl = null,
+  }: { location?: object; env?: Record<string, string>; storeUrl?: URL | null } = {},
 ): Promise<HostileServiceFixture> {
   const service = await UploadService.start();
+  service.storeUrl = storeUrl;
   const runs = Object.entries(checks).map(([id, check], at) => oneOffOf(id, at, check));
   const refusals = new Map<string, string>();
   let isTold = false;
@@ -123,6 +128,35 @@ it('has an agent send URL and API checks through any proxy (trust model SC5)', a
   );
   expect(codeOf((await results(['url'])).get('url') as CheckResult)).toBeNull();
   expect(proxy.requests).toMatchObject([{ method: 'GET', target: target.url('/a') }]);
+});
+
+it('has artifacts sent to an origin that the operator named, where TARGET_DENY shuts out checks', async () => {
+  const target = await rawServer(
+    answering(response('500 Failed', 'x'.repeat(500_000))),
+    '127.0.0.9',
+  );
+  const store = await UploadService.start();
+  store.always('/', async (request, reply) => {
+    await read(request);
+    reply.writeHead(200).end();
+  });
+  const { results } = await given(
+    {
+      body: checkOf('API', { ...ONCE, request: { url: target.url() } }),
+      denied: checkOf('URL', { ...ONCE, request: { url: store.url.href } }),
+    },
+    {
+      storeUrl: store.url,
+      env: { TARGET_DENY: '127.0.0.1/32', ARTIFACT_ORIGINS: store.url.origin },
+    },
+  );
+  const got = await results(['body', 'denied']);
+  expect(codeOf(got.get('denied') as CheckResult)).toBe('ADDRESS_DENIED');
+  const [part] = await until(
+    async () => store.seen,
+    (seen) => seen.length > 0,
+  );
+  expect([part?.method, part?.path]).toEqual(['PUT', '/1']);
 });
 
 it('reaches nothing that TARGET_DENY shuts out, whatever it is called (trust model SN1)', async () => {
