@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Plans } from '../model/account/plan.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { AddressGuard } from '../runtime/net/address-guard.ts';
+import { type AddressGuard, denyNetworks } from '../runtime/net/address-guard.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
 import { type Accounts, createAccounts } from './accounts/accounts.ts';
 import { createAllowance } from './accounts/allowance.ts';
@@ -12,7 +12,7 @@ import { type Agents, createAgents } from './agents/agents.ts';
 import { createAssigner } from './agents/assignment/assigner.ts';
 import type { LocationWake } from './agents/assignment/location-wake.ts';
 import { type AlertFeatures, createAlertFeatures } from './alerts/create-feature.ts';
-import type { DeliveryConfig } from './alerts/delivery/delivery-config.ts';
+import { type DeliveryConfig, NO_DELIVERY } from './alerts/delivery/delivery-config.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
 import { saveRunMetrics } from './analytics/follow-finals.ts';
 import { type Availability, createAvailability } from './analytics/rollups/availability.ts';
@@ -75,6 +75,7 @@ import {
   createStatusPageFeatures,
   type StatusPageFeatures,
 } from './status-pages/create-feature.ts';
+import { createPictureSource, type PictureSource } from './status-pages/pictures/fetch-picture.ts';
 import { createStatusSite, type StatusSite } from './status-pages/site/site.ts';
 import { createPageStates, type PageStates } from './status-pages/state/page-state.ts';
 import {
@@ -170,6 +171,8 @@ export interface FeatureParts {
   };
   /** Default: those with the present cost. */
   readonly passwords?: Passwords;
+  /** Default: by HTTP, from addresses that webhooks may reach, too. */
+  readonly pictureSource?: PictureSource;
   /** Which addresses webhooks of subscribers may have. Default: public ones. */
   readonly subscriberGuard?: AddressGuard;
 }
@@ -195,12 +198,15 @@ export function createFeatures(given: FeatureParts): Features {
   const agentClocks = createAgentClocks(parts);
   const clientCertificates = createClientCertificates(parts);
   const maintenanceWindows = createMaintenanceWindows(parts);
-  const statusPageFeatures = createStatusPageFeatures({ ...parts, retentionDays });
+  const { delivery = NO_DELIVERY } = parts.config;
+  const guard = denyNetworks(delivery.deny);
+  const pictureSource = parts.pictureSource ?? createPictureSource({ ...parts, guard });
+  const statusPageFeatures = createStatusPageFeatures({ ...parts, retentionDays, pictureSource });
   const alertFeatures = createAlertFeatures({
     ...parts,
     ...statusPageFeatures,
     retentionDays,
-    delivery: parts.config.delivery,
+    delivery,
   });
   const subscriptionFeatures = createSubscriptionFeatures({
     ...parts,
@@ -267,6 +273,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...alertFeatures.alertKeepers,
     statusPageFeatures.statusPageIncidents.maintain,
     statusSite.maintain,
+    statusPageFeatures.pagePictures.maintain,
     ...subscriptionFeatures.subscriptionKeepers,
     heartbeatFeatures.heartbeatWatch.maintain,
     idempotency.maintain,

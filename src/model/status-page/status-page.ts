@@ -151,7 +151,7 @@ function address(what: string) {
     .string()
     .max(2048)
     .refine((text) => HTTP_URL.test(text) && URL.canParse(text), {
-      error: 'must be an http or https URL, for example https://example.com/logo.svg',
+      error: 'must be an http or https URL, for example https://example.com/logo.png',
     })
     .meta({ pattern: HTTP_URL.source })
     .nullable()
@@ -249,8 +249,8 @@ const pageFields = {
   themeColors: themeColors.describe(
     'The colours of the page. Omitted colours have their defaults.',
   ),
-  logo: address('The image at the top of the page'),
-  favicon: address('The icon in the browser tab'),
+  logo: address('The image at the top of the page, fetched and served by the service'),
+  favicon: address('The icon in the browser tab, fetched and served by the service'),
   redirectTo: address('The target of the link on the logo'),
   defaultTheme: z
     .enum(DEFAULT_THEMES)

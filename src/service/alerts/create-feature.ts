@@ -6,7 +6,7 @@ import type { Store } from '../database/store.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import { type AlertChannels, createAlertChannels } from './channels/alert-channels.ts';
 import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
-import { type DeliveryConfig, NO_DELIVERY } from './delivery/delivery-config.ts';
+import type { DeliveryConfig } from './delivery/delivery-config.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
 import { createOutbox } from './delivery/outbox.ts';
 import { createNoticeSender } from './delivery/sender.ts';
@@ -25,8 +25,7 @@ export interface AlertFeatureParts {
   readonly allowance: Allowance;
   readonly secrets: SecretBox | null;
   readonly incidentTrigger: IncidentTrigger;
-  /** undefined: serves only webhooks and Slack channels. */
-  readonly delivery: DeliveryConfig | undefined;
+  readonly delivery: DeliveryConfig;
   /** Whole days, of alerts and of the delivery log. */
   readonly retentionDays: number;
 }
@@ -44,7 +43,7 @@ export interface AlertFeatures {
 
 export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
   const { clock, delivery, incidentTrigger: incidents } = parts;
-  const sender = createNoticeSender(delivery ?? NO_DELIVERY, clock);
+  const sender = createNoticeSender(delivery, clock);
   const notices = createOutbox();
   const alertEngine = createAlertEngine({
     ...parts,

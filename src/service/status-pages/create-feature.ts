@@ -11,6 +11,8 @@ import {
   createStatusPageIncidents,
   type StatusPageIncidents,
 } from '../incidents/page-incidents.ts';
+import type { PictureSource } from './pictures/fetch-picture.ts';
+import { createPagePictures, type PagePictures } from './pictures/pictures.ts';
 import { createStatusPageServices, type StatusPageServices } from './services.ts';
 import { createStatusPages, type StatusPages } from './status-pages.ts';
 
@@ -23,22 +25,26 @@ export interface StatusPageFeatureParts {
   readonly allowance: Allowance;
   /** Whole days for which incidents that checks opened are kept after they are resolved. */
   readonly retentionDays: number;
+  readonly pictureSource: PictureSource;
 }
 
 export interface StatusPageFeatures {
   readonly incidents: DashboardIncidents;
   readonly incidentTrigger: IncidentTrigger;
+  readonly pagePictures: PagePictures;
   readonly statusPageIncidents: StatusPageIncidents;
   readonly statusPageServices: StatusPageServices;
   readonly statusPages: StatusPages;
 }
 
 export function createStatusPageFeatures(parts: StatusPageFeatureParts): StatusPageFeatures {
+  const pagePictures = createPagePictures(parts);
   return {
     incidents: createDashboardIncidents(parts),
     incidentTrigger: createIncidentTrigger(parts),
+    pagePictures,
     statusPageIncidents: createStatusPageIncidents(parts),
     statusPageServices: createStatusPageServices(parts),
-    statusPages: createStatusPages(parts),
+    statusPages: createStatusPages({ ...parts, pagePictures }),
   };
 }

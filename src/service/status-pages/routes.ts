@@ -6,10 +6,11 @@ import { SERVICE_STATES } from '../../model/status-page/status-page-incident.ts'
 import { callerOf } from '../http/access/authentication.ts';
 import { crudRoutes } from '../http/resources/crud.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
-import { optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import { warningsSchema } from '../http/resources/warnings.ts';
 import { pageIncident, presentPageIncident } from '../incidents/routes.ts';
 import { cardServiceResponse, DAYS, presentCardService, presentDays } from './services.routes.ts';
-import type { StatusPages, StoredPage } from './status-pages.ts';
+import type { PageView, StatusPages } from './status-pages.ts';
 import type { StatusPageSummaries } from './summary.ts';
 
 const TAG = 'Status pages';
@@ -17,6 +18,7 @@ const PATH = '/v1/status-pages';
 
 const changes = z.strictObject({
   ...optionalFieldsOf(changedStatusPageSchema.shape),
+  ...ignored(['warnings']),
   id: z.string().optional().describe('The same as in the path.'),
 });
 const card = z.strictObject({
@@ -25,7 +27,12 @@ const card = z.strictObject({
   ...DAYS,
   services: z.array(cardServiceResponse),
 });
-const response = statusPageSchema.extend({ id: z.string(), cards: z.array(card) });
+const body = statusPageSchema.extend(ignored(['warnings']));
+const response = statusPageSchema.extend({
+  id: z.string(),
+  cards: z.array(card),
+  warnings: warningsSchema,
+});
 
 const state = z.enum(SERVICE_STATES).describe('The worst of the open incidents that name it.');
 const summaryResponse = z.strictObject({
@@ -60,7 +67,7 @@ export function statusPagesRoutes(features: {
         changing: { role: 'write' },
         id: { name: 'statusPageId', schema: uuidParam },
         query: z.strictObject(pageQuery),
-        body: statusPageSchema,
+        body,
         changes,
         response,
         texts: {
@@ -77,6 +84,27 @@ export function statusPagesRoutes(features: {
         feature: statusPages,
         present: presentPage,
       }),
+    );
+
+    app.withTypeProvider<ZodTypeProvider>().post(
+      `${PATH}/:statusPageId/fetch-pictures`,
+      {
+        config: { role: 'write', audit: { none: 'the page does not change' } },
+        schema: {
+          tags: [TAG],
+          operationId: 'fetchStatusPagePictures',
+          summary: 'Fetch the logo and the icon of a status page again',
+          description:
+            'For a picture that has changed at its URL, or could not be fetched. `warnings` in the response say what could not be fetched now.',
+          params: z.object({ statusPageId: uuidParam }),
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const id = request.params.statusPageId;
+        return presentPage(await statusPages.fetchPictures({ accountId, id }));
+      },
     );
 
     app.withTypeProvider<ZodTypeProvider>().get(
@@ -104,10 +132,11 @@ export function statusPagesRoutes(features: {
   };
 }
 
-function presentPage({ id, fields, cards }: StoredPage): z.output<typeof response> {
+function presentPage({ id, fields, cards, warnings = [] }: PageView): z.output<typeof response> {
   return {
     ...fields,
     id,
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
     cards: cards.map((each) => ({
       id: each.id,
       name: each.name,

@@ -4,6 +4,8 @@ import { readList } from '../database/lists.ts';
 import type { AccountRange, PageEntry } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
+import type { PictureStates } from './pictures/picture-warnings.ts';
+import { PICTURE_STATES } from './pictures/pictures.sql.ts';
 import type { CardService } from './services.sql.ts';
 
 export interface StoredCard extends Times {
@@ -18,6 +20,7 @@ export interface StoredPage {
   readonly id: string;
   readonly fields: PageFields;
   readonly cards: readonly StoredCard[];
+  readonly pictures: PictureStates;
 }
 
 interface Times {
@@ -36,10 +39,14 @@ type ServiceJson = Omit<CardService, keyof Times> & JsonTimes;
 type CardJson = Omit<StoredCard, keyof Times | 'services'> &
   JsonTimes & { readonly services: readonly ServiceJson[] };
 
-type PageRow = PageFields & { readonly id: string; readonly cards: readonly CardJson[] };
+type PageRow = PageFields & {
+  readonly id: string;
+  readonly cards: readonly CardJson[];
+  readonly pictures: PictureStates;
+};
 
 /**
- * Pages with their cards in the same statement: both are of one moment.
+ * Pages with their cards and the states of their pictures in one statement: all are of one moment.
  *
  * @param from the table, or a query of the rows that are wanted
  */
@@ -59,15 +66,17 @@ function pageFrom(from: string): string {
             where l.account_id = c.account_id and l.card_id = c.id), '[]'))
         order by c.position)
       from status_page_cards c
-      where c.account_id = p.account_id and c.status_page_id = p.id), '[]') as cards
+      where c.account_id = p.account_id and c.status_page_id = p.id), '[]') as cards,
+    ${PICTURE_STATES} as pictures
   from ${from} p`;
 }
 
-function pageOf({ id, cards, ...fields }: PageRow): StoredPage {
+function pageOf({ id, cards, pictures, ...fields }: PageRow): StoredPage {
   return {
     id,
     fields,
     cards: cards.map((card) => ({ ...withDates(card), services: card.services.map(withDates) })),
+    pictures,
   };
 }
 

@@ -9,8 +9,12 @@ import type { Precondition } from '../http/resources/etag.ts';
 import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
+import type { Warning } from '../http/resources/warnings.ts';
 import { type CardInput, planCards } from './cards.ts';
 import { requireServices } from './named-services.ts';
+import { PICTURE_KINDS, type PictureKind } from './pictures/picture.ts';
+import { pictureWarnings } from './pictures/picture-warnings.ts';
+import type { PagePictures } from './pictures/pictures.ts';
 import {
   deletePage,
   findPage,
@@ -33,13 +37,17 @@ export interface StatusPagesParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly allowance: Allowance;
+  readonly pagePictures: Pick<PagePictures, 'fetch' | 'fetchAgain'>;
 }
+
+/** A page as it is read or written alone. */
+export type PageView = StoredPage & { readonly warnings?: readonly Warning[] };
 
 /** src/service/README.md, "Status pages and incidents". */
 export interface StatusPages {
   /** @throws ServiceError 409 where another page of the service has the url or the domain */
-  create(accountId: string, input: RawBody): Promise<StoredPage>;
-  read(key: AccountKey): Promise<StoredPage>;
+  create(accountId: string, input: RawBody): Promise<PageView>;
+  read(key: AccountKey): Promise<PageView>;
   /** Oldest first, in slices. */
   list(accountId: string, page: Page): AsyncGenerator<readonly StoredPage[]>;
   /**
@@ -51,7 +59,9 @@ export interface StatusPages {
     key: AccountKey,
     input: RawBody,
     precondition?: Precondition<StoredPage>,
-  ): Promise<StoredPage>;
+  ): Promise<PageView>;
+  /** Fetches its pictures, even those whose URLs have not changed. */
+  fetchPictures(key: AccountKey): Promise<PageView>;
   /** Removes its cards, too, but no services. */
   remove(key: AccountKey, precondition?: Precondition<StoredPage>): Promise<void>;
 }
@@ -59,7 +69,7 @@ export interface StatusPages {
 const NOUN = 'status page';
 
 export function createStatusPages(parts: StatusPagesParts): StatusPages {
-  const { store, clock, ids, allowance } = parts;
+  const { store, clock, ids, allowance, pagePictures } = parts;
 
   async function saveCards(
     tx: Sql,
@@ -84,10 +94,24 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
     await replaceCards(tx, { accountId, id, cards: plan.cards });
   }
 
+  /** After the page is saved: no transaction waits for another host. */
+  async function withPictures(
+    accountId: string,
+    saved: StoredPage,
+    kinds: readonly PictureKind[],
+  ): Promise<PageView> {
+    const key = { accountId, id: saved.id };
+    if (kinds.some((kind) => saved.fields[kind] !== null)) await pagePictures.fetch(key, kinds);
+    // The page is saved, whatever happens to this read.
+    const now = await findPage(store, key).catch(() => null);
+    return withWarnings({ ...saved, pictures: now?.pictures ?? saved.pictures });
+  }
+
   return {
-    create(accountId, input) {
-      const { cards, ...fields } = validBody(statusPageSchema, input);
-      return withoutTaken(fields, () =>
+    async create(accountId, input) {
+      const { warnings: _, ...given } = input;
+      const { cards, ...fields } = validBody(statusPageSchema, given);
+      const created = await withoutTaken(fields, () =>
         store.transaction(async (tx) => {
           await allowance.grow(tx, accountId, 'statusPages');
           const id = ids();
@@ -96,10 +120,11 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
           return whole(await findPage(tx, { accountId, id }));
         }),
       );
+      return await withPictures(accountId, created, PICTURE_KINDS);
     },
 
     async read(key) {
-      return whole(await findPage(store, key));
+      return withWarnings(whole(await findPage(store, key)));
     },
 
     async *list(accountId, page) {
@@ -108,8 +133,8 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
     },
 
     async update({ accountId, id }, input, precondition) {
-      const given = givenFields(input, { fixed: { id }, responseOnly: [] });
-      return withoutTaken(given, () =>
+      const given = givenFields(input, { fixed: { id }, responseOnly: ['warnings'] });
+      const updated = await withoutTaken(given, () =>
         store.transaction(async (tx) => {
           if (!(await lockPage(tx, { accountId, id }))) throw notFound(NOUN);
           const stored = whole(await findPage(tx, { accountId, id }));
@@ -125,6 +150,14 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
           return whole(await findPage(tx, { accountId, id }));
         }),
       );
+      const kinds = PICTURE_KINDS.filter((kind) => given[kind] !== undefined);
+      return await withPictures(accountId, updated, kinds);
+    },
+
+    async fetchPictures(key) {
+      whole(await findPage(store, key));
+      await pagePictures.fetchAgain(key, PICTURE_KINDS);
+      return withWarnings(whole(await findPage(store, key)));
     },
 
     async remove(key, precondition) {
@@ -140,6 +173,10 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
 function whole(found: StoredPage | null): StoredPage {
   if (found === null) throw notFound(NOUN);
   return found;
+}
+
+function withWarnings(page: StoredPage): PageView {
+  return { ...page, warnings: pictureWarnings(page.fields, page.pictures) };
 }
 
 /** By the constraint that makes the field unique. */

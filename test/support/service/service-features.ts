@@ -12,6 +12,7 @@ import {
   createSecretScrubbing,
   type SecretScrubbing,
 } from '../../../src/service/secrets/secret-scrubbing.ts';
+import type { PictureSource } from '../../../src/service/status-pages/pictures/fetch-picture.ts';
 import { createPasswords } from '../../../src/service/users/passwords.ts';
 import { silentLog } from '../database/silent-store.ts';
 
@@ -26,6 +27,18 @@ export const TEST_SECRETS = createSecretBox([randomBytes(KEY_BYTES)]);
 
 /** The lowest cost: the tests make many passwords. */
 export const TEST_PASSWORDS = createPasswords({ ln: 1, r: 8, p: 1 });
+
+/** No test but those of pictures needs a host that has some. */
+const A_PICTURE = {
+  type: 'image/png',
+  width: 2,
+  height: 1,
+  bytes: Buffer.from('a picture'),
+} as const;
+const TEST_PICTURES: PictureSource = {
+  fetch: async () => ({ ok: true, picture: A_PICTURE }),
+  close: async () => {},
+};
 
 /** For checks whose states a test does not read. */
 export const NONE_OUTDATED = { refresh: async (): Promise<void> => {} };
@@ -84,6 +97,7 @@ export async function testFeatures(
       plans: UNLIMITED,
       secrets: TEST_SECRETS,
       passwords: TEST_PASSWORDS,
+      pictureSource: TEST_PICTURES,
       config,
       ...own,
     }),

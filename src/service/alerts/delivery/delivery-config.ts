@@ -34,7 +34,7 @@ export interface DeliveryConfig {
   readonly smtp: Smtp | null;
   /** null: notices to SMS channels fail. */
   readonly sms: SmsGateway | null;
-  /** Networks that webhooks and Slack channels may not reach. */
+  /** Networks that webhooks, Slack channels and pictures of status pages may not reach. */
   readonly deny: readonly Network[];
 }
 

@@ -28,6 +28,8 @@ export interface OutgoingHttp {
   close(): Promise<void>;
 }
 
+/** Why an address of which DELIVERY_DENY has the network may not be reached. */
+export const DELIVERY_DENY_REASON = 'DELIVERY_DENY denies its network';
 const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const BODY_TIMEOUT_MS = 5_000;
@@ -44,7 +46,7 @@ const MAX_RETRY_AFTER_MS = 300_000;
  */
 export function createOutgoingHttp(
   guard: AddressGuard,
-  reason = 'DELIVERY_DENY denies its network',
+  reason = DELIVERY_DENY_REASON,
 ): OutgoingHttp {
   const reachable = { guard, reason };
   const guarded = agentWith(reachable);
@@ -75,7 +77,8 @@ export function createOutgoingHttp(
   };
 }
 
-function agentWith(reachable: ReachableAddresses): Agent {
+/** Connects only to addresses that may be reached. */
+export function agentWith(reachable: ReachableAddresses): Agent {
   return new Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup(reachable) },
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -144,12 +147,20 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
   if (signal.aborted) return notSent('no answer came in time');
+  return notSent(reasonOf(thrown), { isFinal: isDenied(thrown) });
+}
+
+/** Why a request failed, in words for the user who configured its URL. */
+export function reasonOf(thrown: unknown): string {
   const code = codeOf(thrown);
-  if (code === DENIED_CODE && thrown instanceof Error) {
-    return notSent(thrown.message, { isFinal: true });
-  }
+  if (code === DENIED_CODE && thrown instanceof Error) return thrown.message;
   const reason = REASONS[code ?? ''] ?? 'no response';
-  return notSent(code === null ? reason : `${reason} (${code})`);
+  return code === null ? reason : `${reason} (${code})`;
+}
+
+/** Whether DELIVERY_DENY denies the address of the request. */
+export function isDenied(thrown: unknown): boolean {
+  return codeOf(thrown) === DENIED_CODE;
 }
 
 /** The error code; that of the first attempt if several addresses were tried. */

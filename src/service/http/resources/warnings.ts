@@ -3,6 +3,7 @@ import { z } from 'zod';
 const WARNING_CODES = [
   'GROUP_NOT_ACTIVATED',
   'LOCATION_WITHOUT_AGENTS',
+  'PICTURE_NOT_FETCHED',
   'PUBLIC_LOCATION_NOT_SERVED',
 ] as const;
 

@@ -20,8 +20,8 @@ interface Resource {
   readonly before?: (fixture: CaseFixture) => Promise<Fields>;
 }
 
-/** Fields that change with the time. */
-const VARYING = ['updated_at', 'created_at', 'updatedAt', 'createdAt', 'last_used_at'];
+/** Fields that change with the time, and warnings of what is done after a change, again and again. */
+const VARYING = ['updated_at', 'created_at', 'updatedAt', 'createdAt', 'last_used_at', 'warnings'];
 
 /**
  * Whichever call of the store fails, the change is applied completely or not at all, and a client
@@ -131,7 +131,12 @@ export function crudScenarios(identity: Identity): readonly Scenario[] {
     { path: '/v1/api-keys', body: { name: 'CI', role: 'admin' }, change: null },
     {
       path: '/v1/status-pages',
-      body: { name: 'Shop', url: 'a-shop', cards: [{ name: 'One' }, { name: 'Two' }] },
+      body: {
+        name: 'Shop',
+        url: 'a-shop',
+        logo: 'https://a.test/logo.png',
+        cards: [{ name: 'One' }, { name: 'Two' }],
+      },
       change: { name: 'Other', cards: [{ name: 'Three' }] },
     },
     {

@@ -94,6 +94,10 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'idempotency/sql.ts deleteRequest': WITH_KEY,
   'idempotency/sql.ts findRequest': WITH_KEY,
   'idempotency/sql.ts insertRequest': WITH_KEY,
+  'status-pages/pictures/pictures.sql.ts expirePictures': 'asked to fetch unchanged pictures again',
+  'status-pages/pictures/pictures.sql.ts findPicture': 'asked by readers of a page',
+  'status-pages/pictures/pictures.sql.ts savePictureProblem':
+    'asked where a picture cannot be fetched',
   'status-pages/subscriptions/sql.ts changeServicesOf': BY_READERS,
   'status-pages/subscriptions/sql.ts confirmSubscriber': BY_READERS,
   'status-pages/subscriptions/sql.ts deleteSubscriberByToken': BY_READERS,

@@ -1,0 +1,116 @@
+import { type Dispatcher, request } from 'undici';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
+import { VERSION } from '../../../runtime/version.ts';
+import { refuseDenied } from '../../alerts/senders/guarded-lookup.ts';
+import {
+  agentWith,
+  DELIVERY_DENY_REASON,
+  isDenied,
+  reasonOf,
+} from '../../alerts/senders/outgoing-http.ts';
+
+/** The problem is in words that follow "the logo could not be fetched: ". */
+export type Download =
+  | { readonly ok: true; readonly bytes: Buffer }
+  | { readonly ok: false; readonly problem: string; readonly isFinal: boolean };
+
+export interface PictureDownloads {
+  /** Never rejects. */
+  download(url: string, signal: AbortSignal): Promise<Download>;
+  close(): Promise<void>;
+}
+
+/** Of a file, as the handbook says. */
+const MAX_BYTES = 1024 * 1024;
+/** From the lookup of the name to the last byte, redirects included. */
+const LIMIT_MS = 10_000;
+const MAX_REDIRECTS = 3;
+const REDIRECTS = [301, 302, 303, 307, 308];
+
+/** Downloads files of at most 1 MiB, from addresses that the guard allows, also after redirects. */
+export function createPictureDownloads(guard: AddressGuard, clock: Clock): PictureDownloads {
+  const reachable = { guard, reason: DELIVERY_DENY_REASON };
+  const dispatcher = agentWith(reachable);
+
+  async function follow(first: URL, signal: AbortSignal): Promise<Download> {
+    let url = first;
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      refuseDenied(url.hostname, reachable);
+      const answer = await request(url, {
+        dispatcher,
+        method: 'GET',
+        headers: {
+          'user-agent': `vedette/${VERSION}`,
+          accept: 'image/png, image/webp, image/jpeg, image/gif, image/x-icon',
+          'accept-encoding': 'identity',
+        },
+        signal,
+        // No connection is used again.
+        reset: true,
+      });
+      if (!REDIRECTS.includes(answer.statusCode)) return await contentOf(answer);
+      discard(answer.body);
+      const target = targetOf(answer, url);
+      if (target === null) {
+        return not(`the response was the redirect ${answer.statusCode} to no http or https URL`);
+      }
+      url = target;
+    }
+    return not(`there were more than ${MAX_REDIRECTS} redirects`);
+  }
+
+  return {
+    async download(url, signal) {
+      const late = new AbortController();
+      const cancel = clock.after(LIMIT_MS, () => late.abort());
+      try {
+        return await follow(new URL(url), AbortSignal.any([signal, late.signal]));
+      } catch (thrown) {
+        if (late.signal.aborted) return not(`the file did not arrive within ${LIMIT_MS / 1000} s`);
+        if (signal.aborted) return not('the service stopped');
+        return { ok: false, problem: reasonOf(thrown), isFinal: isDenied(thrown) };
+      } finally {
+        cancel();
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+/** null if there is none that may be followed. */
+function targetOf({ headers }: Dispatcher.ResponseData, from: URL): URL | null {
+  const { location } = headers;
+  if (typeof location !== 'string' || !URL.canParse(location, from.href)) return null;
+  const target = new URL(location, from.href);
+  return target.protocol === 'http:' || target.protocol === 'https:' ? target : null;
+}
+
+async function contentOf({ statusCode, body }: Dispatcher.ResponseData): Promise<Download> {
+  try {
+    if (statusCode !== 200) return not(`the response was the status ${statusCode}`);
+    const parts: Buffer[] = [];
+    let bytes = 0;
+    for await (const part of body) {
+      parts.push(Buffer.from(part));
+      bytes += part.length;
+      if (bytes > MAX_BYTES) {
+        const problem = `the file is larger than ${MAX_BYTES / 1024 / 1024} MiB`;
+        return { ok: false, problem, isFinal: true };
+      }
+    }
+    return { ok: true, bytes: Buffer.concat(parts) };
+  } finally {
+    discard(body);
+  }
+}
+
+/** Destroying a body that has not ended emits an error, which nobody else listens for. */
+function discard(body: Dispatcher.ResponseData['body']): void {
+  body.on('error', () => {});
+  body.destroy();
+}
+
+function not(problem: string): Download {
+  return { ok: false, problem, isFinal: false };
+}

@@ -1,0 +1,56 @@
+import PQueue from 'p-queue';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
+import { createPictureDecoder } from './decode-picture.ts';
+import { createPictureDownloads } from './download-picture.ts';
+import { type PictureKind, type PictureOutcome, refused } from './picture.ts';
+import { formatOf } from './picture-format.ts';
+
+/** Where the pictures of pages come from. */
+export interface PictureSource {
+  /** Never rejects. */
+  fetch(kind: PictureKind, url: string, signal: AbortSignal): Promise<PictureOutcome>;
+  close(): Promise<void>;
+}
+
+export interface PictureSourceParts {
+  readonly clock: Clock;
+  readonly guard: AddressGuard;
+  /** The compiled picture-worker.js; default: beside this module. */
+  readonly workerUrl?: URL;
+}
+
+const DEFAULT_WORKER_URL = new URL('./picture-worker.js', import.meta.url);
+/** Bounds the memory of files that wait for the decoder. */
+const MAX_FETCHING = 4;
+/** In pixels: twice what a page and a browser show, for screens of high density. */
+const SIZES: Readonly<
+  Record<PictureKind, { readonly maxWidth: number; readonly maxHeight: number }>
+> = { logo: { maxWidth: 800, maxHeight: 320 }, favicon: { maxWidth: 192, maxHeight: 192 } };
+
+export function createPictureSource({
+  clock,
+  guard,
+  workerUrl = DEFAULT_WORKER_URL,
+}: PictureSourceParts): PictureSource {
+  const downloads = createPictureDownloads(guard, clock);
+  const decoder = createPictureDecoder(clock, workerUrl);
+  const queue = new PQueue({ concurrency: MAX_FETCHING });
+
+  async function fetched(
+    kind: PictureKind,
+    url: string,
+    signal: AbortSignal,
+  ): Promise<PictureOutcome> {
+    const file = await downloads.download(url, signal);
+    if (!file.ok) return file;
+    const found = formatOf(file.bytes);
+    if (!found.ok) return refused(found.problem);
+    return await decoder.decode({ format: found.format, ...SIZES[kind] }, file.bytes, signal);
+  }
+
+  return {
+    fetch: (kind, url, signal) => queue.add(() => fetched(kind, url, signal)),
+    close: () => downloads.close(),
+  };
+}

@@ -1,0 +1,31 @@
+/** The pictures of a status page, by the fields of the page that contain their URLs. */
+export const PICTURE_KINDS = ['logo', 'favicon'] as const;
+export type PictureKind = (typeof PICTURE_KINDS)[number];
+
+export const PICTURE_TYPES = ['image/png', 'image/webp'] as const;
+
+/** A picture as the service made it from a fetched one. */
+export type Picture = {
+  readonly type: (typeof PICTURE_TYPES)[number];
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: Buffer;
+};
+
+/** The problem is in words that follow "the logo could not be fetched: ". */
+export type PictureOutcome =
+  | { readonly ok: true; readonly picture: Picture }
+  | {
+      readonly ok: false;
+      readonly problem: string;
+      /** Whether the same URL will not do as long as nobody changes what is there. */
+      readonly isFinal: boolean;
+    };
+
+export function refused(problem: string): PictureOutcome {
+  return { ok: false, problem, isFinal: true };
+}
+
+export function failed(problem: string): PictureOutcome {
+  return { ok: false, problem, isFinal: false };
+}

@@ -1,0 +1,204 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { LruCache } from '../../../runtime/lru-cache.ts';
+import { runEvery } from '../../../runtime/run-every.ts';
+import type { AccountKey } from '../../database/account-key.ts';
+import { withoutRecorder } from '../../database/recorded-store.ts';
+import { removeInBatches } from '../../database/retention.ts';
+import type { Store } from '../../database/store.ts';
+import type { PictureSource } from './fetch-picture.ts';
+import type { PictureKind, PictureOutcome } from './picture.ts';
+import {
+  type ClaimedPicture,
+  claimPicture,
+  deleteUnusedPictures,
+  duePictures,
+  expirePictures,
+  findPicture,
+  type PictureKey,
+  type StoredPicture,
+  savePicture,
+  savePictureProblem,
+} from './pictures.sql.ts';
+
+export interface PagePicturesParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly pictureSource: PictureSource;
+}
+
+/** The logos and icons of status pages: src/service/README.md, "Pictures of status pages". */
+export interface PagePictures {
+  /**
+   * Fetches those pictures of a page whose URLs were not fetched yet. Resolves when that is done, at
+   * the latest after WAIT_MS; what is not done then goes on. Never rejects.
+   */
+  fetch(key: AccountKey, kinds: readonly PictureKind[]): Promise<void>;
+  /** Fetches all pictures of a page again, like `fetch`, but rejects if the database is away. */
+  fetchAgain(key: AccountKey, kinds: readonly PictureKind[]): Promise<void>;
+  /**
+   * null where the page has none.
+   *
+   * @param hash of the picture that is wanted, where it is known: it may come from a cache
+   */
+  read(key: PictureKey, hash: string | null): Promise<StoredPicture | null>;
+  /** Fetches what is due, until the signal aborts: retries, and pictures of which this process does not know. */
+  maintain(signal: AbortSignal): Promise<void>;
+}
+
+/** How long a request that saves a page waits for its pictures. */
+const WAIT_MS = 5_000;
+/** In progress in this process; others wait for `maintain` of any. */
+const MAX_IN_PROGRESS = 100;
+/** Longer than a download and a decoder may take, and the wait for others before it. */
+const LEASE_MS = 120_000;
+const SCAN_EVERY_MS = 30_000;
+const MAX_BACK_OFF_MS = 120_000;
+/** Pictures of one scan, and rows that a statement deletes. */
+const ROWS_AT_ONCE = 20;
+/** After each failure; then only when somebody asks. */
+const RETRY_AFTER_MS = [1, 5, 30, 120, 720, 1_440, 1_440].map((minutes) => minutes * 60_000);
+/** 132 bits. */
+const HASH_CHARS = 22;
+const CACHE_BYTES = 16 * 1024 * 1024;
+
+export function createPagePictures(parts: PagePicturesParts): PagePictures {
+  const { store, clock, log, pictureSource } = parts;
+  const inProgress = new Map<string, Promise<void>>();
+  const cache = new LruCache<StoredPicture>(CACHE_BYTES);
+  const stopping = new AbortController();
+
+  /** @returns when nothing is left to do for it, or it is too much at once */
+  async function fetchOne(key: PictureKey, isAsked: boolean): Promise<void> {
+    const name = nameOf(key);
+    const running = inProgress.get(name);
+    if (running !== undefined) return running;
+    if (inProgress.size >= MAX_IN_PROGRESS || stopping.signal.aborted) return;
+    const work = claimAndFetch(key, isAsked).finally(() => inProgress.delete(name));
+    inProgress.set(name, work);
+    await work;
+  }
+
+  async function claimAndFetch(key: PictureKey, isAsked: boolean): Promise<void> {
+    const atMs = clock.wallMs();
+    const claimed = await claimPicture(store, { ...key, isAsked, atMs, leaseMs: LEASE_MS });
+    if (claimed === null) return;
+    const outcome = await pictureSource.fetch(key.kind, claimed.url, stopping.signal);
+    await save(key, claimed, outcome);
+  }
+
+  async function save(
+    key: PictureKey,
+    claimed: ClaimedPicture,
+    outcome: PictureOutcome,
+  ): Promise<void> {
+    if (outcome.ok) {
+      const { picture } = outcome;
+      const hash = createHash('sha256').update(picture.bytes).digest('base64url');
+      await savePicture(store, {
+        ...key,
+        ...claimed,
+        picture,
+        hash: hash.slice(0, HASH_CHARS),
+      });
+      return;
+    }
+    const retryAfterMs = outcome.isFinal ? undefined : RETRY_AFTER_MS[claimed.attempt - 1];
+    const nextAttemptAtMs = retryAfterMs === undefined ? null : clock.wallMs() + retryAfterMs;
+    await savePictureProblem(store, {
+      ...key,
+      ...claimed,
+      problem: outcome.problem,
+      nextAttemptAtMs,
+    });
+  }
+
+  /** Logs failures of the database: `maintain` tries again after the lease. */
+  async function fetchAll(
+    { accountId, id: pageId }: AccountKey,
+    kinds: readonly PictureKind[],
+  ): Promise<void> {
+    await Promise.all(
+      kinds.map((kind) =>
+        fetchOne({ accountId, pageId, kind }, true).catch((error: unknown) => {
+          if (stopping.signal.aborted) return;
+          log.warn({ pageId }, `the ${kind} of a status page was not saved: ${messageOf(error)}`);
+        }),
+      ),
+    );
+  }
+
+  const fetch: PagePictures['fetch'] = async (key, kinds) => {
+    // The URL is what the request changes; the picture follows from it.
+    await withoutRecorder(() => within(clock, WAIT_MS, fetchAll(key, kinds)));
+  };
+
+  /** @returns whether there are probably more */
+  async function fetchDue(): Promise<boolean> {
+    const due = await duePictures(store, { atMs: clock.wallMs(), limit: ROWS_AT_ONCE });
+    const hasRoom = inProgress.size + due.length <= MAX_IN_PROGRESS;
+    await Promise.all(due.map((key) => fetchOne(key, false)));
+    return hasRoom && due.length === ROWS_AT_ONCE;
+  }
+
+  return {
+    fetch,
+
+    async fetchAgain(key, kinds) {
+      const { accountId, id: pageId } = key;
+      await withoutRecorder(() =>
+        expirePictures(store, { accountId, pageId, atMs: clock.wallMs() }),
+      );
+      await fetch(key, kinds);
+    },
+
+    async read(key, hash) {
+      const name = nameOf(key);
+      const cached = cache.get(name);
+      if (cached !== undefined && cached.hash === hash) return cached;
+      const found = await findPicture(store, key);
+      if (found === null) return null;
+      cache.set(name, found, found.bytes.length);
+      return found;
+    },
+
+    async maintain(signal) {
+      const onAbort = (): void => stopping.abort();
+      signal.addEventListener('abort', onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      const options = {
+        everyMs: SCAN_EVERY_MS,
+        maxMs: MAX_BACK_OFF_MS,
+        failure: 'pictures of status pages cannot be fetched now',
+        kindOf: messageOf,
+        log,
+      };
+      const work = async (): Promise<boolean> => {
+        const remove = (limit: number) => deleteUnusedPictures(store, { limit });
+        await removeInBatches(ROWS_AT_ONCE, remove, signal);
+        return await fetchDue();
+      };
+      await runEvery(clock, options, work, signal);
+      await Promise.allSettled(inProgress.values());
+      await pictureSource.close();
+    },
+  };
+}
+
+function nameOf({ accountId, pageId, kind }: PictureKey): string {
+  return `${accountId} ${pageId} ${kind}`;
+}
+
+/** Resolves with the work, at the latest after `limitMs`. The work must not reject. */
+function within(clock: Clock, limitMs: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(limitMs, resolve);
+    void work.then(() => {
+      cancel();
+      resolve();
+    });
+  });
+}

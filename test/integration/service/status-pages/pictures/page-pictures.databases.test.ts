@@ -1,0 +1,216 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type {
+  PictureKind,
+  PictureOutcome,
+} from '../../../../../src/service/status-pages/pictures/picture.ts';
+import { databases } from '../../../../support/database/databases.ts';
+import { eventually } from '../../../../support/eventually.ts';
+import { useAccounts, useRunningService } from '../../../../support/service/service-fixture.ts';
+
+const PATH = '/v1/status-pages';
+const LOGO = 'https://a.test/logo.png';
+const ICON = 'https://a.test/icon.ico';
+const MINUTE_MS = 60_000;
+
+function pictureOf(text: string): PictureOutcome {
+  return {
+    ok: true,
+    picture: { type: 'image/png', width: 4, height: 2, bytes: Buffer.from(text) },
+  };
+}
+const AWAY: PictureOutcome = {
+  ok: false,
+  problem: 'the response was the status 503',
+  isFinal: false,
+};
+const REFUSED: PictureOutcome = { ok: false, problem: 'SVG files are not accepted', isFinal: true };
+
+/** What the URLs give, and which were fetched. */
+const fetched: string[] = [];
+let answer: (kind: PictureKind, url: string) => PictureOutcome | Promise<PictureOutcome>;
+const pictureSource = {
+  fetch: async (kind: PictureKind, url: string) => {
+    fetched.push(url);
+    return await answer(kind, url);
+  },
+  close: async () => {},
+};
+
+let made = 0;
+
+describe.each(databases)('on %s', (kind) => {
+  const running = useRunningService(kind, { pictureSource });
+  const service = useAccounts(running);
+
+  async function newPage(fields: object) {
+    made += 1;
+    fetched.length = 0;
+    const { mine } = service();
+    const created = await mine.post(PATH, { name: 'A', url: `picture-${made}`, ...fields });
+    expect(created.status, created.text).toBe(201);
+    const id: string = created.json.id;
+    return {
+      id,
+      path: `${PATH}/${id}`,
+      json: created.json,
+      key: (of: PictureKind) => ({ accountId: mine.accountId, pageId: id, kind: of }),
+      shown: async (of: PictureKind) => {
+        const { features } = service();
+        const key = { accountId: mine.accountId, pageId: id, kind: of };
+        const picture = await features.pagePictures.read(key, null);
+        return picture === null ? null : picture.bytes.toString();
+      },
+    };
+  }
+
+  describe('the pictures of a status page', () => {
+    it('are fetched when it is created, and read with the hash of their bytes', async () => {
+      answer = (of) => pictureOf(of);
+      const { json, shown, key } = await newPage({ logo: LOGO, favicon: ICON });
+      expect(json).not.toHaveProperty('warnings');
+      expect(json).toMatchObject({ logo: LOGO, favicon: ICON });
+      expect(new Set(fetched)).toEqual(new Set([ICON, LOGO]));
+      expect([await shown('logo'), await shown('favicon')]).toEqual(['logo', 'favicon']);
+      const hash = createHash('sha256').update('logo').digest('base64url').slice(0, 22);
+      const { pagePictures } = service().features;
+      expect(await pagePictures.read(key('logo'), hash)).toMatchObject({
+        hash,
+        type: 'image/png',
+        width: 4,
+        height: 2,
+      });
+    });
+
+    it('are not fetched again while their URLs stay the same', async () => {
+      answer = (of) => pictureOf(of);
+      const { path, json } = await newPage({ logo: LOGO });
+      const { mine } = service();
+      expect((await mine.put(path, { ...json, name: 'B' })).status).toBe(200);
+      expect((await mine.patch(path, { logo: LOGO })).status).toBe(200);
+      expect(fetched).toEqual([LOGO]);
+    });
+
+    it('that cannot be fetched do not keep the page from being saved, and it says why', async () => {
+      answer = () => AWAY;
+      const { path, json, shown } = await newPage({ logo: LOGO });
+      const { mine } = service();
+      const warnings = [
+        {
+          code: 'PICTURE_NOT_FETCHED',
+          path: 'logo',
+          message:
+            'The logo could not be fetched: the response was the status 503. The service tries again; until then the page shows none.',
+        },
+      ];
+      expect(json.warnings).toEqual(warnings);
+      expect((await mine.get(path)).json.warnings).toEqual(warnings);
+      const listed = (await mine.get(PATH)).json.find(
+        (page: { id: string }) => page.id === json.id,
+      );
+      expect(listed).not.toHaveProperty('warnings');
+      expect(await shown('logo')).toBeNull();
+      // What was read may be sent back; saving it tries again.
+      answer = (of) => pictureOf(of);
+      const saved = await mine.put(path, json);
+      expect(saved.status).toBe(200);
+      expect(saved.json).not.toHaveProperty('warnings');
+      expect(await shown('logo')).toBe('logo');
+    });
+
+    it('stay until a new one is fetched', async () => {
+      answer = () => pictureOf('old');
+      const { path, shown } = await newPage({ logo: LOGO });
+      const { mine } = service();
+      answer = () => REFUSED;
+      const changed = await mine.patch(path, { logo: ICON });
+      expect(changed.json.warnings[0].message).toBe(
+        'The logo could not be fetched: SVG files are not accepted. To try again, save the page or call fetch-pictures; until then the page shows the one before.',
+      );
+      expect(await shown('logo')).toBe('old');
+      // The picture of the first URL is still there.
+      fetched.length = 0;
+      const back = await mine.patch(path, { logo: LOGO });
+      expect(back.json).not.toHaveProperty('warnings');
+      expect(fetched).toEqual([]);
+    });
+
+    it('are gone when the page has no URL for them', async () => {
+      answer = () => pictureOf('old');
+      const { path, shown } = await newPage({ logo: LOGO });
+      await service().mine.patch(path, { logo: null });
+      expect(await shown('logo')).toBeNull();
+    });
+
+    it('are fetched again on request, and stay if that fails', async () => {
+      answer = () => pictureOf('old');
+      const { path, shown } = await newPage({ logo: LOGO });
+      const { mine, theirs } = service();
+      answer = () => AWAY;
+      const failed = await mine.post(`${path}/fetch-pictures`);
+      expect(failed.json.warnings).toMatchObject([{ path: 'logo' }]);
+      expect(await shown('logo')).toBe('old');
+      answer = () => pictureOf('new');
+      const done = await mine.post(`${path}/fetch-pictures`);
+      expect(done.status).toBe(200);
+      expect(done.json).not.toHaveProperty('warnings');
+      expect(await shown('logo')).toBe('new');
+      expect((await theirs.post(`${path}/fetch-pictures`)).status).toBe(404);
+    });
+
+    it('do not change the ETag of the page', async () => {
+      answer = () => AWAY;
+      const { path } = await newPage({ logo: LOGO });
+      const { mine } = service();
+      const { etag = '' } = (await mine.get(path)).headers;
+      answer = () => pictureOf('new');
+      await mine.post(`${path}/fetch-pictures`);
+      const saved = await mine.ask('PATCH', path, { name: 'B' }, { 'if-match': etag });
+      expect(saved.status).toBe(200);
+    });
+
+    it('that take long are fetched after the response', async () => {
+      let arrive: (outcome: PictureOutcome) => void = () => {};
+      answer = () => new Promise((resolve) => (arrive = resolve));
+      const { clock } = service();
+      const creating = newPage({ logo: LOGO });
+      await eventually(() => fetched.length > 0);
+      await clock.advance(5_000);
+      const { json, path, shown } = await creating;
+      expect(json.warnings).toMatchObject([
+        { message: 'The logo is still being fetched; until then the page shows none.' },
+      ]);
+      // Saving it meanwhile waits for the same fetch.
+      const saving = service().mine.patch(path, { logo: LOGO });
+      arrive(pictureOf('late'));
+      expect((await saving).json).not.toHaveProperty('warnings');
+      expect(await shown('logo')).toBe('late');
+      expect(fetched).toEqual([LOGO]);
+    });
+  });
+
+  describe('the background work for pictures', () => {
+    /** Runs it until the condition holds. */
+    async function workUntil(condition: () => Promise<boolean>): Promise<void> {
+      const stop = new AbortController();
+      const working = service().features.pagePictures.maintain(stop.signal);
+      while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
+      stop.abort();
+      await working;
+    }
+
+    it('fetches what a release without pictures saved, retries, and deletes what is not used', async () => {
+      answer = () => AWAY;
+      const { id, shown, path } = await newPage({ logo: LOGO });
+      const { store, clock, mine } = service();
+      await store.query('update status_pages set favicon = $2 where id = $1', [id, ICON]);
+      answer = (of) => pictureOf(of);
+      await clock.advance(2 * MINUTE_MS);
+      fetched.length = 0;
+      await workUntil(async () => (await shown('favicon')) === 'favicon');
+      expect(await shown('logo')).toBe('logo');
+      expect(new Set(fetched)).toEqual(new Set([ICON, LOGO]));
+      expect((await mine.get(path)).json).not.toHaveProperty('warnings');
+    });
+  });
+});
