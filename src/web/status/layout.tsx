@@ -5,11 +5,22 @@ import { type PageColors, styleOf } from './style.ts';
 
 /** A page as its layout shows it. */
 export interface ShownPage {
-  readonly page: { readonly fields: Omit<StatusPage, 'cards'> };
+  readonly page: {
+    readonly fields: Omit<StatusPage, 'cards'>;
+    /** As far as they were fetched. */
+    readonly pictures: Readonly<Partial<Record<'logo' | 'favicon', ShownPicture>>>;
+  };
   /** Absolute, without a slash at its end. */
   readonly base: string;
   /** The start of links. */
   readonly path: string;
+}
+
+interface ShownPicture {
+  /** All are null before it was first fetched. */
+  readonly hash: string | null;
+  readonly width: number | null;
+  readonly height: number | null;
 }
 
 export const PRODUCT = 'Vedette';
@@ -33,6 +44,10 @@ export function StatusLayout({ requested, title, note, children }: StatusLayoutP
   const { page, base, path } = requested;
   const { name, description, logo, favicon, redirectTo, whiteLabel } = page.fields;
   const home = path === '' ? '/' : path;
+  const pictures = {
+    logo: logo === null ? null : shownPicture(page.pictures.logo),
+    favicon: favicon === null ? null : shownPicture(page.pictures.favicon),
+  };
   return (
     <Html
       colors={page.fields}
@@ -41,7 +56,21 @@ export function StatusLayout({ requested, title, note, children }: StatusLayoutP
         <>
           {description !== null && <meta name="description" content={description} />}
           <link rel="canonical" href={path === '' ? `${base}/` : base} />
-          {favicon !== null && <link rel="icon" href={`${path}/favicon`} />}
+          {pictures.favicon !== null && (
+            <link rel="icon" href={`${path}/favicon?v=${pictures.favicon.hash}`} />
+          )}
+          <link
+            rel="alternate"
+            type="application/atom+xml"
+            title={`${name}: incidents and maintenance`}
+            href={`${path}/feed.atom`}
+          />
+          <link
+            rel="alternate"
+            type="application/rss+xml"
+            title={`${name}: incidents and maintenance`}
+            href={`${path}/feed.rss`}
+          />
         </>
       }
     >
@@ -51,7 +80,16 @@ export function StatusLayout({ requested, title, note, children }: StatusLayoutP
       <header class="head">
         <div>
           <a class="brand" href={redirectTo ?? home} dir="auto">
-            {logo === null ? name : <img src={`${path}/logo`} alt={name} />}
+            {pictures.logo === null ? (
+              name
+            ) : (
+              <img
+                src={`${path}/logo?v=${pictures.logo.hash}`}
+                width={pictures.logo.width}
+                height={pictures.logo.height}
+                alt={name}
+              />
+            )}
           </a>
           <nav>
             <a class="button" href={`${path}/subscribe`}>
@@ -63,10 +101,27 @@ export function StatusLayout({ requested, title, note, children }: StatusLayoutP
       <main id="main">{children}</main>
       <footer class="foot">
         <span>{note}</span>
+        <ul>
+          <li>
+            <a href={`${path}/feed.atom`}>Atom</a>
+          </li>
+          <li>
+            <a href={`${path}/feed.rss`}>RSS</a>
+          </li>
+          <li>
+            <a href={`${path}/summary.json`}>JSON</a>
+          </li>
+        </ul>
         {!whiteLabel && <span>Status page by {PRODUCT}</span>}
       </footer>
     </Html>
   );
+}
+
+/** null where there is none to show. */
+function shownPicture(picture: ShownPicture | undefined) {
+  const { hash = null, width, height } = picture ?? {};
+  return hash === null ? null : { hash, width: width ?? undefined, height: height ?? undefined };
 }
 
 interface HtmlProps {

@@ -69,7 +69,7 @@ svg{flex:none}
 .head>div,main,.foot{max-width:920px;margin:0 auto;padding-inline:24px}
 .head>div{display:flex;align-items:center;gap:16px;min-height:64px;padding-block:12px}
 .brand{min-width:0;margin-inline-end:auto;color:inherit;font-size:18px;line-height:24px;font-weight:660;letter-spacing:-.01em;text-decoration:none}
-.brand img{display:block;max-height:40px;max-width:min(280px,60vw)}
+.brand img{display:block;width:auto;height:auto;max-height:40px;max-width:min(280px,60vw)}
 .head nav{display:flex;align-items:center;gap:16px;flex:none}
 .head nav a{color:var(--nav);text-decoration:none;font-size:14px}
 .head nav a:hover{text-decoration:underline}

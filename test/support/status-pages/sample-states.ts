@@ -40,7 +40,7 @@ export function samplePage(fields: object = {}): ShownPage {
     ...fields,
   });
   const base = 'https://monitor.example.com/status/acme';
-  return { page: { fields: all }, base, path: '/status/acme' };
+  return { page: { fields: all, pictures: {} }, base, path: '/status/acme' };
 }
 
 export function sampleDay(index: number, own: Partial<DayOnPage> = {}): DayOnPage {
@@ -118,6 +118,7 @@ export function calmState(count: number): PageState {
     condition: 'OPERATIONAL',
     cards,
     incidents: [],
+    pastIncidents: [],
     maintenance: [],
   };
 }

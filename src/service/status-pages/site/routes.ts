@@ -1,6 +1,10 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { tooManyRequests } from '../../errors.ts';
 import type { Site } from '../../http/access/site.ts';
+import { badgeRoutes } from '../badges/routes.ts';
+import { feedRoutes } from '../feeds/routes.ts';
+import type { PagePictures } from '../pictures/pictures.ts';
+import { pictureRoutes } from '../pictures/routes.ts';
 import {
   type SubscriptionPagesParts,
   subscriptionPagesRoutes,
@@ -12,6 +16,7 @@ import type { StatusSite } from './site.ts';
 export interface StatusSiteRoutesParts extends SubscriptionPagesParts {
   readonly site: Site;
   readonly statusSite: StatusSite;
+  readonly pagePictures: PagePictures;
 }
 
 /** The most look-ups of names without a page in a minute, for each address. */
@@ -25,6 +30,9 @@ export function statusSiteRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsy
       async (site) => {
         findPages(site, parts);
         await site.register(pageRoutes(parts));
+        await site.register(pictureRoutes(parts));
+        await site.register(feedRoutes(parts));
+        await site.register(badgeRoutes(parts));
         await site.register(subscriptionPagesRoutes(parts));
       },
       { prefix: '/status/:url' },

@@ -50,6 +50,8 @@ export interface PageState {
   }[];
   /** The open ones, newest first, at most MAX_OPEN_INCIDENTS. */
   readonly incidents: readonly IncidentOnPage[];
+  /** Resolved within the last 14 days, newest first, at most MAX_PAST_INCIDENTS. */
+  readonly pastIncidents: readonly IncidentOnPage[];
   /** Running now or starting within NEAR_MS, earliest first, at most MAX_MAINTENANCE. */
   readonly maintenance: readonly MaintenanceOnPage[];
 }
@@ -116,6 +118,7 @@ export interface PageConditions {
 }
 
 const MAX_OPEN_INCIDENTS = 100;
+const MAX_PAST_INCIDENTS = 50;
 const MAX_UPDATES = 50;
 /** Within HISTORY_DAYS; the newest. */
 const MAX_INCIDENTS = 1_000;
@@ -135,6 +138,7 @@ interface KnownPage {
   readonly page: NonNullable<Awaited<ReturnType<typeof findPage>>>;
   readonly services: ReadonlyMap<string, KnownService>;
   readonly open: readonly PublicIncident[];
+  readonly past: readonly PublicIncident[];
   readonly condition: ServiceCondition;
   readonly windowsVersion: string;
 }
@@ -177,11 +181,13 @@ export function createPageStates(parts: PageStatesParts): PageStates {
     );
     const conditions = [...services.values()].map(({ current }) => current.condition);
     const open = incidents.filter(({ resolvedAt }) => resolvedAt === null);
+    const past = incidents.filter(({ resolvedAt }) => +(resolvedAt ?? 0) >= nowMs - NEAR_MS);
     return {
       nowMs,
       page,
       services,
       open,
+      past,
       condition: worstCondition(conditions),
       windowsVersion: maintenance.version,
     };
@@ -194,7 +200,17 @@ export function createPageStates(parts: PageStatesParts): PageStates {
         const known = await readPage(sql, key);
         if (known === null) return null;
         const found = await histories.read(sql, historyQueryOf(key, known));
-        const incidents = await incidentsOnPage(sql, key.accountId, known);
+        const { open, past } = known;
+        const incidents = await incidentsOnPage(
+          sql,
+          key.accountId,
+          open.slice(0, MAX_OPEN_INCIDENTS),
+        );
+        const pastIncidents = await incidentsOnPage(
+          sql,
+          key.accountId,
+          past.slice(0, MAX_PAST_INCIDENTS),
+        );
         return {
           readAtMs: known.nowMs,
           condition: known.condition,
@@ -208,6 +224,7 @@ export function createPageStates(parts: PageStatesParts): PageStates {
             }),
           })),
           incidents,
+          pastIncidents,
           maintenance: maintenanceOnPage(known),
         };
       });
@@ -284,9 +301,8 @@ function historyQueryOf(
 async function incidentsOnPage(
   sql: Sql,
   accountId: string,
-  { open }: KnownPage,
+  shown: readonly PublicIncident[],
 ): Promise<readonly IncidentOnPage[]> {
-  const shown = open.slice(0, MAX_OPEN_INCIDENTS);
   const incidentIds = shown.map(({ id }) => id);
   const updates = groupBy(
     await publicUpdatesOf(sql, { accountId, incidentIds, each: MAX_UPDATES }),

@@ -153,8 +153,10 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
     });
     const { text } = await open(`/status/${url}`);
     expect(text).toContain('href="https://example.com/home?a=1&amp;b=2"');
-    expect(text).toContain(`<img src="/status/${url}/logo" alt="Acme status"`);
-    expect(text).toContain(`<link rel="icon" href="/status/${url}/favicon"`);
+    expect(text).toMatch(
+      new RegExp(`<img src="/status/${url}/logo\\?v=[\\w-]{22}" [^>]*alt="Acme status"`),
+    );
+    expect(text).toContain(`<link rel="icon" href="/status/${url}/favicon?v=`);
     expect(text).not.toContain('example.com/logo.png');
     expect(text).not.toContain('example.com/favicon.ico');
   });

@@ -1,0 +1,85 @@
+import { CONDITION_WORDS } from '../../../web/status/conditions.tsx';
+import { availabilityText, durationText } from '../../../web/status/texts.tsx';
+import type { PageState, ServiceCondition, ServiceOnPage } from '../state/page-state.ts';
+import type { Badge, BadgeColor } from './badge.ts';
+
+export const BADGE_KINDS = ['state', 'uptime', 'response-time'] as const;
+export type BadgeKind = (typeof BADGE_KINDS)[number];
+
+/** The days of an uptime badge that may be asked for; the last is the default. */
+export const BADGE_DAYS = [1, 7, 30, 90] as const;
+export type BadgeDays = (typeof BADGE_DAYS)[number];
+
+const CONDITION_COLORS: Readonly<Record<ServiceCondition, BadgeColor>> = {
+  OPERATIONAL: 'green',
+  UNKNOWN: 'gray',
+  MAINTENANCE: 'blue',
+  DEGRADED: 'yellow',
+  PARTIAL_OUTAGE: 'orange',
+  MAJOR_OUTAGE: 'red',
+};
+/** The lowest availabilities of the colours. */
+const UPTIME_COLORS: readonly (readonly [number, BadgeColor])[] = [
+  [0.999, 'green'],
+  [0.99, 'yellow'],
+  [0.95, 'orange'],
+  [0, 'red'],
+];
+const NO_DATA = { value: 'no data', color: 'gray' } as const;
+
+/** What a badge is about. */
+export interface BadgeOf {
+  readonly kind: BadgeKind;
+  readonly days: BadgeDays;
+  /** null: of the page. */
+  readonly serviceId: string | null;
+}
+
+/** null where the page has no such service. */
+export function badgeOf(state: PageState, { kind, days, serviceId }: BadgeOf): Badge | null {
+  const all = [
+    ...new Map(
+      state.cards.flatMap(({ services }) => services).map((one) => [one.id, one]),
+    ).values(),
+  ];
+  const services = serviceId === null ? all : all.filter(({ id }) => id === serviceId);
+  const [service] = services;
+  if (serviceId !== null && service === undefined) return null;
+  const name = serviceId === null ? null : (service?.name ?? null);
+  const condition = serviceId === null ? state.condition : (service?.condition ?? 'UNKNOWN');
+  if (kind === 'state') {
+    const value = CONDITION_WORDS[condition].toLowerCase();
+    return { label: name ?? 'status', value, color: CONDITION_COLORS[condition] };
+  }
+  const subject = name === null ? {} : { name };
+  if (kind === 'uptime') return { ...subject, label: 'uptime', ...uptimeOf(services, days) };
+  return { ...subject, label: 'response time', ...responseTimeOf(services) };
+}
+
+/** Of a page, the mean of the services that show one: each counts the same, however often it is checked. */
+function uptimeOf(
+  services: readonly ServiceOnPage[],
+  days: BadgeDays,
+): Pick<Badge, 'value' | 'color'> {
+  const shares = services.flatMap(({ history }) => {
+    if (history === null) return [];
+    if (days === BADGE_DAYS.at(-1)) return history.availability ?? [];
+    const counted = history.days.slice(-days);
+    const runs = counted.reduce((sum, day) => sum + day.runs, 0);
+    const failures = counted.reduce((sum, day) => sum + day.failures, 0);
+    return runs === 0 ? [] : (runs - failures) / runs;
+  });
+  const share = meanOf(shares);
+  if (share === null) return NO_DATA;
+  const color = UPTIME_COLORS.find(([least]) => share >= least)?.[1] ?? 'red';
+  return { value: availabilityText(share), color };
+}
+
+function responseTimeOf(services: readonly ServiceOnPage[]): Pick<Badge, 'value' | 'color'> {
+  const meanMs = meanOf(services.flatMap(({ responseTimeMs }) => responseTimeMs ?? []));
+  return meanMs === null ? NO_DATA : { value: durationText(meanMs), color: 'blue' };
+}
+
+function meanOf(values: readonly number[]): number | null {
+  return values.length === 0 ? null : values.reduce((sum, one) => sum + one, 0) / values.length;
+}

@@ -1,0 +1,148 @@
+import { createHash } from 'node:crypto';
+import { instantText } from '../../../web/status/texts.tsx';
+import type { RequestedPage } from '../site/requested-page.ts';
+import type { IncidentOnPage, MaintenanceOnPage, PageState } from '../state/page-state.ts';
+import { htmlText } from './markup.ts';
+
+/** An incident or a maintenance in a feed. */
+export interface FeedEntry {
+  /** A URN that never changes. */
+  readonly id: string;
+  readonly title: string;
+  readonly url: string;
+  readonly category: string;
+  /** Epoch milliseconds. */
+  readonly publishedMs: number;
+  readonly updatedMs: number;
+  readonly html: string;
+}
+
+/** What both forms of a feed contain. */
+export interface Feed {
+  /** A URN that never changes, whatever the page is called and wherever it is. */
+  readonly id: string;
+  readonly title: string;
+  readonly subtitle: string;
+  readonly url: string;
+  /** Of the newest entry; without any, the day on which the state was read. */
+  readonly updatedMs: number;
+  /** The one that was updated last comes first, at most MAX_ENTRIES. */
+  readonly entries: readonly FeedEntry[];
+}
+
+const MAX_ENTRIES = 50;
+/** Of the texts of one entry: what is older is only on the page. */
+const MAX_TEXT_CHARS = 10_000;
+const DAY_MS = 86_400_000;
+/** A page announces maintenance so long before it starts. */
+const ANNOUNCED_MS = 14 * DAY_MS;
+
+const STATUS_WORDS: Readonly<Record<IncidentOnPage['status'], string>> = {
+  INVESTIGATING: 'Investigating',
+  IDENTIFIED: 'Identified',
+  MONITORING: 'Monitoring',
+  RESOLVED: 'Resolved',
+};
+
+export function feedOf({ page, base }: RequestedPage, state: PageState): Feed {
+  const names = new Map(
+    state.cards.flatMap(({ services }) => services.map(({ id, name }) => [id, name] as const)),
+  );
+  const entries = [
+    ...[...state.incidents, ...state.pastIncidents].map((incident) =>
+      incidentEntry(incident, names, base),
+    ),
+    ...state.maintenance.map((window) =>
+      maintenanceEntry(window, names, { base, pageId: page.id }),
+    ),
+  ]
+    .toSorted((one, other) => other.updatedMs - one.updatedMs)
+    .slice(0, MAX_ENTRIES);
+  return {
+    id: `urn:uuid:${page.id}`,
+    title: page.fields.name,
+    subtitle: page.fields.description ?? `Incidents and maintenance of ${page.fields.name}`,
+    url: base,
+    updatedMs: entries[0]?.updatedMs ?? Math.floor(state.readAtMs / DAY_MS) * DAY_MS,
+    entries,
+  };
+}
+
+type Names = ReadonlyMap<string, string>;
+
+function incidentEntry(incident: IncidentOnPage, names: Names, base: string): FeedEntry {
+  const { id, name, severity, startedAtMs, updates } = incident;
+  return {
+    id: `urn:uuid:${id}`,
+    title: name,
+    url: `${base}/incidents/${id}`,
+    category: severity,
+    publishedMs: startedAtMs,
+    updatedMs: Math.max(startedAtMs, ...updates.map(({ atMs }) => atMs)),
+    html: affected(incident.serviceIds, names) + updatesHtml(updates),
+  };
+}
+
+/** The newest updates, as many as the bound of an entry allows, and at least one. */
+function updatesHtml(updates: IncidentOnPage['updates']): string {
+  let chars = 0;
+  const parts: string[] = [];
+  for (const { status, description, atMs } of updates) {
+    chars += description.length;
+    if (parts.length > 0 && chars > MAX_TEXT_CHARS) {
+      parts.push('<p>Earlier updates are on the page.</p>');
+      break;
+    }
+    const text = htmlText(description).replaceAll(/\r\n?|\n/g, '<br>');
+    parts.push(`<p><strong>${STATUS_WORDS[status]}</strong>, ${instantText(atMs)}<br>${text}</p>`);
+  }
+  return parts.join('');
+}
+
+function maintenanceEntry(
+  window: MaintenanceOnPage,
+  names: Names,
+  { base, pageId }: { readonly base: string; readonly pageId: string },
+): FeedEntry {
+  const { id, name, description, startMs, endMs, serviceIds } = window;
+  const announcedMs = startMs - ANNOUNCED_MS;
+  const state = window.isRunning ? 'Running' : 'Planned';
+  const times = `<p>${state}: ${instantText(startMs)} to ${instantText(endMs)}</p>`;
+  const text = description === null ? '' : `<p>${htmlText(description)}</p>`;
+  return {
+    // Each time that a window repeats is an entry of its own.
+    id: `urn:uuid:${uuidOf(`${pageId} ${id} ${startMs}`)}`,
+    title: `Maintenance: ${name}`,
+    url: base,
+    category: 'MAINTENANCE',
+    publishedMs: announcedMs,
+    updatedMs: window.isRunning ? startMs : announcedMs,
+    html: times + text + affected(serviceIds, names),
+  };
+}
+
+const MAX_NAMES = 20;
+
+function affected(serviceIds: readonly string[], names: Names): string {
+  const known = serviceIds.flatMap((id) => names.get(id) ?? []);
+  if (known.length === 0) return '';
+  const others = known.length > MAX_NAMES ? ` and ${known.length - MAX_NAMES} others` : '';
+  return `<p>Affected: ${htmlText(known.slice(0, MAX_NAMES).join(', '))}${others}</p>`;
+}
+
+/** RFC 9562 5.8: a UUID of our own form, the same for the same text. */
+function uuidOf(text: string): string {
+  const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  const hex = bytes.toString('hex');
+  return [
+    [0, 8],
+    [8, 12],
+    [12, 16],
+    [16, 20],
+    [20, 32],
+  ]
+    .map(([from, to]) => hex.slice(from, to))
+    .join('-');
+}
