@@ -85,7 +85,7 @@ it('an agent that was stopped for longer than its lease runs no slot that anothe
   const twice = stopped.runs().filter((run) => ran.has(run) && slotOf(run) <= wokenMs);
   expect(twice).toEqual([]);
   expect(stopped.runs().length).toBeGreaterThan(CHECKS / 2);
-  expect(stopped.log()).not.toContain('did not answer in time');
+  expect(stopped.log()).not.toContain('did not respond in time');
   const records = await slotRecords(where);
   const watched = { checkIds, afterMs: sharedMs, upToMs, periodSeconds: PERIOD_SECONDS } as const;
   expect(slotFaults(records, watched)).toEqual({
