@@ -71,7 +71,8 @@ export class CpuPressure {
   readonly #shedLast = new Map<string, boolean>();
   #window: Window;
   #share = 0;
-  #cause: StarvationCause = 'neighbours';
+  /** Of the last window with starvation; null before the first one. */
+  #cause: StarvationCause | null = null;
 
   constructor(options: CpuPressureOptions) {
     this.#options = options;
@@ -99,12 +100,13 @@ export class CpuPressure {
   /** Called when an attempt had no certain verdict. */
   starved(): void {
     this.#update();
-    const [why, remedy] = CAUSES[this.#cause];
+    const cause = this.#cause ?? this.#causeSoFar();
+    const [why, remedy] = CAUSES[cause];
     const left = SHEDDABLE.filter((what) => this.#isDue(what)).join(', ');
     const sharePercent = Math.round(this.#share * 100);
     this.#throttled.warn(
       'starved',
-      { cause: this.#cause, sharePercent, leftOut: left === '' ? 'nothing' : left },
+      { cause, sharePercent, leftOut: left === '' ? 'nothing' : left },
       `the agent is short of CPU, so it repeats attempts and misses slots: ${why}; ${remedy}`,
     );
   }
@@ -122,6 +124,15 @@ export class CpuPressure {
     this.#share = Math.min(1, starvedMs / elapsedMs);
     if (starvedMs > 0) this.#cause = causeOf(account, readAccount(), { starvedMs, elapsedMs });
     this.#window = this.#openWindow();
+  }
+
+  /** In the current window. An attempt without a verdict but no starvation is due to own work. */
+  #causeSoFar(): StarvationCause {
+    const { clock, meter, readAccount } = this.#options;
+    const { startMs, mark, account } = this.#window;
+    const starvedMs = meter.sinceMs(mark);
+    if (starvedMs <= 0) return 'own load';
+    return causeOf(account, readAccount(), { starvedMs, elapsedMs: clock.monotonicMs() - startMs });
   }
 
   #openWindow(): Window {

@@ -75,6 +75,18 @@ it('logs it once a minute, with the cause and the cure', async () => {
 });
 
 it.each([
+  ['quota', 1000, { ...NOTHING, throttledMs: 900 }],
+  ['neighbours', 1000, NOTHING],
+  ['own load', 0, NOTHING],
+])('names %s as the cause in the first seconds, too', async (cause, starvedMs, account) => {
+  const { clock, records, seen, pressure } = setUp();
+  await clock.advance(2000);
+  Object.assign(seen, { starvedMs, account });
+  pressure.starved();
+  expect(records()).toMatchObject([{ cause }]);
+});
+
+it.each([
   ['quota', { ...NOTHING, throttledMs: 1000 }],
   ['steal', { ...NOTHING, stolenMs: 1000 }],
   ['own load', { ...NOTHING, ownMs: 4500 }],
