@@ -48,6 +48,8 @@ export type ClaimedMessage = {
   readonly sealed: Buffer;
   readonly base: string;
   readonly isConfirmed: boolean;
+  /** Whether its last messages arrived. */
+  readonly isHealthy: boolean;
 };
 
 export interface MessageClaim {
@@ -63,7 +65,7 @@ export interface MessageClaim {
 }
 
 /** Due messages that a statement scans. Those of busy accounts are not among them. */
-const SCANNED = 1000;
+const SCANNED = 200;
 
 /**
  * Claims due messages, oldest first, and those whose lease has expired: of each subscriber only the
@@ -103,7 +105,8 @@ export async function claimMessages(
        and p.account_id = s.account_id and p.id = s.status_page_id
      returning d.id, d.account_id, d.subscriber_id, d.kind, d.update_id, d.attempts as attempt,
        d.created_at, p.id as page_id, p.name as page_name, p.url as page_url, p.custom_domain,
-       s.sealed, s.base, s.confirmed_at is not null as is_confirmed`,
+       s.sealed, s.base, s.confirmed_at is not null as is_confirmed,
+       s.bounces = 0 and s.failing_since is null as is_healthy`,
     [
       claim.kind,
       new Date(claim.atMs),

@@ -9,6 +9,7 @@ import { notSent } from '../../alerts/delivery/outcome.ts';
 import { SEND_LIMIT_MS } from '../../alerts/delivery/sender.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import {
+  type AnnouncedUpdate,
   advanceAnnouncement,
   insertDeliveriesOf,
   lockAnnouncement,
@@ -38,11 +39,13 @@ export interface MessageWorkerParts {
   readonly counters: SubscriptionCounters;
 }
 
-/** At once in this process, and for one account: slow webhooks do not keep mails waiting. */
+/** At once in this process: slow webhooks do not keep mails waiting. */
 const MAX_SENDING: Readonly<Record<SubscriberKind, number>> = { email: 20, webhook: 50 };
-const MAX_PER_ACCOUNT: Readonly<Record<SubscriberKind, number>> = { email: 15, webhook: 25 };
-/** Longer than an attempt and the storage of its outcome can take. */
-const LEASE_MS = SEND_LIMIT_MS + 40_000;
+/** Claimed at once, for all accounts and for one. Those that wait for others have time in their lease. */
+const MAX_CLAIMED: Readonly<Record<SubscriberKind, number>> = { email: 40, webhook: 50 };
+const MAX_PER_ACCOUNT: Readonly<Record<SubscriberKind, number>> = { email: 30, webhook: 25 };
+/** Longer than two attempts, one after the other, and the storage of the outcome can take. */
+const LEASE_MS = 2 * SEND_LIMIT_MS + 40_000;
 /** For what no notification announces: a retry that is due, an expired lease, a lost notification. */
 const POLL_EVERY_MS = 5_000;
 const MAX_BACK_OFF_MS = 30_000;
@@ -143,8 +146,9 @@ class MessageWorker {
   /** @returns how many messages it began to send */
   async #claim(): Promise<number> {
     const { store, clock } = this.#parts;
-    const capacity = MAX_SENDING[this.#kind] - this.#queue.pending - this.#queue.size;
-    if (capacity <= 0) return 0;
+    const capacity = MAX_CLAIMED[this.#kind] - this.#queue.pending - this.#queue.size;
+    // Each claim looks through many messages, so it is for many of them.
+    if (capacity < MAX_CLAIMED[this.#kind] / 2) return 0;
     this.#claimedAtMs = clock.wallMs();
     const claimed = await claimMessages(store, {
       kind: this.#kind,
@@ -155,9 +159,10 @@ class MessageWorker {
       perAccount: MAX_PER_ACCOUNT[this.#kind],
       busyAccounts: Object.fromEntries(this.#accounts),
     });
+    const updates = new UpdateReader(store);
     for (const message of claimed) {
       this.#count(message.accountId, 1);
-      void this.#queue.add(() => this.#deliver(message));
+      void this.#queue.add(() => this.#deliver(message, updates));
     }
     return claimed.length;
   }
@@ -178,9 +183,9 @@ class MessageWorker {
     return Math.min(POLL_EVERY_MS, Math.max(0, nextAtMs - clock.wallMs()));
   }
 
-  async #deliver(message: ClaimedMessage): Promise<void> {
+  async #deliver(message: ClaimedMessage, updates: UpdateReader): Promise<void> {
     try {
-      const attempted = await this.#attempt(message);
+      const attempted = await this.#attempt(message, updates);
       await this.#record(message, attempted);
     } finally {
       this.#count(message.accountId, -1);
@@ -190,8 +195,8 @@ class MessageWorker {
   }
 
   /** null where the message is no longer to be sent. */
-  async #attempt(message: ClaimedMessage): Promise<Attempted | null> {
-    const { store, sender } = this.#parts;
+  async #attempt(message: ClaimedMessage, updates: UpdateReader): Promise<Attempted | null> {
+    const { sender } = this.#parts;
     if (message.attempt > MAX_CLAIMS) {
       const error = 'the service ended each time while it was being sent';
       return { sent: notSent(error, { isFinal: true }), isBounce: false, isGone: false };
@@ -199,7 +204,7 @@ class MessageWorker {
     const { updateId } = message;
     if (updateId === null) return await sender.send(message, null, this.#cut.signal);
     try {
-      const update = await readAnnouncedUpdate(store, { ...message, updateId });
+      const update = await updates.read({ ...message, updateId });
       return update === null ? null : await sender.send(message, update, this.#cut.signal);
     } catch (error) {
       const sent = notSent(`the update could not be read: ${messageOf(error)}`);
@@ -231,8 +236,13 @@ class MessageWorker {
     const wasCut = attempted !== null && !attempted.sent.ok && this.#cut.signal.aborted;
     const outcome =
       attempted === null ? WITHDRAWN : outcomeOfMessage(attempted, { attempt, wasCut, atMs });
+    const recorded = { id, owner: this.#owner, attempt, atMs, outcome };
+    if (outcome.state === 'sent' && message.isHealthy) {
+      // Most messages: nothing changes for their subscribers.
+      if (await recordMessage(store, recorded)) counters.message(kind, 'sent');
+      return;
+    }
     const stored = await store.transaction(async (tx) => {
-      const recorded = { id, owner: this.#owner, attempt, atMs, outcome };
       if (!(await recordMessage(tx, recorded))) return null;
       const isOver = attempted !== null && outcome.state !== 'waiting';
       return { removal: isOver ? await recordHealth(tx, message, attempted, atMs) : null };
@@ -273,6 +283,25 @@ function fanOut({ store, clock }: MessageWorkerParts): Promise<boolean> {
     await advanceAnnouncement(tx, { ...announcement, deliveredTo: last, finishedAtMs });
     return true;
   });
+}
+
+/** Reads an update once for all messages of a claim. */
+class UpdateReader {
+  readonly #store: Store;
+  readonly #reading = new Map<string, Promise<AnnouncedUpdate | null>>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  read(of: Parameters<typeof readAnnouncedUpdate>[1]): Promise<AnnouncedUpdate | null> {
+    const key = `${of.pageId} ${of.updateId}`;
+    const known = this.#reading.get(key);
+    if (known !== undefined) return known;
+    const reading = readAnnouncedUpdate(this.#store, of);
+    this.#reading.set(key, reading);
+    return reading;
+  }
 }
 
 const WITHDRAWN: MessageOutcome = {
