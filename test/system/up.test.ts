@@ -91,7 +91,7 @@ describe('vedette up', LIMIT, () => {
     expect(await again.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('vedette up serves the status page of its file, keeps it as in the file, and deletes it with its entry', async () => {
+  it('vedette up serves the status page of its file, keeps it as in the file, and deletes it with its entry alone', async () => {
     const url = await okTarget();
     const fixture = upFixture(daily('shop', url));
     const page = { id: 'main', name: 'Shop status', url: 'shop', cards: [] as object[] };
@@ -108,11 +108,16 @@ describe('vedette up', LIMIT, () => {
     const shown = await fetch(address);
     expect(shown.status).toBe(200);
     expect(await shown.text()).toContain('Web shop');
+    const { port, key } = greetingIn(text);
+    const foreign = { name: 'Of another file', url: 'other', logicalId: 'other' };
+    await askService(port, '/v1/status-pages', { key, method: 'POST', body: foreign });
 
     write({ statusPages: [{ ...page, name: 'Renamed' }] });
     await cli.seen('stderr', /has changed: 1 status service deleted, 1 status page updated\n/);
     write({});
     await cli.seen('stderr', /has changed: 1 status page deleted\n/);
+    const left = await askService(port, '/v1/status-pages', { key });
+    expect(left.json).toMatchObject([{ logicalId: 'other' }]);
     cli.child.kill('SIGTERM');
     expect(await cli.ended).toMatchObject({ code: 0 });
   });

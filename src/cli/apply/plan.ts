@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
-import { type FileResources, SECTIONS } from '../../model/check-file/sections.ts';
+import type { FileResources } from '../../model/check-file/sections.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import { type CheckPlan, planChanges, type UnlistedAction } from './check-plan.ts';
@@ -10,10 +10,10 @@ import { type KnownCheck, knownCheckOf } from './normal-form.ts';
 import { knownWithEntryIds, withReferences } from './resources/references.ts';
 import {
   channelsWithSameSecrets,
-  type KnownResources,
   planResources,
   type ResourcePlan,
   readKnownResources,
+  type UnlistedResourceOf,
 } from './resources/resource-plan.ts';
 import { readKnownVariables, type VariablePlan, variablePlanOf } from './variable-plan.ts';
 import {
@@ -40,19 +40,10 @@ export interface PlanRequest {
   /** What to do with a check of the account that is not among them. */
   readonly unlistedActionOf: (id: string) => UnlistedAction;
   /** What to do with other resources that a file made, and that are no longer in it. */
-  readonly unlistedResources: UnlistedAction;
+  readonly unlistedResourceOf: UnlistedResourceOf;
   /** What this process wrote before; nothing if left out. */
   readonly written?: WriteHistory;
 }
-
-const NONE_KNOWN: KnownResources = {
-  alertChannels: [],
-  groups: [],
-  heartbeats: [],
-  statusServices: [],
-  statusPages: [],
-  maintenanceWindows: [],
-};
 
 const listSchema = z.array(z.unknown());
 
@@ -67,7 +58,7 @@ export async function makePlan(
     variables,
     resources,
     unlistedActionOf,
-    unlistedResources,
+    unlistedResourceOf,
     written = NOTHING_WRITTEN,
   }: PlanRequest,
   client: Pick<ApiClient, 'get' | 'send'>,
@@ -75,12 +66,12 @@ export async function makePlan(
 ): Promise<ApplyPlan> {
   const knownChecks = await allPages(client, '/v1/checks', readChecks, signal);
   const knownVariables = await allPages(client, '/v1/variables', readKnownVariables, signal);
-  // Without any, there is nothing to compare, and an account may have thousands.
-  const isUsed =
-    unlistedResources !== 'keep' || SECTIONS.some((one) => resources.sections[one].length > 0);
-  const knownResources = isUsed ? await readKnownResources(client, signal) : NONE_KNOWN;
+  const knownResources = await readKnownResources(client, signal);
   const same = await channelsWithSameSecrets(resources, knownResources, client, signal);
-  const planned = planResources(resources, knownResources, unlistedResources, same);
+  const planned = planResources(resources, knownResources, {
+    unlistedResourceOf,
+    sameChannels: same,
+  });
   const known = knownWithEntryIds(withWrittenChecks(knownChecks, written), planned.ids);
   return {
     ...planChanges(withReferences(checks, resources.references), known, unlistedActionOf),

@@ -46,15 +46,14 @@ export async function applyCommand(
     const { signal } = interruption;
     const known = () => knownLocations(client, signal);
     const checks = await withDefaultLocation(checkFile.checks, location, known);
-    const unlistedResources = prune ? 'delete' : 'keep';
-    const unlistedActionOf = () => unlistedResources;
+    const unlistedActionOf = () => (prune ? 'delete' : 'keep');
     const { variables, resources } = checkFile;
     const wanted = {
       checks,
       variables,
       resources,
       unlistedActionOf,
-      unlistedResources,
+      unlistedResourceOf: unlistedActionOf,
     } as const;
     const plan = await makePlan(wanted, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));

@@ -1,7 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { namesFromOthers } from '../../agent/secrets/render-check.ts';
 import type { CheckSet } from '../../agent/source/check-source.ts';
 import type { Check } from '../../model/check/check.ts';
-import { NO_RESOURCES } from '../../model/check-file/sections.ts';
+import {
+  type FileResources,
+  NO_RESOURCES,
+  SECTIONS,
+  type Section,
+} from '../../model/check-file/sections.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ApplyRefusal } from '../apply/check-plan.ts';
@@ -24,11 +30,19 @@ export interface FileApplierOptions {
   readonly file: string;
   readonly client: Pick<ApiClient, 'get' | 'send'>;
   readonly log: Logger;
-  /** Ids of the checks that came from the file when it was last applied. */
-  readonly fromFile: readonly string[];
-  /** Called with the ids that are applied now. */
-  readonly onApplied: (ids: readonly string[]) => Promise<void>;
+  /** When it was last applied. */
+  readonly fromFile: FromFile;
+  /** Called with what is applied now. */
+  readonly onApplied: (applied: FromFile) => Promise<void>;
   readonly printLine: (line: string) => void;
+}
+
+/** What came from the file. */
+export interface FromFile {
+  /** Ids of checks. */
+  readonly checks: readonly string[];
+  /** Other entries, such as `statusPages/main`. */
+  readonly resources: readonly string[];
 }
 
 /** Concurrent requests for runs. */
@@ -45,12 +59,12 @@ type FileContent = Pick<CheckSet, 'checks' | 'variables' | 'resources'>;
  */
 export class FileApplier {
   readonly #options: FileApplierOptions;
-  #fromFile: ReadonlySet<string>;
+  #fromFile: FromFile;
   #written: WriteHistory = NOTHING_WRITTEN;
 
   constructor(options: FileApplierOptions) {
     this.#options = options;
-    this.#fromFile = new Set(options.fromFile);
+    this.#fromFile = options.fromFile;
   }
 
   /**
@@ -67,13 +81,19 @@ export class FileApplier {
     this.#written = NOTHING_WRITTEN;
     const slugs = (await knownLocations(client, signal)).map(({ slug }) => slug);
     const placed = withExistingLocations(checks, slugs, LOCAL_SLUG);
-    const unlistedActionOf = (id: string) => (this.#fromFile.has(id) ? 'deactivate' : 'keep');
+    const [knownChecks, knownResources] = [
+      new Set(this.#fromFile.checks),
+      new Set(this.#fromFile.resources),
+    ];
+    const unlistedActionOf = (id: string) => (knownChecks.has(id) ? 'deactivate' : 'keep');
+    const unlistedResourceOf = (section: Section, id: string) =>
+      knownResources.has(entryName(section, id)) ? 'deactivate' : 'keep';
     const request = {
       checks: placed,
       variables,
       resources: withExistingGroupLocations(resources, slugs),
       unlistedActionOf,
-      unlistedResources: 'deactivate',
+      unlistedResourceOf,
       written,
     } as const;
     const plan = await makePlan(request, client, signal);
@@ -81,7 +101,10 @@ export class FileApplier {
     const refusals = await writePlan(plan, { client, signal, done });
     for (const line of await refusalLines(file, refusals)) printLine(line);
     this.#written = writtenOf({ checks: placed, variables }, refusals);
-    await this.#applied(checks);
+    await this.#applied({
+      checks: checks.map(({ id }) => id),
+      resources: [...new Set([...namesOf(resources), ...undeleted(refusals)])],
+    });
     return done;
   }
 
@@ -132,13 +155,26 @@ export class FileApplier {
     });
   }
 
-  async #applied(checks: readonly Check[]): Promise<void> {
-    const ids = checks.map(({ id }) => id);
-    const isSame = ids.length === this.#fromFile.size && ids.every((id) => this.#fromFile.has(id));
-    if (isSame) return;
-    this.#fromFile = new Set(ids);
-    await this.#options.onApplied(ids);
+  async #applied(applied: FromFile): Promise<void> {
+    if (isDeepStrictEqual(applied, this.#fromFile)) return;
+    this.#fromFile = applied;
+    await this.#options.onApplied(applied);
   }
+}
+
+function entryName(section: Section, id: string): string {
+  return `${section}/${id}`;
+}
+
+function namesOf({ sections }: FileResources): readonly string[] {
+  return SECTIONS.flatMap((section) => sections[section].map(({ id }) => entryName(section, id)));
+}
+
+/** What was refused, such as the deletion of a service that an open incident names: it is tried again. */
+function undeleted(refusals: readonly ApplyRefusal[]): readonly string[] {
+  return refusals.flatMap(({ kind, id }) =>
+    kind === 'check' || kind === 'variable' ? [] : [entryName(kind, id)],
+  );
 }
 
 /** The checks that were written, and those whose templates use a variable that was. */

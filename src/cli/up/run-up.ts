@@ -141,8 +141,9 @@ async function start(
       file,
       client,
       log,
-      fromFile: state.checks,
-      onApplied: (ids) => change({ checks: [...ids] }),
+      fromFile: { checks: state.checks, resources: state.resources },
+      onApplied: ({ checks, resources }) =>
+        change({ checks: [...checks], resources: [...resources] }),
       printLine: (line) => void stderr.write(`${line}\n`),
     });
     const applied = applier.apply(first, stopping);

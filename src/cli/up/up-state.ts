@@ -15,6 +15,8 @@ const stateSchema = z.object({
     .nullable(),
   /** Ids of the checks that came from the file when it was last applied. */
   checks: z.array(z.string()),
+  /** The same for its other entries, such as `statusPages/main`; an earlier release saved none. */
+  resources: z.array(z.string()).default([]),
 });
 
 /** What `up` saves from one start to the next. */
@@ -41,7 +43,7 @@ export async function openState(file: string): Promise<OpenedState> {
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw unusable(file, 'cannot be read', error);
     const apiKey = `vk_${randomBytes(16).toString('hex')}`;
-    const state: UpState = { version: 1, apiKey, location: null, checks: [] };
+    const state: UpState = { version: 1, apiKey, location: null, checks: [], resources: [] };
     await saveState(file, state);
     return { state, isNew: true };
   }

@@ -152,7 +152,7 @@ ${WHY}
       file: 'f.yaml',
       client,
       log: silentLog(),
-      fromFile: [],
+      fromFile: { checks: [], resources: [] },
       onApplied: async () => {},
       printLine: (line) => lines.push(line),
     });

@@ -198,6 +198,9 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     file.write({ checks: [{ id: 'other', ...TCP }] });
     const kept = await runHere(['apply', file.path], env);
     expect(kept.stdout).not.toContain('delete ');
+    expect(kept.stdout).toContain(
+      '  2 status services from a file are no longer in it; --prune deletes them\n',
+    );
     const { stdout, stderr } = await runHere(['apply', file.path, '--prune'], env);
     expect({ stdout, stderr }).toMatchInlineSnapshot(`
       {
@@ -368,7 +371,7 @@ async function planOf(path: string, client: ApiClient): Promise<ApplyPlan> {
     ...content,
     checks: checks.map((check) => ({ ...check, privateLocations: ['office'] })),
     unlistedActionOf: () => 'keep',
-    unlistedResources: 'keep',
+    unlistedResourceOf: () => 'keep',
   };
   return makePlan(request, client, new AbortController().signal);
 }

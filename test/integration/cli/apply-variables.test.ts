@@ -57,7 +57,7 @@ function applierFor({ SERVICE_URL, API_KEY }: ServiceEnv) {
     file: 'f.yaml',
     client,
     log: silentLog(),
-    fromFile: [],
+    fromFile: { checks: [], resources: [] },
     onApplied: async () => {},
     printLine: (line) => told.push(line),
   });

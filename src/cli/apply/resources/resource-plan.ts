@@ -81,16 +81,20 @@ function readList(section: Section, json: unknown): readonly KnownResource[] {
   throw new VedetteError('environment', 'SERVICE_FAILED', message);
 }
 
-/**
- * The steps that make the resources of the account match those of the file.
- *
- * @param sameChannels the channels of `channelsWithSameSecrets`
- */
+/** @param id the logical id */
+export type UnlistedResourceOf = (section: Section, id: string) => UnlistedAction;
+
+interface PlanOptions {
+  readonly unlistedResourceOf: UnlistedResourceOf;
+  /** Those of `channelsWithSameSecrets`. */
+  readonly sameChannels: ReadonlySet<string>;
+}
+
+/** The steps that make the resources of the account match those of the file. */
 export function planResources(
   { sections }: FileResources,
   known: KnownResources,
-  unlisted: UnlistedAction,
-  sameChannels: ReadonlySet<string>,
+  { unlistedResourceOf, sameChannels }: PlanOptions,
 ): ResourcePlan {
   const ids = knownIds(sections, known);
   const steps: ResourceStep[] = [];
@@ -110,14 +114,13 @@ export function planResources(
   }
   for (const section of SECTIONS.toReversed()) {
     const listed = new Set(sections[section].map(({ id }) => id));
-    // What no file made is never touched.
-    const ended = known[section].filter(
-      ({ logicalId }) => logicalId !== null && !listed.has(logicalId),
-    );
-    for (const one of ended) {
-      const step = unlisted === 'keep' ? null : endOf(section, one, unlisted);
+    for (const one of known[section]) {
+      // What no file made is never touched.
+      if (one.logicalId === null || listed.has(one.logicalId)) continue;
+      const action = unlistedResourceOf(section, one.logicalId);
+      const step = action === 'keep' ? null : endOf(section, one, action);
       if (step !== null) steps.push(step);
-      else if (unlisted === 'keep') others.push(section);
+      else if (action === 'keep') others.push(section);
     }
   }
   const entries = new Map(
