@@ -119,7 +119,8 @@ form{display:grid;gap:16px;justify-items:start;margin-top:12px}
 .field input{width:100%;min-height:40px;padding:0 12px;border:1px solid var(--muted);border-radius:8px;background:var(--bg);color:var(--ink);font:inherit;font-weight:400}
 fieldset{display:grid;gap:4px;width:100%;min-width:0;margin:0;padding:0;border:0}
 legend{padding:0;margin-bottom:4px;font-weight:600}
-fieldset label{display:block;padding-block:2px}
+fieldset label{display:flex;align-items:baseline;gap:8px;padding-block:2px}
+fieldset input{flex:none;margin:0}
 code{font:13px/20px ui-monospace,monospace}
 .foot{display:flex;flex-wrap:wrap;justify-content:space-between;gap:8px 24px;padding-block:20px 32px;color:var(--muted);font-size:13px;line-height:20px;border-top:1px solid var(--line)}
 .foot ul{display:flex;flex-wrap:wrap;gap:4px 16px}

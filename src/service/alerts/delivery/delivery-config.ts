@@ -76,7 +76,7 @@ export const DELIVERY_VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'The mail server for alerts. smtps:// uses TLS from the start (port 465); smtp:// uses STARTTLS if the server offers it (port 587). With credentials, STARTTLS is required unless the server is on this machine. Unset: no email.',
+      'The mail server for alerts and for subscribers of status pages. smtps:// uses TLS from the start (port 465); smtp:// uses STARTTLS if the server offers it (port 587). With credentials, STARTTLS is required unless the server is on this machine. Unset: no email.',
     allowed:
       'a URL like smtps://user:password@mail.example.com:465, characters such as @ and / percent-encoded',
     secret: true,
@@ -86,7 +86,7 @@ export const DELIVERY_VARIABLES = {
     name: 'SMTP_FROM',
     default: null,
     whenUnset: null,
-    meaning: 'The sender of alerts by e-mail; SMTP_URL needs it.',
+    meaning: 'The sender of these mails; SMTP_URL needs it.',
     allowed: 'an address, for example Vedette <alerts@example.com>',
     secret: false,
     parse: sender,

@@ -248,7 +248,7 @@ function ServiceChoice({
               name="services"
               value={id}
               checked={chosen?.includes(id) ?? false}
-            />{' '}
+            />
             <bdi>{name}</bdi>
           </label>
         ))}

@@ -418,6 +418,40 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
+    it('of a check that fails and recovers goes out, if its triggerIncident says so', async () => {
+      const server = await mailServer();
+      const replica = replicaOf(service(), server);
+      replica.start();
+      const page = await makePage(service());
+      await confirmed(replica, page, server.mails);
+      const { features, store, clock, mine } = service();
+      const failAndRecover = async (name: string, notifySubscribers: boolean): Promise<void> => {
+        const checkId = randomUUID();
+        const trigger = {
+          serviceId: page.serviceIds[0] ?? '',
+          name,
+          severity: 'MAJOR',
+          description: 'The check fails.',
+          notifySubscribers,
+        } as const;
+        const atMs = clock.wallMs();
+        const { incidentTrigger } = features;
+        await store.transaction(async (tx) => {
+          await incidentTrigger.opened(tx, mine.accountId, { checkId, trigger, atMs });
+          // With another notice of the same failure.
+          await incidentTrigger.opened(tx, mine.accountId, { checkId, trigger, atMs });
+        });
+        await store.transaction((tx) =>
+          incidentTrigger.resolved(tx, mine.accountId, { checkId, atMs }),
+        );
+      };
+      await failAndRecover('Quiet', false);
+      await failAndRecover('Loud', true);
+      await eventually(() => server.mails.length === 3);
+      const subjects = server.mails.map((mail) => /^Subject: (.*?)\r?$/m.exec(mailText(mail))?.[1]);
+      expect(subjects.slice(1)).toEqual(['[Acme] Investigating: Loud', '[Acme] Resolved: Loud']);
+    });
+
     it('cannot add headers or HTML to a mail', async () => {
       const server = await mailServer();
       const replica = replicaOf(service(), server);
