@@ -6,6 +6,7 @@ import type {
 } from '../../../../../src/service/status-pages/pictures/picture.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import { eventually } from '../../../../support/eventually.ts';
+import { testFeatures } from '../../../../support/service/service-features.ts';
 import { useAccounts, useRunningService } from '../../../../support/service/service-fixture.ts';
 
 const PATH = '/v1/status-pages';
@@ -167,6 +168,20 @@ describe.each(databases)('on %s', (kind) => {
       await mine.post(`${path}/fetch-pictures`);
       const saved = await mine.ask('PATCH', path, { name: 'B' }, { 'if-match': etag });
       expect(saved.status).toBe(200);
+    });
+
+    it('are fetched by one replica only, also where several notice them at once', async () => {
+      const { id, shown } = await newPage({});
+      const { store, clock, features, mine } = service();
+      const other = await testFeatures(store, clock, { pictureSource });
+      answer = () => pictureOf('logo');
+      await store.query('update status_pages set logo = $2 where id = $1', [id, LOGO]);
+      const key = { accountId: mine.accountId, id };
+      const replicas = [features, other.features];
+      await Promise.all(replicas.map(({ pagePictures }) => pagePictures.fetch(key, ['logo'])));
+      await other.close();
+      expect(fetched).toEqual([LOGO]);
+      expect(await shown('logo')).toBe('logo');
     });
 
     it('that take long are fetched after the response', async () => {
