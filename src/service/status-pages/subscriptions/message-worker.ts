@@ -39,11 +39,11 @@ export interface MessageWorkerParts {
   readonly counters: SubscriptionCounters;
 }
 
-/** At once in this process: slow webhooks do not keep mails waiting. */
-const MAX_SENDING: Readonly<Record<SubscriberKind, number>> = { email: 20, webhook: 50 };
+/** At once in this process. Many mail servers take at most 50 connections of a client. */
+const MAX_SENDING: Readonly<Record<SubscriberKind, number>> = { email: 40, webhook: 50 };
 /** Claimed at once, for all accounts and for one. Those that wait for others have time in their lease. */
-const MAX_CLAIMED: Readonly<Record<SubscriberKind, number>> = { email: 40, webhook: 50 };
-const MAX_PER_ACCOUNT: Readonly<Record<SubscriberKind, number>> = { email: 30, webhook: 25 };
+const MAX_CLAIMED: Readonly<Record<SubscriberKind, number>> = { email: 80, webhook: 50 };
+const MAX_PER_ACCOUNT: Readonly<Record<SubscriberKind, number>> = { email: 60, webhook: 25 };
 /** Longer than two attempts, one after the other, and the storage of the outcome can take. */
 const LEASE_MS = 2 * SEND_LIMIT_MS + 40_000;
 /** For what no notification announces: a retry that is due, an expired lease, a lost notification. */
