@@ -41,6 +41,7 @@ import { sessionsRoutes } from './sessions/routes.ts';
 import { snippetsRoutes } from './snippets/routes.ts';
 import { statusPagesRoutes } from './status-pages/routes.ts';
 import { statusPageServicesRoutes } from './status-pages/services.routes.ts';
+import { domainCheckRoutes } from './status-pages/site/domain.routes.ts';
 import { statusSiteRoutes } from './status-pages/site/routes.ts';
 import { subscribersRoutes } from './status-pages/subscriptions/routes.ts';
 import { testSessionErrorGroupsRoutes } from './test-sessions/error-groups.routes.ts';
@@ -90,6 +91,7 @@ export function apiRoutes(
     accountsRoutes(features),
     entitlementsRoutes(features),
     statusPagesRoutes(features),
+    domainCheckRoutes({ ...features, stopping }),
     statusPageServicesRoutes(features),
     subscribersRoutes(features),
     statusPageIncidentsRoutes(features),

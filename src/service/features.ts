@@ -76,6 +76,12 @@ import {
   type StatusPageFeatures,
 } from './status-pages/create-feature.ts';
 import { createPictureSource, type PictureSource } from './status-pages/pictures/fetch-picture.ts';
+import {
+  createDomainChecks,
+  type DomainChecks,
+  type DomainProbe,
+} from './status-pages/site/domain-check.ts';
+import { createDomainProbe } from './status-pages/site/domain-probe.ts';
 import { createStatusSite, type StatusSite } from './status-pages/site/site.ts';
 import { createPageStates, type PageStates } from './status-pages/state/page-state.ts';
 import {
@@ -109,6 +115,7 @@ export interface Features
   readonly checkStatuses: CheckStatuses;
   readonly checks: Checks;
   readonly clientCertificates: ClientCertificates;
+  readonly domainChecks: DomainChecks;
   readonly errorGroups: ErrorGroups;
   readonly events: Events;
   readonly idempotency: Idempotency;
@@ -169,6 +176,8 @@ export interface FeatureParts {
     /** Default: none. */
     readonly oidc?: ServiceConfig['oidc'];
   };
+  /** Default: the name servers of the machine, and what DELIVERY_DENY allows. */
+  readonly domainProbe?: DomainProbe;
   /** Default: those with the present cost. */
   readonly passwords?: Passwords;
   /** Default: by HTTP, from addresses that webhooks may reach, too. */
@@ -328,6 +337,11 @@ export function createFeatures(given: FeatureParts): Features {
     checkStatuses: createCheckStatuses({ ...parts, availability, outdatedStates }),
     checks,
     clientCertificates,
+    domainChecks: createDomainChecks({
+      ...statusPageFeatures,
+      probe: parts.domainProbe ?? createDomainProbe(parts.config.delivery?.deny ?? []),
+      publicUrl: parts.config.publicUrl ?? null,
+    }),
     errorGroups,
     events,
     idempotency,

@@ -9,6 +9,7 @@ import {
   type SubscriptionPagesParts,
   subscriptionPagesRoutes,
 } from '../subscriptions/pages.routes.tsx';
+import { CHALLENGE_PATH, challengeAnswer } from './domain-check.ts';
 import { notFoundDocument, pageRoutes } from './page.routes.tsx';
 import { decorateRequests, type RequestedPage } from './requested-page.ts';
 import type { StatusSite } from './site.ts';
@@ -26,6 +27,7 @@ const MAX_UNKNOWN_PER_MINUTE = 300;
 export function statusSiteRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
   return async (app) => {
     decorateRequests(app);
+    await app.register(challengeRoutes(parts), { prefix: '/status/:url' });
     await app.register(
       async (site) => {
         findPages(site, parts);
@@ -36,6 +38,23 @@ export function statusSiteRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsy
         await site.register(subscriptionPagesRoutes(parts));
       },
       { prefix: '/status/:url' },
+    );
+  };
+}
+
+/** By which a check of a domain sees that it leads here; also for private pages, and nowhere else. */
+function challengeRoutes({ statusSite }: StatusSiteRoutesParts): FastifyPluginAsync {
+  const { pages, domains } = statusSite;
+  return async (app) => {
+    app.get<{ Params: { readonly url: string } }>(
+      CHALLENGE_PATH,
+      { config: { public: true }, schema: { hide: true } },
+      async (request, reply) => {
+        const { url } = request.params;
+        const found = domains.isOwn(request, url) ? await pages.find(url) : null;
+        if (found === null) return notFoundDocument(reply);
+        return reply.type('text/plain; charset=utf-8').send(challengeAnswer(found.page.id));
+      },
     );
   };
 }
