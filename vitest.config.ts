@@ -103,6 +103,20 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          // Pages in Chromium.
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          globalSetup: [...shared.globalSetup, PGLITE],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          // Each file starts a browser of its own.
+          fileParallelism: false,
+          sequence: { groupOrder: 8 },
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'containers',
           include: ['test/system/containers/**/*.test.ts'],
           globalSetup: [

@@ -69,6 +69,22 @@ const SHAPES: Readonly<Record<Condition, VNode>> = {
   ),
 };
 
+/** Of the icon in the browser tab, which has no theme: a shape, and a colour for any ground. */
+const TAB_ICONS: Readonly<Record<Condition, readonly [string, string]>> = {
+  OPERATIONAL: ['%232e9e63', "circle cx='8' cy='8' r='7'"],
+  UNKNOWN: ['%23808a94', "circle cx='8' cy='8' r='5'"],
+  MAINTENANCE: ['%234f82d1', "rect x='2' y='2' width='12' height='12' rx='3'"],
+  DEGRADED: ['%23d99a1c', "path d='M8 1l7.5 13.5H.5z'"],
+  PARTIAL_OUTAGE: ['%23e07b3c', "path d='M8 1l7.5 13.5H.5z'"],
+  MAJOR_OUTAGE: ['%23d94a4a', "path d='M5 1h6l4 4v6l-4 4H5l-4-4V5z'"],
+};
+
+/** A URL that contains the icon: without one, browsers ask the host for /favicon.ico. */
+export function stateIcon(condition: Condition): string {
+  const [color, shape] = TAB_ICONS[condition];
+  return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3C${shape} fill='${color}'/%3E%3C/svg%3E`;
+}
+
 /** Always beside a word. */
 export function ConditionIcon({ condition }: { readonly condition: Condition }): VNode {
   return (

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { StatusPage } from '../../model/status-page/status-page.ts';
+import { type Condition, stateIcon } from './conditions.tsx';
 import { type PageColors, styleOf } from './style.ts';
 
 /** A page as its layout shows it. */
@@ -34,13 +35,21 @@ interface StatusLayoutProps {
   readonly requested: ShownPage;
   /** Beside the name of the page. */
   readonly title: string;
+  /** Gives the icon of the tab its colour, unless the page has one of its own. */
+  readonly condition?: Condition;
   /** In the footer, before the links. */
   readonly note?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** The frame of every HTML page of a status page. */
-export function StatusLayout({ requested, title, note, children }: StatusLayoutProps): VNode {
+export function StatusLayout({
+  requested,
+  title,
+  condition = 'UNKNOWN',
+  note,
+  children,
+}: StatusLayoutProps): VNode {
   const { page, base, path } = requested;
   const { name, description, logo, favicon, redirectTo, whiteLabel } = page.fields;
   const home = path === '' ? '/' : path;
@@ -56,9 +65,14 @@ export function StatusLayout({ requested, title, note, children }: StatusLayoutP
         <>
           {description !== null && <meta name="description" content={description} />}
           <link rel="canonical" href={path === '' ? `${base}/` : base} />
-          {pictures.favicon !== null && (
-            <link rel="icon" href={`${path}/favicon?v=${pictures.favicon.hash}`} />
-          )}
+          <link
+            rel="icon"
+            href={
+              pictures.favicon === null
+                ? stateIcon(condition)
+                : `${path}/favicon?v=${pictures.favicon.hash}`
+            }
+          />
           <link
             rel="alternate"
             type="application/atom+xml"
@@ -139,7 +153,7 @@ export function Html({ colors, title, head, children }: HtmlProps): VNode {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width,initial-scale=1" />
         <title>{title}</title>
-        {head}
+        {head ?? <link rel="icon" href={stateIcon('UNKNOWN')} />}
         <style>{styleOf(colors)}</style>
       </head>
       <body>{children}</body>

@@ -66,7 +66,7 @@ svg{flex:none}
 .skip{position:absolute;left:-9999px}
 .skip:focus{left:8px;top:8px;z-index:1;background:var(--card);padding:4px 8px}
 .head{background:var(--head);color:var(--head-ink);border-bottom:1px solid var(--line)}
-.head>div,main,.foot{max-width:920px;margin:0 auto;padding-inline:24px}
+.head>div,main,.foot{max-width:1040px;margin:0 auto;padding-inline:24px}
 .head>div{display:flex;align-items:center;gap:16px;min-height:64px;padding-block:12px}
 .brand{min-width:0;margin-inline-end:auto;color:inherit;font-size:18px;line-height:24px;font-weight:660;letter-spacing:-.01em;text-decoration:none}
 .brand img{display:block;width:auto;height:auto;max-height:40px;max-width:min(280px,60vw)}
@@ -90,27 +90,32 @@ main>*{min-width:0}
 .MAJOR_OUTAGE{--state:var(--fail);--bar:var(--fail-bar)}
 .MAINTENANCE{--state:var(--work);--bar:var(--work-bar)}
 .UNKNOWN{--state:var(--unknown);--bar:var(--unknown-bar)}
-.state{display:inline-flex;align-items:center;gap:6px;color:var(--state);font-size:14px;font-weight:600;white-space:nowrap}
+.state{display:inline-flex;align-items:center;gap:6px;color:var(--state);font-size:14px;line-height:24px;font-weight:600;white-space:nowrap}
 .state svg{width:16px;height:16px}
 .group{display:grid;gap:12px}
 .group>.card+.card{margin-top:0}
-.top{display:flex;flex-wrap:wrap;align-items:baseline;justify-content:space-between;gap:4px 16px}
-.top>:first-child{flex:1 1 12ch;min-width:0}
-.facts{display:flex;flex-wrap:wrap;gap:0 16px;margin-top:4px;color:var(--muted);font-size:13px;line-height:20px}
+.top{display:flex;flex-wrap:wrap;justify-content:space-between;gap:4px 16px}
+.top>:first-child{flex:1 1 16ch;min-width:0}
+.facts{display:flex;flex-wrap:wrap;gap:0 16px;color:var(--muted);font-size:13px;line-height:20px}
 .updates{display:grid;gap:16px;margin-top:16px;padding-inline-start:16px;border-inline-start:2px solid var(--line)}
 .updates p{white-space:pre-line}
 .updates strong{color:var(--title);font-weight:600}
 details>summary{width:fit-content;color:var(--muted);font-size:13px;line-height:20px;cursor:pointer;padding-block:2px}
 details[open]>summary{margin-bottom:4px}
-.services>li+li{margin-top:20px;padding-top:20px;border-top:1px solid var(--line)}
-.services h3{min-width:0}
-.services{margin-top:16px}
-.days{display:block;width:100%;height:32px;margin-top:8px;overflow:visible}
-.days path{fill:none;stroke:var(--bar);stroke-width:32;stroke-dasharray:7 1}
-.days .OPERATIONAL{stroke-width:24}
+.service{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,480px) 152px;grid-template-areas:'name chart right';gap:0 24px}
+.service>:first-child{grid-area:name;min-width:0}
+.chart{grid-area:chart;min-width:0}
+.right{grid-area:right;text-align:end}
+.right .facts{justify-content:end}
+.services>li{padding-block:12px;border-top:1px solid var(--line)}
+.services{margin-top:8px}
+.services>li:last-child{padding-bottom:0}
+.days{display:block;width:100%;height:24px;overflow:visible}
+.days path{fill:none;stroke:var(--bar);stroke-width:24;stroke-dasharray:7 1}
+.days .OPERATIONAL{stroke-width:18}
 .days .UNKNOWN{stroke-width:4}
-.scale{display:flex;flex-wrap:wrap;justify-content:space-between;gap:0 12px;margin-top:4px;color:var(--muted);font-size:13px;line-height:20px}
-.scale b{color:var(--ink);font-weight:600}
+.scale{display:flex;justify-content:space-between;align-items:end;gap:12px;color:var(--muted);font-size:13px;line-height:20px}
+.facts b{color:var(--ink);font-weight:600}
 .log{display:grid;gap:4px;font-size:13px;line-height:20px}
 .log li{display:grid;grid-template-columns:112px minmax(0,1fr);gap:12px}
 .log time{color:var(--muted)}
@@ -122,9 +127,10 @@ legend{padding:0;margin-bottom:4px;font-weight:600}
 fieldset label{display:flex;align-items:baseline;gap:8px;padding-block:2px}
 fieldset input{flex:none;margin:0}
 code{font:13px/20px ui-monospace,monospace}
-.foot{display:flex;flex-wrap:wrap;justify-content:space-between;gap:8px 24px;padding-block:20px 32px;color:var(--muted);font-size:13px;line-height:20px;border-top:1px solid var(--line)}
+.foot{display:flex;flex-wrap:wrap;justify-content:space-between;gap:8px 24px;padding-block:20px 32px;color:var(--muted);font-size:13px;line-height:20px}
 .foot ul{display:flex;flex-wrap:wrap;gap:4px 16px}
 .foot a{padding-block:2px}
+@media(max-width:760px){.service{grid-template-columns:minmax(0,1fr) auto;grid-template-areas:'name right' 'chart chart';gap:0 16px}.service>.chart{margin-top:8px}}
 @media(max-width:560px){.head>div,main,.foot{padding-inline:16px}main{padding-block:20px 32px;gap:20px}.card{padding:16px}.now{padding:16px;gap:12px}.now>svg{width:24px;height:24px;margin-top:2px}h1{font-size:20px;line-height:28px}.log li{grid-template-columns:minmax(0,1fr);gap:0}}
 @media(prefers-reduced-motion:no-preference){a,.button{transition:text-decoration-color .12s}}
 @media print{body{background:none;color:#000}.head nav,.skip,.foot ul{display:none}.head{border:0;background:none;color:#000}.card,.now{break-inside:avoid}details:not([open])>:not(summary){display:revert}.days path{print-color-adjust:exact;-webkit-print-color-adjust:exact}}

@@ -36,7 +36,7 @@ export function policyOf(colors: PageColors): string {
   const known = policies.get(colors);
   if (known !== undefined) return known;
   const hash = createHash('sha256').update(styleOf(colors)).digest('base64');
-  const policy = `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
+  const policy = `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
   policies.set(colors, policy);
   return policy;
 }

@@ -6,7 +6,7 @@ import type { DayOnPage } from '../../state/history.ts';
 /** A bar and the gap after it, in units of the picture. */
 const BAR = 7;
 const STEP = 8;
-const MIDDLE = 16;
+const MIDDLE = 12;
 
 const dayMsOf = ({ day }: DayOnPage): number => Date.parse(`${day}T00:00:00Z`);
 

@@ -39,8 +39,8 @@ export function OpenIncident({
   return (
     <article class="card">
       <div class="top">
-        <h3 dir="auto">
-          {incidentsPath === null ? name : <a href={`${incidentsPath}/${id}`}>{name}</a>}
+        <h3>
+          <bdi>{incidentsPath === null ? name : <a href={`${incidentsPath}/${id}`}>{name}</a>}</bdi>
         </h3>
         <span class={`state ${condition}`}>
           <ConditionIcon condition={condition} />
@@ -86,7 +86,9 @@ export function Maintenance({
   return (
     <article class="card">
       <div class="top">
-        <h3 dir="auto">{name}</h3>
+        <h3>
+          <bdi>{name}</bdi>
+        </h3>
         <span class={`state ${isRunning ? 'MAINTENANCE' : 'UNKNOWN'}`}>
           {isRunning && <ConditionIcon condition="MAINTENANCE" />}
           {isRunning ? 'Under way' : 'Planned'}

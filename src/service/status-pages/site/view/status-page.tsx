@@ -28,6 +28,7 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
     <StatusLayout
       requested={requested}
       title={sentenceText(sentence)}
+      condition={condition}
       note={
         <>
           State of <Instant atMs={readAtMs} precision="second" />
@@ -84,15 +85,8 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
           ))}
         </section>
       )}
-      {cards.map(({ id, name, services }) => (
-        <section key={id} class="card">
-          <h2 dir="auto">{name}</h2>
-          <ul class="services">
-            {services.map((service) => (
-              <Service key={service.id} service={service} incidentsPath={null} />
-            ))}
-          </ul>
-        </section>
+      {cards.map((card) => (
+        <Card key={card.id} card={card} />
       ))}
       {planned.length > 0 && (
         <section class="group">
@@ -106,46 +100,63 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
   );
 }
 
-function Service({
-  service,
-  incidentsPath,
-}: {
-  readonly service: ServiceOnPage;
-  readonly incidentsPath: string | null;
-}): VNode {
+function Card({ card }: { readonly card: PageState['cards'][number] }): VNode {
+  const { name, services } = card;
+  const days = services.find(({ history }) => history !== null)?.history?.days.length;
+  return (
+    <section class="card">
+      <div class="service">
+        <h2>
+          <bdi>{name}</bdi>
+        </h2>
+        {days !== undefined && (
+          <div class="scale chart">
+            <span>{days} days ago</span>
+            <span>Today</span>
+          </div>
+        )}
+      </div>
+      <ul class="services">
+        {services.map((service) => (
+          <Service key={service.id} service={service} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Service({ service }: { readonly service: ServiceOnPage }): VNode {
   const { name, condition, sinceMs, responseTimeMs, history } = service;
   return (
-    <li>
-      <div class="top">
-        <h3 dir="auto">{name}</h3>
-        <ConditionLabel condition={condition} />
-      </div>
-      {(sinceMs !== null || responseTimeMs !== null) && (
+    <li class="service">
+      <div>
+        <h3>
+          <bdi>{name}</bdi>
+        </h3>
         <div class="facts">
           {sinceMs !== null && (
             <span>
               Since <Instant atMs={sinceMs} />
             </span>
           )}
-          {responseTimeMs !== null && (
-            <span>Response time usually {durationText(responseTimeMs)}</span>
-          )}
+          {responseTimeMs !== null && <span>Usually {durationText(responseTimeMs)}</span>}
         </div>
-      )}
-      {history !== null && (
-        <>
-          <DayBars days={history.days} />
-          <div class="scale">
-            <span>{history.days.length} days ago</span>
-            {history.availability !== null && (
-              <span>
-                <b>{availabilityText(history.availability)}</b> available
-              </span>
-            )}
-            <span>Today</span>
+      </div>
+      <div class="right">
+        <ConditionLabel condition={condition} />
+        {history !== null && history.availability !== null && (
+          <div class="facts">
+            <span>
+              <b>{availabilityText(history.availability)}</b> available
+            </span>
           </div>
-          <DayLog days={history.days} incidentsPath={incidentsPath} />
-        </>
+        )}
+      </div>
+      {history !== null && (
+        <div class="chart">
+          <DayBars days={history.days} />
+          <DayLog days={history.days} incidentsPath={null} />
+        </div>
       )}
     </li>
   );

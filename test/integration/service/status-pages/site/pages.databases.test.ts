@@ -175,7 +175,7 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
     expect(style).toMatch(/prefers-color-scheme:dark\)\{:root\{[^}]*--link:#fedcba;/);
     const hash = createHash('sha256').update(style).digest('base64');
     expect(headers['content-security-policy']).toBe(
-      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self' data:; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     );
     expect(text).not.toContain('<script');
   });
