@@ -24,6 +24,7 @@ const MEASURES = [
   /Service: one agent leaves/,
   /Service: checks that moved/,
   /Scrubbing of/,
+  /Status page: requests/,
   /Analytics:/,
 ];
 const FIELDS = ['measure', 'value', 'unit', 'beside', 'besideValue', 'ratio', 'target', 'met'];

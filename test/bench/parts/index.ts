@@ -10,6 +10,7 @@ import { schedulePart } from './schedule.ts';
 import { scrubPart } from './scrub.ts';
 import { servicePart } from './service.ts';
 import { startPart } from './start.ts';
+import { statusPagePart } from './status-page.ts';
 import { tcpPart } from './tcp.ts';
 import { timesPart } from './times.ts';
 import { uploadPart } from './upload.ts';
@@ -29,5 +30,6 @@ export const PARTS: readonly Part[] = [
   uploadPart,
   servicePart,
   scrubPart,
+  statusPagePart,
   analyticsPart,
 ];

@@ -1,0 +1,112 @@
+import { request } from 'undici';
+import { cpuMsOf } from '../cpu-time.ts';
+import type { Measured, Part, PartContext } from '../part.ts';
+import { openPglite } from '../service/bench-database.ts';
+import { startService } from '../service/service-process.ts';
+import { runToEnd } from '../support/child-process.ts';
+import { beside, measureInTurns } from '../support/compare.ts';
+import { durationsOf } from '../support/durations.ts';
+import { withStaticServer } from '../support/static-server.ts';
+
+const SERVICES = 30;
+const CONNECTIONS = 50;
+const KEY = `vk_${'5'.repeat(32)}`;
+const CODING = 'br';
+const TARGET = { of: 'value', bound: 'at least', number: 3_000 } as const;
+
+export const statusPagePart: Part = {
+  name: 'status-page',
+  method: `A status page of ${SERVICES} services that does not change, from the built service, beside nginx (one worker) with the same compressed bytes and headers from a file. wrk asks by ${CONNECTIONS} connections that stay open, on the same machine.`,
+  programs: ['nginx', 'wrk'],
+  run: measure,
+};
+
+async function measure(context: PartContext): Promise<readonly Measured[]> {
+  const { peerSeconds } = durationsOf(context);
+  const database = await openPglite();
+  const service = await startService({
+    ...database,
+    env: { ...database.env, FIRST_API_KEY: KEY },
+  });
+  try {
+    const url = `${service.origin}/status/bench`;
+    await createPage(service.origin);
+    const answer = await request(url, { headers: { 'accept-encoding': CODING } });
+    const body = Buffer.from(await answer.body.arrayBuffer());
+    const same = { body, headers: addedBy(answer.headers) };
+    return await withStaticServer(same, async (nginx) => {
+      await load(url, peerSeconds);
+      const of = await measureInTurns(
+        {
+          page: async () => {
+            const beforeMs = cpuMsOf(service.pid);
+            const { perSecond, requests } = await load(url, peerSeconds);
+            return { perSecond, cpuMsEach: (cpuMsOf(service.pid) - beforeMs) / requests };
+          },
+          nginx: () => load(nginx, peerSeconds),
+        },
+        context,
+      );
+      return [
+        beside(
+          'Status page: requests from memory',
+          '/s',
+          of('page', 'perSecond'),
+          { name: 'nginx, the same bytes', values: of('nginx', 'perSecond') },
+          TARGET,
+        ),
+        { measure: 'Status page: CPU a request', unit: 'ms', values: of('page', 'cpuMsEach') },
+      ];
+    });
+  } finally {
+    await service.stop();
+    await database.remove();
+  }
+}
+
+/** Headers that nginx does not send by itself. */
+function addedBy(headers: Readonly<Record<string, unknown>>): Record<string, string> {
+  const own = ['connection', 'content-length', 'content-type', 'date', 'etag', 'keep-alive'];
+  return Object.fromEntries(
+    Object.entries(headers)
+      .filter(([name]) => !own.includes(name))
+      .map(([name, value]) => [name, String(value)]),
+  );
+}
+
+async function createPage(origin: string): Promise<void> {
+  const post = async (path: string, body: object): Promise<{ readonly id: string }> => {
+    const answer = await fetch(`${origin}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as { readonly id: string };
+  };
+  const services: string[] = [];
+  for (let n = 0; n < SERVICES; n += 1) {
+    services.push((await post('/v1/status-pages/services', { name: `Service ${n}` })).id);
+  }
+  const cards = [{ name: 'Services', services }];
+  await post('/v1/status-pages', { name: 'Bench', url: 'bench', cards });
+}
+
+/** @throws Error if an answer is not 200 */
+async function load(
+  url: string,
+  seconds: number,
+): Promise<{ readonly perSecond: number; readonly requests: number }> {
+  const { stdout } = await runToEnd('wrk', [
+    '-t1',
+    `-c${CONNECTIONS}`,
+    `-d${seconds}s`,
+    '-H',
+    `accept-encoding: ${CODING}`,
+    url,
+  ]);
+  const [, requests = 0] = /(\d+) requests in/.exec(stdout)?.map(Number) ?? [];
+  const [, perSecond = 0] = /Requests\/sec:\s+([\d.]+)/.exec(stdout)?.map(Number) ?? [];
+  if (requests === 0 || /Non-2xx|Socket errors/.test(stdout)) throw new Error(`wrk: ${stdout}`);
+  return { perSecond, requests };
+}
