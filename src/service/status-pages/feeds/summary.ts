@@ -49,7 +49,7 @@ export const pageSummarySchema = z.strictObject({
         status: z.enum(INCIDENT_STATUSES),
         serviceIds,
         startedAt: instant,
-        url: z.url(),
+        url: z.url().describe('Where readers see it.'),
         latestUpdate: z
           .strictObject({ status: z.enum(INCIDENT_STATUSES), description: z.string(), at: instant })
           .nullable(),
@@ -99,7 +99,7 @@ export function pageSummaryOf(
       status: incident.status,
       serviceIds: [...incident.serviceIds],
       startedAt: isoOf(incident.startedAtMs),
-      url: `${base}/incidents/${incident.id}`,
+      url: base,
       latestUpdate:
         latest === undefined
           ? null
