@@ -59,6 +59,7 @@ const OWN_IDS: Readonly<Record<string, IdsOf>> = {
   '/v1/snippets/{id}': ({ ids }) => [ids.snippet],
   '/v1/status-pages/{statusPageId}': ({ ids }) => [ids.page],
   '/v1/status-pages/{statusPageId}/summary': ({ ids }) => [ids.page],
+  '/v1/status-pages/{statusPageId}/domain-check': ({ ids }) => [ids.page],
   '/v1/status-pages/{statusPageId}/fetch-pictures': ({ ids }) => [ids.page],
   '/v1/status-pages/{statusPageId}/subscribers': ({ ids }) => [ids.page],
   '/v1/status-pages/{statusPageId}/subscribers/{subscriberId}': ({ ids }) => [

@@ -92,6 +92,7 @@ describe.each(databases)('on %s', (kind) => {
         'POST /v1/alert-channels/:id/test',
         'POST /v1/checks/:id/run',
         'POST /v1/root-cause-analyses',
+        'POST /v1/status-pages/:statusPageId/domain-check',
         'POST /v1/status-pages/:statusPageId/fetch-pictures',
         'POST /v1/test-sessions',
       ]);
