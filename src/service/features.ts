@@ -71,10 +71,12 @@ import type { RootCauseAnalyses } from './root-cause/root-cause-analyses.ts';
 import { createSecretScrubbing } from './secrets/secret-scrubbing.ts';
 import { createUserFeatures, type UserFeatures } from './sessions/create-feature.ts';
 import { createSnippets, type Snippets } from './snippets/snippets.ts';
+import { createPageAccess, type PageAccess } from './status-pages/access/page-access.ts';
 import {
   createStatusPageFeatures,
   type StatusPageFeatures,
 } from './status-pages/create-feature.ts';
+import { createPageHistories, type PageHistories } from './status-pages/history/page-history.ts';
 import { createPictureSource, type PictureSource } from './status-pages/pictures/fetch-picture.ts';
 import {
   createDomainChecks,
@@ -90,7 +92,7 @@ import {
 } from './status-pages/subscriptions/create-feature.ts';
 import { createStatusPageSummaries, type StatusPageSummaries } from './status-pages/summary.ts';
 import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
-import type { Passwords } from './users/passwords.ts';
+import { createPasswords, type Passwords } from './users/passwords.ts';
 import { createVariables, type Variables } from './variables/variables.ts';
 
 /** The service without HTTP. */
@@ -126,6 +128,8 @@ export interface Features
   readonly plans: Plans;
   /** Null where users sign in by password only. */
   readonly oidc: Oidc | null;
+  readonly pageAccess: PageAccess;
+  readonly pageHistories: PageHistories;
   readonly pageStates: PageStates;
   readonly privateLocations: PrivateLocations;
   readonly resultIntake: ResultIntake;
@@ -210,7 +214,13 @@ export function createFeatures(given: FeatureParts): Features {
   const { delivery = NO_DELIVERY } = parts.config;
   const guard = denyNetworks(delivery.deny);
   const pictureSource = parts.pictureSource ?? createPictureSource({ ...parts, guard });
-  const statusPageFeatures = createStatusPageFeatures({ ...parts, retentionDays, pictureSource });
+  const { passwords = createPasswords() } = parts;
+  const statusPageFeatures = createStatusPageFeatures({
+    ...parts,
+    passwords,
+    retentionDays,
+    pictureSource,
+  });
   const alertFeatures = createAlertFeatures({
     ...parts,
     ...statusPageFeatures,
@@ -260,12 +270,20 @@ export function createFeatures(given: FeatureParts): Features {
   const userFeatures = createUserFeatures({
     ...parts,
     limits: parts.config.sessions,
-    passwords: parts.passwords,
+    passwords,
     failedSignIns: auditLog.failedSignIns,
   });
   const availability = createAvailability({ ...parts, retentionDays });
   const pageStates = createPageStates({ ...parts, availability, outdatedStates });
   const statusSite = createStatusSite({ ...parts, pageStates });
+  const site = new Site(parts.config.publicUrl ?? null);
+  const pageAccess = createPageAccess({
+    ...parts,
+    ...userFeatures,
+    site,
+    pages: statusSite.pages,
+    passwords,
+  });
   const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
     partitions.maintain,
@@ -351,6 +369,8 @@ export function createFeatures(given: FeatureParts): Features {
     missedSlots,
     plans: parts.plans,
     oidc: oidcOf(parts, userFeatures),
+    pageAccess,
+    pageHistories: createPageHistories(parts),
     pageStates,
     privateLocations: createPrivateLocations({ ...parts, proxyPasswords }),
     resultIntake: createResultIntake({
@@ -366,7 +386,7 @@ export function createFeatures(given: FeatureParts): Features {
     resultStorage,
     rollUps,
     rootCauseAnalyses,
-    site: new Site(parts.config.publicUrl ?? null),
+    site,
     snippets: createSnippets(parts),
     staticIpv6s: parts.config.staticIpv6s,
     statusPageSummaries: createStatusPageSummaries({ store, pageStates }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { newPassword } from '../account/password.ts';
 import { CHECK_ID } from '../ids.ts';
 import { logicalIdField } from '../logical-id.ts';
 
@@ -263,7 +264,16 @@ const pageFields = {
   isPrivate: z
     .boolean()
     .default(false)
-    .describe('Whether only authorised readers may see the page.'),
+    .describe(
+      'Whether only members of the account, and readers who know its password, may see the page.',
+    ),
+  password: newPassword
+    .nullable()
+    .optional()
+    .meta({ writeOnly: true })
+    .describe(
+      'Opens the page while it is private; null for none. No response contains it. To change it signs all readers out.',
+    ),
   logicalId: logicalIdField,
 };
 
@@ -274,14 +284,22 @@ export const statusPageSchema = z.strictObject({
 });
 export type StatusPage = z.infer<typeof statusPageSchema>;
 
+/** What is known of a page beside its cards; of its password only whether there is one. */
+export type StatusPageFields = Omit<StatusPage, 'cards' | 'password'>;
+
 const fileCard = z.strictObject({
   ...cardFields,
   services: cardServicesOf(z.string().min(1).max(100)),
 });
 
-/** The same in a check file, where a service is named by its id there. */
+const { password: _, ...fileFields } = pageFields;
+
+/**
+ * The same in a check file, where a service is named by its id there. Without the password: each apply
+ * would set it anew, which signs all readers out.
+ */
 export const fileStatusPageSchema = z.strictObject({
-  ...pageFields,
+  ...fileFields,
   cards: cardsOf(fileCard).describe('The cards of the page in display order, as {name, services}.'),
 });
 

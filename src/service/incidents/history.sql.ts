@@ -1,5 +1,6 @@
 import type { IncidentStatus } from '../../model/status-page/incident.ts';
 import type { IncidentSeverity } from '../../model/status-page/status-page-incident.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 
 /** An incident as readers of status pages see it. */
@@ -18,6 +19,25 @@ export type PublicIncident = {
 
 /** The time of update `u` that readers see. */
 const AT = 'coalesce(u.public_at, u.created_at)';
+
+/** The rest of a statement on the incidents of account $1 that name one of the services $2. */
+const PUBLIC_INCIDENTS = `i.id, i.name, i.severity, i.last_update_status as status, array(
+    select s.service_id from status_page_incident_services s
+    where s.account_id = i.account_id and s.incident_id = i.id
+      and s.service_id = any($2::text[]) order by s.position
+  ) as service_ids,
+  coalesce((
+    select min(${AT}) from status_page_incident_updates u
+    where u.account_id = i.account_id and u.incident_id = i.id
+  ), i.created_at) as started_at,
+  case when i.last_update_status = 'RESOLVED' then (
+    select ${AT} from status_page_incident_updates u
+    where u.account_id = i.account_id and u.incident_id = i.id order by u.n desc limit 1
+  ) end as resolved_at
+  from status_page_incidents i
+  where i.account_id = $1 and not i.is_draft and i.id in (
+    select incident_id from status_page_incident_services
+    where account_id = $1 and service_id = any($2::text[]))`;
 
 /**
  * The incidents, without drafts, that name one of the services and were open at the instant or later: open ones first, then
@@ -39,23 +59,7 @@ export function publicIncidentsSince(
 ): Promise<readonly PublicIncident[]> {
   return sql.query<PublicIncident>(
     `select * from (
-       select i.id, i.name, i.severity, i.last_update_status as status, array(
-           select s.service_id from status_page_incident_services s
-           where s.account_id = i.account_id and s.incident_id = i.id
-             and s.service_id = any($2::text[]) order by s.position
-         ) as service_ids,
-         coalesce((
-           select min(${AT}) from status_page_incident_updates u
-           where u.account_id = i.account_id and u.incident_id = i.id
-         ), i.created_at) as started_at,
-         case when i.last_update_status = 'RESOLVED' then (
-           select ${AT} from status_page_incident_updates u
-           where u.account_id = i.account_id and u.incident_id = i.id order by u.n desc limit 1
-         ) end as resolved_at
-       from status_page_incidents i
-       where i.account_id = $1 and not i.is_draft and i.id in (
-           select incident_id from status_page_incident_services
-           where account_id = $1 and service_id = any($2::text[]))
+       select ${PUBLIC_INCIDENTS}
          -- It changes when it is resolved.
          and (i.last_update_status <> 'RESOLVED'
            or coalesce(i.updated_at, i.created_at) >= $3::timestamptz)
@@ -64,6 +68,45 @@ export function publicIncidentsSince(
      where resolved_at is null or resolved_at >= $3::timestamptz`,
     [accountId, serviceIds, new Date(sinceMs), limit],
   );
+}
+
+/** The incident, if it names one of the services and is no draft, with what was written about it afterwards. */
+export async function publicIncident(
+  sql: Sql,
+  { accountId, serviceIds, id }: AccountKey & { readonly serviceIds: readonly string[] },
+): Promise<(PublicIncident & { readonly postMortem: string | null }) | null> {
+  const [row] = await sql.query<PublicIncident & { readonly postMortem: string | null }>(
+    `select i.post_mortem, ${PUBLIC_INCIDENTS} and i.id = $3`,
+    [accountId, serviceIds, id],
+  );
+  return row ?? null;
+}
+
+/** The newest incidents that name one of the services and started in the time, without drafts. */
+export async function publicIncidentsStarted(
+  sql: Sql,
+  {
+    accountId,
+    serviceIds,
+    fromMs,
+    toMs,
+    limit,
+  }: {
+    readonly accountId: string;
+    readonly serviceIds: readonly string[];
+    readonly fromMs: number;
+    /** Not included. */
+    readonly toMs: number;
+    readonly limit: number;
+  },
+): Promise<{ readonly incidents: readonly PublicIncident[]; readonly total: number }> {
+  const rows = await sql.query<PublicIncident & { readonly total: number }>(
+    `select *, count(*) over () as total from (select ${PUBLIC_INCIDENTS}) as incidents
+     where started_at >= $3::timestamptz and started_at < $4::timestamptz
+     order by started_at desc, id limit $5::int`,
+    [accountId, serviceIds, new Date(fromMs), new Date(toMs), limit],
+  );
+  return { incidents: rows, total: rows[0]?.total ?? 0 };
 }
 
 /** An update as readers of status pages see it. */

@@ -1,5 +1,11 @@
 /** The statements of this feature that other features run, and their types. */
-export { type PublicIncident, publicIncidentsSince, publicUpdatesOf } from './history.sql.ts';
+export {
+  type PublicIncident,
+  publicIncident,
+  publicIncidentsSince,
+  publicIncidentsStarted,
+  publicUpdatesOf,
+} from './history.sql.ts';
 export {
   openIncidentsNaming,
   openIncidentsOfPage,

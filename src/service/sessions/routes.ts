@@ -1,12 +1,13 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { newPassword } from '../../model/account/password.ts';
 import { ROLES } from '../../model/enums.ts';
 import { notFound } from '../errors.ts';
 import { refuseForeignPage, userOf } from '../http/access/authentication.ts';
 import { NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
 import { emailSchema } from '../users/email.ts';
-import { givenPassword, newPassword } from '../users/passwords.ts';
+import { givenPassword } from '../users/passwords.ts';
 import type { Users } from '../users/users.ts';
 import { beginSession, clearCookie, clientOf, type SessionParts } from './begin-session.ts';
 import type { SignIn } from './sign-in.ts';

@@ -11,6 +11,7 @@ import {
   createStatusPageIncidents,
   type StatusPageIncidents,
 } from '../incidents/page-incidents.ts';
+import type { Passwords } from '../users/passwords.ts';
 import type { PictureSource } from './pictures/fetch-picture.ts';
 import { createPagePictures, type PagePictures } from './pictures/pictures.ts';
 import { createStatusPageServices, type StatusPageServices } from './services.ts';
@@ -23,6 +24,7 @@ export interface StatusPageFeatureParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly allowance: Allowance;
+  readonly passwords: Passwords;
   /** Whole days for which incidents that checks opened are kept after they are resolved. */
   readonly retentionDays: number;
   readonly pictureSource: PictureSource;

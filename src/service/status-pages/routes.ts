@@ -18,7 +18,7 @@ const PATH = '/v1/status-pages';
 
 const changes = z.strictObject({
   ...optionalFieldsOf(changedStatusPageSchema.shape),
-  ...ignored(['warnings']),
+  ...ignored(['hasPassword', 'warnings']),
   id: z.string().optional().describe('The same as in the path.'),
 });
 const card = z.strictObject({
@@ -28,7 +28,8 @@ const card = z.strictObject({
   services: z.array(cardServiceResponse),
 });
 const body = statusPageSchema.extend(ignored(['warnings']));
-const response = statusPageSchema.extend({
+const response = statusPageSchema.omit({ password: true }).extend({
+  hasPassword: z.boolean().describe('Whether readers can open the page with a password.'),
   id: z.string(),
   cards: z.array(card),
   warnings: warningsSchema,
@@ -132,9 +133,16 @@ export function statusPagesRoutes(features: {
   };
 }
 
-function presentPage({ id, fields, cards, warnings = [] }: PageView): z.output<typeof response> {
+function presentPage({
+  id,
+  fields,
+  hasPassword,
+  cards,
+  warnings = [],
+}: PageView): z.output<typeof response> {
   return {
     ...fields,
+    hasPassword,
     id,
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
     cards: cards.map((each) => ({

@@ -1,4 +1,4 @@
-import type { StatusPage } from '../../model/status-page/status-page.ts';
+import type { StatusPageFields } from '../../model/status-page/status-page.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import { readList } from '../database/lists.ts';
 import type { AccountRange, PageEntry } from '../database/page-entries.ts';
@@ -14,11 +14,12 @@ export interface StoredCard extends Times {
   readonly services: readonly CardService[];
 }
 
-export type PageFields = Omit<StatusPage, 'cards'>;
+export type PageFields = StatusPageFields;
 
 export interface StoredPage {
   readonly id: string;
   readonly fields: PageFields;
+  readonly hasPassword: boolean;
   readonly cards: readonly StoredCard[];
   readonly pictures: PictureStates;
 }
@@ -41,6 +42,7 @@ type CardJson = Omit<StoredCard, keyof Times | 'services'> &
 
 type PageRow = PageFields & {
   readonly id: string;
+  readonly hasPassword: boolean;
   readonly cards: readonly CardJson[];
   readonly pictures: PictureStates;
 };
@@ -53,7 +55,7 @@ type PageRow = PageFields & {
 function pageFrom(from: string): string {
   return `select p.id, p.name, p.url, p.custom_domain, p.description, p.theme_colors, p.logo,
     p.favicon, p.redirect_to, p.default_theme, p.white_label, p.is_private, p.logical_id,
-    coalesce((
+    p.password_hash is not null as has_password, coalesce((
       select jsonb_agg(
         jsonb_build_object('id', c.id, 'name', c.name, 'createdAt', c.created_at,
           'updatedAt', c.updated_at, 'services', coalesce((
@@ -71,10 +73,11 @@ function pageFrom(from: string): string {
   from ${from} p`;
 }
 
-function pageOf({ id, cards, pictures, ...fields }: PageRow): StoredPage {
+function pageOf({ id, hasPassword, cards, pictures, ...fields }: PageRow): StoredPage {
   return {
     id,
     fields,
+    hasPassword,
     cards: cards.map((card) => ({ ...withDates(card), services: card.services.map(withDates) })),
     pictures,
   };
@@ -113,15 +116,22 @@ export async function insertPage(
     accountId,
     id,
     fields,
+    passwordHash,
     createdAtMs,
-  }: AccountKey & { readonly fields: PageFields; readonly createdAtMs: number },
+  }: AccountKey & {
+    readonly fields: PageFields;
+    /** null without a password. */
+    readonly passwordHash: string | null;
+    readonly createdAtMs: number;
+  },
 ): Promise<void> {
   await sql.query(
     `insert into status_pages (name, url, custom_domain, description, theme_colors, logo, favicon,
-       redirect_to, default_theme, white_label, is_private, logical_id, account_id, id, created_at)
+       redirect_to, default_theme, white_label, is_private, logical_id, account_id, id, created_at,
+       password_hash)
      values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10::boolean, $11::boolean, $12, $13, $14,
-       $15::timestamptz)`,
-    [...valuesOf(fields), accountId, id, new Date(createdAtMs)],
+       $15::timestamptz, $16)`,
+    [...valuesOf(fields), accountId, id, new Date(createdAtMs), passwordHash],
   );
 }
 
@@ -160,17 +170,33 @@ export async function findPage(
   return rows[0] === undefined ? null : pageOf(rows[0]);
 }
 
+/** What decides who may read a page. */
+export type PageGate = {
+  readonly accountId: string;
+  /** Of the page. */
+  readonly id: string;
+  readonly isPrivate: boolean;
+  /** null without a password. */
+  readonly passwordHash: string | null;
+};
+
+/** Of the page with this name in its address, of any account. */
+export async function findGate(sql: Sql, url: string): Promise<PageGate | null> {
+  const [gate] = await sql.query<PageGate>(
+    'select account_id, id, is_private, password_hash from status_pages where url = $1',
+    [url],
+  );
+  return gate ?? null;
+}
+
 /** The page with this name in its address, of any account. */
 export async function findPageByUrl(
   sql: Sql,
   url: string,
-): Promise<{ readonly accountId: string; readonly page: StoredPage } | null> {
-  const [key] = await sql.query<Pick<AccountKey, 'accountId' | 'id'>>(
-    'select account_id, id from status_pages where url = $1',
-    [url],
-  );
-  const page = key === undefined ? null : await findPage(sql, key);
-  return key === undefined || page === null ? null : { accountId: key.accountId, page };
+): Promise<{ readonly gate: PageGate; readonly page: StoredPage } | null> {
+  const gate = await findGate(sql, url);
+  const page = gate === null ? null : await findPage(sql, gate);
+  return gate === null || page === null ? null : { gate, page };
 }
 
 /** Pages with a domain of their own, of all accounts. */
@@ -183,6 +209,18 @@ export function listCustomDomains(
      order by n limit $1::bigint`,
     [limit],
   );
+}
+
+/** Only for a page that `lockPage` locks. */
+export async function setPagePassword(
+  sql: Sql,
+  { accountId, id, passwordHash }: AccountKey & { readonly passwordHash: string | null },
+): Promise<void> {
+  await sql.query('update status_pages set password_hash = $3 where account_id = $1 and id = $2', [
+    accountId,
+    id,
+    passwordHash,
+  ]);
 }
 
 /**

@@ -10,6 +10,7 @@ import { givenFields, type RawBody } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
 import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
 import type { Warning } from '../http/resources/warnings.ts';
+import type { Passwords } from '../users/passwords.ts';
 import { type CardInput, planCards } from './cards.ts';
 import { requireServices } from './named-services.ts';
 import { PICTURE_KINDS, type PictureKind } from './pictures/picture.ts';
@@ -26,6 +27,7 @@ import {
   replaceCards,
   type StoredCard,
   type StoredPage,
+  setPagePassword,
   updatePage,
 } from './sql.ts';
 
@@ -38,6 +40,7 @@ export interface StatusPagesParts {
   readonly ids: () => string;
   readonly allowance: Allowance;
   readonly pagePictures: Pick<PagePictures, 'fetch' | 'fetchAgain'>;
+  readonly passwords: Pick<Passwords, 'hash'>;
 }
 
 /** A page as it is read or written alone. */
@@ -67,9 +70,11 @@ export interface StatusPages {
 }
 
 const NOUN = 'status page';
+const RESPONSE_ONLY = ['hasPassword', 'warnings'];
+const passwordBody = statusPageSchema.pick({ password: true });
 
 export function createStatusPages(parts: StatusPagesParts): StatusPages {
-  const { store, clock, ids, allowance, pagePictures } = parts;
+  const { store, clock, ids, allowance, pagePictures, passwords } = parts;
 
   async function saveCards(
     tx: Sql,
@@ -110,12 +115,14 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
   return {
     async create(accountId, input) {
       const { warnings: _, ...given } = input;
-      const { cards, ...fields } = validBody(statusPageSchema, given);
+      const { cards, password = null, ...fields } = validBody(statusPageSchema, given);
+      const passwordHash = password === null ? null : await passwords.hash(password);
       const created = await withoutTaken(fields, () =>
         store.transaction(async (tx) => {
           await allowance.grow(tx, accountId, 'statusPages');
           const id = ids();
-          await insertPage(tx, { accountId, id, fields, createdAtMs: clock.wallMs() });
+          const createdAtMs = clock.wallMs();
+          await insertPage(tx, { accountId, id, fields, passwordHash, createdAtMs });
           await saveCards(tx, accountId, { id, stored: [], given: cards });
           return whole(await findPage(tx, { accountId, id }));
         }),
@@ -133,17 +140,27 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
     },
 
     async update({ accountId, id }, input, precondition) {
-      const given = givenFields(input, { fixed: { id }, responseOnly: ['warnings'] });
+      const all = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
+      const { password: _, ...given } = all;
+      const { password } = validBody(passwordBody, { password: all.password });
+      const passwordHash = typeof password === 'string' ? await passwords.hash(password) : password;
       const updated = await withoutTaken(given, () =>
         store.transaction(async (tx) => {
           if (!(await lockPage(tx, { accountId, id }))) throw notFound(NOUN);
           const stored = whole(await findPage(tx, { accountId, id }));
           precondition?.(stored);
-          const { cards, ...fields } = validBody(changedStatusPageSchema, {
+          const {
+            cards,
+            password: __,
+            ...fields
+          } = validBody(changedStatusPageSchema, {
             ...stored.fields,
             ...given,
           });
           await updatePage(tx, { accountId, id, fields, updatedAtMs: clock.wallMs() });
+          if (passwordHash !== undefined) {
+            await setPagePassword(tx, { accountId, id, passwordHash });
+          }
           if (given.cards !== undefined) {
             await saveCards(tx, accountId, { id, stored: stored.cards, given: cards });
           }

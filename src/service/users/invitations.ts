@@ -1,3 +1,4 @@
+import { newPassword } from '../../model/account/password.ts';
 import type { Role } from '../../model/enums.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -22,7 +23,7 @@ import {
   listInvitations,
   lockInvitation,
 } from './links.sql.ts';
-import { newPassword, type Passwords } from './passwords.ts';
+import type { Passwords } from './passwords.ts';
 import { countMembers, findMember, findUserByEmail, insertMembership, insertUser } from './sql.ts';
 
 export type { Invitation } from './links.sql.ts';

@@ -2,6 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import PQueue from 'p-queue';
 import { z } from 'zod';
+import { MAX_PASSWORD_CHARS } from '../../model/account/password.ts';
 import { unavailable } from '../errors.ts';
 
 /** RFC 7914. The memory of one hash is 128 × r × 2^ln bytes, its time grows with p as well. */
@@ -24,22 +25,8 @@ const MAX_AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1));
 const MAX_WAITING = 20;
 const RETRY_SECONDS = 5;
 
-const MIN_CHARS = 8;
-const MAX_CHARS = 256;
-
-/** Length alone counts: NIST SP 800-63B, 3.1.1.2. */
-export const newPassword = z
-  .string()
-  .refine((text) => lengthOf(text) >= MIN_CHARS, `must have at least ${MIN_CHARS} characters`)
-  .refine((text) => lengthOf(text) <= MAX_CHARS, `must have at most ${MAX_CHARS} characters`)
-  .describe(`${MIN_CHARS} to ${MAX_CHARS} characters of any kind.`);
-
 /** A password to check. Longer ones cost no work. */
-export const givenPassword = z.string().max(4 * MAX_CHARS);
-
-function lengthOf(text: string): number {
-  return [...text].length;
-}
+export const givenPassword = z.string().max(4 * MAX_PASSWORD_CHARS);
 
 export interface Passwords {
   /**

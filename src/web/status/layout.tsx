@@ -105,7 +105,8 @@ export function StatusLayout({
               />
             )}
           </a>
-          <nav>
+          <nav aria-label="Pages">
+            <a href={`${path}/history`}>History</a>
             <a class="button" href={`${path}/subscribe`}>
               Subscribe
             </a>

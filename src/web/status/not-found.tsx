@@ -2,8 +2,26 @@ import type { VNode } from 'preact';
 import { Html } from './layout.tsx';
 import type { PageColors } from './style.ts';
 
+/** How somebody who may read a page can show it. */
+export interface Access {
+  /** Where the form with the password is sent. */
+  readonly action: string;
+  /** The path below the page that was asked for. */
+  readonly next: string;
+  /** null where members cannot sign in. */
+  readonly signInHref: string | null;
+  /** What came of the form. */
+  readonly note: string | null;
+}
+
+interface NotFoundProps {
+  readonly colors: PageColors;
+  /** null below a page that the reader may read. */
+  readonly access: Access | null;
+}
+
 /** The answer to every address without a page that its reader may see: it tells nothing else. */
-export function NotFound({ colors }: { readonly colors: PageColors }): VNode {
+export function NotFound({ colors, access }: NotFoundProps): VNode {
   return (
     <Html colors={colors} title="Page not found">
       <main id="main">
@@ -14,7 +32,36 @@ export function NotFound({ colors }: { readonly colors: PageColors }): VNode {
             the page.
           </p>
         </section>
+        {access !== null && <AccessForm {...access} />}
       </main>
     </Html>
+  );
+}
+
+function AccessForm({ action, next, signInHref, note }: Access): VNode {
+  return (
+    <section class="card">
+      <h2>Is the page private?</h2>
+      {note !== null && (
+        <p role="alert">
+          <strong>{note}</strong>
+        </p>
+      )}
+      <form method="post" action={action}>
+        <input type="hidden" name="next" value={next} />
+        <label class="field">
+          Password of the page
+          <input name="password" type="password" autocomplete="current-password" required />
+        </label>
+        <button class="button" type="submit">
+          Open the page
+        </button>
+      </form>
+      {signInHref !== null && (
+        <p class="muted">
+          Members of its account <a href={signInHref}>sign in</a> instead.
+        </p>
+      )}
+    </section>
   );
 }

@@ -131,6 +131,18 @@ code{font:13px/20px ui-monospace,monospace}
 .foot ul{display:flex;flex-wrap:wrap;gap:4px 16px}
 .foot a{padding-block:2px}
 @media(max-width:760px){.service{grid-template-columns:minmax(0,1fr) auto;grid-template-areas:'name right' 'chart chart';gap:0 16px}.service>.chart{margin-top:8px}}
+.card>form+p{margin-top:16px}
+.months{display:flex;flex-wrap:wrap;gap:8px 24px}
+.markdown{max-width:72ch;margin-top:12px}
+.markdown.plain{white-space:pre-wrap}
+.markdown>*+*{margin-top:12px}
+.markdown ul,.markdown ol{padding-inline-start:24px;list-style:disc}
+.markdown ol{list-style:decimal}
+.markdown h4,.markdown h5,.markdown h6{margin-bottom:0;color:var(--title);font-size:15px;line-height:24px;font-weight:600}
+.markdown blockquote{margin-inline:0;padding-inline-start:16px;border-inline-start:2px solid var(--line)}
+.markdown pre{margin-bottom:0;padding:12px 16px;overflow-x:auto;border:1px solid var(--line);border-radius:8px;background:var(--bg);font-size:13px;line-height:20px}
+.markdown table{display:block;overflow-x:auto;border-collapse:collapse}
+.markdown th,.markdown td{min-width:8ch;padding:4px 16px 4px 0;border-bottom:1px solid var(--line);text-align:start;vertical-align:top}
 @media(max-width:560px){.head>div,main,.foot{padding-inline:16px}main{padding-block:20px 32px;gap:20px}.card{padding:16px}.now{padding:16px;gap:12px}.now>svg{width:24px;height:24px;margin-top:2px}h1{font-size:20px;line-height:28px}.log li{grid-template-columns:minmax(0,1fr);gap:0}}
 @media(prefers-reduced-motion:no-preference){a,.button{transition:text-decoration-color .12s}}
 @media print{body{background:none;color:#000}.head nav,.skip,.foot ul{display:none}.head{border:0;background:none;color:#000}.card,.now{break-inside:avoid}details:not([open])>:not(summary){display:revert}.days path{print-color-adjust:exact;-webkit-print-color-adjust:exact}}

@@ -8,6 +8,7 @@ const DATE = new Intl.DateTimeFormat('en-GB', {
   month: 'short',
   year: 'numeric',
 });
+const MONTH = new Intl.DateTimeFormat('en-GB', { ...UTC, month: 'long', year: 'numeric' });
 const DAY = new Intl.DateTimeFormat('en-GB', { ...UTC, day: 'numeric', month: 'short' });
 const MINUTE = new Intl.DateTimeFormat('en-GB', { ...UTC, hour: '2-digit', minute: '2-digit' });
 const SECOND = new Intl.DateTimeFormat('en-GB', {
@@ -24,6 +25,9 @@ export const countText = (count: number): string => COUNT.format(count);
 export function pluralText(count: number, singular: string, plural: string): string {
   return `${countText(count)} ${count === 1 ? singular : plural}`;
 }
+
+/** For example November 2026. */
+export const monthText = (atMs: number): string => MONTH.format(atMs);
 
 /** For example 12 Nov. */
 export const dayText = (dayMs: number): string => DAY.format(dayMs);

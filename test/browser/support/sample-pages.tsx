@@ -1,9 +1,17 @@
 import type { BrowserContext } from 'playwright-core';
+import { monthAt, monthBefore } from '../../../src/service/status-pages/history/months.ts';
+import type { MonthOfHistory } from '../../../src/service/status-pages/history/page-history.ts';
+import { HistoryView } from '../../../src/service/status-pages/history/view/history.tsx';
+import { IncidentView } from '../../../src/service/status-pages/history/view/incident.tsx';
 import { policyOf } from '../../../src/service/status-pages/site/send.ts';
 import { StatusPageView } from '../../../src/service/status-pages/site/view/status-page.tsx';
 import { renderHtml } from '../../../src/web/status/layout.tsx';
 import { NotFound } from '../../../src/web/status/not-found.tsx';
-import { samplePage, sampleStates } from '../../support/status-pages/sample-states.ts';
+import {
+  SAMPLE_NOW_MS,
+  samplePage,
+  sampleStates,
+} from '../../support/status-pages/sample-states.ts';
 
 export const SAMPLE_ORIGIN = 'http://samples.test';
 
@@ -27,9 +35,100 @@ export function samplePages(): ReadonlyMap<string, SamplePage> {
     const view = <StatusPageView requested={requested} state={state} isStale={true} />;
     pages.set('/database-away', { html: renderHtml(view), policy });
   }
-  pages.set('/not-found', { html: renderHtml(<NotFound colors={fields} />), policy });
+  pages.set('/not-found', {
+    html: renderHtml(<NotFound colors={fields} access={ACCESS} />),
+    policy,
+  });
+  for (const [name, postMortem] of Object.entries(POST_MORTEMS)) {
+    const incident = { ...INCIDENT, postMortem };
+    const view = <IncidentView requested={requested} incident={incident} names={NAMES} />;
+    pages.set(`/${name}`, { html: renderHtml(view), policy });
+  }
+  const history = (
+    <HistoryView
+      requested={requested}
+      months={sampleMonths()}
+      later={null}
+      earlier={monthBefore(monthAt(SAMPLE_NOW_MS), 3)}
+      names={NAMES}
+    />
+  );
+  pages.set('/history', { html: renderHtml(history), policy });
   return pages;
 }
+
+const HOUR_MS = 3_600_000;
+const STARTED_MS = SAMPLE_NOW_MS - 50 * HOUR_MS;
+const NAMES = new Map([
+  ['shop', 'Shop'],
+  ['search', 'חיפוש'],
+]);
+const INCIDENT = {
+  id: '5f0c8a8e-0000-4000-8000-000000000001',
+  name: 'Orders fail in the shop',
+  severity: 'MAJOR',
+  serviceIds: ['shop', 'search'],
+  startedAtMs: STARTED_MS,
+  resolvedAtMs: STARTED_MS + 2 * HOUR_MS,
+  updates: [
+    {
+      id: 'b',
+      status: 'RESOLVED',
+      description: 'All is well again.',
+      atMs: STARTED_MS + 2 * HOUR_MS,
+    },
+    { id: 'a', status: 'INVESTIGATING', description: 'We look into it.', atMs: STARTED_MS },
+  ],
+} as const;
+const POST_MORTEMS = {
+  incident: `# What happened
+
+The disk of the **database** was full, see [the plan](https://example.com/plan).
+
+> Nobody noticed.
+
+1. One thing
+   - and another
+
+| Time | What |
+|---|---|
+| 09:12 | ${'averylongword'.repeat(12)} |
+
+\`\`\`sh
+df -h ${'/a/long/path'.repeat(20)}
+\`\`\`
+
+## What we change
+
+- [x] An alert
+- [ ] A larger disk`,
+  'incident-without-words': null,
+};
+
+function sampleMonths(): readonly MonthOfHistory[] {
+  const current = monthAt(SAMPLE_NOW_MS);
+  const { id, name, severity, serviceIds } = INCIDENT;
+  const event = { id, serviceIds, startMs: STARTED_MS, endMs: STARTED_MS + HOUR_MS };
+  return [
+    {
+      month: current,
+      events: [
+        { ...event, kind: 'incident', name: 'Search is slow', severity: 'MINOR', endMs: null },
+        { ...event, kind: 'incident', name, severity },
+        { ...event, kind: 'maintenance', name: 'Move of the warehouse interface' },
+      ],
+      notShown: 3,
+    },
+    { month: monthBefore(current), events: [], notShown: 0 },
+  ];
+}
+
+const ACCESS = {
+  action: '/status/acme/access',
+  next: '',
+  signInHref: '/sign-in?next=%2Fstatus%2Facme',
+  note: 'No page at this address opens with this password.',
+} as const;
 
 /** Answers requests for the pages; those for anything else fail. */
 export async function serveSamples(

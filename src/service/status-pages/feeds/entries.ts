@@ -75,7 +75,7 @@ function incidentEntry(incident: IncidentOnPage, names: Names, base: string): Fe
   return {
     id: `urn:uuid:${id}`,
     title: name,
-    url: base,
+    url: `${base}/incidents/${id}`,
     category: severity,
     publishedMs: startedAtMs,
     updatedMs: Math.max(startedAtMs, ...updates.map(({ atMs }) => atMs)),

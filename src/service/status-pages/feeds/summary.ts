@@ -99,7 +99,7 @@ export function pageSummaryOf(
       status: incident.status,
       serviceIds: [...incident.serviceIds],
       startedAt: isoOf(incident.startedAtMs),
-      url: base,
+      url: `${base}/incidents/${incident.id}`,
       latestUpdate:
         latest === undefined
           ? null

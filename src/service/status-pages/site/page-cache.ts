@@ -6,13 +6,14 @@ import { LruCache } from '../../../runtime/lru-cache.ts';
 import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import { notFound } from '../../errors.ts';
 import { type Encoded, encoded } from '../../http/handbook/responses.ts';
+import type { PageGate } from '../sql.ts';
 import type { PageState, PageStates } from '../state/page-state.ts';
 import type { StoredPage } from '../status-pages.ts';
 import { type Kept, Refreshed } from './refreshed.ts';
 import type { RequestedPage } from './requested-page.ts';
 
 export interface FoundPage {
-  readonly accountId: string;
+  readonly gate: PageGate;
   readonly page: StoredPage;
 }
 
@@ -47,14 +48,27 @@ export interface PageCacheParts {
 const MAX_SERVICES = 5_000;
 /** For documents in all their encodings. */
 const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
-/** Names without a page. */
-const MAX_UNKNOWN = 10_000;
+/** For histories and incidents in all their encodings. */
+const MAX_PART_BYTES = 16 * 1024 * 1024;
+/** About the size of one beside its document. */
+const PART_BYTES = 1_024;
+/** Names without a page that everybody may read. */
+const MAX_CLOSED = 10_000;
 
 interface Entry {
   readonly page: Refreshed<FoundPage | null>;
   /** Made when the state is first read. */
   state: Refreshed<PageState | null> | null;
 }
+
+interface Part {
+  readonly accountId: string;
+  /** As it was last asked for. */
+  requested: RequestedPage;
+  readonly document: Refreshed<Encoded | null>;
+}
+
+const NO_DOCUMENT = encoded('');
 
 interface MadeDocument {
   readonly page: StoredPage;
@@ -69,8 +83,8 @@ export class PageCache {
   readonly #throttled: ThrottledLog;
   readonly #entries = new LruCache<Entry>(MAX_SERVICES);
   readonly #documents = new LruCache<MadeDocument>(MAX_DOCUMENT_BYTES);
-  /** The names of the pages of each account that are kept. */
-  #unknown = new LruCache<true>(MAX_UNKNOWN);
+  readonly #partsOfPages = new LruCache<Part>(MAX_PART_BYTES);
+  #closed = new LruCache<true>(MAX_CLOSED);
   #isFollowed: boolean = false;
 
   constructor(parts: PageCacheParts) {
@@ -93,22 +107,38 @@ export class PageCache {
    */
   outdate(accountId: string | null): void {
     // A new page may have any of the names.
-    this.#unknown = new LruCache(MAX_UNKNOWN);
+    this.#closed = new LruCache(MAX_CLOSED);
     for (const { page, state } of this.#entries.values()) {
-      if (accountId !== null && page.known?.accountId !== accountId) continue;
+      if (accountId !== null && page.known?.gate.accountId !== accountId) continue;
       page.outdate();
       state?.outdate();
     }
+    for (const part of this.#partsOfPages.values()) {
+      if (accountId === null || part.accountId === accountId) part.document.outdate();
+    }
+  }
+
+  /** As far as it is in memory; else null. */
+  gateOf(url: string): PageGate | null {
+    return this.#entries.get(url)?.page.known?.gate ?? null;
+  }
+
+  /** Whether `close` was called for the name since the last change. */
+  isClosed(url: string): boolean {
+    return this.#isFollowed && this.#closed.get(url) === true;
+  }
+
+  /** Keeps that not everybody may read a page with this name, or that there is none. */
+  close(url: string): void {
+    this.#closed.set(url, true);
   }
 
   /** @returns null where there is no page with this name in its address */
   async find(url: string): Promise<FoundPage | null> {
-    if (this.#isFollowed && this.#unknown.get(url) === true) return null;
     const entry = this.#entries.get(url) ?? this.#newEntry(url);
     const { value: found } = await entry.page.get();
     if (found === null) {
       this.#entries.delete(url);
-      this.#unknown.set(url, true);
       return null;
     }
     if (this.#entries.get(url) !== entry) this.#keep(url, entry, found);
@@ -142,6 +172,42 @@ export class PageCache {
         return { ...made, staleMs };
       },
     };
+  }
+
+  /**
+   * A document of a page that does not follow from its state, such as its history. It is made when it
+   * is first asked for, made again after a change, and kept while that is not possible.
+   *
+   * @param name names the document among those of the page
+   * @param make returns null where there is no such document
+   */
+  async part(
+    requested: RequestedPage,
+    name: string,
+    make: (requested: RequestedPage) => Promise<string | null>,
+  ): Promise<PageDocument | null> {
+    const { accountId, page, base } = requested;
+    const key = `${page.id}\n${base}\n${name}`;
+    const known = this.#partsOfPages.get(key);
+    const part: Part = known ?? { accountId, requested, document: this.#newPart(() => part, make) };
+    // Names and colours of the page may have changed.
+    part.requested = requested;
+    const { value: document, staleMs } = await part.document.get();
+    const { plain, packed } = document ?? NO_DOCUMENT;
+    const bytes = PART_BYTES + plain.length + packed.br.length + packed.gzip.length;
+    this.#partsOfPages.set(key, part, bytes);
+    return document === null ? null : { ...document, staleMs };
+  }
+
+  #newPart(
+    part: () => Part,
+    make: (requested: RequestedPage) => Promise<string | null>,
+  ): Refreshed<Encoded | null> {
+    const read = async () => {
+      const html = await make(part().requested);
+      return html === null ? null : encoded(html);
+    };
+    return new Refreshed({ ...this.#shared, read });
   }
 
   get #shared() {

@@ -8,8 +8,8 @@ import type { StatusSite } from './site.ts';
 import { StatusPageView } from './view/status-page.tsx';
 
 /** Pages come from memory: a limit would cost more than they do. */
-const OPEN = { config: { public: true, rateLimit: false }, schema: { hide: true } } as const;
-const HTML = 'text/html; charset=utf-8';
+export const OPEN = { config: { public: true, rateLimit: false }, schema: { hide: true } } as const;
+export const HTML = 'text/html; charset=utf-8';
 
 /** The page itself. */
 export function pageRoutes({
@@ -30,18 +30,18 @@ export function pageRoutes({
   };
 }
 
-const COLORS = {
+export const DEFAULT_COLORS = {
   themeColors: statusPageSchema.shape.themeColors.parse(undefined),
   defaultTheme: 'AUTO',
 } as const;
 let notFoundHtml: string | null = null;
 
-/** The same for all pages that do not exist or that the sender may not read. */
+/** For an address below a page that its reader may read. */
 export function notFoundDocument(reply: FastifyReply): FastifyReply {
-  notFoundHtml ??= renderHtml(<NotFound colors={COLORS} />);
+  notFoundHtml ??= renderHtml(<NotFound colors={DEFAULT_COLORS} access={null} />);
   return reply
     .code(404)
-    .header('content-security-policy', policyOf(COLORS))
+    .header('content-security-policy', policyOf(DEFAULT_COLORS))
     .type(HTML)
     .send(notFoundHtml);
 }

@@ -1,19 +1,42 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Site } from '../../http/access/site.ts';
 import type { StoredPage } from '../status-pages.ts';
+import type { CustomDomains } from './custom-domains.ts';
 
-/** The status page that a request of the site is for, which its sender may read. */
-export interface RequestedPage {
-  readonly page: StoredPage;
-  readonly accountId: string;
+/** Where a page is for the sender of a request. */
+export interface PageAddress {
   /** Absolute, without a slash at its end: https://host/status/acme or https://status.acme.com. */
   readonly base: string;
   /** The start of links: /status/acme (after the path of PUBLIC_URL), or '' on a domain of its own. */
   readonly path: string;
 }
 
+/** The status page that a request of the site is for, which its sender may read. */
+export interface RequestedPage extends PageAddress {
+  readonly page: StoredPage;
+  readonly accountId: string;
+}
+
+/** The address of the page that a request names, whether or not there is one. */
+export function pageAddress(
+  request: FastifyRequest,
+  url: string,
+  { site, domains }: { readonly site: Site; readonly domains: CustomDomains },
+): PageAddress {
+  if (domains.isOwn(request, url)) {
+    const scheme = site.isHttps(request) ? 'https' : 'http';
+    return { base: `${scheme}://${request.host}`, path: '' };
+  }
+  const name = encodeURIComponent(url);
+  return {
+    base: `${site.baseOf(request)}/status/${name}`,
+    path: site.path(`/status/${name}`),
+  };
+}
+
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The token in the path gives access, also to a private page: the route checks it. */
+    /** The token of a subscription in the path gives access, also to a private page. */
     statusPageByToken?: true;
   }
   interface FastifyRequest {

@@ -1,8 +1,13 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
 import { tooManyRequests } from '../../errors.ts';
 import type { Site } from '../../http/access/site.ts';
+import { closedDocument } from '../access/closed-page.tsx';
+import type { PageAccess } from '../access/page-access.ts';
+import { accessRoutes } from '../access/routes.ts';
 import { badgeRoutes } from '../badges/routes.ts';
 import { feedRoutes } from '../feeds/routes.ts';
+import type { PageHistories } from '../history/page-history.ts';
+import { historyRoutes } from '../history/routes.tsx';
 import type { PagePictures } from '../pictures/pictures.ts';
 import { pictureRoutes } from '../pictures/routes.ts';
 import {
@@ -10,14 +15,16 @@ import {
   subscriptionPagesRoutes,
 } from '../subscriptions/pages.routes.tsx';
 import { CHALLENGE_PATH, challengeAnswer } from './domain-check.ts';
-import { notFoundDocument, pageRoutes } from './page.routes.tsx';
-import { decorateRequests, type RequestedPage } from './requested-page.ts';
+import { pageRoutes } from './page.routes.tsx';
+import { decorateRequests, pageAddress, type RequestedPage } from './requested-page.ts';
 import type { StatusSite } from './site.ts';
 
 export interface StatusSiteRoutesParts extends SubscriptionPagesParts {
   readonly site: Site;
   readonly statusSite: StatusSite;
   readonly pagePictures: PagePictures;
+  readonly pageAccess: PageAccess;
+  readonly pageHistories: PageHistories;
 }
 
 /** The most look-ups of names without a page in a minute, for each address. */
@@ -36,15 +43,18 @@ export function statusSiteRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsy
         await site.register(feedRoutes(parts));
         await site.register(badgeRoutes(parts));
         await site.register(subscriptionPagesRoutes(parts));
+        await site.register(historyRoutes(parts));
       },
       { prefix: '/status/:url' },
     );
+    // For everybody: who may read a page is what it is about.
+    await app.register(accessRoutes(parts), { prefix: '/status/:url' });
   };
 }
 
 /** By which a check of a domain sees that it leads here; also for private pages, and nowhere else. */
-function challengeRoutes({ statusSite }: StatusSiteRoutesParts): FastifyPluginAsync {
-  const { pages, domains } = statusSite;
+function challengeRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
+  const { pages, domains } = parts.statusSite;
   return async (app) => {
     app.get<{ Params: { readonly url: string } }>(
       CHALLENGE_PATH,
@@ -52,7 +62,7 @@ function challengeRoutes({ statusSite }: StatusSiteRoutesParts): FastifyPluginAs
       async (request, reply) => {
         const { url } = request.params;
         const found = domains.isOwn(request, url) ? await pages.find(url) : null;
-        if (found === null) return notFoundDocument(reply);
+        if (found === null) return closedDocument(request, reply, parts);
         return reply.type('text/plain; charset=utf-8').send(challengeAnswer(found.page.id));
       },
     );
@@ -60,22 +70,23 @@ function challengeRoutes({ statusSite }: StatusSiteRoutesParts): FastifyPluginAs
 }
 
 /** Each request of the site is for a page that its sender may read. Others get the same 404. */
-function findPages(app: FastifyInstance, { site, statusSite }: StatusSiteRoutesParts): void {
+function findPages(app: FastifyInstance, parts: StatusSiteRoutesParts): void {
   const countUnknown = app.createRateLimit({ max: MAX_UNKNOWN_PER_MINUTE });
-  const { pages, domains } = statusSite;
+  const { site, statusSite, pageAccess, subscriptions } = parts;
+  const { domains } = statusSite;
 
   async function found(request: FastifyRequest): Promise<RequestedPage | null> {
-    const { url = '' } = request.params as { readonly url?: string };
-    const known = await pages.find(url);
+    const { url = '', token = '' } = request.params as { readonly url?: string; token?: string };
     const { statusPageByToken = false } = request.routeOptions.config;
-    if (known === null || (known.page.fields.isPrivate && !statusPageByToken)) return null;
-    const own = domains.isOwn(request, url);
-    const origin = `${site.isHttps(request) ? 'https' : 'http'}://${request.host}`;
-    return {
-      ...known,
-      base: own ? origin : `${site.baseOf(request)}/status/${url}`,
-      path: own ? '' : site.path(`/status/${url}`),
-    };
+    const readable = statusPageByToken
+      ? await pageAccess.findByToken(request, url, async (page) => {
+          const subscription = await subscriptions.find(page, token);
+          return subscription !== null;
+        })
+      : await pageAccess.find(request, url);
+    if (readable === null) return null;
+    const { gate, page } = readable;
+    return { accountId: gate.accountId, page, ...pageAddress(request, url, { site, domains }) };
   }
 
   app.addHook('onRequest', async (request, reply) => {
@@ -85,6 +96,6 @@ function findPages(app: FastifyInstance, { site, statusSite }: StatusSiteRoutesP
     if (!counted.isAllowed && counted.isExceeded) {
       throw tooManyRequests(counted.max, counted.ttlInSeconds);
     }
-    return notFoundDocument(reply);
+    return closedDocument(request, reply, parts);
   });
 }

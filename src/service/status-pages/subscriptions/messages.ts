@@ -74,7 +74,7 @@ export function updateMail(page: MessagePage, update: AnnouncedUpdate): MailCont
       ['Time', `${timeOf(update).toISOString().slice(0, 16).replace('T', ' ')} UTC`],
     ],
     paragraphs: update.description.split(/\r?\n/).filter((line) => line.trim() !== ''),
-    link: { text: 'Read more', url: page.base },
+    link: { text: 'Read more', url: incidentUrl(page, update) },
     last: `You get this mail because you subscribed to ${onOneLine(page.name)}.`,
   });
 }
@@ -96,7 +96,7 @@ export function updatePayload(
       status: update.status,
       services: update.services,
       startedAt: update.startedAt.toISOString(),
-      url: page.base,
+      url: incidentUrl(page, update),
     },
     update: {
       status: update.status,
@@ -122,6 +122,10 @@ function statusWord(status: string): string {
 
 function timeOf({ publicAt, createdAt }: AnnouncedUpdate): Date {
   return publicAt ?? createdAt;
+}
+
+function incidentUrl({ base }: MessagePage, { incidentId }: AnnouncedUpdate): string {
+  return `${base}/incidents/${incidentId}`;
 }
 
 function servicesText({ services }: AnnouncedUpdate): string {

@@ -215,14 +215,8 @@ export function subscriptionPagesRoutes(parts: SubscriptionPagesParts): FastifyP
       '/subscriptions/:token/unsubscribe',
       { config: { ...WRITES, ...BY_TOKEN }, ...HIDDEN },
       async (request, reply) => {
-        const page = subscribedPage(request);
-        const { token } = request.params;
-        const found = await subscriptions.find(page, token);
-        const requested = requestedPage(request);
-        // A private page shows itself only to those who have a token.
-        if (found === null && requested.page.fields.isPrivate) return notFoundDocument(reply);
-        await subscriptions.unsubscribe(page, token);
-        return sendHtml(request, reply, <UnsubscribedView requested={requested} />);
+        await subscriptions.unsubscribe(subscribedPage(request), request.params.token);
+        return sendHtml(request, reply, <UnsubscribedView requested={requestedPage(request)} />);
       },
     );
   };

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { escaped } from '../../../handbook/html/escaped.ts';
+import { newPassword } from '../../../model/account/password.ts';
 import { refuseForeignPage, requireOwnPage } from '../../http/access/authentication.ts';
 import {
   beginSession,
@@ -12,7 +13,7 @@ import type { SignIn } from '../../sessions/sign-in.ts';
 import { emailSchema } from '../email.ts';
 import type { Invitations, ShownInvitation } from '../invitations.ts';
 import type { PasswordLinks } from '../password-links.ts';
-import { givenPassword, newPassword } from '../passwords.ts';
+import { givenPassword } from '../passwords.ts';
 import type { Setup } from '../setup.ts';
 import type { Users } from '../users.ts';
 import { addForms, FORM_TYPE, fieldsOf, givenIn, localPath, noteOf } from './forms.ts';

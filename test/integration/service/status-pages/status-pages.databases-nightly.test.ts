@@ -78,6 +78,7 @@ describe.each(databases)('on %s', (kind) => {
         whiteLabel: false,
         isPrivate: false,
         logicalId: null,
+        hasPassword: false,
       });
       expect((await mine.get(`${PATH}/${created.json.id}`)).json).toEqual(created.json);
       expect((await mine.get(PATH)).json).toEqual([created.json]);
@@ -118,6 +119,7 @@ describe.each(databases)('on %s', (kind) => {
       const card = { id: expect.any(String), ...days };
       expect(created.json).toEqual({
         ...fields,
+        hasPassword: false,
         id: expect.any(String),
         cards: [
           { ...card, name: HOSTILE, services: [shown(two, 's1'), shown(one, 's0')] },

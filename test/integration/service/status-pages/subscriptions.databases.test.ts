@@ -95,13 +95,13 @@ describe.each(databases)('on %s', (kind) => {
         isConfirmed: true,
         serviceIds: null,
       });
-      await openIncident(service(), page.serviceIds, { name: 'Later' });
+      const incident = await openIncident(service(), page.serviceIds, { name: 'Later' });
       await eventually(() => server.mails.length === 2);
       const text = mailText(server.mails[1] as ReceivedMail);
       expect(text).toContain('Subject: [Acme] Investigating: Later');
       expect(text).toContain('We look into it.');
       expect(text).toContain('Shop, Search');
-      expect(text).toContain(`\r\n${page.base}\r\n`);
+      expect(text).toContain(`${page.base}/incidents/${incident.id}`);
       expect(text).toContain(`List-Unsubscribe: <${page.base}/subscriptions/${token}/unsubscribe>`);
       expect(text).toContain('List-Unsubscribe-Post: List-Unsubscribe=One-Click');
     });
@@ -555,7 +555,7 @@ describe.each(databases)('on %s', (kind) => {
             { id: page.serviceIds[1], name: 'Search' },
           ],
           startedAt: incident.created_at,
-          url: page.base,
+          url: `${page.base}/incidents/${incident.id}`,
         },
         update: {
           status: 'INVESTIGATING',

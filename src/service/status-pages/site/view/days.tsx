@@ -84,7 +84,7 @@ export function DayLog({
   incidentsPath,
 }: {
   readonly days: readonly DayOnPage[];
-  readonly incidentsPath: string | null;
+  readonly incidentsPath: string;
 }): VNode | null {
   const remarkable = days.filter(isRemarkable).toReversed();
   if (remarkable.length === 0) return null;
@@ -100,13 +100,9 @@ export function DayLog({
               {day.incidents.map(({ id, name }) => (
                 <span key={id}>
                   {'. '}
-                  {incidentsPath === null ? (
-                    <bdi>{name}</bdi>
-                  ) : (
-                    <a href={`${incidentsPath}/${id}`} dir="auto">
-                      {name}
-                    </a>
-                  )}
+                  <a href={`${incidentsPath}/${id}`} dir="auto">
+                    {name}
+                  </a>
                 </span>
               ))}
               {day.maintenance.map((name) => (

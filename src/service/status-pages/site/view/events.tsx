@@ -31,7 +31,7 @@ export function OpenIncident({
 }: {
   readonly incident: IncidentOnPage;
   readonly names: Names;
-  readonly incidentsPath: string | null;
+  readonly incidentsPath: string;
 }): VNode {
   const { id, name, severity, startedAtMs, updates, serviceIds } = incident;
   const condition = stateUnder([severity]);
@@ -40,7 +40,9 @@ export function OpenIncident({
     <article class="card">
       <div class="top">
         <h3>
-          <bdi>{incidentsPath === null ? name : <a href={`${incidentsPath}/${id}`}>{name}</a>}</bdi>
+          <bdi>
+            <a href={`${incidentsPath}/${id}`}>{name}</a>
+          </bdi>
         </h3>
         <span class={`state ${condition}`}>
           <ConditionIcon condition={condition} />
@@ -64,7 +66,12 @@ export function OpenIncident({
   );
 }
 
-function Update({ id, status, description, atMs }: IncidentOnPage['updates'][number]): VNode {
+export function Update({
+  id,
+  status,
+  description,
+  atMs,
+}: IncidentOnPage['updates'][number]): VNode {
   return (
     <li key={id}>
       <div class="small muted">
@@ -105,7 +112,13 @@ export function Maintenance({
   );
 }
 
-function Services({ ids, names }: { readonly ids: readonly string[]; readonly names: Names }) {
+export function Services({
+  ids,
+  names,
+}: {
+  readonly ids: readonly string[];
+  readonly names: Names;
+}) {
   const known = ids.flatMap((id) => names.get(id) ?? []);
   if (known.length === 0) return null;
   return (

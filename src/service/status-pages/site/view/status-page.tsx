@@ -22,6 +22,7 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
     cards.flatMap(({ services }) => services).map(({ id, name }) => [id, name]),
   );
   const { description } = requested.page.fields;
+  const incidentsPath = `${requested.path}/incidents`;
   const running = maintenance.filter(({ isRunning }) => isRunning);
   const planned = maintenance.filter(({ isRunning }) => !isRunning);
   return (
@@ -72,7 +73,7 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
               key={incident.id}
               incident={incident}
               names={names}
-              incidentsPath={null}
+              incidentsPath={incidentsPath}
             />
           ))}
         </section>
@@ -86,7 +87,7 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
         </section>
       )}
       {cards.map((card) => (
-        <Card key={card.id} card={card} />
+        <Card key={card.id} card={card} incidentsPath={incidentsPath} />
       ))}
       {planned.length > 0 && (
         <section class="group">
@@ -100,7 +101,13 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
   );
 }
 
-function Card({ card }: { readonly card: PageState['cards'][number] }): VNode {
+function Card({
+  card,
+  incidentsPath,
+}: {
+  readonly card: PageState['cards'][number];
+  readonly incidentsPath: string;
+}): VNode {
   const { name, services } = card;
   const days = services.find(({ history }) => history !== null)?.history?.days.length;
   return (
@@ -118,14 +125,20 @@ function Card({ card }: { readonly card: PageState['cards'][number] }): VNode {
       </div>
       <ul class="services">
         {services.map((service) => (
-          <Service key={service.id} service={service} />
+          <Service key={service.id} service={service} incidentsPath={incidentsPath} />
         ))}
       </ul>
     </section>
   );
 }
 
-function Service({ service }: { readonly service: ServiceOnPage }): VNode {
+function Service({
+  service,
+  incidentsPath,
+}: {
+  readonly service: ServiceOnPage;
+  readonly incidentsPath: string;
+}): VNode {
   const { name, condition, sinceMs, responseTimeMs, history } = service;
   return (
     <li class="service">
@@ -155,7 +168,7 @@ function Service({ service }: { readonly service: ServiceOnPage }): VNode {
       {history !== null && (
         <div class="chart">
           <DayBars days={history.days} />
-          <DayLog days={history.days} incidentsPath={null} />
+          <DayLog days={history.days} incidentsPath={incidentsPath} />
         </div>
       )}
     </li>

@@ -135,9 +135,10 @@ export function crudScenarios(identity: Identity): readonly Scenario[] {
         name: 'Shop',
         url: 'a-shop',
         logo: 'https://a.test/logo.png',
+        password: 'a long password',
         cards: [{ name: 'One' }, { name: 'Two' }],
       },
-      change: { name: 'Other', cards: [{ name: 'Three' }] },
+      change: { name: 'Other', password: null, cards: [{ name: 'Three' }] },
     },
     {
       path: '/v1/check-groups',
@@ -290,6 +291,9 @@ export const partsScenario: Scenario = {
       const resolved = { status: 'RESOLVED', description: 'Gone' };
       await done(201, 'POST', `/v1/status-pages/incidents/${shown.id}/incident-updates`, resolved);
       await done(200, 'GET', `/v1/status-pages/${page.id}/summary`);
+      for (const path of ['', '/history', `/incidents/${shown.id}`]) {
+        await done(200, 'GET', `/status/${page.url}${path}`);
+      }
       const subscribers = `/v1/status-pages/${page.id}/subscribers`;
       await done(200, 'GET', subscribers);
       await done(404, 'DELETE', `${subscribers}/${service.id}`);

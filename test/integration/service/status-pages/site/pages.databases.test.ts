@@ -34,12 +34,6 @@ async function newService(client: Client, name: string): Promise<string> {
   return (await client.post('/v1/status-pages/services', { name })).json.id;
 }
 
-/** Without what differs between requests. */
-function comparable({ status, headers, text }: Reply): object {
-  const { date, 'x-request-id': id, ...others } = headers;
-  return { status, others, text };
-}
-
 describe.each(databases)('status pages that people open, on %s', (kind) => {
   const running = useRunningService(kind);
   const service = useAccounts(running);
@@ -87,17 +81,6 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
     expect(text).not.toContain('Acme status');
     await mine.delete(`/v1/status-pages/${id}`);
     expect((await open(`/status/${url}`)).status).toBe(404);
-  });
-
-  it('answers a private page like one that does not exist', async () => {
-    const { mine } = service();
-    const { url } = await newPage(mine, { isPrivate: true });
-    const missing = await open('/status/there-is-none');
-    expect(missing.status).toBe(404);
-    expect(missing.headers['cache-control']).toBe('no-store');
-    expect(missing.text).toContain('There is no page at this address');
-    expect(comparable(await open(`/status/${url}`))).toEqual(comparable(missing));
-    expect(comparable(await open(`/status/${url}/anything`))).toEqual(comparable(missing));
   });
 
   it('may be kept by caches, has a validator, and sets no cookie', async () => {

@@ -30,7 +30,7 @@ function requested(fields: object = {}, base = 'https://host.test/status/acme'):
     accountId: 'account',
     base,
     path: '/status/acme',
-    page: { id: PAGE_ID, cards: [], fields: page.fields, pictures: {} },
+    page: { id: PAGE_ID, cards: [], fields: page.fields, hasPassword: false, pictures: {} },
   };
 }
 
@@ -146,7 +146,7 @@ describe('the RSS feed of a status page', () => {
     expect(textOf(item, 'title')).toBe('Shop slow');
     expect(textOf(item, 'guid')).toBe(`urn:uuid:${INCIDENT_ID}`);
     expect(childrenOf(item, 'guid')[0]?.attributes).toEqual({ isPermaLink: 'false' });
-    expect(textOf(item, 'link')).toBe('https://host.test/status/acme');
+    expect(textOf(item, 'link')).toBe(`https://host.test/status/acme/incidents/${INCIDENT_ID}`);
     expect(textOf(item, 'pubDate')).toMatch(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/);
   });
 });
@@ -229,7 +229,7 @@ describe('the summary of a status page', () => {
       availability: state.cards[0]?.services[0]?.history?.availability,
     });
     expect(summary.incidents[0]).toMatchObject({
-      url: 'https://host.test/status/acme',
+      url: `https://host.test/status/acme/incidents/${INCIDENT_ID}`,
       latestUpdate: { description: 'The newest', at: new Date(SAMPLE_NOW_MS).toISOString() },
     });
     expect(summary.maintenance).toHaveLength(1);

@@ -1,0 +1,53 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { renderHtml } from '../../../web/status/layout.tsx';
+import { NotFound } from '../../../web/status/not-found.tsx';
+import type { Site } from '../../http/access/site.ts';
+import { DEFAULT_COLORS, HTML } from '../site/page.routes.tsx';
+import { pageAddress } from '../site/requested-page.ts';
+import { policyOf } from '../site/send.ts';
+import type { StatusSite } from '../site/site.ts';
+import { pathWithin } from './path-within.ts';
+
+export interface ClosedPageParts {
+  readonly site: Site;
+  readonly statusSite: Pick<StatusSite, 'domains'>;
+}
+
+/**
+ * The answer to every address without a page that its sender may read. It is made of the request
+ * alone, so it cannot tell a private page from none.
+ */
+export function closedDocument(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { site, statusSite: { domains } }: ClosedPageParts,
+  /** After the form was sent. */
+  sent: { readonly status: number; readonly note: string; readonly next: string } | null = null,
+): FastifyReply {
+  const { url = '' } = request.params as { readonly url?: string };
+  const { path } = pageAddress(request, url, { site, domains });
+  const next = sent?.next ?? pathWithin(request.url.replace(/^\/status\/[^/?]*/, ''));
+  const returnTo = encodeURIComponent(`/status/${encodeURIComponent(url)}${next}`);
+  const html = renderHtml(
+    <NotFound
+      colors={DEFAULT_COLORS}
+      access={{
+        action: `${path}/access`,
+        next,
+        // The session of the service is not known at a domain of its own.
+        signInHref: path === '' ? null : site.path(`/sign-in?next=${returnTo}`),
+        note: sent?.note ?? null,
+      }}
+    />,
+  );
+  return reply
+    .code(sent?.status ?? 404)
+    .headers({
+      'cache-control': 'private, no-store',
+      'content-security-policy': policyOf(DEFAULT_COLORS),
+      // Browsers withhold the Origin of a form under the policy no-referrer.
+      'referrer-policy': 'same-origin',
+    })
+    .type(HTML)
+    .send(html);
+}

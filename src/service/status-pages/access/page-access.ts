@@ -1,0 +1,122 @@
+import type { FastifyRequest } from 'fastify';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Store } from '../../database/store.ts';
+import type { SignedIn } from '../../http/access/authenticator.ts';
+import type { Site } from '../../http/access/site.ts';
+import type { Attempts } from '../../sessions/attempts.ts';
+import { userIfKnown } from '../../sessions/begin-session.ts';
+import type { Passwords } from '../../users/passwords.ts';
+import type { FoundPage, PageCache } from '../site/page-cache.ts';
+import { findGate, type PageGate } from '../sql.ts';
+import { isPass, PASS_SECONDS, passFor } from './pass.ts';
+import { passesIn } from './pass-cookie.ts';
+
+export interface PageAccessParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly site: Site;
+  readonly pages: PageCache;
+  readonly passwords: Passwords;
+  readonly attempts: Pick<Attempts, 'begin'>;
+}
+
+/** Who may read which status page: README.md of the service, "Private pages". */
+export interface PageAccess {
+  /**
+   * The page with this name in its address; null where there is none, or the sender of the request may
+   * not read it. Both take the same steps, so that time does not tell them apart.
+   */
+  find(request: FastifyRequest, url: string): Promise<FoundPage | null>;
+  /** The same for a route that is open to whoever holds a token for the page, also to a private one. */
+  findByToken(
+    request: FastifyRequest,
+    url: string,
+    holdsToken: (page: { readonly accountId: string; readonly pageId: string }) => Promise<boolean>,
+  ): Promise<FoundPage | null>;
+  /**
+   * @returns a pass for the cookie; `open` for a page that needs none; null for a wrong password, and
+   *   for a page that does not exist
+   * @throws ServiceError 429 after too many wrong ones, 503 where too many are checked at once
+   */
+  enter(
+    request: FastifyRequest,
+    url: string,
+    password: string,
+  ): Promise<{ readonly pass: string; readonly maxAgeSeconds: number } | 'open' | null>;
+}
+
+/** What a request says about its sender. */
+interface Reader {
+  readonly user: SignedIn | null;
+  readonly passes: readonly string[];
+}
+
+export function createPageAccess(parts: PageAccessParts): PageAccess {
+  const { store, clock, site, pages, passwords, attempts } = parts;
+
+  /** null for a request that shows nothing: it may read what everybody may. */
+  async function readerOf(request: FastifyRequest): Promise<Reader | null> {
+    const passes = passesIn(site, request);
+    if (passes.length === 0 && site.tokenOf(request) === null) return null;
+    return { user: await userIfKnown(request), passes };
+  }
+
+  function mayRead({ user, passes }: Reader, gate: PageGate | null): boolean {
+    const nowMs = clock.wallMs();
+    // Each is checked, for a page that does not exist, too.
+    const isPassed = passes.filter((pass) => isPass(gate, pass, nowMs)).length > 0;
+    const isMember = user?.memberships.some(({ accountId }) => accountId === gate?.accountId);
+    return isPassed || isMember === true;
+  }
+
+  const access: PageAccess = {
+    async find(request, url) {
+      if (pages.gateOf(url)?.isPrivate === false) {
+        const found = await pages.find(url);
+        if (found === null || !found.gate.isPrivate) return found;
+      }
+      const reader = await readerOf(request);
+      // From memory, so that readers are served while the database is away.
+      if (reader !== null && mayRead(reader, pages.gateOf(url))) {
+        const found = await pages.find(url);
+        if (found !== null && mayRead(reader, found.gate)) return found;
+      }
+      if (reader === null && pages.isClosed(url)) return null;
+      const gate = await findGate(store, url);
+      const isOpen = gate?.isPrivate === false || (reader !== null && mayRead(reader, gate));
+      if (isOpen) return await pages.find(url);
+      if (reader === null) pages.close(url);
+      return null;
+    },
+
+    async findByToken(request, url, holdsToken) {
+      const found = await access.find(request, url);
+      if (found !== null) return found;
+      const gate = await findGate(store, url);
+      // Also for a page that does not exist.
+      const isHeld = await holdsToken({ accountId: gate?.accountId ?? '', pageId: gate?.id ?? '' });
+      return isHeld ? await pages.find(url) : null;
+    },
+
+    async enter(request, url, password) {
+      const takeBack = await attempts.begin(`status page ${url}`, request.ip, null);
+      const check = async () => {
+        const gate = await findGate(store, url);
+        if (gate?.isPrivate === false) return { gate, verdict: 'open' } as const;
+        const hash = gate?.passwordHash ?? null;
+        return { gate, verdict: await passwords.check(hash, password) };
+      };
+      const { gate, verdict } = await check().catch(async (error: unknown) => {
+        // Nothing was learnt about the password. The error counts, not one of taking the attempt back.
+        await takeBack().catch(() => {});
+        throw error;
+      });
+      if (gate === null || verdict === 'wrong') return null;
+      await takeBack();
+      if (verdict === 'open') return 'open';
+      // An outdated hash stays: another one would end the passes of all readers.
+      return { pass: passFor(gate, clock.wallMs()), maxAgeSeconds: PASS_SECONDS };
+    },
+  };
+  return access;
+}

@@ -1,0 +1,32 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { PageGate } from '../sql.ts';
+
+export const PASS_SECONDS = 7 * 86_400;
+
+/** Takes the place of a page that does not exist: to check a pass for it takes as long. */
+const NO_PAGE: PageGate = { accountId: '', id: '', isPrivate: true, passwordHash: null };
+const NO_PASSWORD = randomBytes(32).toString('hex');
+
+/**
+ * What a reader who knew the password has in a cookie. Its key is the stored hash, which nobody
+ * outside knows and which a new password replaces, so that no pass outlives the password.
+ */
+export function passFor(gate: PageGate, nowMs: number): string {
+  const end = String(Math.floor(nowMs / 1_000) + PASS_SECONDS);
+  return `${end}.${macOf(gate, end)}`;
+}
+
+/** Takes the same time for a page that does not exist, or has no password. */
+export function isPass(gate: PageGate | null, pass: string, nowMs: number): boolean {
+  const [end = '', mac = ''] = pass.split('.');
+  const expected = Buffer.from(macOf(gate ?? NO_PAGE, end));
+  const given = Buffer.from(mac);
+  const isRight = given.length === expected.length && timingSafeEqual(given, expected);
+  return isRight && gate !== null && gate.passwordHash !== null && Number(end) * 1_000 > nowMs;
+}
+
+function macOf({ accountId, id, passwordHash }: PageGate, end: string): string {
+  return createHmac('sha256', passwordHash ?? NO_PASSWORD)
+    .update(JSON.stringify(['status page', accountId, id, end]))
+    .digest('base64url');
+}

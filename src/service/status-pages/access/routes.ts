@@ -1,0 +1,58 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { refuseForeignPage } from '../../http/access/authentication.ts';
+import { addForms, FORM_TYPE, givenIn, noteOf } from '../../users/pages/forms.ts';
+import { givenPassword } from '../../users/passwords.ts';
+import { pageAddress } from '../site/requested-page.ts';
+import { type ClosedPageParts, closedDocument } from './closed-page.tsx';
+import type { PageAccess } from './page-access.ts';
+import { passCookie } from './pass-cookie.ts';
+import { pathWithin } from './path-within.ts';
+
+const WRONG = 'No page at this address opens with this password.';
+const FORM = {
+  config: {
+    public: true,
+    uncompressed: true,
+    bodyType: FORM_TYPE,
+    audit: { none: 'a reader of a page is no user, and changes nothing' },
+  },
+  schema: { hide: true },
+} as const;
+
+/** The form by which readers open a private page: it answers in the same way where there is none. */
+export function accessRoutes(
+  parts: ClosedPageParts & { readonly pageAccess: Pick<PageAccess, 'enter'> },
+): FastifyPluginAsync {
+  const { site, statusSite, pageAccess } = parts;
+  return async (app) => {
+    addForms(app);
+    app.post<{ readonly Params: { readonly url: string } }>(
+      '/access',
+      FORM,
+      async (request, reply) => {
+        const { url } = request.params;
+        const next = pathWithin(givenIn(request, 'next'));
+        const again = (status: number, note: string) =>
+          closedDocument(request, reply, parts, { status, note, next });
+        const password = givenPassword.safeParse(givenIn(request, 'password'));
+        if (!password.success) return again(403, WRONG);
+        try {
+          refuseForeignPage(site, request);
+          const entered = await pageAccess.enter(request, url, password.data);
+          if (entered === null) return again(403, WRONG);
+          const { path } = pageAddress(request, url, { site, domains: statusSite.domains });
+          if (entered !== 'open') {
+            reply.header(
+              'set-cookie',
+              passCookie(site, request, { ...entered, path: path === '' ? '/' : path }),
+            );
+          }
+          return reply.redirect(`${path}${next}` === '' ? '/' : `${path}${next}`, 303);
+        } catch (error) {
+          const { status, note } = noteOf(error);
+          return again(status, note.text);
+        }
+      },
+    );
+  };
+}

@@ -1,0 +1,42 @@
+/** A calendar month in UTC. */
+export interface Month {
+  /** YYYY-MM */
+  readonly name: string;
+  readonly startMs: number;
+  /** The start of the next one. */
+  readonly endMs: number;
+}
+
+/** How far readers can go back. */
+export const MAX_MONTHS = 36;
+
+const NAME = /^\d{4}-(?:0[1-9]|1[0-2])$/;
+
+export function monthAt(atMs: number): Month {
+  const at = new Date(atMs);
+  return monthOf(at.getUTCFullYear(), at.getUTCMonth());
+}
+
+/** The month that is so many months before. */
+export function monthBefore({ startMs }: Month, months = 1): Month {
+  const start = new Date(startMs);
+  return monthOf(start.getUTCFullYear(), start.getUTCMonth() - months);
+}
+
+/** The month of the name; null for no name, one that is not yet, or longer ago than MAX_MONTHS. */
+export function monthNamed(name: string, nowMs: number): Month | null {
+  if (!NAME.test(name)) return null;
+  const month = monthAt(Date.parse(`${name}-01T00:00:00Z`));
+  const current = monthAt(nowMs);
+  const first = monthBefore(current, MAX_MONTHS - 1);
+  return month.startMs < first.startMs || month.startMs > current.startMs ? null : month;
+}
+
+function monthOf(year: number, index: number): Month {
+  const startMs = Date.UTC(year, index);
+  return {
+    name: new Date(startMs).toISOString().slice(0, 7),
+    startMs,
+    endMs: Date.UTC(year, index + 1),
+  };
+}
