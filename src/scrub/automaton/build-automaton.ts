@@ -3,8 +3,6 @@ import { Automaton, HAS_BRANCHES, NO_NEXT, PART_BYTES, ROOT } from './automaton.
 
 /** Nodes per slice: less than a millisecond. */
 const SLICE = 8192;
-/** Longer values, such as keys in PEM, are not passwords or tokens, which Windows encodes. */
-const MAX_UTF16_CHARS = 1024;
 /** Longer values are not misread in practice, and would cost more memory than they are worth. */
 const MAX_MISREAD_CHARS = 8192;
 
@@ -40,28 +38,20 @@ export function* buildAutomaton(secrets: readonly string[]): Generator<void, Aut
 
 /**
  * The byte strings of a secret: its UTF-8, with and without the white space at its ends (which HTTP
- * and forms remove), and its UTF-16, as Windows encodes in base64. For characters beyond ASCII also
- * Latin-1, and UTF-8 that was read as Latin-1, as header values are.
+ * and forms remove). For characters beyond ASCII also Latin-1, and UTF-8 that was read as Latin-1,
+ * as header values are.
  */
 function patternsOf(secret: string): readonly Uint8Array[] {
   const trimmed = secret.trim();
   const values = trimmed !== secret && isMaskable(trimmed) ? [secret, trimmed] : [secret];
   return values.flatMap((value) => {
     const bytes = encoder.encode(value);
-    const isAscii = bytes.length === value.length;
-    const wide = value.length > MAX_UTF16_CHARS ? [] : utf16Of(value, isAscii);
-    if (isAscii || value.length > MAX_MISREAD_CHARS) return [bytes, ...wide];
+    if (bytes.length === value.length || value.length > MAX_MISREAD_CHARS) return [bytes];
     const misread = encoder.encode(Buffer.from(bytes).toString('latin1'));
     const latin1 = Buffer.from(value, 'latin1');
     const isLatin1 = latin1.toString('latin1') === value;
-    return isLatin1 ? [bytes, misread, latin1, ...wide] : [bytes, misread, ...wide];
+    return isLatin1 ? [bytes, misread, latin1] : [bytes, misread];
   });
-}
-
-/** Of ASCII, the big-endian form contains the little-endian one without its last byte. */
-function utf16Of(value: string, isAscii: boolean): readonly Uint8Array[] {
-  const bytes = Buffer.from(value, 'utf16le');
-  return isAscii ? [bytes.subarray(0, -1)] : [bytes, Buffer.from(bytes).swap16()];
 }
 
 function* insertAll(

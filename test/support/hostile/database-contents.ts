@@ -12,6 +12,8 @@ const OF_NOBODY = [
   'sign_in_failures',
   'status_page_subscribe_counts',
 ];
+/** Written from results when a quarter of an hour ends, whoever makes requests. */
+const IN_TIME = /^(result_rollups|rollup_marks)/;
 const USE = "(to_jsonb(t) - 'last_used_at')::text";
 const USERS = 'select user_id from memberships where account_id = $1';
 
@@ -23,6 +25,7 @@ const USERS = 'select user_id from memberships where account_id = $1';
 export async function contentsOf(store: Store, accountId: string | null): Promise<Contents> {
   const contents: Record<string, string> = {};
   for (const { table, names } of await tablesOf(store)) {
+    if (IN_TIME.test(table)) continue;
     const filter = accountId === null ? 'true' : ownerOf(table, names);
     const [row] = await store.query<{ count: number; digest: string | null }>(
       `select count(*) as count, md5(string_agg(md5(${USE}), '' order by md5(${USE}))) as digest

@@ -8,6 +8,7 @@ import type { PageAccess } from './page-access.ts';
 import { passCookie } from './pass-cookie.ts';
 import { pathWithin } from './path-within.ts';
 
+const MISSING = 'Enter the password of the page.';
 const WRONG = 'No page at this address opens with this password.';
 const FORM = {
   config: {
@@ -34,7 +35,9 @@ export function accessRoutes(
         const next = pathWithin(givenIn(request, 'next'));
         const again = (status: number, note: string) =>
           closedDocument(request, reply, parts, { status, note, next });
-        const password = givenPassword.safeParse(givenIn(request, 'password'));
+        const given = givenIn(request, 'password');
+        if (given === '') return again(400, MISSING);
+        const password = givenPassword.safeParse(given);
         if (!password.success) return again(403, WRONG);
         try {
           refuseForeignPage(site, request);
