@@ -1,28 +1,47 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
 import { launchBrowser, openPage, THEMES, WIDTHS } from './support/browser.ts';
 import { SAMPLE_ORIGIN, samplePages, serveSamples } from './support/sample-pages.tsx';
 
 /** Git ignores it. */
 const DEFAULT_FOLDER = 'screenshots';
 
-const [folder = DEFAULT_FOLDER] = process.argv.slice(2);
+/** With `--readme`, only the picture at the beginning of README.md is made. */
+const README_PICTURE = { file: 'src/web/status/status-page.png', path: '/outage-3', width: 1120 };
+
 const pages = samplePages();
-const browser = await launchBrowser();
-mkdirSync(folder, { recursive: true });
-for (const theme of THEMES) {
-  for (const width of WIDTHS) {
-    const { page, context } = await openPage(browser, { theme, width });
-    await serveSamples(context, pages);
-    for (const path of pages.keys()) {
-      await page.goto(`${SAMPLE_ORIGIN}${path}`);
-      const name = `${path.slice(1)}-${theme}-${width}.png`;
-      await page.screenshot({ path: join(folder, name), fullPage: true });
+
+async function screenshots(browser: Browser, folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  for (const theme of THEMES) {
+    for (const width of WIDTHS) {
+      const { page, context } = await openPage(browser, { theme, width });
+      await serveSamples(context, pages);
+      for (const path of pages.keys()) {
+        await page.goto(`${SAMPLE_ORIGIN}${path}`);
+        const name = `${path.slice(1)}-${theme}-${width}.png`;
+        await page.screenshot({ path: join(folder, name), fullPage: true });
+      }
+      await context.close();
     }
-    await context.close();
   }
+  process.stdout.write(
+    `${pages.size * THEMES.length * WIDTHS.length} screenshots are in ${folder}\n`,
+  );
 }
+
+async function readmePicture(browser: Browser): Promise<void> {
+  const { file, path, width } = README_PICTURE;
+  const { page, context } = await openPage(browser, { theme: 'light', width });
+  await serveSamples(context, pages);
+  await page.goto(`${SAMPLE_ORIGIN}${path}`);
+  await page.screenshot({ path: file, fullPage: true });
+  await context.close();
+  process.stdout.write(`the picture of README.md is in ${file}\n`);
+}
+
+const [option = DEFAULT_FOLDER] = process.argv.slice(2);
+const browser = await launchBrowser();
+await (option === '--readme' ? readmePicture(browser) : screenshots(browser, option));
 await browser.close();
-process.stdout.write(
-  `${pages.size * THEMES.length * WIDTHS.length} screenshots are in ${folder}\n`,
-);
