@@ -147,6 +147,8 @@ describe.skipIf(missing !== null)(
           bytes: Buffer.alloc(bytes),
         });
       expect(await of('one', 1_000_000)).toMatchObject({ ok: true });
+      // Its record would take the space of the artifact if it came while the next one fills the disk.
+      await spool.committed();
       const refused = await of('two', 1_500_000);
       expect(refused).toMatchObject({ ok: false, note: expect.stringContaining('ENOSPC') });
       await spool.committed();
