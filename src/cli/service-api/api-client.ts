@@ -52,7 +52,7 @@ export interface SendOptions {
   /** Bytes are JSON already. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
-  /** Of the response with the resource that is to be changed. */
+  /** The ETag of the response that contained the resource to change. */
   readonly ifMatch?: string | undefined;
   /** Whether a POST is idempotent. */
   readonly isRepeatable?: boolean;

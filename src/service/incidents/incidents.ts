@@ -56,7 +56,7 @@ export interface IncidentKind<Fields, Body extends object> {
   readonly columnsOf: (fields: Body) => Columns;
   /** Columns that are stored only with a new incident. */
   readonly columnsOfNew?: (updates: readonly UpdateFields[]) => Columns;
-  /** After updates were stored: subscribers are told of those that say so. */
+  /** Called after updates were stored: notifies subscribers of those with `notifySubscribers`. */
   readonly announce?: (tx: Sql, announced: AnnouncedIds) => Promise<void>;
   /** Where the caller gives `services`. @throws ServiceError 400 where one does not exist */
   readonly saveServices?: (tx: Sql, incident: AccountKey, fields: Body) => Promise<void>;

@@ -71,7 +71,7 @@ export class CpuPressure {
   readonly #shedLast = new Map<string, boolean>();
   #window: Window;
   #share = 0;
-  /** Of the last window with starvation; null before the first one. */
+  /** The cause of starvation in the last window that had any; null before the first one. */
   #cause: StarvationCause | null = null;
 
   constructor(options: CpuPressureOptions) {

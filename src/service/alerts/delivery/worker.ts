@@ -14,6 +14,7 @@ import {
   nextDueAtMs,
   recordAttempt,
 } from './claims.sql.ts';
+import { NameCounts } from './name-counts.ts';
 import { notSent, outcomeOfAttempt, type SendOutcome } from './outcome.ts';
 import { type SealedSending, sendSealed } from './send-sealed.ts';
 import { SEND_LIMIT_MS } from './sender.ts';
@@ -199,24 +200,5 @@ class DeliveryWorker {
     const cancel = this.#parts.clock.after(GRACE_MS, () => this.#cut.abort());
     await this.#queue.onIdle();
     cancel();
-  }
-}
-
-/** How many there are of each name. */
-class NameCounts {
-  readonly #counts = new Map<string, number>();
-
-  add(name: string): void {
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
-  }
-
-  remove(name: string): void {
-    const count = (this.#counts.get(name) ?? 0) - 1;
-    if (count > 0) this.#counts.set(name, count);
-    else this.#counts.delete(name);
-  }
-
-  counts(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#counts);
   }
 }

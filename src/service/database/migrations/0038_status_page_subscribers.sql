@@ -1,9 +1,9 @@
--- Who is told of the incidents of a status page: src/service/README.md, "Subscribers".
+-- Subscribers to the incidents of a status page: src/service/README.md, "Subscribers".
 
 create table status_page_subscribers (
   account_id text not null references accounts (id) on delete cascade,
   id text not null,
-  -- The order in which they are told.
+  -- The order in which they are notified.
   n bigint generated always as identity,
   list_position bigint not null default next_list_position(),
   status_page_id text not null,

@@ -5,6 +5,7 @@ import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import { WakeSignal } from '../../../runtime/wake-signal.ts';
+import { NameCounts } from '../../alerts/delivery/name-counts.ts';
 import { notSent } from '../../alerts/delivery/outcome.ts';
 import { SEND_LIMIT_MS } from '../../alerts/delivery/sender.ts';
 import type { Sql, Store } from '../../database/store.ts';
@@ -90,7 +91,7 @@ class MessageWorker {
   readonly #owner: string;
   readonly #wake = new WakeSignal();
   readonly #queue: PQueue;
-  readonly #accounts = new Map<string, number>();
+  readonly #accounts = new NameCounts();
   /** Aborts the attempts in flight, GRACE_MS after the stop. */
   readonly #cut = new AbortController();
   /** Epoch milliseconds. Messages due by then are claimed, as far as the capacity allows. */
@@ -157,20 +158,14 @@ class MessageWorker {
       leaseMs: LEASE_MS,
       limit: capacity,
       perAccount: MAX_PER_ACCOUNT[this.#kind],
-      busyAccounts: Object.fromEntries(this.#accounts),
+      busyAccounts: this.#accounts.counts(),
     });
     const updates = new UpdateReader(store);
     for (const message of claimed) {
-      this.#count(message.accountId, 1);
+      this.#accounts.add(message.accountId);
       void this.#queue.add(() => this.#deliver(message, updates));
     }
     return claimed.length;
-  }
-
-  #count(accountId: string, change: 1 | -1): void {
-    const count = (this.#accounts.get(accountId) ?? 0) + change;
-    if (count > 0) this.#accounts.set(accountId, count);
-    else this.#accounts.delete(accountId);
   }
 
   /** The time until the next retry of any process is due; at most until the next poll. */
@@ -188,7 +183,7 @@ class MessageWorker {
       const attempted = await this.#attempt(message, updates);
       await this.#record(message, attempted);
     } finally {
-      this.#count(message.accountId, -1);
+      this.#accounts.remove(message.accountId);
       // The next message to the subscriber may wait for this one.
       this.#wake.ring();
     }

@@ -12,7 +12,7 @@ import type { DocumentPath } from '../../common/file-problem.ts';
 export type KnownIds = Readonly<Record<Section | 'checks', ReadonlySet<string>>>;
 
 export interface NamedEntry {
-  /** Of the name, from the entry that names it. */
+  /** The path of the name, from the entry that names it. */
   readonly path: DocumentPath;
   readonly section: Section | 'checks';
   readonly id: string;
@@ -21,7 +21,7 @@ export interface NamedEntry {
 /** Stands for an id of the service where the file names an entry: any number is valid there. */
 const PLACEHOLDER = 1;
 const MAX_SHOWN_CHARS = 60;
-/** Of the ids that a name may be a slip of: a file may have 100,000. */
+/** How many ids are compared with a mistyped name: a file may have 100,000. */
 const MAX_COMPARED = 1000;
 const isServiceId = (id: string): boolean => z.guid().safeParse(id).success;
 
