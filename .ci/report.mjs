@@ -11,6 +11,7 @@ const COMMANDS = {
   lts: 'npx -p node@24 node node_modules/vitest/vitest.mjs run',
   system: VITEST,
   containers: VITEST,
+  browser: VITEST,
   break: VITEST,
   bench: 'npm run bench -- --short #',
 };
@@ -39,9 +40,9 @@ const files = reports.flatMap((report) => report.files ?? []);
 const failures = files.flatMap((file) => file.failures);
 const flaky = reports.flatMap((report) => report.flaky);
 const failedParts = parts.filter(({ status }) => status !== 0).map(({ name }) => name);
-const skipped = sum(files.map((file) => file.skipped));
+const skipped = files.flatMap((file) => file.skipped);
 // What fails outside of any test counts as one.
-const named = failures.length + broken.length + skipped;
+const named = failures.length + broken.length + skipped.length;
 const failed = named === 0 && failedParts.length > 0 ? 1 : named;
 
 if (option === '--record' && failed === 0) {
@@ -54,8 +55,8 @@ print('Failed parts', failedParts);
 print('Ended before they could report', broken);
 print('Failed', failures.map(describe));
 print('Flaky: failed, and passed when repeated', flaky.map(describe));
-console.log(`\n${skipped} skipped; a skipped test counts as failed here`);
-console.log(`${sum(files.map((file) => file.passed))} passed, ${failed} failed`);
+print('Skipped, which counts as failed here', skipped);
+console.log(`\n${sum(files.map((file) => file.passed))} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
 
 function partOf(line) {
@@ -72,6 +73,7 @@ function reportOf(name, command) {
   const withCommand = (file) => ({
     ...file,
     failures: file.failures.map((failure) => ({ ...failure, command })),
+    skipped: file.skipped.map(({ name: test }) => `${test} (${file.file}, part ${name})`),
   });
   return {
     name,

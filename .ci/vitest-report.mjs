@@ -5,7 +5,8 @@ import { relative } from 'node:path';
 /**
  * @typedef {{ file: string, name: string | null, message: string }} Failure `name` is null if the file
  *   itself failed: it could not be loaded, or a hook failed
- * @typedef {{ file: string, passed: number, skipped: number, failures: Failure[] }} FileReport
+ * @typedef {{ file: string, name: string }} SkippedTest
+ * @typedef {{ file: string, passed: number, skipped: SkippedTest[], failures: Failure[] }} FileReport
  */
 
 /** @returns {FileReport[] | null} null if there is no whole report: Vitest broke before it could write one */
@@ -20,8 +21,9 @@ export function readTestReport(path) {
 
 function fileReport({ name, message, status, assertionResults }) {
   const file = relative(process.cwd(), name);
-  const count = (...wanted) =>
-    assertionResults.filter((test) => wanted.includes(test.status)).length;
+  const skipped = assertionResults
+    .filter((test) => test.status !== 'passed' && test.status !== 'failed')
+    .map((test) => ({ file, name: test.fullName }));
   const failures = assertionResults
     .filter((test) => test.status === 'failed')
     .map((test) => ({ file, name: test.fullName, message: test.failureMessages.join('\n') }));
@@ -29,8 +31,8 @@ function fileReport({ name, message, status, assertionResults }) {
   const isFailedOutside = status === 'failed' && failures.length === 0;
   return {
     file,
-    passed: count('passed'),
-    skipped: isFailedOutside ? 0 : assertionResults.length - count('passed', 'failed'),
+    passed: assertionResults.filter((test) => test.status === 'passed').length,
+    skipped: isFailedOutside ? [] : skipped,
     failures: isFailedOutside
       ? [{ file, name: null, message: message || 'a hook failed' }]
       : failures,

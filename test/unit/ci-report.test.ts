@@ -6,7 +6,7 @@ import { makeTestFolder } from '../support/process/test-folder.ts';
 
 const CI = join(import.meta.dirname, '../../.ci');
 const ROOT = join(CI, '..');
-const NAMES = ['test', 'lts', 'system', 'containers', 'break', 'bench'];
+const NAMES = ['test', 'lts', 'system', 'containers', 'browser', 'break', 'bench'];
 const LAST = { 'npm test': 100, 'system tests': 200, 'break tests': 100 };
 const FILE = 'test/system/icmp.test.ts';
 
@@ -78,7 +78,7 @@ describe('the report of a run of CI', () => {
   it('ends with the count of tests, and says how long each part took', () => {
     const { code, text } = report();
     expect(code).toBe(0);
-    expect(text).toMatch(/\n12 passed, 0 failed\n$/);
+    expect(text).toMatch(/\n14 passed, 0 failed\n$/);
     expect(text).toContain('   50 s  npm test (last 100 s)\n');
     expect(text).toContain('  200 s  in all (last 400 s)\n');
     expect(text).not.toMatch(/Failed|Flaky|twice/);
@@ -94,21 +94,21 @@ describe('the report of a run of CI', () => {
         `    CI=true FUZZ_SEED=7 npx vitest run ${FILE} -t 'b'\\''s \\(last\\) fails'`,
       ].join('\n'),
     );
-    expect(text).toMatch(/\n11 passed, 1 failed\n$/);
+    expect(text).toMatch(/\n13 passed, 1 failed\n$/);
   });
 
   it('names what failed and passed when repeated as flaky, and passes', () => {
     const { code, text } = report({ system: FAILED, 'system.again': PASSED });
     expect(code).toBe(0);
     expect(text).toMatch(/Flaky: [^\n]+\n {2}b's \(last\) fails\n/);
-    expect(text).toMatch(/\n12 passed, 0 failed\n$/);
+    expect(text).toMatch(/\n14 passed, 0 failed\n$/);
   });
 
   it('takes a file in which a hook failed as it was when repeated', () => {
     const { code, text } = report({ system: HOOK_FAILED, 'system.again': PASSED });
     expect(code).toBe(0);
     expect(text).toContain(`  ${FILE} as a whole\n    Error: no port\n`);
-    expect(text).toMatch(/\n12 passed, 0 failed\n$/);
+    expect(text).toMatch(/\n14 passed, 0 failed\n$/);
   });
 
   it('fails where a test failed twice', () => {
@@ -125,6 +125,14 @@ describe('the report of a run of CI', () => {
   ])('fails where %s', (_what, reports) => {
     const { code, text } = report(reports);
     expect(code).toBe(1);
+    expect(text).toMatch(/, 1 failed\n$/);
+  });
+
+  it('names each test that was skipped, and in which part', () => {
+    const { text } = report({ lts: reportOf([{ name: 'a real socket', status: 'pending' }]) });
+    expect(text).toMatch(
+      /Skipped, [^\n]*:\n {2}a real socket \(test\/system\/icmp\.test\.ts, part lts\)\n/,
+    );
     expect(text).toMatch(/, 1 failed\n$/);
   });
 
