@@ -1,6 +1,7 @@
 import type { Part } from '../part.ts';
 import { analyticsPart } from './analytics.ts';
 import { dnsPart } from './dns.ts';
+import { floodsPart } from './floods.ts';
 import { hangingPart } from './hanging.ts';
 import { httpPart } from './http.ts';
 import { httpsPart } from './https.ts';
@@ -25,6 +26,7 @@ export const PARTS: readonly Part[] = [
   timesPart,
   schedulePart,
   hangingPart,
+  floodsPart,
   memoryPart,
   startPart,
   uploadPart,

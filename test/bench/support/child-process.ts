@@ -87,13 +87,14 @@ export interface Finished {
 /**
  * Runs a program to its end.
  *
- * @throws Error if its exit code is not 0
+ * @throws Error if its exit code is one of `codes`
  */
 export async function runToEnd(
   program: string,
   args: readonly string[],
-  { env = {}, input = '' }: Pick<Start, 'env' | 'input'> = {},
+  options: Pick<Start, 'env' | 'input'> & { readonly codes?: readonly number[] } = {},
 ): Promise<Finished> {
+  const { env = {}, input = '', codes = [0] } = options;
   const beforeMs = cpuMsOfEndedChildren();
   const child = spawn(program, args, {
     env: { PATH: process.env.PATH, ...env },
@@ -107,7 +108,7 @@ export async function runToEnd(
     once(child, 'exit') as Promise<[number | null]>,
   ]);
   const cpuMs = cpuMsOfEndedChildren() - beforeMs;
-  if (code === 0) return { stdout, stderr, cpuMs };
+  if (code !== null && codes.includes(code)) return { stdout, stderr, cpuMs };
   const called = `${program} ${args.join(' ')}`.slice(0, MAX_CALL_CHARS);
   throw new Error(`${called} ended with ${code}: ${stdout}${stderr}`);
 }

@@ -6,7 +6,6 @@ import {
   type ProbeOptions,
   probe as probeWith,
 } from '../../../../support/servers/http-requests.ts';
-import { http2Server } from '../../../../support/servers/http2-servers.ts';
 import {
   code32,
   END_HEADERS,
@@ -14,10 +13,10 @@ import {
   FRAME,
   frame,
   headerBlock,
-  type RawHttp2Peer,
-  rawHttp2Server,
   SETTINGS_ACK,
-} from '../../../../support/servers/raw-http2.ts';
+} from '../../../../support/servers/http2-frames.ts';
+import { http2Server } from '../../../../support/servers/http2-servers.ts';
+import { type RawHttp2Peer, rawHttp2Server } from '../../../../support/servers/raw-http2.ts';
 
 let identity: Identity;
 beforeAll(async () => {
