@@ -82,10 +82,11 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
         if (found !== null && mayRead(reader, found.gate)) return found;
       }
       if (reader === null && pages.isClosed(url)) return null;
+      const close = pages.closerOf(url);
       const gate = await findGate(store, url);
       const isOpen = gate?.isPrivate === false || (reader !== null && mayRead(reader, gate));
       if (isOpen) return await pages.find(url);
-      if (reader === null) pages.close(url);
+      if (reader === null) close();
       return null;
     },
 

@@ -58,7 +58,13 @@ const MAX_CLOSED = 10_000;
 interface Entry {
   readonly page: Refreshed<FoundPage | null>;
   /** Made when the state is first read. */
-  state: Refreshed<PageState | null> | null;
+  state: StateOfPage | null;
+}
+
+interface StateOfPage {
+  /** Another page may take the name of an earlier one. */
+  readonly pageId: string;
+  readonly current: Refreshed<PageState | null>;
 }
 
 interface Part {
@@ -97,7 +103,8 @@ export class PageCache {
   /** While changes are announced, nothing is read again without one. */
   set isFollowed(isFollowed: boolean) {
     this.#isFollowed = isFollowed;
-    if (!isFollowed) this.outdate(null);
+    // What was read before may have changed without an announcement.
+    this.outdate(null);
   }
 
   /**
@@ -111,7 +118,7 @@ export class PageCache {
     for (const { page, state } of this.#entries.values()) {
       if (accountId !== null && page.known?.gate.accountId !== accountId) continue;
       page.outdate();
-      state?.outdate();
+      state?.current.outdate();
     }
     for (const part of this.#partsOfPages.values()) {
       if (accountId === null || part.accountId === accountId) part.document.outdate();
@@ -123,14 +130,20 @@ export class PageCache {
     return this.#entries.get(url)?.page.known?.gate ?? null;
   }
 
-  /** Whether `close` was called for the name since the last change. */
+  /** Whether the name was closed since the last change. */
   isClosed(url: string): boolean {
     return this.#isFollowed && this.#closed.get(url) === true;
   }
 
-  /** Keeps that not everybody may read a page with this name, or that there is none. */
-  close(url: string): void {
-    this.#closed.set(url, true);
+  /**
+   * To be called before the name is looked up.
+   *
+   * @returns keeps that not everybody may read a page with this name, or that there is none; does
+   *   nothing after a change, which the look-up may have missed
+   */
+  closerOf(url: string): () => void {
+    const closed = this.#closed;
+    return () => closed.set(url, true);
   }
 
   /** @returns null where there is no page with this name in its address */
@@ -150,11 +163,11 @@ export class PageCache {
     const { url } = page.fields;
     const entry = this.#entries.get(url) ?? this.#newEntry(url);
     const { id } = page;
-    entry.state ??= new Refreshed({
-      ...this.#shared,
-      read: () => this.#parts.pageStates.read({ accountId, id }),
-    });
-    const { value: state, staleMs }: Kept<PageState | null> = await entry.state.get();
+    if (entry.state?.pageId !== id) {
+      const read = () => this.#parts.pageStates.read({ accountId, id });
+      entry.state = { pageId: id, current: new Refreshed({ ...this.#shared, read }) };
+    }
+    const { value: state, staleMs }: Kept<PageState | null> = await entry.state.current.get();
     if (state === null) throw notFound('status page');
     const isStale = staleMs > 0;
     return {
