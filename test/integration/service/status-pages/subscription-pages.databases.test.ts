@@ -104,10 +104,12 @@ describe.each(databases)('on %s', (kind) => {
       await subscribe('ann@example.com'),
       await subscribe('bob@example.com'),
     ];
-    const shown = ({ status, text, headers: { date: _, ...headers } }: Reply) => ({
+    // What differs between any two requests.
+    const volatile = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+    const shown = ({ status, text, headers }: Reply) => ({
       status,
       text,
-      headers: { ...headers, 'x-request-id': '', 'x-ratelimit-remaining': '' },
+      headers: Object.entries(headers).filter(([name]) => !volatile.includes(name)),
     });
     expect(shown(known)).toEqual(shown(unknown));
   });
