@@ -215,8 +215,10 @@ export function createFeatures(given: FeatureParts): Features {
   const guard = denyNetworks(delivery.deny);
   const pictureSource = parts.pictureSource ?? createPictureSource({ ...parts, guard });
   const { passwords = createPasswords() } = parts;
+  const { publicUrl = null } = parts.config;
   const statusPageFeatures = createStatusPageFeatures({
     ...parts,
+    publicUrl,
     passwords,
     retentionDays,
     pictureSource,
@@ -231,7 +233,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...parts,
     retentionDays,
     delivery: parts.config.delivery,
-    publicUrl: parts.config.publicUrl ?? null,
+    publicUrl,
     webhookGuard: parts.subscriberGuard,
   });
   const { alertEngine } = alertFeatures;
@@ -275,8 +277,8 @@ export function createFeatures(given: FeatureParts): Features {
   });
   const availability = createAvailability({ ...parts, retentionDays });
   const pageStates = createPageStates({ ...parts, availability, outdatedStates });
-  const statusSite = createStatusSite({ ...parts, pageStates });
-  const site = new Site(parts.config.publicUrl ?? null);
+  const statusSite = createStatusSite({ ...parts, publicUrl, pageStates });
+  const site = new Site(publicUrl);
   const pageAccess = createPageAccess({
     ...parts,
     ...userFeatures,
@@ -358,7 +360,7 @@ export function createFeatures(given: FeatureParts): Features {
     domainChecks: createDomainChecks({
       ...statusPageFeatures,
       probe: parts.domainProbe ?? createDomainProbe(parts.config.delivery?.deny ?? []),
-      publicUrl: parts.config.publicUrl ?? null,
+      publicUrl,
     }),
     errorGroups,
     events,

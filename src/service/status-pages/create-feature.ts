@@ -28,6 +28,8 @@ export interface StatusPageFeatureParts {
   /** Whole days for which incidents that checks opened are kept after they are resolved. */
   readonly retentionDays: number;
   readonly pictureSource: PictureSource;
+  /** PUBLIC_URL; null where it is not known. */
+  readonly publicUrl: string | null;
 }
 
 export interface StatusPageFeatures {

@@ -16,6 +16,7 @@ import { requireServices } from './named-services.ts';
 import { PICTURE_KINDS, type PictureKind } from './pictures/picture.ts';
 import { pictureWarnings } from './pictures/picture-warnings.ts';
 import type { PagePictures } from './pictures/pictures.ts';
+import { hostOfService } from './site/custom-domains.ts';
 import {
   deletePage,
   findPage,
@@ -41,6 +42,8 @@ export interface StatusPagesParts {
   readonly allowance: Allowance;
   readonly pagePictures: Pick<PagePictures, 'fetch' | 'fetchAgain'>;
   readonly passwords: Pick<Passwords, 'hash'>;
+  /** PUBLIC_URL; null where it is not known. */
+  readonly publicUrl: string | null;
 }
 
 /** A page as it is read or written alone. */
@@ -75,6 +78,16 @@ const passwordBody = statusPageSchema.pick({ password: true });
 
 export function createStatusPages(parts: StatusPagesParts): StatusPages {
   const { store, clock, ids, allowance, pagePictures, passwords } = parts;
+  const ownHost = hostOfService(parts.publicUrl);
+
+  /** @throws ServiceError 409: all that the service is would be hidden behind the page */
+  function refuseOwnHost({ customDomain }: Pick<PageFields, 'customDomain'>): void {
+    if (customDomain === null || customDomain !== ownHost) return;
+    throw conflict(
+      `The custom domain ${customDomain} is the address of this service: choose another name, and let it lead here`,
+      { customDomain },
+    );
+  }
 
   async function saveCards(
     tx: Sql,
@@ -116,6 +129,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
     async create(accountId, input) {
       const { warnings: _, ...given } = input;
       const { cards, password = null, ...fields } = validBody(statusPageSchema, given);
+      refuseOwnHost(fields);
       const passwordHash = password === null ? null : await passwords.hash(password);
       const created = await withoutTaken(fields, () =>
         store.transaction(async (tx) => {
@@ -157,6 +171,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
             ...stored.fields,
             ...given,
           });
+          if (given.customDomain !== undefined) refuseOwnHost(fields);
           await updatePage(tx, { accountId, id, fields, updatedAtMs: clock.wallMs() });
           if (passwordHash !== undefined) {
             await setPagePassword(tx, { accountId, id, passwordHash });

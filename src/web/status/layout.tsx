@@ -51,7 +51,7 @@ export function StatusLayout({
   children,
 }: StatusLayoutProps): VNode {
   const { page, base, path } = requested;
-  const { name, description, logo, favicon, redirectTo, whiteLabel } = page.fields;
+  const { name, description, logo, favicon, redirectTo, whiteLabel, isPrivate } = page.fields;
   const home = path === '' ? '/' : path;
   const pictures = {
     logo: logo === null ? null : shownPicture(page.pictures.logo),
@@ -73,18 +73,7 @@ export function StatusLayout({
                 : `${path}/favicon?v=${pictures.favicon.hash}`
             }
           />
-          <link
-            rel="alternate"
-            type="application/atom+xml"
-            title={`${name}: incidents and maintenance`}
-            href={`${path}/feed.atom`}
-          />
-          <link
-            rel="alternate"
-            type="application/rss+xml"
-            title={`${name}: incidents and maintenance`}
-            href={`${path}/feed.rss`}
-          />
+          {!isPrivate && <FeedLinks name={name} path={path} />}
         </>
       }
     >
@@ -116,20 +105,33 @@ export function StatusLayout({
       <main id="main">{children}</main>
       <footer class="foot">
         <span>{note}</span>
-        <ul>
-          <li>
-            <a href={`${path}/feed.atom`}>Atom</a>
-          </li>
-          <li>
-            <a href={`${path}/feed.rss`}>RSS</a>
-          </li>
-          <li>
-            <a href={`${path}/summary.json`}>JSON</a>
-          </li>
-        </ul>
+        {!isPrivate && (
+          <ul>
+            <li>
+              <a href={`${path}/feed.atom`}>Atom</a>
+            </li>
+            <li>
+              <a href={`${path}/feed.rss`}>RSS</a>
+            </li>
+            <li>
+              <a href={`${path}/summary.json`}>JSON</a>
+            </li>
+          </ul>
+        )}
         {!whiteLabel && <span>Status page by {PRODUCT}</span>}
       </footer>
     </Html>
+  );
+}
+
+/** Where programs read the page. Those of a private page could not: they have no cookie. */
+function FeedLinks({ name, path }: { readonly name: string; readonly path: string }): VNode {
+  const title = `${name}: incidents and maintenance`;
+  return (
+    <>
+      <link rel="alternate" type="application/atom+xml" title={title} href={`${path}/feed.atom`} />
+      <link rel="alternate" type="application/rss+xml" title={title} href={`${path}/feed.rss`} />
+    </>
   );
 }
 

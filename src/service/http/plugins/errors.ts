@@ -19,7 +19,13 @@ declare module 'fastify' {
     /** The response to an error. Logs the error where the service is at fault. */
     answerTo(error: unknown, request: FastifyRequest): ServiceError;
   }
+  interface FastifyRequest {
+    /** Sends an error to a browser that opens a page, where it is not to be JSON. */
+    errorPage: ErrorPage | null;
+  }
 }
+
+type ErrorPage = (error: ServiceError, reply: FastifyReply) => FastifyReply;
 
 /** Errors of Fastify itself, by code. */
 const FRAMEWORK_ERRORS: Readonly<Record<string, (request: FastifyRequest) => ServiceError>> = {
@@ -59,6 +65,7 @@ export function addErrors(
   },
 ): void {
   const { log, allowed, clock } = parts;
+  app.decorateRequest('errorPage', null);
   app.decorate('answerTo', (error: unknown, request: FastifyRequest) => {
     const answer = serviceErrorOf(error, request);
     if (answer.status >= 500) {
@@ -107,7 +114,9 @@ export function addErrors(
     const answer = app.answerTo(error, request);
     // A client that keeps sending gets the answer, and loses the connection.
     if (!(await drain(request.raw, clock))) reply.header('connection', 'close');
-    return sendError(reply, answer);
+    const { errorPage } = request;
+    if (errorPage === null || !isOpenedByBrowser(request)) return sendError(reply, answer);
+    return errorPage(answer, reply.code(answer.status).headers(answer.headers));
   });
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, answerUnserved);
 }
@@ -120,6 +129,11 @@ export function frameworkErrorResponse(
 ): FastifyReply {
   reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id });
   return sendError(reply, serviceErrorOf(error, request));
+}
+
+/** Browsers name HTML where they open a page, and nowhere else. */
+function isOpenedByBrowser({ headers: { accept = '' } }: FastifyRequest): boolean {
+  return accept.includes('text/html');
 }
 
 function sendError(reply: FastifyReply, error: ServiceError): FastifyReply {

@@ -15,6 +15,7 @@ import {
   subscriptionPagesRoutes,
 } from '../subscriptions/pages.routes.tsx';
 import { CHALLENGE_PATH, challengeAnswer } from './domain-check.ts';
+import { errorDocument } from './error-page.tsx';
 import { pageRoutes } from './page.routes.tsx';
 import { decorateRequests, pageAddress, type RequestedPage } from './requested-page.ts';
 import type { StatusSite } from './site.ts';
@@ -34,6 +35,9 @@ const MAX_UNKNOWN_PER_MINUTE = 300;
 export function statusSiteRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
   return async (app) => {
     decorateRequests(app);
+    app.addHook('onRequest', async (request) => {
+      request.errorPage = errorDocument;
+    });
     await app.register(challengeRoutes(parts), { prefix: '/status/:url' });
     await app.register(
       async (site) => {

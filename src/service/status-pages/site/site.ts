@@ -16,6 +16,8 @@ export interface StatusSiteParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly pageStates: PageStates;
+  /** PUBLIC_URL; null where it is not known. */
+  readonly publicUrl: string | null;
 }
 
 /** What people see of status pages: README.md of the folder above. */
@@ -37,7 +39,7 @@ export function createStatusSite(parts: StatusSiteParts): StatusSite {
   const { store, clock, log } = parts;
   const findPage = (url: string) => findPageByUrl(store, url);
   const pages = new PageCache({ ...parts, findPage });
-  const domains = new CustomDomains();
+  const domains = new CustomDomains(parts.publicUrl);
   const domainsChanged = new WakeSignal();
 
   async function readDomains(): Promise<void> {

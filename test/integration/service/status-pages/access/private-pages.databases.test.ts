@@ -115,6 +115,10 @@ describe.each(databases)('private status pages, on %s', (kind) => {
     const shown = await member.ask(`/status/${url}`);
     expect(shown.status).toBe(200);
     expect(shown.text).toContain('Hidden status');
+    // Programs have no cookie: a link would lead them to a 404.
+    for (const name of ['feed.atom', 'feed.rss', 'summary.json']) {
+      expect(shown.text).not.toContain(name);
+    }
     expect((await stranger.ask(`/status/${url}`)).status).toBe(404);
     expect((await ask(`/status/${url}`)).status).toBe(404);
     await member.submit('/sign-out', {});

@@ -3,9 +3,14 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { apiRoutes } from '../../../../../src/service/api-routes.ts';
 import { databases } from '../../../../support/database/databases.ts';
-import type { Reply } from '../../../../support/service/service-app.ts';
+import {
+  type Reply,
+  type ServiceApp,
+  startServiceApp,
+} from '../../../../support/service/service-app.ts';
 import {
   type Client,
   HOSTILE,
@@ -81,6 +86,22 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
     expect(text).not.toContain('Acme status');
     await mine.delete(`/v1/status-pages/${id}`);
     expect((await open(`/status/${url}`)).status).toBe(404);
+  });
+
+  it('shows nothing of the page that had the name before', async () => {
+    const { mine, theirs } = service();
+    const earlier = await newService(mine, 'Earlier service');
+    const { id, url } = await newPage(mine, { cards: [{ name: 'All', services: [earlier] }] });
+    expect((await open(`/status/${url}`)).text).toContain('Earlier service');
+    await mine.put(`/v1/status-pages/${id}`, { url: newUrl() });
+    const later = await newService(theirs, 'Later service');
+    await newPage(theirs, { url, cards: [{ name: 'All', services: [later] }] });
+    for (const path of [`/status/${url}`, `/status/${url}/summary.json`]) {
+      const { status, text } = await open(path);
+      expect(status).toBe(200);
+      expect(text).toContain('Later service');
+      expect(text).not.toContain('Earlier service');
+    }
   });
 
   it('may be kept by caches, has a validator, and sets no cookie', async () => {
@@ -236,7 +257,47 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
       const { host } = await newOwnPage();
       expect((await open('/', { 'x-forwarded-host': host })).status).toBe(302);
     });
+
+    it('go by the last X-Forwarded-Host of a proxy in TRUSTED_PROXIES', async () => {
+      const { host } = await newOwnPage();
+      const { port } = await behindProxies(['127.0.0.0/8', '::1']);
+      const ask = (forwarded: string) =>
+        fetch(`http://127.0.0.1:${port}/`, {
+          headers: { 'x-forwarded-host': forwarded, 'x-forwarded-proto': 'https' },
+          redirect: 'manual',
+        });
+      for (const forwarded of [host, `${host.toUpperCase()}:443`, `forged.example, ${host}`]) {
+        const found = await ask(forwarded);
+        const html = await found.text();
+        expect(found.status, forwarded).toBe(200);
+        expect(html).toContain('Acme status');
+        // Links and the address of the page name the host that readers opened.
+        expect(html.toLowerCase()).toContain(`<link rel="canonical" href="https://${host}`);
+      }
+      expect((await ask(`${host}, forged.example`)).status).toBe(302);
+    });
+
+    it('are found with the dot of the root after the host', async () => {
+      const { host } = await newOwnPage();
+      expect((await open('/', { host: `${host}.` })).text).toContain('Acme status');
+    });
   });
+
+  /** A replica with these TRUSTED_PROXIES. */
+  async function behindProxies(trustedProxies: readonly string[]): Promise<ServiceApp> {
+    const { store, clock, features } = running();
+    const replica = await startServiceApp(apiRoutes(features, new AbortController().signal), {
+      store,
+      clock,
+      authenticator: features.apiKeys,
+      sessions: features.sessions.cache,
+      site: features.site,
+      pathOf: features.statusSite.domains.pathOf,
+      config: { rateLimitPerMinute: 1_000_000, trustedProxies },
+    });
+    onTestFinished(() => replica.close());
+    return replica;
+  }
 
   it('is the same page with a slash at the end, and 404 below it', async () => {
     const { mine } = service();
@@ -245,6 +306,69 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
     const below = await open(`/status/${url}/none`);
     expect(below.status).toBe(404);
     expect(below.headers['content-type']).toBe('text/html; charset=utf-8');
+  });
+});
+
+describe.each(databases)('status pages of a service with PUBLIC_URL, on %s', (kind) => {
+  const running = useRunningService(kind, {
+    config: {
+      leaseMs: 15_000,
+      retentionDays: 30,
+      staticIpv6s: [],
+      publicUrl: 'https://monitoring.example.com/path',
+    },
+  });
+  const service = useAccounts(running);
+
+  it('cannot have the host of the service as their domain, which would hide the service', async () => {
+    const { mine } = service();
+    const body = { name: 'Mine', url: newUrl(), customDomain: 'Monitoring.example.com' };
+    const refused = await mine.post('/v1/status-pages', body);
+    expect(refused.status).toBe(409);
+    expect(refused.json.message).toContain('is the address of this service');
+    const { id } = await newPage(mine);
+    const path = `/v1/status-pages/${id}`;
+    expect((await mine.put(path, { customDomain: body.customDomain })).status).toBe(409);
+    expect((await mine.put(path, { customDomain: 'status.example.com' })).status).toBe(200);
+  });
+
+  it('do not hide the service where an earlier release stored its host as a domain', async () => {
+    const { mine, store, features } = service();
+    const { id } = await newPage(mine);
+    await store.query(
+      `update status_pages set custom_domain = 'monitoring.example.com' where id = $1`,
+      [id],
+    );
+    await features.statusSite.readDomains();
+    const found = await running().app.ask('/docs', {
+      key: null,
+      headers: { host: 'monitoring.example.com' },
+    });
+    expect(found.status).toBe(200);
+  });
+});
+
+describe.each(databases)('status pages while the database is away, on %s', (kind) => {
+  const running = useRunningService(kind);
+
+  it('answer browsers with a page that says so, and programs with JSON', async () => {
+    const { app, store } = running();
+    await store.close();
+    const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    for (const path of ['/status/acme', '/status/acme/history', '/status/acme/subscribe']) {
+      const page = await app.ask(path, { key: null, headers: html });
+      expect(page.status, page.text).toBe(503);
+      expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(page.headers['retry-after']).toBe('5');
+      expect(page.headers['cache-control']).toBe('no-store');
+      expect(page.text).toContain('This page cannot be shown now');
+      expect(page.text).toContain('Try again in 5 seconds.');
+      // The page may be private: nothing depends on it.
+      expect(page.text).not.toContain('acme');
+    }
+    const json = await app.ask('/status/acme/summary.json', { key: null });
+    expect(json.status).toBe(503);
+    expect(json.json.statusCode).toBe(503);
   });
 });
 
