@@ -9,7 +9,7 @@ import {
   frame,
   hasHeaders,
   headerBlock,
-} from '../../support/servers/http2-frames.ts';
+} from '../../support/servers/http2/frames.ts';
 
 const WRITE_BYTES = 64 * 1024;
 const PREFACE_BYTES = 24;

@@ -12,8 +12,8 @@ import {
   FRAME,
   frame,
   headerBlock,
-} from '../../../../support/servers/http2-frames.ts';
-import { rawHttp2Server } from '../../../../support/servers/raw-http2.ts';
+} from '../../../../support/servers/http2/frames.ts';
+import { rawHttp2Server } from '../../../../support/servers/http2/raw-server.ts';
 
 const WRITE_BYTES = 64 * 1024;
 /** Far beyond the test's own time limit. */

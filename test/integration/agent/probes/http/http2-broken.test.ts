@@ -14,9 +14,9 @@ import {
   frame,
   headerBlock,
   SETTINGS_ACK,
-} from '../../../../support/servers/http2-frames.ts';
-import { http2Server } from '../../../../support/servers/http2-servers.ts';
-import { type RawHttp2Peer, rawHttp2Server } from '../../../../support/servers/raw-http2.ts';
+} from '../../../../support/servers/http2/frames.ts';
+import { type RawHttp2Peer, rawHttp2Server } from '../../../../support/servers/http2/raw-server.ts';
+import { http2Server } from '../../../../support/servers/http2/servers.ts';
 
 let identity: Identity;
 beforeAll(async () => {

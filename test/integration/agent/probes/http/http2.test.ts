@@ -5,7 +5,7 @@ import {
   type ProbeOptions,
   probe as probeWith,
 } from '../../../../support/servers/http-requests.ts';
-import { http2Server, httpsServer } from '../../../../support/servers/http2-servers.ts';
+import { http2Server, httpsServer } from '../../../../support/servers/http2/servers.ts';
 
 let identity: Identity;
 beforeAll(async () => {

@@ -13,7 +13,7 @@ import {
 import { httpProxy } from '../../../../support/servers/http-proxy.ts';
 import { probe } from '../../../../support/servers/http-requests.ts';
 import { answering, rawServer, response } from '../../../../support/servers/http-servers.ts';
-import { http2Server } from '../../../../support/servers/http2-servers.ts';
+import { http2Server } from '../../../../support/servers/http2/servers.ts';
 import { refusingPort } from '../../../../support/servers/tcp-servers.ts';
 import { listenOldTls } from '../../../../support/servers/tls-servers.ts';
 

@@ -3,8 +3,8 @@ import { createSecureServer, type SecureServerOptions, type ServerHttp2Stream } 
 import { createServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import type { Identity } from './certificates.ts';
-import { listen } from './http-servers.ts';
+import type { Identity } from '../certificates.ts';
+import { listen } from '../http-servers.ts';
 
 export interface SecureServer {
   readonly port: number;

@@ -1,8 +1,8 @@
 import { createServer, type TLSSocket } from 'node:tls';
 import { onTestFinished } from 'vitest';
-import type { Identity } from './certificates.ts';
-import { listen } from './http-servers.ts';
-import { FRAME, frame, hasHeaders } from './http2-frames.ts';
+import type { Identity } from '../certificates.ts';
+import { listen } from '../http-servers.ts';
+import { FRAME, frame, hasHeaders } from './frames.ts';
 
 const PREFACE_BYTES = 24;
 
