@@ -51,8 +51,44 @@ describe.skipIf(LACKING !== null).each(THEMES)('in the %s theme', (theme) => {
   });
 });
 
+describe.skipIf(LACKING !== null)('on tablets', () => {
+  const browser = useBrowser();
+
+  it.each([561, 700, 761, 800, 900, 1_000])(
+    'names of services have room at %d pixels',
+    async (width) => {
+      const { page, context } = await openPage(browser(), { theme: 'light', width });
+      try {
+        await serveSamples(context, pages);
+        await page.goto(`${SAMPLE_ORIGIN}/outage-3`);
+        const narrowest = await page.evaluate(
+          "Math.min(...[...document.querySelectorAll('.service > :first-child')].map((name) => name.offsetWidth))",
+        );
+        expect(narrowest).toBeGreaterThan(150);
+      } finally {
+        await context.close();
+      }
+    },
+  );
+});
+
 describe.skipIf(LACKING !== null)('on paper', () => {
   const browser = useBrowser();
+
+  it('says in words what happened on each day, without a click', async () => {
+    const { page, context } = await openPage(browser(), { theme: 'light', width: 717 });
+    try {
+      await serveSamples(context, pages);
+      await page.goto(`${SAMPLE_ORIGIN}/outage-3`);
+      const isVisible =
+        "document.querySelector('details li').checkVisibility({ contentVisibilityAuto: true })";
+      expect(await page.evaluate(isVisible)).toBe(false);
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.evaluate(isVisible)).toBe(true);
+    } finally {
+      await context.close();
+    }
+  });
 
   it('a page has light colours, whatever the theme, and nothing to click', async () => {
     const { page, context } = await openPage(browser(), { theme: 'dark', width: 1_440 });

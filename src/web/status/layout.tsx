@@ -37,7 +37,7 @@ interface StatusLayoutProps {
   readonly title: string;
   /** Gives the icon of the tab its colour, unless the page has one of its own. */
   readonly condition?: Condition;
-  /** In the footer, before the links. */
+  /** In the footer, before the links; without it, a link to the status page. */
   readonly note?: ComponentChildren;
   readonly children: ComponentChildren;
 }
@@ -104,7 +104,7 @@ export function StatusLayout({
       </header>
       <main id="main">{children}</main>
       <footer class="foot">
-        <span>{note}</span>
+        <span>{note ?? <a href={home}>Current status</a>}</span>
         {!isPrivate && (
           <ul>
             <li>

@@ -28,7 +28,7 @@ export function NotFound({ colors, access }: NotFoundProps): VNode {
         <section class="card">
           <h1>There is no page at this address</h1>
           <p class="muted">
-            See that the address is complete. If somebody gave it to you, ask whether you may read
+            Check that the address is complete. If somebody gave it to you, ask whether you may read
             the page.
           </p>
         </section>

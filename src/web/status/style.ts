@@ -102,7 +102,7 @@ main>*{min-width:0}
 .updates strong{color:var(--title);font-weight:600}
 details>summary{width:fit-content;color:var(--muted);font-size:13px;line-height:20px;cursor:pointer;padding-block:2px}
 details[open]>summary{margin-bottom:4px}
-.service{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,480px) 152px;grid-template-areas:'name chart right';gap:0 24px}
+.service{display:grid;grid-template-columns:minmax(0,11fr) minmax(0,20fr) 152px;grid-template-areas:'name chart right';gap:0 24px}
 .service>:first-child{grid-area:name;min-width:0}
 .chart{grid-area:chart;min-width:0}
 .right{grid-area:right;text-align:end}
@@ -126,6 +126,8 @@ fieldset{display:grid;gap:4px;width:100%;min-width:0;margin:0;padding:0;border:0
 legend{padding:0;margin-bottom:4px;font-weight:600}
 fieldset label{display:flex;align-items:baseline;gap:8px;padding-block:2px}
 fieldset input{flex:none;margin:0}
+.choice{padding-inline-start:24px}
+fieldset:has([value=all]:checked) .choice{display:none}
 code{font:13px/20px ui-monospace,monospace}
 .foot{display:flex;flex-wrap:wrap;justify-content:space-between;gap:8px 24px;padding-block:20px 32px;color:var(--muted);font-size:13px;line-height:20px}
 .foot ul{display:flex;flex-wrap:wrap;gap:4px 16px}
@@ -145,5 +147,5 @@ code{font:13px/20px ui-monospace,monospace}
 .markdown th,.markdown td{min-width:8ch;padding:4px 16px 4px 0;border-bottom:1px solid var(--line);text-align:start;vertical-align:top}
 @media(max-width:560px){.head>div,main,.foot{padding-inline:16px}main{padding-block:20px 32px;gap:20px}.card{padding:16px}.now{padding:16px;gap:12px}.now>svg{width:24px;height:24px;margin-top:2px}h1{font-size:20px;line-height:28px}.log li{grid-template-columns:minmax(0,1fr);gap:0}}
 @media(prefers-reduced-motion:no-preference){a,.button{transition:text-decoration-color .12s}}
-@media print{body{background:none;color:#000}.head nav,.skip,.foot ul{display:none}.head{border:0;background:none;color:#000}.card,.now{break-inside:avoid}details:not([open])>:not(summary){display:revert}.days path{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
+@media print{body{background:none;color:#000}.head nav,.skip,.foot ul{display:none}.head{border:0;background:none;color:#000}h1,h2,h3,.top,.facts{break-after:avoid}.now,.services>li,.updates>li,.markdown>*{break-inside:avoid}details:not([open])>:not(summary){display:revert}details::details-content{content-visibility:visible}summary{list-style:none}.markdown pre{white-space:pre-wrap}.days path{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `.replaceAll('\n', '');

@@ -1,10 +1,19 @@
 import type { BrowserContext } from 'playwright-core';
+import type { VNode } from 'preact';
 import { monthAt, monthBefore } from '../../../src/service/status-pages/history/months.ts';
 import type { MonthOfHistory } from '../../../src/service/status-pages/history/page-history.ts';
 import { HistoryView } from '../../../src/service/status-pages/history/view/history.tsx';
 import { IncidentView } from '../../../src/service/status-pages/history/view/incident.tsx';
 import { policyOf } from '../../../src/service/status-pages/site/send.ts';
 import { StatusPageView } from '../../../src/service/status-pages/site/view/status-page.tsx';
+import {
+  CheckMailView,
+  SubscribeView,
+  SubscriptionView,
+  UnsubscribedView,
+  UnsubscribeView,
+  WebhookView,
+} from '../../../src/service/status-pages/subscriptions/view.tsx';
 import { renderHtml } from '../../../src/web/status/layout.tsx';
 import { NotFound } from '../../../src/web/status/not-found.tsx';
 import {
@@ -54,7 +63,59 @@ export function samplePages(): ReadonlyMap<string, SamplePage> {
     />
   );
   pages.set('/history', { html: renderHtml(history), policy });
+  for (const [name, view] of Object.entries(subscriptionViews())) {
+    pages.set(`/${name}`, { html: renderHtml(view), policy });
+  }
   return pages;
+}
+
+/** The pages on which people subscribe, change their subscription and leave. */
+function subscriptionViews(): Readonly<Record<string, VNode>> {
+  const requested = samplePage();
+  const services = [...NAMES, ['long', 'averylongword'.repeat(12)] as const].map(([id, name]) => ({
+    id,
+    name,
+  }));
+  const url = '/status/acme/subscriptions/token';
+  const subscription = { kind: 'email', address: 'ann@example.com', serviceIds: null } as const;
+  const given = { requested, services, url };
+  const open = { emailProblem: null, webhookProblem: null } as const;
+  return {
+    subscribe: <SubscribeView requested={requested} services={services} {...open} />,
+    'subscribe-refused': (
+      <SubscribeView
+        requested={requested}
+        services={services}
+        {...open}
+        email="ann"
+        note={{ isError: true, text: 'email must be an address such as ann@example.com' }}
+      />
+    ),
+    'subscribe-not-configured': (
+      <SubscribeView
+        requested={requested}
+        services={services}
+        emailProblem="This service sends no mail: its operator has set no SMTP_URL."
+        webhookProblem="This service stores no addresses: its operator has set no ENCRYPTION_KEY."
+      />
+    ),
+    'subscribe-check-inbox': <CheckMailView requested={requested} />,
+    'subscribe-webhook': (
+      <WebhookView requested={requested} secret={'0f'.repeat(32)} manageUrl={url} />
+    ),
+    'subscription-unconfirmed': (
+      <SubscriptionView {...given} subscription={{ ...subscription, isConfirmed: false }} />
+    ),
+    subscription: (
+      <SubscriptionView
+        {...given}
+        subscription={{ ...subscription, isConfirmed: true, serviceIds: ['shop'] }}
+        note={{ isError: false, text: 'Saved.' }}
+      />
+    ),
+    unsubscribe: <UnsubscribeView requested={requested} url={url} />,
+    unsubscribed: <UnsubscribedView requested={requested} />,
+  };
 }
 
 const HOUR_MS = 3_600_000;

@@ -67,7 +67,7 @@ describe('the sentence at the top', () => {
 
   it('says how old the state is if a newer one cannot be read', () => {
     const text = textOf(htmlOf(calmState(3), { isStale: true }));
-    expect(text).toContain('Newer data is not available at the moment. This is the state of');
+    expect(text).toContain('Newer data is not available at the moment. This is the state as of');
     expect(textOf(htmlOf(calmState(3)))).not.toContain('Newer data');
   });
 });
@@ -140,7 +140,7 @@ describe('the bars of days', () => {
 
 it('shows open incidents with their updates, the newest first', () => {
   const text = textOf(htmlOf({ ...calmState(3), incidents: [sampleIncident()] }));
-  expect(text).toContain('Open incidents Card payments are slow Medium');
+  expect(text).toContain('Open incidents Card payments are slow Degraded');
   expect(text).toContain('Affects Payments');
   expect(text.indexOf('The bank answers again')).toBeLessThan(text.indexOf('None are lost'));
 });

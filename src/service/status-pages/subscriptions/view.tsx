@@ -70,7 +70,8 @@ export function SubscribeView({
               Subscribe
             </button>
             <p class="muted small">
-              The URL must answer a POST of JSON with its field <code>challenge</code>.
+              The URL must have a public address. It gets a POST with JSON, and must answer with the
+              value of its field <code>challenge</code>.
             </p>
           </form>
         ) : (
@@ -84,7 +85,7 @@ export function SubscribeView({
 /** After an address was given: the same whether it is known or not. */
 export function CheckMailView({ requested }: PageProps): VNode {
   return (
-    <Frame requested={requested} title="Look into your mailbox">
+    <Frame requested={requested} title="Check your inbox">
       <section class="card">
         <p>
           A mail with a link is on its way. Open the link within a day to confirm the subscription.
@@ -239,8 +240,8 @@ function ServiceChoice({
       <label>
         <input type="radio" name="scope" value="some" checked={chosen !== null} /> Only these
       </label>
-      <details open={chosen !== null}>
-        <summary>{services.length} services</summary>
+      {/* Hidden by the style while all are chosen. */}
+      <fieldset class="choice" aria-label="Services">
         {services.map(({ id, name }) => (
           <label key={id}>
             <input
@@ -252,7 +253,7 @@ function ServiceChoice({
             <bdi>{name}</bdi>
           </label>
         ))}
-      </details>
+      </fieldset>
     </fieldset>
   );
 }

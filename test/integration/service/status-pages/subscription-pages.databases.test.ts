@@ -69,7 +69,7 @@ describe.each(databases)('on %s', (kind) => {
     const given = `email=ann%40example.com&scope=some&services=${shop}`;
     const asked = html(await ask(`${path}/subscribe`, given));
     expect(asked.status).toBe(202);
-    expect(asked.text).toContain('Look into your mailbox');
+    expect(asked.text).toContain('Check your inbox');
     await eventually(() => server.mails.length === 1);
     const link = `${path}/subscriptions/${tokenIn(server.mails[0])}`;
 

@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
 import { Instant, monthText, Period, pluralText } from '../../../../web/status/texts.tsx';
-import { type Names, Services } from '../../site/view/events.tsx';
+import { Impact, type Names, Services } from '../../site/view/events.tsx';
 import type { Month } from '../months.ts';
 import type { MonthOfHistory } from '../page-history.ts';
-import { Impact, lengthText } from './parts.tsx';
+import { lengthText } from './length-text.ts';
 
 interface HistoryViewProps {
   readonly requested: ShownPage;
@@ -38,7 +38,7 @@ export function HistoryView(props: HistoryViewProps): VNode {
             Later: {monthText(later.startMs)}
           </a>
         )}
-        <a href={path === '' ? '/' : path}>Present state</a>
+        <a href={path === '' ? '/' : path}>Current status</a>
       </nav>
     </StatusLayout>
   );

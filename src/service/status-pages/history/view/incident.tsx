@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
 import { Instant, Period } from '../../../../web/status/texts.tsx';
-import { type Names, Services, Update } from '../../site/view/events.tsx';
+import { Impact, type Names, Services, Update } from '../../site/view/events.tsx';
 import { markdownHtml } from '../markdown.ts';
 import type { IncidentInHistory } from '../page-history.ts';
-import { Impact, lengthText } from './parts.tsx';
+import { lengthText } from './length-text.ts';
 
 interface IncidentViewProps {
   readonly requested: ShownPage;

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { IncidentStatus } from '../../../../model/status-page/incident.ts';
 import type { IncidentSeverity } from '../../../../model/status-page/status-page-incident.ts';
 import { stateUnder } from '../../../../model/status-page/status-page-incident.ts';
-import { ConditionIcon } from '../../../../web/status/conditions.tsx';
+import { CONDITION_WORDS, ConditionIcon } from '../../../../web/status/conditions.tsx';
 import { Instant, Period } from '../../../../web/status/texts.tsx';
 import type { IncidentOnPage, MaintenanceOnPage } from '../../state/page-state.ts';
 
@@ -11,12 +11,6 @@ const STATUS_WORDS: Readonly<Record<IncidentStatus, string>> = {
   IDENTIFIED: 'Identified',
   MONITORING: 'Monitoring',
   RESOLVED: 'Resolved',
-};
-const SEVERITY_WORDS: Readonly<Record<IncidentSeverity, string>> = {
-  CRITICAL: 'Critical',
-  MAJOR: 'Major',
-  MEDIUM: 'Medium',
-  MINOR: 'Minor',
 };
 /** Updates that are shown at once; the others are folded. */
 const SHOWN_UPDATES = 3;
@@ -34,7 +28,6 @@ export function OpenIncident({
   readonly incidentsPath: string;
 }): VNode {
   const { id, name, severity, startedAtMs, updates, serviceIds } = incident;
-  const condition = stateUnder([severity]);
   const later = updates.slice(SHOWN_UPDATES);
   return (
     <article class="card">
@@ -44,10 +37,7 @@ export function OpenIncident({
             <a href={`${incidentsPath}/${id}`}>{name}</a>
           </bdi>
         </h3>
-        <span class={`state ${condition}`}>
-          <ConditionIcon condition={condition} />
-          {SEVERITY_WORDS[severity]}
-        </span>
+        <Impact severity={severity} />
       </div>
       <div class="facts">
         <span>
@@ -63,6 +53,17 @@ export function OpenIncident({
         </details>
       )}
     </article>
+  );
+}
+
+/** What an incident does to its services, in words. */
+export function Impact({ severity }: { readonly severity: IncidentSeverity }): VNode {
+  const condition = stateUnder([severity]);
+  return (
+    <span class={`state ${condition}`}>
+      <ConditionIcon condition={condition} />
+      {CONDITION_WORDS[condition]}
+    </span>
   );
 }
 

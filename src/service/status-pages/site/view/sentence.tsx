@@ -57,6 +57,7 @@ function othersText(all: readonly ServiceOnPage[], worst: ServiceCondition): str
     return `${pluralText(troubled, 'other service has', 'other services have')} a problem, too.`;
   }
   const fine = others.filter(({ condition }) => condition === 'OPERATIONAL').length;
+  if (fine === 0) return '';
   const [is, are] = PREDICATES.OPERATIONAL;
   if (fine < others.length) return `${pluralText(fine, `service ${is}`, `services ${are}`)}.`;
   return fine === 1 ? `The other service ${is}.` : `The other ${fine} services ${are}.`;

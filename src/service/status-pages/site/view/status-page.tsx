@@ -32,7 +32,7 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
       condition={condition}
       note={
         <>
-          State of <Instant atMs={readAtMs} precision="second" />
+          As of <Instant atMs={readAtMs} precision="second" />
         </>
       }
     >
@@ -54,7 +54,7 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
           )}
           {isStale && (
             <p>
-              <strong>Newer data is not available at the moment.</strong> This is the state of{' '}
+              <strong>Newer data is not available at the moment.</strong> This is the state as of{' '}
               <Instant atMs={readAtMs} />.
             </p>
           )}

@@ -1,10 +1,3 @@
-import type { VNode } from 'preact';
-import {
-  type IncidentSeverity,
-  stateUnder,
-} from '../../../../model/status-page/status-page-incident.ts';
-import { CONDITION_WORDS, ConditionIcon } from '../../../../web/status/conditions.tsx';
-
 const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 const DAY_MINUTES = 24 * HOUR_MINUTES;
@@ -23,15 +16,4 @@ export function lengthText(ms: number): string {
           ['d', 'h'],
         ];
   return `${large} ${units[0]}${small === 0 ? '' : ` ${small} ${units[1]}`}`;
-}
-
-/** What an incident does to its services, in words. */
-export function Impact({ severity }: { readonly severity: IncidentSeverity }): VNode {
-  const condition = stateUnder([severity]);
-  return (
-    <span class={`state ${condition}`}>
-      <ConditionIcon condition={condition} />
-      {CONDITION_WORDS[condition]}
-    </span>
-  );
 }
