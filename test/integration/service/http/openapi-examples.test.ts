@@ -4,7 +4,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ownIds } from '../../../support/hostile/path-parameters.ts';
-import { type OpenApiDocument, operationsOf } from '../../../support/openapi/document.ts';
+import {
+  type DocumentResponse,
+  type OpenApiDocument,
+  operationsOf,
+} from '../../../support/openapi/document.ts';
 import { smallestBodies } from '../../../support/openapi/smallest-bodies.ts';
 import { stableExamples } from '../../../support/openapi/stable-example.ts';
 import { createSelfSigned } from '../../../support/servers/certificates.ts';
@@ -14,6 +18,26 @@ const FILE = join(import.meta.dirname, '../../../../src/service/http/openapi/exa
 const JSON_TYPE = { 'content-type': 'application/json' };
 /** What other requests need comes first. */
 const FIRST = ['createPrivateLocation', 'createStatusPageService'];
+/** Results of agents and what the service makes of them, with the query that reads it. */
+const READ: Readonly<Record<string, string>> = {
+  getCheckResult: '',
+  getCheckStatus: '',
+  getAvailability: '',
+  getUrlAnalytics: '?metrics=responseTime_avg,responseTime_p95,availability',
+};
+/** Lists in examples are shorter than this. */
+const MAX_ENTRIES = 2;
+
+function schemaAt(responses: Readonly<Record<string, DocumentResponse>>, status: number) {
+  return responses[status]?.content?.['application/json']?.schema;
+}
+
+/** Without most entries of long lists, such as the days of a quarter. */
+function shortened(value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map(shortened);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner)]));
+}
 
 describe('the examples of /openapi.json', () => {
   const fixtureOf = useHostileFixture('pglite');
@@ -28,6 +52,11 @@ describe('the examples of /openapi.json', () => {
     const { apiKey: key } = account;
     document = (await send({ method: 'GET', path: '/openapi.json', key: null })).json;
     const operations = operationsOf(document);
+    const operationOf = (id: string) => {
+      const found = operations.find(({ operationId }) => operationId === id);
+      if (found === undefined) throw new Error(`there is no operation ${id}`);
+      return found;
+    };
     const { cert, key: privateKey } = await createSelfSigned();
     // Only of a check that fails can the cause be asked for.
     const { url: checkId = '' } = account.checkIds;
@@ -36,14 +65,21 @@ describe('the examples of /openapi.json', () => {
     const keep = (schema: unknown, value: unknown): void => {
       const name = /schemas\/(\w+)"/.exec(JSON.stringify(schema ?? null))?.[1];
       if (name !== undefined)
-        examples[name] ??= stable(
-          JSON.parse(JSON.stringify(value).replaceAll(checkId, 'homepage')),
+        examples[name] ??= shortened(
+          stable(
+            JSON.parse(
+              JSON.stringify(value)
+                .replaceAll(checkId, 'homepage')
+                .replaceAll(/mallory[-_]\d+/g, 'shop')
+                .replaceAll('"name":"mallory"', '"name":"Homepage"')
+                .replaceAll('mallory', 'shop'),
+            ),
+          ),
         );
     };
     const bodies = () => smallestBodies({ ...parts, identity: { cert, key: privateKey } });
     for (const id of new Set([...FIRST, ...Object.keys(bodies()), 'createLocationKey'])) {
-      const operation = operations.find(({ operationId }) => operationId === id);
-      if (operation === undefined) throw new Error(`there is no operation ${id}`);
+      const operation = operationOf(id);
       const given = bodies()[id];
       const ids = [...ownIds(operation.path, account)];
       const path = operation.path.replaceAll(/\{\w+\}/g, () => ids.shift() ?? '');
@@ -55,10 +91,16 @@ describe('the examples of /openapi.json', () => {
       });
       if (created.status >= 300) failed.push(`${id}: ${created.status} ${created.text}`);
       if (given !== undefined) keep(operation.body, given);
-      const schemaAt = (status: number) =>
-        operation.responses[status]?.content?.['application/json']?.schema;
-      keep(schemaAt(created.status), created.json);
+      keep(schemaAt(operation.responses, created.status), created.json);
       if (id === 'createStatusPageService') parts.serviceId = created.json.id;
+    }
+    for (const [id, query] of Object.entries(READ)) {
+      const { path, responses } = operationOf(id);
+      const ids = [...ownIds(path, account)];
+      const filled = path.replaceAll(/\{\w+\}/g, () => ids.shift() ?? '');
+      const { status, text, json } = await send({ method: 'GET', path: `${filled}${query}`, key });
+      if (status === 200) keep(schemaAt(responses, 200), json);
+      else failed.push(`${id}: ${status} ${text}`);
     }
     if (process.env.UPDATE_DOCS === '1') {
       const sorted = Object.entries(examples).sort(([one], [other]) => (one < other ? -1 : 1));
