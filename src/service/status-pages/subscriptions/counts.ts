@@ -21,8 +21,8 @@ export class SubscriptionCounters {
   readonly #removed = zeros(REMOVALS);
   readonly #refused = zeros(REFUSALS);
 
-  message(kind: SubscriberKind, result: MessageResult): void {
-    this.#messages[kind][result] += 1;
+  message(kind: SubscriberKind, result: MessageResult, count = 1): void {
+    this.#messages[kind][result] += count;
   }
 
   removed(reason: Removal): void {

@@ -181,7 +181,11 @@ export async function recordMessage(
   return rows.length > 0;
 }
 
-/** For a subscriber who rests. */
+/**
+ * For a subscriber who rests.
+ *
+ * @returns how many there were
+ */
 export async function failWaitingMessages(
   sql: Sql,
   {
@@ -189,14 +193,16 @@ export async function failWaitingMessages(
     subscriberId,
     atMs,
   }: { readonly accountId: string; readonly subscriberId: string; readonly atMs: number },
-): Promise<void> {
-  await sql.query(
+): Promise<number> {
+  const rows = await sql.query(
     `update status_page_deliveries
      set state = 'failed', last_error = 'the address refused an earlier message',
        finished_at = $3::timestamptz
-     where account_id = $1 and subscriber_id = $2 and state = 'waiting'`,
+     where account_id = $1 and subscriber_id = $2 and state = 'waiting'
+     returning 1`,
     [accountId, subscriberId, new Date(atMs)],
   );
+  return rows.length;
 }
 
 /** @returns how many finished messages it deleted, at most the limit */
