@@ -23,7 +23,7 @@ const PROPERTIES = {
 /** Colours of states: of words and icons, and of the bars of days. */
 const STATES: Readonly<Record<Theme, string>> = {
   light:
-    'color-scheme:light;--ok:#1b7344;--ok-bar:#9ed4b4;--warn:#855600;--warn-bar:#e3a923;--part:#a8440b;--part-bar:#e8823f;--fail:#b42323;--fail-bar:#d94a4a;--work:#2c59a8;--work-bar:#7fa3e0;--unknown:#525c68;--unknown-bar:#bcc4cc',
+    'color-scheme:light;--ok:#1b7344;--ok-bar:#9ed4b4;--warn:#855600;--warn-bar:#c08a00;--part:#a8440b;--part-bar:#e07230;--fail:#b42323;--fail-bar:#d94a4a;--work:#2c59a8;--work-bar:#6c93d8;--unknown:#525c68;--unknown-bar:#bcc4cc',
   dark: 'color-scheme:dark;--ok:#63cf97;--ok-bar:#2f7d55;--warn:#f0c35a;--warn-bar:#d9a62e;--part:#ffa06b;--part-bar:#e07b3c;--fail:#ff8f8f;--fail-bar:#e05252;--work:#8ab4f8;--work-bar:#5585cc;--unknown:#aab4be;--unknown-bar:#55606c',
 };
 
