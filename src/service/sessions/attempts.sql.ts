@@ -1,28 +1,11 @@
 import type { Sql } from '../database/store.ts';
+import { countInWindow, deleteWindowsBefore } from '../database/window-counts.ts';
 
-/**
- * Counts a failure, also where there are as many as allowed. A window begins with its first failure.
- *
- * @returns the failures of the window, and when it began
- */
-export async function addFailure(
-  sql: Sql,
-  {
-    subject,
-    nowMs,
-    windowMs,
-  }: { readonly subject: Uint8Array; readonly nowMs: number; readonly windowMs: number },
-): Promise<{ readonly failures: number; readonly firstAt: Date }> {
-  const [row] = await sql.query<{ failures: number; firstAt: Date }>(
-    `insert into sign_in_failures as f (subject, failures, first_at)
-     values ($1::bytea, 1, $2::timestamptz)
-     on conflict (subject) do update set
-       failures = case when f.first_at > $3::timestamptz then least(f.failures, 1000000) + 1 else 1 end,
-       first_at = case when f.first_at > $3::timestamptz then f.first_at else $2::timestamptz end
-     returning failures, first_at`,
-    [subject, new Date(nowMs), new Date(nowMs - windowMs)],
-  );
-  return row ?? { failures: 1, firstAt: new Date(nowMs) };
+const FAILURES = { table: 'sign_in_failures', count: 'failures' } as const;
+
+/** Counts a failure, also where there are as many as allowed. */
+export function addFailure(sql: Sql, of: Parameters<typeof countInWindow>[2]) {
+  return countInWindow(sql, FAILURES, of);
 }
 
 /** Takes a failure back. */
@@ -36,15 +19,9 @@ export async function subtractFailure(sql: Sql, subjects: readonly Uint8Array[])
 }
 
 /** @returns how many it deleted */
-export async function deleteFailuresBefore(
+export function deleteFailuresBefore(
   sql: Sql,
-  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+  old: { readonly beforeMs: number; readonly limit: number },
 ): Promise<number> {
-  const rows = await sql.query(
-    `delete from sign_in_failures where subject in (
-       select subject from sign_in_failures where first_at < $1::timestamptz limit $2::bigint)
-     returning 1 as one`,
-    [new Date(beforeMs), limit],
-  );
-  return rows.length;
+  return deleteWindowsBefore(sql, FAILURES, old);
 }

@@ -40,7 +40,7 @@ export function createAttempts({
   const count = async (kind: keyof typeof LIMITS, subject: Buffer): Promise<void> => {
     const nowMs = clock.wallMs();
     const counted = await addFailure(store, { subject, nowMs, windowMs: WINDOW_MS });
-    if (counted.failures <= LIMITS[kind]) return;
+    if (counted.count <= LIMITS[kind]) return;
     const endsInMs = counted.firstAt.getTime() + WINDOW_MS - nowMs;
     throw tooManySignIns(Math.max(1, Math.ceil(endsInMs / 1000)));
   };

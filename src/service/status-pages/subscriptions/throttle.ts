@@ -55,7 +55,7 @@ export function createSubscribeThrottle({
     const [subject] = secrets.digests(JSON.stringify([kind, ...parts]), 'subscribe throttle');
     const nowMs = clock.wallMs();
     const counted = await countRequest(store, { subject, nowMs, windowMs });
-    const ok = counted.requests <= requests;
+    const ok = counted.count <= requests;
     if (!ok) refused(kind);
     return { isWithin: ok, endsInMs: counted.firstAt.getTime() + windowMs - nowMs };
   };
