@@ -30,7 +30,9 @@ const PAIRS: readonly (readonly [foreground: string, grounds: readonly Ground[],
     ...STATES.map((state) => [state, ['card'], TEXT] as const),
     ...STATES.map((state) => [state, [['mix', state] as const], GRAPHICS] as const),
     // Days on which something happened. Calm days recede: they say nothing that the words beside do not.
-    ...['warn', 'part', 'fail', 'work'].map((state) => [`${state}-bar`, ['card'], GRAPHICS] as const),
+    ...['warn', 'part', 'fail', 'work'].map(
+      (state) => [`${state}-bar`, ['card'], GRAPHICS] as const,
+    ),
   ];
 /** Colours without information: frames, and the bars of calm days. */
 const DECORATION = ['line', 'ok-bar', 'unknown-bar'];
