@@ -10,6 +10,16 @@ export interface StarvationMark {
   readonly busyMs: number;
 }
 
+/** Milliseconds by which times measured between the marks may be too long. */
+export function uncertainBetween(since: StarvationMark, until: StarvationMark): number {
+  return Math.max(
+    until.runDelayMs - since.runDelayMs,
+    until.lateMs - since.lateMs,
+    until.busyMs - since.busyMs,
+    0,
+  );
+}
+
 /** A time span in which the kernel timed the target, exactly however starved the agent was. */
 export interface KernelTimed {
   readonly since: StarvationMark;

@@ -100,10 +100,16 @@ const GREETER = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
 
-/** The starvation of an attempt that lasts as long as the test, with the kernel's own sockets. */
-export async function realStarvation(): Promise<AttemptStarvation & StarvationWatch> {
+/**
+ * The starvation of an attempt that lasts as long as the test, with the kernel's own sockets.
+ *
+ * @param loopIdleMs as of StarvationSources: with it, a blocked event loop counts as a whole
+ */
+export async function realStarvation(
+  loopIdleMs: (() => number) | null = null,
+): Promise<AttemptStarvation & StarvationWatch> {
   const sockets = await loadKernelSockets();
-  const meter = new StarvationMeter(systemClock, { threadDelay: null, sockets, loopIdleMs: null });
+  const meter = new StarvationMeter(systemClock, { threadDelay: null, sockets, loopIdleMs });
   onTestFinished(() => meter.close());
   return meter.begin();
 }

@@ -1,6 +1,7 @@
 import { closeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
+import { openSegmentStamps, type SegmentStamps } from './segment-stamps.ts';
 
 /** What the kernel knows of a TCP socket that our event loop may not have seen yet. */
 export interface SocketState {
@@ -23,6 +24,8 @@ export interface SocketState {
   readonly retransmits: number;
   /** Maximum bytes of data in a segment of ours. */
   readonly mss: number;
+  /** Segments with data that have arrived, repeated ones too; null if it is not reported. */
+  readonly dataSegmentsIn: number | null;
 }
 
 export const TCP_STATE = { established: 1, synSent: 2, closed: 7, closeWait: 8 } as const;
@@ -37,6 +40,12 @@ export interface KernelSockets {
   stampArrivals(fd: number): void;
   /** Milliseconds since the datagram that was read last arrived; null if it was not stamped. */
   sinceArrivalMs(fd: number): number | null;
+  /** Timestamps of TCP segments; null if koffi cannot watch descriptors. */
+  readonly segments: SegmentStamps | null;
+  /** The kernel's tick, milliseconds. */
+  readonly tickMs: number;
+  /** Milliseconds since the kernel last counted a tick. */
+  sinceTickMs(): number;
   close(): void;
 }
 
@@ -44,15 +53,19 @@ const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
 const FIONREAD = 0x541b;
 /** struct tcp_info (linux/tcp.h), as far as it is read; older kernels fill in less. */
-const INFO_BYTES = 152;
+const INFO_BYTES = 156;
 const SEND_MSS_AT = 16;
 const LAST_DATA_SENT_AT = 44;
 const LAST_DATA_RECEIVED_AT = 52;
 const RTT_AT = 68;
 const TOTAL_RETRANSMITS_AT = 100;
 const MIN_RTT_AT = 148;
+const DATA_SEGMENTS_IN_AT = 152;
 const NO_MIN_RTT = 0xffff_ffff;
 const CLOCK_REALTIME = 0;
+const CLOCK_MONOTONIC = 1;
+/** Its resolution is a tick. */
+const CLOCK_MONOTONIC_COARSE = 6;
 /** As 64-bit machines have it: fills in a struct timespec of 16 bytes. */
 const SIOCGSTAMPNS = 0x8907;
 const TIMESPEC_BYTES = 16;
@@ -69,6 +82,7 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
     const getsockopt = library.func('int getsockopt(int, int, int, void *, void *)');
     const ioctl = library.func('int ioctl(int, unsigned long, void *)');
     const clockGettime = library.func('int clock_gettime(int, void *)');
+    const clockGetres = library.func('int clock_getres(int, void *)');
     const openSocket = library.func('int socket(int, int, int)');
     const now = Buffer.alloc(TIMESPEC_BYTES);
     const stamp = Buffer.alloc(TIMESPEC_BYTES);
@@ -77,6 +91,14 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
      * it, and starts a moment after the first request.
      */
     let keeperFd = -1;
+    const keepStamps = (): void => {
+      if (keeperFd >= 0) return;
+      keeperFd = openSocket(AF_INET, SOCK_DGRAM_CLOEXEC, 0);
+      if (keeperFd >= 0) ioctl(keeperFd, SIOCGSTAMPNS, stamp);
+    };
+    const segments = openSegmentStamps(koffi, keepStamps);
+    const hasTick = clockGetres(CLOCK_MONOTONIC_COARSE, now) === 0;
+    const tickMs = hasTick ? now.readUInt32LE(8) / 1e6 : TICK_MS;
     const info = Buffer.alloc(INFO_BYTES);
     const infoBytes = Buffer.alloc(4);
     const unread = Buffer.alloc(4);
@@ -85,6 +107,7 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
         infoBytes.writeUInt32LE(INFO_BYTES);
         if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, infoBytes) !== 0) return null;
         if (ioctl(fd, FIONREAD, unread) !== 0) unread.writeInt32LE(0);
+        const hasAll = infoBytes.readUInt32LE() >= INFO_BYTES;
         return {
           state: info.readUInt8(0),
           unreadBytes: unread.readInt32LE(0),
@@ -94,13 +117,11 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
           minRttMs: minRttMsOf(info, infoBytes.readUInt32LE()),
           retransmits: info.readUInt32LE(TOTAL_RETRANSMITS_AT),
           mss: info.readUInt32LE(SEND_MSS_AT),
+          dataSegmentsIn: hasAll ? info.readUInt32LE(DATA_SEGMENTS_IN_AT) : null,
         };
       },
       stampArrivals(fd) {
-        if (keeperFd < 0) {
-          keeperFd = openSocket(AF_INET, SOCK_DGRAM_CLOEXEC, 0);
-          if (keeperFd >= 0) ioctl(keeperFd, SIOCGSTAMPNS, stamp);
-        }
+        keepStamps();
         // It fails, because nothing has been read yet, but enables stamps.
         ioctl(fd, SIOCGSTAMPNS, stamp);
       },
@@ -111,7 +132,15 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
         // Without a stamp, the call returns its own time, which is later than ours.
         return agoMs > 0 ? agoMs : null;
       },
+      segments,
+      tickMs,
+      sinceTickMs() {
+        clockGettime(CLOCK_MONOTONIC_COARSE, stamp);
+        clockGettime(CLOCK_MONOTONIC, now);
+        return millisecondsBetween(stamp, now);
+      },
       close() {
+        segments?.close();
         if (keeperFd >= 0) closeSync(keeperFd);
         keeperFd = -1;
       },
@@ -131,7 +160,7 @@ function millisecondsBetween(from: Buffer, to: Buffer): number {
 }
 
 function minRttMsOf(info: Buffer, filledBytes: number): number | null {
-  if (filledBytes < INFO_BYTES) return null;
+  if (filledBytes < MIN_RTT_AT + 4) return null;
   const us = info.readUInt32LE(MIN_RTT_AT);
   return us === NO_MIN_RTT ? null : us / 1000;
 }
@@ -154,7 +183,7 @@ export function handshakeMs({ rttMs, retransmits }: SocketState): number | null 
 }
 
 /** Node's handle has it until the socket is closed. */
-function descriptorOf(socket: Socket): number | null {
+export function descriptorOf(socket: Socket): number | null {
   const { _handle: handle } = socket as Socket & { _handle?: { readonly fd?: number } | null };
   const fd = handle?.fd ?? -1;
   return socket.destroyed || fd < 0 ? null : fd;

@@ -2,13 +2,14 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { MIN_FINAL_STATUS } from '../../../model/result/criterion.ts';
 import type { CancelTimer } from '../../../runtime/clock.ts';
-import { DeadlineExtension, EXACT_MS } from '../../net/deadline-extension.ts';
+import { DeadlineExtension } from '../../net/deadline-extension.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { socketState } from '../../net/kernel/kernel-sockets.ts';
-import { MIN_PEER_MS, peerActivity, peerTookMs } from '../../net/kernel/peer-activity.ts';
+import { peerActivity } from '../../net/kernel/peer-activity.ts';
 import type { StarvationMark } from '../../net/starvation.ts';
 import type { ProbeContext } from '../probe.ts';
 import { BodyReader, type BodyReaderOptions, type ReadBody } from './body/body-reader.ts';
+import { ExchangeTimes, type TimedExchange } from './exchange-times.ts';
 import { FloodWatch } from './flood-watch.ts';
 import { startHttp1 } from './http1/transport.ts';
 import { startHttp2 } from './http2/transport.ts';
@@ -19,17 +20,11 @@ export type BodyPlan =
   | { readonly kind: 'none' }
   | ({ readonly kind: 'read' } & Pick<BodyReaderOptions, 'maxBytes' | 'keepBytes' | 'memory'>);
 
-export interface ExchangeResult {
+export interface ExchangeResult extends TimedExchange {
   readonly head: ResponseHead | null;
   /** What arrived of it, even if a failure followed; null without a head. */
   readonly body: ReadBody | null;
   readonly ending: Ending | null;
-  /** Monotonic instants, milliseconds: the request began to be sent; first byte; last byte. */
-  readonly sentMs: number;
-  readonly firstByteMs: number | null;
-  readonly endMs: number;
-  /** The kernel's lower bound of the peer's time; 0 if it was not needed or is not available. */
-  readonly peerMs: number;
   /** The state of the connection at the end; null if it is not available. */
   readonly connection: SocketState | null;
 }
@@ -95,16 +90,13 @@ class Exchange {
   readonly #planOf: (head: ResponseHead) => BodyPlan;
   readonly #resolve: (result: ExchangeResult) => void;
   readonly #reject: (fault: unknown) => void;
-  readonly #sentMs: number;
   readonly #onAbort = (): void => this.#end(CANCELLED);
   #state: State = 'head';
   #transport: Transport | null = null;
   #flood: FloodWatch | null = null;
   #cancelTimer: CancelTimer = () => {};
   #head: ResponseHead | null = null;
-  #firstByteMs: number | null = null;
-  #endMs = 0;
-  #peerMs = 0;
+  #times: ExchangeTimes | null = null;
   #wire: Socket | null = null;
   #connection: SocketState | null = null;
   #ending: Ending | null = null;
@@ -125,7 +117,6 @@ class Exchange {
     this.#planOf = planOf;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#sentMs = context.clock.monotonicMs();
   }
 
   start(socket: Socket | TLSSocket, request: HopRequest, wire: Socket): void {
@@ -143,15 +134,12 @@ class Exchange {
       starvation: this.#context.starvation,
     });
     const onDeadline = (): void => this.#onDeadline(extension, wire, onDeadline);
-    this.#cancelTimer = clock.after(deadlineMs - this.#sentMs, onDeadline);
+    this.#cancelTimer = clock.after(deadlineMs - clock.monotonicMs(), onDeadline);
     const flood = new FloodWatch(wire, clock, (ending) => this.#end(ending));
     this.#flood = flood;
     const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
     const events: TransportEvents = {
-      firstByte: () => {
-        this.#firstByteMs = clock.monotonicMs();
-        this.#notePeerTime(wire);
-      },
+      firstByte: () => times.firstByte(),
       head: (head) => this.#onHead(head),
       data: (chunk) => {
         flood.body(chunk.length);
@@ -159,10 +147,12 @@ class Exchange {
         this.#onData(chunk);
       },
       read: () => flood.read(),
-      end: () => this.#end(null),
+      end: (by) => this.#end(null, by === 'read'),
       failed: (ending) => this.#end(ending),
       fault: (thrown) => this.#fault(thrown),
     };
+    const times = new ExchangeTimes(this.#context, wire, socket === wire && !isHttp2);
+    this.#times = times;
     try {
       this.#transport = isHttp2
         ? startHttp2(socket, request, events, MAX_HEADER_BYTES)
@@ -172,6 +162,7 @@ class Exchange {
       this.#fault(fault);
       return;
     }
+    times.sent();
     if (this.#state === 'ended' || this.#state === 'settled') this.#transport.destroy();
   }
 
@@ -190,13 +181,6 @@ class Exchange {
     });
   }
 
-  /** Only for slow answers of a starved agent: otherwise the kernel knows no more than we do. */
-  #notePeerTime(wire: Socket): void {
-    const { starvation, clock } = this.#context;
-    if (starvation === undefined || clock.monotonicMs() - this.#sentMs < MIN_PEER_MS) return;
-    if (starvation.starvedMs >= EXACT_MS) this.#peerMs = peerTookMs(starvation.sockets, wire);
-  }
-
   #onHead(head: ResponseHead): void {
     if (this.#state !== 'head') return;
     // The transports drop interim responses.
@@ -206,7 +190,7 @@ class Exchange {
     }
     this.#state = 'body';
     this.#head = head;
-    this.#firstByteMs ??= this.#context.clock.monotonicMs();
+    this.#times?.head();
     let plan: BodyPlan;
     try {
       plan = this.#planOf(head);
@@ -214,7 +198,7 @@ class Exchange {
       this.#fault(fault);
       return;
     }
-    if (plan.kind === 'none') this.#end(null);
+    if (plan.kind === 'none') this.#end(null, true);
     else {
       const coding = head.headers['content-encoding'];
       const contentEncoding = typeof coding === 'string' ? coding : null;
@@ -279,19 +263,21 @@ class Exchange {
     if (starvation === undefined || this.#paused === null || since === undefined) return;
     const until = starvation.mark();
     const nowMs = clock.monotonicMs();
+    this.#times?.paused();
     starvation.pausedReading({ since, until, durationMs: nowMs - this.#paused.sinceMs });
     this.#paused = { sinceMs: nowMs, mark: until };
   }
 
-  #end(ending: Ending | null): void {
+  /** @param byRead what was read last completed the response */
+  #end(ending: Ending | null, byRead = false): void {
     if (this.#state === 'head' || this.#state === 'body') {
       this.#state = 'ended';
       this.#reportPause();
       this.#paused = null;
-      this.#endMs = this.#context.clock.monotonicMs();
       this.#ending = ending;
       const sockets = this.#context.starvation?.sockets ?? null;
       this.#connection = this.#wire === null ? null : socketState(sockets, this.#wire);
+      this.#times?.end(byRead, this.#connection);
       this.#cancelTimer();
       this.#flood?.stop();
       this.#context.signal.removeEventListener('abort', this.#onAbort);
@@ -304,16 +290,15 @@ class Exchange {
 
   #settle(): void {
     this.#state = 'settled';
+    const times = this.#times?.result ?? notSent(this.#context.clock.monotonicMs());
     const resolve = (body: ReadBody | null): void =>
       this.#resolve({
         head: this.#head,
         body,
         ending: this.#ending,
-        sentMs: this.#sentMs,
+        ...times,
         // Without a complete head, all the time was waiting for the first byte.
-        firstByteMs: this.#head === null ? null : this.#firstByteMs,
-        endMs: this.#endMs,
-        peerMs: this.#peerMs,
+        firstByteMs: this.#head === null ? null : times.firstByteMs,
         connection: this.#connection,
       });
     if (this.#head === null || this.#reader === null) resolve(this.#head === null ? null : NO_BODY);
@@ -326,6 +311,11 @@ class Exchange {
     this.#reader?.destroy();
     this.#end(null);
   }
+}
+
+function notSent(nowMs: number): TimedExchange {
+  const none = { firstByteMs: null, unseenMs: 0, isTimedByKernel: false, peerMs: 0 };
+  return { ...none, sentMs: nowMs, endMs: nowMs };
 }
 
 const CANCELLED: Ending = { code: 'CANCELLED', what: 'it was cancelled because the agent stops' };

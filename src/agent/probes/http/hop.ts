@@ -57,8 +57,8 @@ export interface Hop {
   readonly ipFamily: IpFamily;
   readonly tls: TlsFacts | null;
   readonly tcp: TcpFacts | null;
-  /** The kernel timed how long connecting took. */
-  readonly isConnectTimed: boolean;
+  /** The kernel timed a part: how long connecting took, or the first byte. */
+  readonly isTimedByKernel: boolean;
   /** The kernel's lower bound of the peer's time; 0 if it is not available. */
   readonly peerMs: number;
   readonly exchange: ExchangeResult | null;
@@ -93,9 +93,9 @@ export async function runHop(
     transport: 'tcp',
   };
   const kernelMs = connected.ok ? connected.kernelMs : 0;
-  const isConnectTimed = kernelMs > 0;
+  const isTimedByKernel = kernelMs > 0;
   const peerMs = proxy === null ? kernelMs : 0;
-  const times = { startMs, unseenMs, dnsMs, tcpMs, tlsMs: 0, isConnectTimed, peerMs };
+  const times = { startMs, unseenMs, dnsMs, tcpMs, tlsMs: 0, isTimedByKernel, peerMs };
   const peer = proxy === null ? 'target' : 'proxy';
   const handshake = connected.ok ? connected.handshake : null;
   const tcp = tcpFactsOf(handshake, peer);
@@ -160,19 +160,26 @@ function connect(
   return connectThroughProxy(target, isTls, proxy, context);
 }
 
+type BeforeExchange = Pick<Hop, 'startMs' | 'unseenMs' | 'isTimedByKernel' | 'tcp' | 'peerMs'>;
+
 function exchanged(
   request: HopRequest,
   exchange: ExchangeResult,
-  { startMs, tcp, peerMs }: Pick<Hop, 'startMs' | 'tcp' | 'peerMs'>,
+  before: BeforeExchange,
   peer: TcpFacts['peer'],
   context: ProbeContext,
-): Pick<Hop, 'endMs' | 'exchange' | 'tcp' | 'peerMs' | 'failure'> {
+): BeforeExchange & Pick<Hop, 'endMs' | 'exchange' | 'failure'> {
+  const { unseenMs, endMs } = exchange;
+  const startMs = before.startMs + unseenMs;
   return {
-    endMs: exchange.endMs,
+    startMs,
+    endMs,
+    unseenMs: before.unseenMs + unseenMs,
+    isTimedByKernel: before.isTimedByKernel || exchange.isTimedByKernel,
     exchange,
-    tcp: tcpFactsOf(exchange.connection, peer) ?? tcp,
-    peerMs: peerMs + exchange.peerMs,
-    failure: failureOf(request, exchange, exchange.endMs - startMs, context),
+    tcp: tcpFactsOf(exchange.connection, peer) ?? before.tcp,
+    peerMs: before.peerMs + exchange.peerMs,
+    failure: failureOf(request, exchange, endMs - startMs, context),
   };
 }
 

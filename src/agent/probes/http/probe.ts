@@ -30,8 +30,8 @@ export interface HttpOutcome
   readonly tls: TlsFacts | null;
   /** Likewise. */
   readonly tcp: TcpFacts | null;
-  /** The kernel timed connecting, in one hop at least. */
-  readonly isConnectTimed: boolean;
+  /** The kernel timed connecting or the first byte, in one hop at least. */
+  readonly isTimedByKernel: boolean;
   /** A connection was ready for the request, so the target may have acted on it. */
   readonly sent: boolean;
   /** The kernel's lower bound of the servers' time; 0 if it is not available. */
@@ -146,7 +146,7 @@ function unstartedHop({ ipFamily }: PreparedRequest, failure: Failure, nowMs: nu
     startMs: nowMs,
     endMs: nowMs,
     unseenMs: 0,
-    isConnectTimed: false,
+    isTimedByKernel: false,
     peerMs: 0,
     dnsMs: 0,
     tcpMs: 0,
@@ -239,7 +239,7 @@ function outcomeOf(
     request: prepared.echo,
     sent,
     peerMs: hops.reduce((sumMs, each) => sumMs + each.peerMs, 0),
-    isConnectTimed: hops.some((each) => each.isConnectTimed),
+    isTimedByKernel: hops.some((each) => each.isTimedByKernel),
     unencrypted,
     endpoint,
     failure,

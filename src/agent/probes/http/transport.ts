@@ -24,13 +24,14 @@ export interface Ending {
 /**
  * Events of a transport: `firstByte` (again after an interim response), `head` once, `data` for
  * each piece, `read` after each read that did not end the response, and finally `end` or `failed`.
+ * `end` says what ended the response: what was read last, or the end of the connection.
  */
 export interface TransportEvents {
   firstByte(): void;
   head(head: ResponseHead): void;
   data(chunk: Buffer): void;
   read(): void;
-  end(): void;
+  end(by: 'read' | 'connection'): void;
   failed(ending: Ending): void;
   /** Instead of either: our own code threw, which ends the exchange. */
   fault(thrown: unknown): void;

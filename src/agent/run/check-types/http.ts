@@ -48,8 +48,8 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
         timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
       });
-      const { sent: requestSent, unencrypted, peerMs, isConnectTimed } = outcome;
-      const clock = isConnectTimed ? 'mixed' : 'event-loop';
+      const { sent: requestSent, unencrypted, peerMs, isTimedByKernel } = outcome;
+      const clock = isTimedByKernel ? 'mixed' : 'event-loop';
       const longBody = longBodyOf(outcome);
       const { lackedBytes } = outcome;
       return { ...probed, requestSent, unencrypted, peerMs, clock, longBody, lackedBytes };

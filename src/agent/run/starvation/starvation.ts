@@ -1,11 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import { type KernelSockets, loadKernelSockets } from '../../net/kernel/kernel-sockets.ts';
-import type {
-  KernelTimed,
-  PausedReading,
-  StarvationMark,
-  StarvationWatch,
+import {
+  type KernelTimed,
+  type PausedReading,
+  type StarvationMark,
+  type StarvationWatch,
+  uncertainBetween,
 } from '../../net/starvation.ts';
 import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
 
@@ -96,8 +97,7 @@ export class StarvationMeter {
 
   /** Milliseconds by which times measured since the mark may be too long. */
   uncertainSinceMs(mark: StarvationMark): number {
-    const { runDelayMs, lateMs, busyMs } = between(mark, this.mark());
-    return Math.max(runDelayMs, lateMs, busyMs, 0);
+    return uncertainBetween(mark, this.mark());
   }
 
   close(): void {

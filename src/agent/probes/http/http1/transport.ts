@@ -31,6 +31,7 @@ export function startHttp1(
   const evidence = watchSocket(socket);
   let responded = false;
   let over = false;
+  let endsBy: 'read' | 'connection' = 'read';
 
   const end = (ending: Ending): void => {
     if (over) return;
@@ -58,7 +59,7 @@ export function startHttp1(
       if (isCutOff(evidence)) fail(evidence.error);
       else if (!over) {
         over = true;
-        events.end();
+        events.end(endsBy);
       }
     },
   });
@@ -78,6 +79,7 @@ export function startHttp1(
   /** Many servers end TLS without close_notify: for a body without a length, that is its end. */
   const onEnd = (): void => {
     if (over) return;
+    endsBy = 'connection';
     const outcome = isCutOff(evidence) ? evidence.error : parser.finish();
     if (outcome !== true) fail(outcome === false ? CLOSED : outcome);
   };

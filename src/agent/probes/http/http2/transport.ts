@@ -153,7 +153,7 @@ function follow(stream: ClientHttp2Stream, session: ClientHttp2Session, to: Foll
     if (!responded || isShort || (stream.rstCode ?? 0) !== constants.NGHTTP2_NO_ERROR) fail(null);
     else {
       over = true;
-      events.end();
+      events.end('read');
     }
   });
   stream.on('error', fail);

@@ -82,6 +82,9 @@ it('ends at the accepted answer if a later one waited for the event loop', async
     read: () => null,
     stampArrivals: () => {},
     sinceArrivalMs: () => waitedMs[questions - 1] ?? null,
+    segments: null,
+    tickMs: 4,
+    sinceTickMs: () => 0,
     close: () => {},
   };
   const meter = new StarvationMeter(clock, { threadDelay: null, sockets, loopIdleMs: null });

@@ -1,0 +1,193 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../../runtime/clock.ts';
+import { descriptorOf, type KernelSockets } from './kernel-sockets.ts';
+import { millisecondsSince, type ReadableWatch, type SegmentStamps } from './segment-stamps.ts';
+
+/** A larger drift of the wall clock against the monotonic clock means that it was set. */
+const CLOCK_STEP_MS = 2;
+/** Both clocks are read within READING_MS of each other; at most READINGS attempts. */
+const READING_MS = 0.05;
+const READINGS = 3;
+/** A peer that sends more pieces before its response is timed by the event loop. */
+const MAX_PEEKS = 16;
+/** Event-loop iterations for which Node may leave unread what has arrived. */
+const MAX_ITERATIONS = 3;
+
+/** What was waiting in the socket when it was looked at. Monotonic instants. */
+interface Waiting {
+  /** Bytes that had been read before. */
+  readonly fromByte: number;
+  /** Behind them all that waited. */
+  readonly toByte: number;
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** Node's handle of a TCP socket, as far as it is used. */
+interface ReadingHandle {
+  readStart(): number;
+  readStop(): number;
+}
+
+/**
+ * Reports when a response arrived, however late the event loop reads it. Node does not read the
+ * socket until the timestamps of what waits in it are taken: reading removes them.
+ *
+ * The kernel merges segments that wait, and keeps the timestamp of the last one. So no instant here
+ * is earlier than the truth, and it is exact if only one segment came.
+ *
+ * | state   | meaning                                             | leaves when                   |
+ * |---------|-----------------------------------------------------|-------------------------------|
+ * | held    | Node does not read; waits for something to read     | it comes: reading             |
+ * | reading | Node reads; then there may be more before the head  | Node has read: held           |
+ * | over    | Node reads as always                                | never                         |
+ */
+export class ResponseArrival {
+  readonly #wire: Socket;
+  readonly #stamps: SegmentStamps;
+  readonly #clock: Clock;
+  readonly #fd: number;
+  readonly #handle: ReadingHandle;
+  readonly #wallAheadMs: number;
+  readonly #startByte: number;
+  #startsResponse: boolean;
+  #watch: ReadableWatch | null = null;
+  #state: 'held' | 'reading' | 'over' = 'over';
+  #waiting: Waiting | null = null;
+  #peeks = 0;
+
+  /**
+   * Call it before the request is sent; `end` must follow. null if there is no kernel time.
+   *
+   * @param startsResponse whatever the peer sends from now on is the response
+   */
+  static begin(
+    sockets: KernelSockets | null,
+    wire: Socket,
+    startsResponse: boolean,
+    clock: Clock,
+  ): ResponseArrival | null {
+    const stamps = sockets?.segments ?? null;
+    const fd = 'encrypted' in wire ? null : descriptorOf(wire);
+    const handle = handleOf(wire);
+    if (stamps === null || fd === null || handle === null) return null;
+    const arrival = new ResponseArrival({ wire, stamps, clock, fd, handle, startsResponse });
+    return arrival.#hold() ? arrival : null;
+  }
+
+  private constructor(parts: {
+    readonly wire: Socket;
+    readonly stamps: SegmentStamps;
+    readonly clock: Clock;
+    readonly fd: number;
+    readonly handle: ReadingHandle;
+    readonly startsResponse: boolean;
+  }) {
+    const { clock, wire } = parts;
+    this.#wire = wire;
+    this.#stamps = parts.stamps;
+    this.#clock = clock;
+    this.#fd = parts.fd;
+    this.#handle = parts.handle;
+    this.#startsResponse = parts.startsResponse;
+    this.#wallAheadMs = clock.wallMs() - clock.monotonicMs();
+    this.#startByte = wire.bytesRead;
+  }
+
+  /** Call it after a step with which Node may have begun to read, before it polls sockets. */
+  holdOn(): void {
+    if (this.#state === 'held' && descriptorOf(this.#wire) === this.#fd) this.#handle.readStop();
+  }
+
+  /**
+   * When the response's first byte arrived that was just read; null if the kernel does not report
+   * it. Where other bytes may have come before it, this is when the last of what was read arrived.
+   */
+  firstByteMs(): number | null {
+    const waiting = this.#waiting;
+    if (waiting === null) return null;
+    const isFirst = this.#startsResponse && waiting.fromByte === this.#startByte;
+    // The first call may be for an interim response: where the final one begins is not known.
+    this.#startsResponse = false;
+    return isFirst ? waiting.firstMs : this.lastByteMs();
+  }
+
+  /** When the last byte arrived that was read so far; null if the kernel does not report it. */
+  lastByteMs(): number | null {
+    const waiting = this.#waiting;
+    const readBytes = this.#wire.bytesRead;
+    if (waiting === null || readBytes <= waiting.fromByte || readBytes > waiting.toByte)
+      return null;
+    return waiting.lastMs;
+  }
+
+  /** Node reads as always from now on. What was reported remains. */
+  end(): void {
+    const wasHeld = this.#state === 'held';
+    this.#state = 'over';
+    this.#watch?.end();
+    if (wasHeld && descriptorOf(this.#wire) === this.#fd) this.#handle.readStart();
+  }
+
+  #hold(): boolean {
+    if (this.#watch === null) {
+      this.#watch = this.#stamps.watch(this.#fd, () => this.#onReadable());
+      if (this.#watch === null) return false;
+    } else if (!this.#watch.again()) return false;
+    this.#state = 'held';
+    this.#handle.readStop();
+    return true;
+  }
+
+  #onReadable(): void {
+    // A closed socket's descriptor may be another socket's by now.
+    if (this.#state !== 'held' || descriptorOf(this.#wire) !== this.#fd) return;
+    this.#state = 'reading';
+    this.#peeks += 1;
+    this.#waiting = this.#peek();
+    this.#handle.readStart();
+    const isResponse = this.#startsResponse || this.#waiting === null || this.#peeks >= MAX_PEEKS;
+    if (isResponse) this.#state = 'over';
+    else this.#holdAfterRead(MAX_ITERATIONS);
+  }
+
+  /** Node reads in the next iteration of the event loop. The immediate is of this one. */
+  #holdAfterRead(iterations: number): void {
+    setImmediate(() =>
+      setImmediate(() => {
+        if (this.#state !== 'reading' || descriptorOf(this.#wire) !== this.#fd) return;
+        if (this.#wire.bytesRead > (this.#waiting?.fromByte ?? 0)) {
+          if (!this.#hold()) this.#state = 'over';
+        } else if (iterations > 1) this.#holdAfterRead(iterations - 1);
+        else this.#state = 'over';
+      }),
+    );
+  }
+
+  #peek(): Waiting | null {
+    const clock = this.#clock;
+    const unread = this.#stamps.unread(this.#fd);
+    if (unread === null) return null;
+    for (let reading = 0; reading < READINGS; reading += 1) {
+      const beforeMs = clock.monotonicMs();
+      const now = this.#stamps.now();
+      const nowMs = clock.monotonicMs();
+      if (nowMs - beforeMs > READING_MS) continue;
+      const steppedMs = clock.wallMs() - nowMs - this.#wallAheadMs;
+      const firstAgoMs = millisecondsSince(unread.first, now);
+      const lastAgoMs = millisecondsSince(unread.last, now);
+      if (Math.abs(steppedMs) > CLOCK_STEP_MS || lastAgoMs < 0) return null;
+      const fromByte = this.#wire.bytesRead;
+      const toByte = fromByte + unread.bytes;
+      return { fromByte, toByte, firstMs: nowMs - firstAgoMs, lastMs: nowMs - lastAgoMs };
+    }
+    return null;
+  }
+}
+
+/** Node's own, which has no public way to leave a socket unread. */
+function handleOf(wire: Socket): ReadingHandle | null {
+  const { _handle: handle } = wire as Socket & { _handle?: Partial<ReadingHandle> | null };
+  const isKnown = typeof handle?.readStart === 'function' && typeof handle.readStop === 'function';
+  return isKnown ? (handle as ReadingHandle) : null;
+}

@@ -1,0 +1,160 @@
+import type { Socket } from 'node:net';
+import { EXACT_MS } from '../../net/deadline-extension.ts';
+import { type SocketState, socketState } from '../../net/kernel/kernel-sockets.ts';
+import { MIN_PEER_MS, peerTookMs } from '../../net/kernel/peer-activity.ts';
+import { ResponseArrival } from '../../net/kernel/response-arrival.ts';
+import { earliestSendMs, writtenBytes } from '../../net/kernel/send-time.ts';
+import { type StarvationMark, uncertainBetween } from '../../net/starvation.ts';
+import type { ProbeContext } from '../probe.ts';
+
+export interface TimedExchange {
+  /**
+   * Monotonic instants, milliseconds: the request began to be sent; first byte; last byte. The
+   * first two are later by `unseenMs`.
+   */
+  readonly sentMs: number;
+  readonly firstByteMs: number | null;
+  readonly endMs: number;
+  /** From the arrival of the last byte, if the kernel timed it, until the event loop saw it. */
+  readonly unseenMs: number;
+  /** The kernel timed the first byte. */
+  readonly isTimedByKernel: boolean;
+  /** The kernel's lower bound of the peer's time; 0 if it was not needed or is not available. */
+  readonly peerMs: number;
+}
+
+/** HTTP/2 writes in an immediate of Node's own, which comes before ours. */
+const MAX_SEND_CHECKS = 3;
+
+/**
+ * Takes the times of an exchange: those of the kernel where it has them, otherwise the event
+ * loop's. None is too short, and those of the kernel are exact if the whole response was one
+ * segment.
+ */
+export class ExchangeTimes {
+  readonly #context: ProbeContext;
+  readonly #wire: Socket;
+  readonly #arrival: ResponseArrival | null;
+  readonly #since: StarvationMark | undefined;
+  readonly #segmentsBefore: number | null;
+  readonly #writtenBefore: number;
+  #sentMs: number;
+  /** The request began to be sent between `sentMs` and this much later; null: not known yet. */
+  #sendingMs: number | null = null;
+  #firstByteMs: number | null = null;
+  #endMs = 0;
+  #unseenMs = 0;
+  #peerMs = 0;
+  #isTimedByKernel: boolean = false;
+  #isOver: boolean = false;
+  #hasPaused: boolean = false;
+
+  /**
+   * Create it right before the request is sent; `end` must follow.
+   *
+   * @param startsResponse whatever the peer sends from now on is the response
+   */
+  constructor(context: ProbeContext, wire: Socket, startsResponse: boolean) {
+    const { clock, starvation } = context;
+    const sockets = starvation?.sockets ?? null;
+    this.#context = context;
+    this.#wire = wire;
+    this.#arrival = ResponseArrival.begin(sockets, wire, startsResponse, clock);
+    const hasRead = this.#arrival !== null && wire.bytesRead > 0;
+    this.#segmentsBefore = hasRead ? (socketState(sockets, wire)?.dataSegmentsIn ?? null) : 0;
+    this.#writtenBefore = writtenBytes(wire);
+    this.#sentMs = clock.monotonicMs();
+    this.#since = starvation?.mark();
+  }
+
+  /** The transport has started. */
+  sent(): void {
+    if (this.#arrival !== null) this.#noteSent(MAX_SEND_CHECKS);
+  }
+
+  /** The first byte was read; again after an interim response. */
+  firstByte(): void {
+    const { clock, starvation } = this.#context;
+    const seenMs = clock.monotonicMs();
+    const arrivedMs = this.#arrival?.firstByteMs() ?? null;
+    const isArrival = arrivedMs !== null && arrivedMs >= this.#sentMs;
+    this.#firstByteMs = isArrival ? arrivedMs : seenMs;
+    this.#isTimedByKernel = isArrival;
+    // Only for slow answers of a starved agent: otherwise the kernel knows no more than we do.
+    if (starvation === undefined || seenMs - this.#sentMs < MIN_PEER_MS) return;
+    if (starvation.starvedMs >= EXACT_MS) {
+      this.#peerMs = peerTookMs(starvation.sockets, this.#wire);
+    }
+  }
+
+  head(): void {
+    this.#firstByteMs ??= this.#context.clock.monotonicMs();
+    this.#arrival?.end();
+  }
+
+  /** Reading paused: the time is then the event loop's. */
+  paused(): void {
+    this.#hasPaused = true;
+  }
+
+  /** @param isComplete the response is complete, and what was read last completed it */
+  end(isComplete: boolean, connection: SocketState | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { clock, starvation } = this.#context;
+    const lastMs = isComplete && !this.#hasPaused ? (this.#arrival?.lastByteMs() ?? null) : null;
+    this.#arrival?.end();
+    const until = lastMs === null ? undefined : starvation?.mark();
+    this.#endMs = clock.monotonicMs();
+    if (lastMs === null || !this.#isTimedByKernel) return;
+    if (this.#since === undefined || until === undefined) return;
+    const span = { since: this.#since, until };
+    const unseenMs = this.#endMs - lastMs;
+    const uncertainMs = this.#isOneSegment(connection)
+      ? (this.#sendingMs ?? 0)
+      : Math.max(0, uncertainBetween(span.since, span.until) - unseenMs);
+    this.#unseenMs = unseenMs;
+    starvation?.timedByKernel({ ...span, unseenMs, uncertainMs });
+  }
+
+  get result(): TimedExchange {
+    const firstByteMs = this.#firstByteMs;
+    return {
+      sentMs: this.#sentMs + this.#unseenMs,
+      firstByteMs: firstByteMs === null ? null : firstByteMs + this.#unseenMs,
+      endMs: this.#endMs,
+      unseenMs: this.#unseenMs,
+      isTimedByKernel: this.#isTimedByKernel,
+      peerMs: this.#peerMs,
+    };
+  }
+
+  #isOneSegment(connection: SocketState | null): boolean {
+    const segments = connection?.dataSegmentsIn ?? null;
+    if (segments === null || this.#segmentsBefore === null || this.#sendingMs === null)
+      return false;
+    return segments - this.#segmentsBefore === 1;
+  }
+
+  /** What keeps the thread from a CPU before it writes is no time of the target. */
+  #noteSent(checks: number): void {
+    if (this.#isOver) return;
+    const nowMs = this.#context.clock.monotonicMs();
+    const bytes = writtenBytes(this.#wire) - this.#writtenBefore;
+    if (bytes === 0) {
+      if (checks === 0) return;
+      setImmediate(() => {
+        this.#arrival?.holdOn();
+        this.#noteSent(checks - 1);
+      });
+      return;
+    }
+    this.#sendingMs = nowMs - this.#sentMs;
+    if (this.#sendingMs < EXACT_MS || this.#firstByteMs !== null) return;
+    const sockets = this.#context.starvation?.sockets ?? null;
+    const earliestMs = earliestSendMs(sockets, this.#wire, { bytes, nowMs });
+    if (earliestMs === null || earliestMs <= this.#sentMs) return;
+    this.#sentMs = earliestMs;
+    this.#sendingMs = nowMs - earliestMs;
+  }
+}

@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import { connect as connectTls } from 'node:tls';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type ExchangeResult, runExchange } from '../../../../../src/agent/probes/http/exchange.ts';
+import type { AttemptStarvation } from '../../../../../src/agent/run/starvation/starvation.ts';
+import { makeContext } from '../../../../support/agent/probe-context.ts';
+import { eventually } from '../../../../support/eventually.ts';
+import { holdLoop, realStarvation } from '../../../../support/process/held-loop.ts';
+import { createSelfSigned, type Identity } from '../../../../support/servers/certificates.ts';
+import {
+  type StampedSends,
+  type StampingOptions,
+  type StampingServer,
+  stampingServer,
+} from '../../../../support/servers/stamping-server.ts';
+
+/** From the last part that was sent until the event loop goes on. */
+const HELD_MS = 100;
+const PROTOCOLS = [
+  ['plain HTTP', { protocol: 'http' }],
+  ['TLS 1.2', { protocol: 'https', tlsVersion: 'TLSv1.2' }],
+  ['TLS 1.3, whose tickets come first', { protocol: 'https', tlsVersion: 'TLSv1.3' }],
+  ['HTTP/2, whose settings come first', { protocol: 'h2' }],
+] as const satisfies readonly [string, Partial<StampingOptions>][];
+const OPEN_FILES = '/proc/self/fd';
+// Only Linux has kernel times; elsewhere the event loop measures.
+const onLinux = describe.runIf(process.platform === 'linux');
+
+let identity: Identity;
+beforeAll(async () => {
+  identity = await createSelfSigned({ addresses: ['127.0.0.1'] });
+});
+
+interface Held {
+  readonly exchange: ExchangeResult;
+  readonly sends: StampedSends;
+  readonly starvation: AttemptStarvation;
+  /** Before the request was sent. */
+  readonly beganMs: number;
+}
+
+async function connectedTo({ port }: StampingServer, protocol: StampingOptions['protocol']) {
+  const wire = connect({ port, host: '127.0.0.1', noDelay: true });
+  await once(wire, 'connect');
+  if (protocol === 'http') return { wire, socket: wire };
+  const ALPNProtocols = [protocol === 'h2' ? 'h2' : 'http/1.1'];
+  const socket: Socket = connectTls({ socket: wire, ALPNProtocols, rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  return { wire, socket };
+}
+
+/** Sends a request, and holds the event loop until the whole response has come, and longer. */
+async function exchangeHeld(options: Omit<StampingOptions, 'identity'>): Promise<Held> {
+  const starvation = await realStarvation(() => performance.eventLoopUtilization().idle);
+  const server = await stampingServer({ ...options, identity });
+  const { wire, socket } = await connectedTo(server, options.protocol);
+  const context = makeContext({ starvation });
+  const url = new URL(`${options.protocol === 'http' ? 'http' : 'https'}://127.0.0.1/`);
+  const request = { method: 'GET', url, headers: [], body: null };
+  const plan = { kind: 'read', maxBytes: 1e6, keepBytes: 1e6 } as const;
+  const beganMs = performance.now();
+  const ended = runExchange(socket, request, context, () => plan, wire);
+  setImmediate(() => {
+    server.untilSent();
+    holdLoop(HELD_MS);
+  });
+  const exchange = await ended;
+  return { exchange, sends: server.sends(), starvation, beganMs };
+}
+
+function firstByteOf({ firstByteMs, sentMs }: ExchangeResult): number {
+  return (firstByteMs ?? Number.NaN) - sentMs;
+}
+
+onLinux.each(PROTOCOLS)('over %s', (_name, protocol) => {
+  it('the first byte has its true time where the event loop is held until after it', async () => {
+    const { exchange, sends, beganMs } = await exchangeHeld({ ...protocol, partsAfterMs: [30] });
+    const [part] = sends.parts;
+    expect(exchange).toMatchObject({ head: { status: 200 }, ending: null, isTimedByKernel: true });
+    expect(firstByteOf(exchange)).toBeGreaterThan((part?.beforeMs ?? 0) - sends.requestCameMs);
+    expect(firstByteOf(exchange)).toBeLessThan((part?.afterMs ?? 0) - beganMs);
+    expect(exchange.endMs - (exchange.firstByteMs ?? 0)).toBeLessThan(HELD_MS);
+    expect(exchange.unseenMs).toBeGreaterThan(HELD_MS);
+  });
+
+  it('no time is too short, nor exact, where more of the response comes while it is held', async () => {
+    const partsAfterMs = [10, 60];
+    const { exchange, sends, starvation } = await exchangeHeld({ ...protocol, partsAfterMs });
+    const [first, last] = sends.parts;
+    const trueMs = (first?.beforeMs ?? 0) - sends.requestCameMs;
+    expect(firstByteOf(exchange)).toBeGreaterThan(trueMs);
+    expect(exchange.endMs - exchange.sentMs).toBeGreaterThan(
+      (last?.beforeMs ?? 0) - sends.requestCameMs,
+    );
+    expect(starvation.uncertainMs).toBeGreaterThan((last?.beforeMs ?? 0) - (first?.afterMs ?? 0));
+  });
+
+  it('the first byte has its true time where the loop is held only after it was read', async () => {
+    const starvation = await realStarvation();
+    const server = await stampingServer({ ...protocol, identity, partsAfterMs: [10, 60] });
+    const { wire, socket } = await connectedTo(server, protocol.protocol);
+    const request = { method: 'GET', url: new URL('http://127.0.0.1/'), headers: [], body: null };
+    const beganMs = performance.now();
+    const plan = { kind: 'read', maxBytes: 1e6, keepBytes: 1e6 } as const;
+    const exchange = await runExchange(
+      socket,
+      request,
+      makeContext({ starvation }),
+      () => {
+        server.untilSent();
+        return plan;
+      },
+      wire,
+    );
+    const { requestCameMs, parts } = server.sends();
+    const [first, last] = parts;
+    expect(firstByteOf(exchange)).toBeGreaterThan((first?.beforeMs ?? 0) - requestCameMs);
+    expect(firstByteOf(exchange)).toBeLessThan((first?.afterMs ?? 0) - beganMs + 20);
+    expect(exchange.endMs - exchange.sentMs).toBeGreaterThan((last?.beforeMs ?? 0) - requestCameMs);
+  });
+
+  it('no descriptor remains after responses and cancelled exchanges', async () => {
+    const starvation = await realStarvation();
+    const server = await stampingServer({ ...protocol, identity, partsAfterMs: [20] });
+    const codeOf = async (signal: AbortSignal): Promise<string | null> => {
+      const { wire, socket } = await connectedTo(server, protocol.protocol);
+      const request = { method: 'GET', url: new URL('http://127.0.0.1/'), headers: [], body: null };
+      const context = makeContext({ starvation, signal });
+      const plan = { kind: 'none' } as const;
+      const closed = once(wire, 'close');
+      const { ending } = await runExchange(socket, request, context, () => plan, wire);
+      await closed;
+      return ending?.code ?? null;
+    };
+    expect(await codeOf(new AbortController().signal)).toBeNull();
+    const before = readdirSync(OPEN_FILES).length;
+    for (let count = 0; count < 5; count += 1) {
+      const cancelled = new AbortController();
+      const code = codeOf(cancelled.signal);
+      setImmediate(() => setImmediate(() => cancelled.abort()));
+      expect(await code).toBe('CANCELLED');
+      expect(await codeOf(new AbortController().signal)).toBeNull();
+    }
+    // The server closes its ends, which are of this process, when it reads that ours are closed.
+    await eventually(() => readdirSync(OPEN_FILES).length <= before);
+  });
+});

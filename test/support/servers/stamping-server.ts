@@ -1,0 +1,104 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { onTestFinished } from 'vitest';
+import type { Identity } from './certificates.ts';
+
+export interface StampingOptions {
+  readonly protocol: 'http' | 'https' | 'h2';
+  readonly identity: Identity;
+  readonly tlsVersion?: 'TLSv1.2' | 'TLSv1.3';
+  /** When each part of the response is sent, milliseconds after the request came. */
+  readonly partsAfterMs: readonly number[];
+}
+
+/** Monotonic milliseconds of this thread. */
+export interface StampedSends {
+  readonly requestCameMs: number;
+  /** Before and after each part was handed to the kernel. */
+  readonly parts: readonly { readonly beforeMs: number; readonly afterMs: number }[];
+}
+
+export interface StampingServer {
+  readonly port: number;
+  /** Blocks until it has sent its last part. */
+  readonly untilSent: () => void;
+  readonly sends: () => StampedSends;
+}
+
+/** A server in its own thread, which responds while our event loop is blocked and says when. */
+export async function stampingServer(options: StampingOptions): Promise<StampingServer> {
+  const { identity, ...rest } = options;
+  const count = options.partsAfterMs.length;
+  const times = new Float64Array(new SharedArrayBuffer(8 * (1 + 2 * count)));
+  const sent = new Int32Array(new SharedArrayBuffer(4));
+  const { cert, key } = identity;
+  const workerData = { ...rest, cert, key, times, sent };
+  const thread = new Worker(SERVER, { eval: true, workerData });
+  onTestFinished(async () => void (await thread.terminate()));
+  const [port] = (await once(thread, 'message')) as [number];
+  // Both threads have the same monotonic clock, from different starts.
+  const aheadMs = performance.now() - Number(process.hrtime.bigint()) / 1e6;
+  const at = (index: number): number => (times[index] ?? Number.NaN) + aheadMs;
+  return {
+    port,
+    untilSent() {
+      if (Atomics.wait(sent, 0, 0, 10_000) === 'timed-out') throw new Error('nothing was sent');
+    },
+    sends: () => ({
+      requestCameMs: at(0),
+      parts: Array.from({ length: count }, (_, part) => ({
+        beforeMs: at(1 + 2 * part),
+        afterMs: at(2 + 2 * part),
+      })),
+    }),
+  };
+}
+
+const SERVER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { protocol, tlsVersion, partsAfterMs, cert, key, times, sent } = workerData;
+  const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
+  const PART = 'x'.repeat(100);
+  const send = (part, write) => {
+    times[1 + 2 * part] = nowMs();
+    write(PART, part === partsAfterMs.length - 1);
+    // HTTP/2 writes in an immediate of its own.
+    setImmediate(() => setImmediate(() => {
+      times[2 + 2 * part] = nowMs();
+      if (part < partsAfterMs.length - 1) return;
+      Atomics.store(sent, 0, 1);
+      Atomics.notify(sent, 0);
+    }));
+  };
+  const answer = (write) => {
+    times[0] = nowMs();
+    partsAfterMs.forEach((ms, part) => setTimeout(() => send(part, write), ms));
+  };
+  const onSocket = (socket) => {
+    socket.on('error', () => {});
+    socket.setNoDelay(true);
+    socket.once('data', () => {
+      let isFirst = true;
+      answer((text, isLast) => {
+        const length = PART.length * partsAfterMs.length;
+        const head = 'HTTP/1.1 200 OK\\r\\ncontent-length: ' + length + '\\r\\n\\r\\n';
+        socket.write((isFirst ? head : '') + text);
+        isFirst = false;
+      });
+    });
+  };
+  const tls = { cert, key, minVersion: tlsVersion, maxVersion: tlsVersion };
+  const server =
+    protocol === 'http' ? require('node:net').createServer(onSocket)
+    : protocol === 'https' ? require('node:tls').createServer(tls, onSocket)
+    : require('node:http2').createSecureServer(tls);
+  server.on('stream', (stream) => {
+    stream.on('error', () => {});
+    answer((text, isLast) => {
+      if (stream.destroyed) return;
+      if (!stream.headersSent) stream.respond({ ':status': 200 });
+      if (isLast) stream.end(text); else stream.write(text);
+    });
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
