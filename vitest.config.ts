@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 const shared = {
   globalSetup: ['test/support/process/build.ts'],
@@ -19,6 +20,7 @@ export default defineConfig({
   test: {
     // One fewer than cores is the default, which on two cores is one: some of the time is waiting.
     maxWorkers: WORKERS,
+    sequence: { sequencer: LongestFirst },
     // Transformed once for all projects and runs: most of a run's start was this.
     experimental: { fsModuleCache: true },
     coverage: {
@@ -71,6 +73,8 @@ export default defineConfig({
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
           testTimeout: 300_000,
           hookTimeout: 60_000,
+          // Some of the time they wait for the server, or for other processes.
+          maxWorkers: WORKERS + 1,
           sequence: { groupOrder: 3 },
         },
       },
@@ -78,13 +82,13 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'system',
-          include: ['test/system/*.test.ts', 'test/system/survival/**/*.test.ts'],
+          include: ['test/system/*.test.ts', 'test/system/{docker,survival}/**/*.test.ts'],
           exclude: ['test/system/store*.test.ts'],
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
           testTimeout: 300_000,
           hookTimeout: 60_000,
           // Most of their time they wait for processes, timers and retries.
-          maxWorkers: WORKERS + 1,
+          maxWorkers: WORKERS + 2,
           sequence: { groupOrder: 4 },
         },
       },
@@ -96,7 +100,7 @@ export default defineConfig({
           include: ['test/system/cli/**/*.test.ts'],
           globalSetup: [...shared.globalSetup, PGLITE],
           testTimeout: 60_000,
-          maxWorkers: WORKERS + 1,
+          maxWorkers: WORKERS + 2,
           sequence: { groupOrder: 4 },
         },
       },

@@ -28,9 +28,12 @@ const SETTINGS = [
 const LONGER = 2;
 /** A short part may take a few seconds more by chance. */
 const MIN_LONGER_SECONDS = 20;
+/** Test files that take at least this long start before the others. */
+const LONG_FILE_SECONDS = 5;
 
 const [folder, option] = process.argv.slice(2);
 const lastFile = process.env.LAST_TIMES ?? `${import.meta.dirname}/last-times.json`;
+const longFile = process.env.LONG_FILES ?? `${import.meta.dirname}/long-files.json`;
 const parts = readFileSync(`${folder}/parts.tsv`, 'utf8').trimEnd().split('\n').map(partOf);
 const last = JSON.parse(readFileSync(lastFile, 'utf8'));
 const total = sum(parts.map(({ seconds }) => seconds));
@@ -48,6 +51,7 @@ const failed = named === 0 && failedParts.length > 0 ? 1 : named;
 if (option === '--record' && failed === 0) {
   const times = Object.fromEntries(parts.map(({ name, seconds }) => [name, seconds]));
   writeFileSync(lastFile, `${JSON.stringify(times, null, 2)}\n`);
+  writeFileSync(longFile, `${JSON.stringify(longFiles(), null, 2)}\n`);
 }
 print('\nTimes', timesTable());
 if (option !== '--nightly') print('Took twice their share of the last run', longerParts());
@@ -94,6 +98,15 @@ function timesTable() {
     return `${String(seconds).padStart(5)} s  ${name}${status === 0 ? '' : ' FAILED'} (${before})`;
   });
   return [...rows, `${String(total).padStart(5)} s  in all (last ${sum(Object.values(last))} s)`];
+}
+
+/** Seconds of long files by path, the longest first. Of a file that several projects run, the longest run. */
+function longFiles() {
+  const seconds = {};
+  for (const each of files.toSorted((a, b) => b.seconds - a.seconds)) {
+    if (each.seconds >= LONG_FILE_SECONDS) seconds[each.file] ??= each.seconds;
+  }
+  return seconds;
 }
 
 /** By shares of the whole, since one machine is slower than another. */

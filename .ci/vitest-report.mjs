@@ -6,7 +6,7 @@ import { relative } from 'node:path';
  * @typedef {{ file: string, name: string | null, message: string }} Failure `name` is null if the file
  *   itself failed: it could not be loaded, or a hook failed
  * @typedef {{ file: string, name: string }} SkippedTest
- * @typedef {{ file: string, passed: number, skipped: SkippedTest[], failures: Failure[] }} FileReport
+ * @typedef {{ file: string, seconds: number, passed: number, skipped: SkippedTest[], failures: Failure[] }} FileReport
  */
 
 /** @returns {FileReport[] | null} null if there is no whole report: Vitest broke before it could write one */
@@ -19,7 +19,7 @@ export function readTestReport(path) {
   }
 }
 
-function fileReport({ name, message, status, assertionResults }) {
+function fileReport({ name, message, status, startTime, endTime, assertionResults }) {
   const file = relative(process.cwd(), name);
   const skipped = assertionResults
     .filter((test) => test.status !== 'passed' && test.status !== 'failed')
@@ -31,6 +31,7 @@ function fileReport({ name, message, status, assertionResults }) {
   const isFailedOutside = status === 'failed' && failures.length === 0;
   return {
     file,
+    seconds: Math.round((endTime - startTime) / 1000),
     passed: assertionResults.filter((test) => test.status === 'passed').length,
     skipped: isFailedOutside ? [] : skipped,
     failures: isFailedOutside

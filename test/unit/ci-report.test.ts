@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeTestFolder } from '../support/process/test-folder.ts';
@@ -15,8 +15,11 @@ interface Test {
   readonly status: 'passed' | 'failed' | 'pending';
 }
 
-/** @param hook what a hook failed with, so that its tests were skipped */
-function reportOf(tests: readonly Test[], hook = ''): object {
+/**
+ * @param hook what a hook failed with, so that its tests were skipped
+ * @param seconds how long the file took
+ */
+function reportOf(tests: readonly Test[], hook = '', seconds = 1): object {
   const hasFailed = hook !== '' || tests.some(({ status }) => status === 'failed');
   return {
     testResults: [
@@ -24,6 +27,8 @@ function reportOf(tests: readonly Test[], hook = ''): object {
         name: join(ROOT, FILE),
         status: hasFailed ? 'failed' : 'passed',
         message: hook,
+        startTime: 1_000,
+        endTime: 1_000 + seconds * 1000,
         assertionResults: tests.map(({ name, status }) => ({
           fullName: name,
           status,
@@ -52,8 +57,8 @@ function report(
     ['system tests', 100, 0],
     ['break tests', 50, 0],
   ],
+  { options = [] as readonly string[], folder = makeTestFolder() } = {},
 ): { readonly code: number | null; readonly text: string } {
-  const folder = makeTestFolder();
   writeFileSync(join(folder, 'parts.tsv'), parts.map((part) => `${part.join('\t')}\n`).join(''));
   writeFileSync(join(folder, 'last.json'), JSON.stringify(LAST));
   const all = { ...Object.fromEntries(NAMES.map((name) => [name, PASSED])), ...reports };
@@ -65,8 +70,10 @@ function report(
     CI: 'true',
     FUZZ_SEED: '7',
     LAST_TIMES: join(folder, 'last.json'),
+    LONG_FILES: join(folder, 'long.json'),
   };
-  const { status, stdout } = spawnSync(process.execPath, [join(CI, 'report.mjs'), folder], {
+  const args = [join(CI, 'report.mjs'), folder, ...options];
+  const { status, stdout } = spawnSync(process.execPath, args, {
     cwd: ROOT,
     env,
     encoding: 'utf8',
@@ -151,6 +158,26 @@ describe('the report of a run of CI', () => {
     ]);
     expect(text).toMatch(/twice their share[^\n]*\n {2}break tests: 200 s, last 100 s of 400 s\n/);
     expect(text).not.toContain('  npm test: ');
+  });
+
+  it('records how long each part and each long test file took', () => {
+    const folder = makeTestFolder();
+    const long = (seconds: number) => reportOf([{ name: 'a', status: 'passed' }], '', seconds);
+    const recorded = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+    const reports = { test: long(7), system: long(12), lts: long(4) };
+    expect(report(reports, [['npm test', 90, 0]], { options: ['--record'], folder }).code).toBe(0);
+    expect(recorded('last.json')).toEqual({ 'npm test': 90 });
+    expect(recorded('long.json')).toEqual({ [FILE]: 12 });
+    const none = Object.fromEntries(NAMES.map((name) => [name, long(4)]));
+    report(none, [['npm test', 90, 0]], { options: ['--record'], folder });
+    expect(recorded('long.json')).toEqual({});
+  });
+
+  it('records nothing of a run that failed', () => {
+    const folder = makeTestFolder();
+    report({ system: FAILED }, [['npm test', 90, 0]], { options: ['--record'], folder });
+    expect(JSON.parse(readFileSync(join(folder, 'last.json'), 'utf8'))).toEqual(LAST);
+    expect(existsSync(join(folder, 'long.json'))).toBe(false);
   });
 
   it('is given the files that are to be repeated', () => {
