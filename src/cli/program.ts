@@ -220,7 +220,7 @@ function createProgram(
     .option('--dry-run', 'only print what differs', false)
     .option(
       '--prune',
-      'also delete the checks of the service, and what else a file made, that are not in the file',
+      'also delete what the file made and no longer has; without a name in the file, also all other checks',
       false,
     )
     .option(

@@ -36,6 +36,8 @@ export interface CheckSet {
   readonly groupTags: ReadonlyMap<string, readonly string[]>;
   /** What a file defines for a service: `vedette up` applies it, agents ignore it. */
   readonly resources?: FileResources;
+  /** The `name` of the file: null if it has none. */
+  readonly fileName?: string | null;
 }
 
 /** Receives the checks to run. Must not throw. */

@@ -1,5 +1,6 @@
 import type { Check } from '../../model/check/check.ts';
 import type { Section } from '../../model/check-file/sections.ts';
+import { fileEntryOf } from '../../model/logical-id.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
 import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
 
@@ -30,12 +31,12 @@ export interface CheckPlan {
   readonly steps: readonly ApplyStep[];
   readonly refusals: readonly ApplyRefusal[];
   readonly unchanged: number;
-  /** Checks of the account that are not in the file, and stay. */
+  /** Checks that --prune would delete. */
   readonly others: number;
 }
 
-/** What to do with a check of the account that is not in the file. */
-export type UnlistedAction = 'keep' | 'delete' | 'deactivate';
+/** What to do with a check of the account that is not in the file. No plan mentions those to ignore. */
+export type UnlistedAction = 'keep' | 'ignore' | 'delete' | 'deactivate';
 
 /** Whether the step only writes secret values again, which may be unchanged. */
 export function isRewriteOnly(step: {
@@ -51,11 +52,18 @@ export function isRewriteOnly(step: {
  * The steps that make the account's checks match those of the file.
  *
  * @param checks of the file, each with its locations for this service
+ * @param fileName null of a file without a name: then checks that belong to no such file are its own
  */
 export function planChanges(
   checks: readonly Check[],
   known: readonly KnownCheck[],
-  unlistedActionOf: (id: string) => UnlistedAction,
+  {
+    fileName,
+    unlistedActionOf,
+  }: {
+    readonly fileName: string | null;
+    readonly unlistedActionOf: (id: string) => UnlistedAction;
+  },
 ): CheckPlan {
   const byId = new Map(known.map((check) => [check.id, check]));
   const steps: ApplyStep[] = [];
@@ -63,8 +71,11 @@ export function planChanges(
   let unchanged = 0;
   for (const check of checks) {
     const before = byId.get(check.id);
+    const owner = before === undefined ? null : ownerOf(before);
     if (before === undefined) steps.push({ kind: 'create', check });
-    else if (before.checkType !== check.checkType) {
+    else if (owner !== null && owner !== fileName) {
+      refusals.push({ kind: 'check', id: check.id, reasons: [belongsElsewhere(owner)] });
+    } else if (before.checkType !== check.checkType) {
       const reason = `is ${before.checkType} in the service and ${check.checkType} in the file, and the type of a check never changes: give it another id, or delete it first`;
       refusals.push({ kind: 'check', id: check.id, reasons: [reason] });
     } else {
@@ -75,19 +86,31 @@ export function planChanges(
   }
   const ids = new Set(checks.map(({ id }) => id));
   // Heartbeats are resources of their own: ./resources/resource-plan.ts.
-  const rest = known.filter(({ id, checkType }) => !ids.has(id) && checkType !== 'HEARTBEAT');
+  const rest = known.filter(
+    (one) => !ids.has(one.id) && one.checkType !== 'HEARTBEAT' && ownerOf(one) === fileName,
+  );
   let others = 0;
   for (const other of rest) {
-    const step = endOf(other, unlistedActionOf(other.id));
-    if (step === null) others += 1;
-    else steps.push(step);
+    const action = unlistedActionOf(other.id);
+    const step = endOf(other, action);
+    if (step !== null) steps.push(step);
+    else if (action !== 'ignore') others += 1;
   }
   return { steps, refusals, unchanged, others };
 }
 
+/** The name of the file that the check belongs to; null if it belongs to no file with a name. */
+function ownerOf({ check }: KnownCheck): string | null {
+  return fileEntryOf(check?.logicalId ?? '').file;
+}
+
+export function belongsElsewhere(owner: string): string {
+  return `belongs to the check file with the name ${JSON.stringify(owner)}: give it another id, or set its logicalId to null by the API to manage it here`;
+}
+
 function endOf({ id, checkType, check }: KnownCheck, fate: UnlistedAction): ApplyStep | null {
   if (fate === 'delete') return { kind: 'delete', id, checkType };
-  if (fate === 'keep' || check === null || !check.activated) return null;
+  if (fate !== 'deactivate' || check === null || !check.activated) return null;
   return updateOf(check, { ...check, activated: false });
 }
 

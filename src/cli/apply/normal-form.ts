@@ -39,7 +39,7 @@ export function namesChannels({ alertChannelSubscriptions }: Check): boolean {
 }
 
 function normalForm(check: Check, withStrategy: boolean): Check {
-  const { retryStrategy: strategy, doubleCheck, ...fields } = check;
+  const { retryStrategy: strategy, doubleCheck, logicalId, ...fields } = check;
   const fallback = doubleCheck ? DOUBLE_CHECK : NO_RETRIES;
   const retryStrategy = strategy === undefined ? fallback : (strategy ?? NO_RETRIES);
   return {
@@ -48,6 +48,8 @@ function normalForm(check: Check, withStrategy: boolean): Check {
     alertChannelSubscriptions: [...sortedSubscriptions(check.alertChannelSubscriptions)],
     alertSettings: alertSettingsOf(check.alertSettings),
     ...(withStrategy ? { retryStrategy } : {}),
+    // A service of the release before does not know the field.
+    ...(typeof logicalId === 'string' ? { logicalId } : {}),
     triggerIncident: check.triggerIncident ?? null,
   };
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import type { FileResources } from '../../model/check-file/sections.ts';
+import { logicalIdOf } from '../../model/logical-id.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import { type CheckPlan, planChanges, type UnlistedAction } from './check-plan.ts';
@@ -35,6 +36,8 @@ export interface PlanRequest {
   readonly variables: readonly OwnVariable[];
   /** The checks of the file, each with a location. */
   readonly checks: readonly Check[];
+  /** The `name` of the file; null if it has none. */
+  readonly fileName: string | null;
   /** What the file defines besides. */
   readonly resources: FileResources;
   /** What to do with a check of the account that is not among them. */
@@ -57,6 +60,7 @@ export async function makePlan(
     checks,
     variables,
     resources,
+    fileName,
     unlistedActionOf,
     unlistedResourceOf,
     written = NOTHING_WRITTEN,
@@ -67,14 +71,22 @@ export async function makePlan(
   const knownChecks = await allPages(client, '/v1/checks', readChecks, signal);
   const knownVariables = await allPages(client, '/v1/variables', readKnownVariables, signal);
   const knownResources = await readKnownResources(client, signal);
-  const same = await channelsWithSameSecrets(resources, knownResources, client, signal);
-  const planned = planResources(resources, knownResources, {
+  const file = { ...resources, fileName };
+  const same = await channelsWithSameSecrets(file, knownResources, client, signal);
+  const planned = planResources(file, knownResources, {
     unlistedResourceOf,
     sameChannels: same,
   });
   const known = knownWithEntryIds(withWrittenChecks(knownChecks, written), planned.ids);
+  const own =
+    fileName === null
+      ? checks
+      : checks.map((check) => ({ ...check, logicalId: logicalIdOf({ file: fileName, ...check }) }));
   return {
-    ...planChanges(withReferences(checks, resources.references), known, unlistedActionOf),
+    ...planChanges(withReferences(own, resources.references), known, {
+      fileName,
+      unlistedActionOf,
+    }),
     resources: planned,
     variables: variablePlanOf(variables, withWrittenValues(knownVariables, written)),
   };

@@ -14,7 +14,7 @@ import { createTerminalLog } from '../terminal-log.ts';
 
 export interface ApplyOptions {
   readonly dryRun: boolean;
-  /** Deletes the checks of the account, and what else a file made, that are not in the file. */
+  /** Deletes what the file made and no longer has; without a name in the file, all other checks. */
   readonly prune: boolean;
   /** The slug for checks that name no location; null for the only one that there is. */
   readonly location: string | null;
@@ -46,14 +46,18 @@ export async function applyCommand(
     const { signal } = interruption;
     const known = () => knownLocations(client, signal);
     const checks = await withDefaultLocation(checkFile.checks, location, known);
-    const unlistedActionOf = () => (prune ? 'delete' : 'keep');
-    const { variables, resources } = checkFile;
+    const { name: fileName, variables, resources } = checkFile;
+    const unlistedResourceOf = () => (prune ? 'delete' : 'keep');
+    // All checks of the account would be those that such a file lacks.
+    const isWithoutOwn = fileName === null && checks.length === 0;
+    const unlistedActionOf = isWithoutOwn ? () => 'ignore' as const : unlistedResourceOf;
     const wanted = {
       checks,
       variables,
       resources,
+      fileName,
       unlistedActionOf,
-      unlistedResourceOf: unlistedActionOf,
+      unlistedResourceOf,
     } as const;
     const plan = await makePlan(wanted, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));

@@ -3,7 +3,7 @@ import { runOnce } from '../../agent/run-once.ts';
 import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import { LOCAL } from '../../agent/source/file/file-source.ts';
-import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
+import { loadCheckFile, requireChecks } from '../../agent/source/file/load-check-file.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import { watchForInterruption } from '../interruption.ts';
@@ -46,7 +46,9 @@ export async function runCommand(
     logLevelOr(terminal, config, 'warn'),
     (json) => secrets?.scrubber.json(json) ?? json,
   );
-  const { checks, clientCertificates, variables } = await loadCheckFile(file);
+  const checkFile = await loadCheckFile(file);
+  requireChecks(checkFile, file);
+  const { checks, clientCertificates, variables } = checkFile;
   const own = options.envFile === null ? [] : await readEnvFile(options.envFile);
   secrets = await openVault({
     operator: config.operatorVariables,

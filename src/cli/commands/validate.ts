@@ -37,7 +37,8 @@ function contentText({ checks, resources }: Pick<CheckFile, 'checks' | 'resource
     const { length } = resources.sections[section];
     return length === 0 ? [] : [countText(length, ENTRY_NOUNS[section])];
   });
-  return [countText(checks.length, 'check'), ...others].join(', ');
+  const ofChecks = checks.length === 0 ? [] : [countText(checks.length, 'check')];
+  return [...ofChecks, ...others].join(', ');
 }
 
 /** null if the file itself gives a value to every name that its templates use. */

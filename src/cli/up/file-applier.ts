@@ -49,7 +49,7 @@ export interface FromFile {
 const CONCURRENCY = 4;
 
 /** The part of a file that is applied to the service. */
-type FileContent = Pick<CheckSet, 'checks' | 'variables' | 'resources'>;
+type FileContent = Pick<CheckSet, 'checks' | 'variables' | 'resources' | 'fileName'>;
 
 /**
  * Makes the service match the variables and checks of the file, after each change. A check removed
@@ -72,7 +72,7 @@ export class FileApplier {
    * @throws VedetteError like ApiClient.send
    */
   async apply(
-    { checks, variables, resources = NO_RESOURCES }: FileContent,
+    { checks, variables, resources = NO_RESOURCES, fileName = null }: FileContent,
     signal: AbortSignal,
   ): Promise<Done> {
     const { client, file, printLine } = this.#options;
@@ -92,6 +92,7 @@ export class FileApplier {
       checks: placed,
       variables,
       resources: withExistingGroupLocations(resources, slugs),
+      fileName,
       unlistedActionOf,
       unlistedResourceOf,
       written,

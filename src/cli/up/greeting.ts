@@ -27,8 +27,11 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
   const off = checks.length - active.length;
   const rest = off === 0 ? '' : ` (${off} more ${off === 1 ? 'is' : 'are'} not activated)`;
   const count = `${countText(active.length, 'check')}`;
-  const first = (active[0] ?? checks[0])?.id ?? 'CHECK-ID';
-  const results = new URL(`/v1/check-results/${encodeURIComponent(first)}`, serviceUrl);
+  const first = (active[0] ?? checks[0])?.id;
+  const results = new URL(
+    first === undefined ? '/v1/checks' : `/v1/check-results/${encodeURIComponent(first)}`,
+    serviceUrl,
+  );
   const lookAt = (url: URL): string =>
     `${new URL('/health', url).href}  ${new URL('/metrics', url).href}`;
   return [
@@ -36,7 +39,10 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
     ...pageRows(facts, row),
     row('API', `${serviceUrl.href}  (its key is in ${harmless(stateFile)})`),
     row('Handbook', new URL('/docs', serviceUrl).href),
-    row('Results', `curl -H 'Authorization: Bearer ${apiKey}' ${results.href}`),
+    row(
+      first === undefined ? 'Checks' : 'Results',
+      `curl -H 'Authorization: Bearer ${apiKey}' ${results.href}`,
+    ),
     row('Service', lookAt(serviceUrl)),
     row('Agent', lookAt(agentUrl)),
     row(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { alertSettingsSchema } from '../alerting/alert-settings.ts';
 import { FREQUENCIES, LOCATIONS, RUNTIME_IDS } from '../enums.ts';
+import { logicalIdField } from '../logical-id.ts';
 import { maxFrequencyOffset, SUB_MINUTE_OFFSETS } from '../schedule/frequency.ts';
 import {
   apiRequestSchema,
@@ -107,6 +108,13 @@ export const commonFields = {
       'Values for the templates of the check, as {key, value, secret}. They take precedence over all other variables.',
     ),
   description: z.string().max(500).nullable().default(null).describe('A note for users.'),
+  /** Omitted, unless a file with a name manages the check. */
+  logicalId: logicalIdField
+    .unwrap()
+    .optional()
+    .describe(
+      'The name of the check file that manages it (`vedette apply`), `/` and the id; null or omitted if no file with a name does. Not in a check file.',
+    ),
   frequency: z
     .literal(FREQUENCIES)
     .default(10)

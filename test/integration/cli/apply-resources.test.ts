@@ -366,9 +366,10 @@ function clientOf(env: Readonly<Record<string, string>>): ApiClient {
 }
 
 async function planOf(path: string, client: ApiClient): Promise<ApplyPlan> {
-  const { checks, ...content } = await loadCheckFile(path);
+  const { checks, name: fileName, ...content } = await loadCheckFile(path);
   const request: PlanRequest = {
     ...content,
+    fileName,
     checks: checks.map((check) => ({ ...check, privateLocations: ['office'] })),
     unlistedActionOf: () => 'keep',
     unlistedResourceOf: () => 'keep',

@@ -60,12 +60,13 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
 
   const { id: _, ...own } = raw;
   const typed = givenType === null ? { ...own, checkType } : own;
-  const merged = withDefaults(typed, defaults, checkType);
+  const { logicalId, ...merged } = withDefaults(typed, defaults, checkType);
   const { body: named, named: entries } = withoutReferences(
     Object.hasOwn(merged, 'name') ? merged : { ...merged, name: id ?? 'unnamed' },
   );
   const pathOf = (path: DocumentPath): DocumentPath =>
     isFromDefaults(raw, defaults, path) ? ['defaults', ...path] : [...entryPath, ...path];
+  if (logicalId !== undefined) report.key(pathOf(['logicalId']), of, NO_LOGICAL_ID);
   const unknown = entries.flatMap((entry) => {
     const message = unknownReference(entry, context.known);
     return message === null ? [] : [{ path: entry.path, message }];
@@ -74,7 +75,7 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
   const sound = (check: Check): Check | null => {
     const references = referencesOf(check.alertChannelSubscriptions, entries);
     if (references !== null) context.references.set(check.id, references);
-    return unknown.length === 0 ? check : null;
+    return unknown.length === 0 && logicalId === undefined ? check : null;
   };
   const alike =
     id === null || givenType === null ? null : context.alike.parse(id, named, checkType);
@@ -120,6 +121,8 @@ function readId(raw: RawMapping, index: number, { report, ids }: EntryContext): 
   ids.set(id, index);
   return id;
 }
+
+const NO_LOGICAL_ID = 'is made of the name of the file and the id of the check: leave it out';
 
 const ASSERTION_DEFAULTS = { property: '', target: '', regex: null };
 

@@ -8,6 +8,7 @@ import {
   NO_RESOURCES,
   SECTIONS,
 } from '../../../model/check-file/sections.ts';
+import { CHECK_ID } from '../../../model/ids.ts';
 import { loadSequentially } from '../../../runtime/load-sequentially.ts';
 import type { CheckSet } from '../check-source.ts';
 import {
@@ -34,16 +35,26 @@ const MAX_CLIENT_CERTIFICATES = 1000;
 /** Yields to the event loop after this many checks. */
 const CHECKS_PER_YIELD = 100;
 const EMPTY: Content = {
+  name: null,
   checks: [],
   variables: [],
   clientCertificates: [],
   resources: NO_RESOURCES,
   pemFiles: [],
 };
-const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates', ...SECTIONS] as const;
+const TOP_KEYS = [
+  'name',
+  'checks',
+  'defaults',
+  'variables',
+  'clientCertificates',
+  ...SECTIONS,
+] as const;
 
 /** The contents of a check file. */
 export interface CheckFile extends Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> {
+  /** Tells what this file made from what other files made; null if it has none. */
+  readonly name: string | null;
   readonly resources: FileResources;
   /** Absolute paths of the PEM files that it names. */
   readonly pemFiles: readonly string[];
@@ -109,6 +120,7 @@ async function readRoot(
     return EMPTY;
   }
   reportUnknown(root, [], TOP_KEYS, report);
+  const name = readName(root, report);
   const known = readKnownIds(root);
   const references = new Map<string, CheckReferences>();
   const named = { known, references };
@@ -117,7 +129,14 @@ async function readRoot(
   const variables = readVariables(root.variables, report);
   const pemFiles = new Set<string>();
   const clientCertificates = await readCertificates(root, { report, checkFile: file, pemFiles });
-  return { checks, variables, clientCertificates, resources, pemFiles: [...pemFiles] };
+  return { name, checks, variables, clientCertificates, resources, pemFiles: [...pemFiles] };
+}
+
+function readName({ name = null }: RawMapping, report: ProblemReporter): string | null {
+  if (name === null || (typeof name === 'string' && CHECK_ID.test(name))) return name;
+  const what = `must be 1 to 100 letters, digits, dots, dashes and underscores that start with a letter or digit`;
+  report.value(['name'], '', what + shownValue(name, ['name']));
+  return null;
 }
 
 function readDefaults(root: RawMapping, report: ProblemReporter): RawMapping {
@@ -154,6 +173,8 @@ async function readChecks(
   named: { readonly known: KnownIds; readonly references: Map<string, CheckReferences> },
 ): Promise<readonly Check[]> {
   const entries = root.checks;
+  const isEmpty = entries === undefined || (Array.isArray(entries) && entries.length === 0);
+  if (isEmpty && SECTIONS.some((section) => hasEntries(root[section]))) return [];
   if (!Array.isArray(entries) || entries.length === 0) {
     const missing = entries === undefined ? 'is missing; it must' : 'must';
     report.value(['checks'], '', `${missing} be a list of one check or more`);
@@ -177,6 +198,10 @@ async function readChecks(
     if (index % CHECKS_PER_YIELD === CHECKS_PER_YIELD - 1) await yieldToEventLoop();
   }
   return checks;
+}
+
+function hasEntries(section: unknown): boolean {
+  return Array.isArray(section) && section.length > 0;
 }
 
 async function readCertificates(

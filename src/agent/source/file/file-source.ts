@@ -8,7 +8,7 @@ import { FileProblemsError } from '../common/file-problem.ts';
 import type { CheckFile } from './check-file.ts';
 import { fileKindOf, fileStamp } from './file-stamp.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
+import { type LoadOptions, loadCheckFile, requireChecks } from './load-check-file.ts';
 
 /** The `runLocation` of a file's checks (src/model/README.md, "Results"). */
 export const LOCAL = 'local';
@@ -32,6 +32,8 @@ export interface FileSourceOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly workerUrl?: URL;
+  /** Whether a file without checks is refused: an agent by itself ignores all other sections. */
+  readonly needsChecks?: boolean;
 }
 
 /**
@@ -150,7 +152,12 @@ class WatchedFile {
       throw new VedetteError('input', 'CHECK_FILE_UNREADABLE', message);
     }
     const options: LoadOptions = { ...bounds, signal: this.#signal };
-    return loadCheckFile(file, workerUrl === undefined ? options : { ...options, workerUrl });
+    const read = await loadCheckFile(
+      file,
+      workerUrl === undefined ? options : { ...options, workerUrl },
+    );
+    if (this.#options.needsChecks === true) requireChecks(read, file);
+    return read;
   }
 
   async #accept(checkFile: CheckFile, listener: CheckListener): Promise<void> {
@@ -164,7 +171,7 @@ class WatchedFile {
     this.#loggedProblems = null;
     if (before !== null && (await this.#isSame(before, checkFile))) return;
     if (this.#signal.aborted) return;
-    const { checks, variables, clientCertificates, resources } = checkFile;
+    const { name: fileName, checks, variables, clientCertificates, resources } = checkFile;
     const what =
       before === null ? 'check file read' : 'check file changed; its checks run from now';
     log.info({ file, checks: checks.length }, what);
@@ -173,6 +180,7 @@ class WatchedFile {
       variables,
       clientCertificates,
       resources,
+      fileName,
       rotations: NO_ROTATIONS,
       unanswered: NONE_UNANSWERED,
       proxyUrl: null,

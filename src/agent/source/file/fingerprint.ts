@@ -13,20 +13,29 @@ export const MAX_SET_CHARS = 256 * 1024 * 1024;
 const ENTRIES_PER_YIELD = 100;
 
 /**
- * Equal for the same checks, variables, certificates and other entries, however a file writes them;
+ * Equal for the same name, checks, variables, certificates and other entries, however a file writes them;
  * null if they are longer than MAX_SET_CHARS.
  */
 export async function fingerprintOf({
+  name,
   checks,
   variables,
   clientCertificates,
   resources: { sections, references },
 }: Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> & {
+  readonly name: string | null;
   readonly resources: FileResources;
 }): Promise<string | null> {
   const hash = createHash('sha256');
   let chars = 0;
-  const lists = { checks, variables, clientCertificates, ...sections, references: [...references] };
+  const lists = {
+    name: [name],
+    checks,
+    variables,
+    clientCertificates,
+    ...sections,
+    references: [...references],
+  };
   // One by one: the JSON of all may be too long for a string.
   for (const [kind, entries] of Object.entries(lists)) {
     hash.update(`${kind}\n`);

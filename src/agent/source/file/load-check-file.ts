@@ -59,6 +59,13 @@ export async function loadCheckFile(file: string, options: LoadOptions = {}): Pr
   }
 }
 
+/** @throws VedetteError of kind `input` where the file defines only what a service keeps besides checks */
+export function requireChecks({ checks }: Pick<CheckFile, 'checks'>, file: string): void {
+  if (checks.length > 0) return;
+  const message = `${file} has no checks, so there is nothing to run: add checks, or write its other sections to a service with vedette apply`;
+  throw new VedetteError('input', 'CHECK_FILE_WITHOUT_CHECKS', message);
+}
+
 function replyOf(worker: Worker, file: string): Promise<ParseReply> {
   return new Promise((resolve, reject) => {
     worker.once('message', resolve);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { commonFields } from '../../../model/check/check.ts';
 import { entrySchemaOf, type FileEntry, type Section } from '../../../model/check-file/sections.ts';
+import { logicalIdOf } from '../../../model/logical-id.ts';
 import {
   fieldsOfWindow,
   maintenanceWindowOf,
@@ -25,8 +26,12 @@ export type Fields = Readonly<Record<string, unknown>>;
 const NOT_COMPARED: readonly string[] = ['subscriptions'];
 
 /** The fields of an entry in the form that is compared, and sent. */
-export function fieldsOfEntry(section: Section, { id, fields }: FileEntry): Fields {
-  return normalForm(section, { ...fields, logicalId: id });
+export function fieldsOfEntry(
+  section: Section,
+  { id, fields }: FileEntry,
+  fileName: string | null,
+): Fields {
+  return normalForm(section, { ...fields, logicalId: logicalIdOf({ file: fileName, id }) });
 }
 
 /**

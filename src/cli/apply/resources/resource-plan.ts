@@ -6,10 +6,11 @@ import {
   SECTIONS,
   type Section,
 } from '../../../model/check-file/sections.ts';
+import { fileEntryOf } from '../../../model/logical-id.ts';
 import { VedetteError } from '../../../runtime/errors.ts';
 import { problemOf } from '../../../wire/v1/tolerant-parse.ts';
 import type { ApiClient } from '../../service-api/api-client.ts';
-import type { ApplyRefusal, UnlistedAction } from '../check-plan.ts';
+import { type ApplyRefusal, belongsElsewhere, type UnlistedAction } from '../check-plan.ts';
 import { changedFields, type FieldChange, fieldChanges } from '../field-changes.ts';
 import { allPages } from '../locations.ts';
 import { type Fields, fieldsOfEntry, fieldsOfResponse, PATHS } from './kinds.ts';
@@ -81,7 +82,7 @@ function readList(section: Section, json: unknown): readonly KnownResource[] {
   throw new VedetteError('environment', 'SERVICE_FAILED', message);
 }
 
-/** @param id the logical id */
+/** @param id of the entry in its file */
 export type UnlistedResourceOf = (section: Section, id: string) => UnlistedAction;
 
 interface PlanOptions {
@@ -90,13 +91,19 @@ interface PlanOptions {
   readonly sameChannels: ReadonlySet<string>;
 }
 
+/** A file of which resources are planned. */
+type PlannedFile = Pick<FileResources, 'sections'> & {
+  /** null if it has none. */
+  readonly fileName: string | null;
+};
+
 /** The steps that make the resources of the account match those of the file. */
 export function planResources(
-  { sections }: FileResources,
+  { sections, fileName }: PlannedFile,
   known: KnownResources,
   { unlistedResourceOf, sameChannels }: PlanOptions,
 ): ResourcePlan {
-  const ids = knownIds(sections, known);
+  const ids = knownIds({ sections, fileName }, known);
   const steps: ResourceStep[] = [];
   const refusals: ApplyRefusal[] = [];
   const unchanged: Section[] = [];
@@ -106,7 +113,7 @@ export function planResources(
     for (const entry of sections[section]) {
       const serviceId = ids.idOf(section, entry.id);
       const before = serviceId === null ? undefined : resources.get(String(serviceId));
-      const planned = planEntry(section, entry, before, { ids, sameChannels });
+      const planned = planEntry(section, entry, before, { ids, sameChannels, fileName });
       if (planned === null) unchanged.push(section);
       else if ('reasons' in planned) refusals.push(planned);
       else steps.push(planned);
@@ -115,9 +122,11 @@ export function planResources(
   for (const section of SECTIONS.toReversed()) {
     const listed = new Set(sections[section].map(({ id }) => id));
     for (const one of known[section]) {
-      // What no file made is never touched.
-      if (one.logicalId === null || listed.has(one.logicalId)) continue;
-      const action = unlistedResourceOf(section, one.logicalId);
+      // What no file made, or another file, is never touched.
+      if (one.logicalId === null) continue;
+      const { file, id } = fileEntryOf(one.logicalId);
+      if (file !== fileName || listed.has(id)) continue;
+      const action = unlistedResourceOf(section, id);
       const step = action === 'keep' ? null : endOf(section, one, action);
       if (step !== null) steps.push(step);
       else if (action === 'keep') others.push(section);
@@ -130,14 +139,21 @@ export function planResources(
   return { steps, refusals, unchanged, others, ids, isEntry };
 }
 
-/** Heartbeats have the id of the file at the service, too; all others are found by their logical id. */
-function knownIds(sections: FileResources['sections'], known: KnownResources): ResourceIds {
+/**
+ * Heartbeats have the id of the file at the service, too; all others are found by their logical id. What
+ * the file made before it had a name has a logical id without one.
+ */
+function knownIds({ sections, fileName }: PlannedFile, known: KnownResources): ResourceIds {
   const ids = new ResourceIds();
   for (const section of SECTIONS) {
     const listed = new Set(sections[section].map(({ id }) => id));
-    for (const { id, logicalId } of known[section]) {
-      const entryId = section === 'heartbeats' ? String(id) : logicalId;
-      if (entryId !== null && listed.has(entryId)) ids.set(section, entryId, id);
+    for (const file of fileName === null ? [null] : [null, fileName]) {
+      for (const { id, logicalId } of known[section]) {
+        const entry = fileEntryOf(logicalId ?? '');
+        const isOwn = section === 'heartbeats' || (logicalId !== null && entry.file === file);
+        const entryId = section === 'heartbeats' ? String(id) : entry.id;
+        if (isOwn && listed.has(entryId)) ids.set(section, entryId, id);
+      }
     }
   }
   return ids;
@@ -147,11 +163,20 @@ function planEntry(
   section: Section,
   entry: FileEntry,
   known: KnownResource | undefined,
-  { ids, sameChannels }: Pick<ResourcePlan, 'ids'> & { readonly sameChannels: ReadonlySet<string> },
+  {
+    ids,
+    sameChannels,
+    fileName,
+  }: Pick<ResourcePlan, 'ids'> &
+    Pick<PlannedFile, 'fileName'> & { readonly sameChannels: ReadonlySet<string> },
 ): ResourceStep | ApplyRefusal | null {
   const { id } = entry;
-  const after = fieldsOfEntry(section, entry);
+  const after = fieldsOfEntry(section, entry, fileName);
   if (known === undefined) return { kind: 'create', section, id, body: after };
+  const owner = fileEntryOf(known.logicalId ?? '').file;
+  if (owner !== null && owner !== fileName) {
+    return { kind: section, id, reasons: [belongsElsewhere(owner)] };
+  }
   if (section === 'alertChannels' && known.type !== after.type) {
     const reason = `is ${String(known.type)} in the service and ${String(after.type)} in the file, and the type of a channel never changes: give it another id`;
     return { kind: section, id, reasons: [reason] };
@@ -183,15 +208,16 @@ const secretConfig = z.looseObject({ config: z.looseObject({ hasWebhookSecret: z
  * @throws VedetteError like ApiClient.send
  */
 export async function channelsWithSameSecrets(
-  { sections }: FileResources,
+  { sections, fileName }: PlannedFile,
   known: KnownResources,
   client: Pick<ApiClient, 'send'>,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const entries = new Map(sections.alertChannels.map((entry) => [entry.id, entry]));
   const same = new Set<string>();
+  const ids = knownIds({ sections, fileName }, known);
   for (const channel of known.alertChannels) {
-    const entry = entries.get(channel.logicalId ?? '');
+    const entry = entries.get(String(ids.entryOf('alertChannels', channel.id)));
     // Other types have no secrets that responses leave out.
     if (entry === undefined || !secretConfig.safeParse(channel).success) continue;
     if (entry.fields.type !== channel.type) continue;
@@ -229,7 +255,8 @@ function endOf(
   known: KnownResource,
   action: Exclude<UnlistedAction, 'keep'>,
 ): ResourceStep | null {
-  const step = { section, id: known.logicalId ?? String(known.id), serviceId: known.id };
+  const { id } = fileEntryOf(known.logicalId ?? String(known.id));
+  const step = { section, id, serviceId: known.id };
   if (action === 'delete' || section !== 'heartbeats') return { kind: 'delete', ...step };
   if (known.activated !== true) return null;
   const changes = fieldChanges({ activated: true }, { activated: false });

@@ -43,7 +43,12 @@ describe.each(databases)('on %s', (kind) => {
         });
         const other = String(plain.headers.location);
         expect((await mine.patch(other, { logicalId: 'main' })).status).toBe(409);
-        expect((await mine.patch(other, { logicalId: 'no spaces' })).status).toBe(400);
+        for (const invalid of ['no spaces', 'shop/', '/main', 'a/b/c', '-a/b']) {
+          expect((await mine.patch(other, { logicalId: invalid })).status, invalid).toBe(400);
+        }
+        // The entry of a file with a name.
+        const named = await mine.patch(other, { logicalId: 'shop/main' });
+        expect(named.json).toMatchObject({ logicalId: 'shop/main' });
         expect((await theirs.post(path, { ...body(), logicalId: 'main' })).status).toBe(201);
 
         expect((await mine.patch(at, { logicalId: null })).json).toMatchObject({ logicalId: null });

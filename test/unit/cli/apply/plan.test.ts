@@ -9,7 +9,10 @@ it('leaves heartbeats to the plan of the other resources', () => {
     { id: 'tcp', checkType: 'TCP', check: tcp },
     { id: 'backup', checkType: 'HEARTBEAT', check: null },
   ];
-  const { steps, others } = planChanges([], known, () => 'delete');
+  const { steps, others } = planChanges([], known, {
+    fileName: null,
+    unlistedActionOf: () => 'delete',
+  });
   expect(steps).toEqual([{ kind: 'delete', id: 'tcp', checkType: 'TCP' }]);
   expect(others).toBe(0);
 });
@@ -21,7 +24,10 @@ const knownWithSecret = (variable: object) => {
 };
 
 it.each([{}, { value: null }])('keeps the secrets of a check that is switched off: %j', (value) => {
-  const { steps } = planChanges([], [knownWithSecret(value)], () => 'deactivate');
+  const { steps } = planChanges([], [knownWithSecret(value)], {
+    fileName: null,
+    unlistedActionOf: () => 'deactivate',
+  });
   expect(steps).toMatchObject([{ kind: 'update', body: { activated: false } }]);
   expect(steps[0]?.kind === 'update' && Object.keys(steps[0].body)).toEqual(['activated']);
 });
@@ -30,7 +36,10 @@ it('treats no value of a file as equal to a hidden one', () => {
   const known = knownWithSecret({ value: null });
   for (const value of ['', 'null', '********', 'x']) {
     const check = checkOf('TCP', { id: 'tcp', variables: [{ key: 'A', value, secret: true }] });
-    const { steps } = planChanges([check], [known], () => 'keep');
+    const { steps } = planChanges([check], [known], {
+      fileName: null,
+      unlistedActionOf: () => 'keep',
+    });
     expect(steps).toMatchObject([
       { kind: 'update', body: { variables: [{ key: 'A', value, secret: true }] } },
     ]);

@@ -17,7 +17,7 @@ function checkWith(alertChannelSubscriptions: Check['alertChannelSubscriptions']
 
 function stepsFor(file: Check, known: Check | null) {
   const before = [{ id: 'home', checkType: 'URL', check: known }];
-  return planChanges([file], before, () => 'keep').steps;
+  return planChanges([file], before, { fileName: null, unlistedActionOf: () => 'keep' }).steps;
 }
 
 describe('the alert channels of a check of a file', () => {

@@ -117,6 +117,9 @@ export function unknownReference(
   if (ids.has(id)) return null;
   // Before files had services, any text was valid there, and an agent without a service ignores it.
   if (path[0] === 'triggerIncident' && ids.size === 0) return null;
+  // A file of status pages only names checks and heartbeats of the service.
+  const isOfChecks = section === 'checks' || section === 'heartbeats';
+  if (isOfChecks && known.checks.size + known.heartbeats.size === 0) return null;
   const noun = section === 'checks' ? 'check' : ENTRY_NOUNS[section];
   const nearest = nearestName(id, [...ids].slice(0, MAX_COMPARED));
   const hint =

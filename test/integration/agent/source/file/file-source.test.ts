@@ -40,13 +40,13 @@ function text(...ids: string[]): string {
 const ids = (set: CheckSet | undefined): readonly string[] => set?.checks.map(({ id }) => id) ?? [];
 
 /** A source at work, with what it handed over and what it logged. */
-async function watching(path = file) {
+async function watching(path = file, needsChecks = false) {
   const clock = new FakeClock();
   const destination = new PassThrough();
   const logged: string[] = [];
   destination.on('data', (line: Buffer) => logged.push(line.toString()));
   const log = createLogger({ level: 'info', destination, format: 'json', clock });
-  const source = createFileSource({ file: path, clock, log, workerUrl: WORKER });
+  const source = createFileSource({ file: path, clock, log, workerUrl: WORKER, needsChecks });
   const controller = new AbortController();
   const sets: CheckSet[] = [];
   const listener: CheckListener = {
@@ -296,6 +296,15 @@ describe('the first load of a check file', () => {
   it('throws if the file is invalid', async () => {
     writeFileSync(file, 'checks: 1');
     await expect(watching()).rejects.toMatchObject({ kind: 'input', code: 'CHECK_FILE_INVALID' });
+  });
+
+  it('throws for an agent by itself if there are no checks, only what a service keeps', async () => {
+    writeFileSync(file, 'groups: [{ id: a }]');
+    await expect(watching(file, true)).rejects.toMatchObject({
+      kind: 'input',
+      code: 'CHECK_FILE_WITHOUT_CHECKS',
+      message: expect.stringContaining(`${file} has no checks, so there is nothing to run`),
+    });
   });
 
   it('throws if there is no file', async () => {

@@ -67,6 +67,12 @@ describe('the text of a check file', () => {
     ['{}', '1:1: checks is missing; it must be a list of one check or more'],
     ['checks:', '1:1: checks must be a list of one check or more'],
     ['checks: []', '1:9: checks must be a list of one check or more'],
+    ['variables: [{ key: A, value: b }]', expect.stringContaining('checks is missing')],
+    ['name: a b', expect.stringMatching(/^1:7: name must be 1 to 100 letters, .*not "a b"/)],
+    [
+      'checks: [{ id: a, checkType: TCP, logicalId: b/a, request: { hostname: localhost, port: 80 } }]',
+      expect.stringMatching(/^1:35: checks\[0\]\.logicalId of check "a" is made of the name/),
+    ],
     ['checks:\n\t- a', expect.stringMatching(/^2:1: not valid YAML: Tabs are not allowed/)],
     ['a: 1\n---\nb: 2', expect.stringMatching(/^2:1: not valid YAML: a second document/)],
     ['a: 1\na: 2', '2:1: the key "a" is given twice'],
@@ -80,7 +86,7 @@ describe('the text of a check file', () => {
     ['[1, 2', expect.stringMatching(/^1:6: not valid YAML/)],
     [
       `checks: [${TCP}]\nsettings: []`,
-      '2:1: settings is not a known key; known here: checks, defaults, variables, clientCertificates, alertChannels, groups, heartbeats, statusServices, statusPages, maintenanceWindows',
+      '2:1: settings is not a known key; known here: name, checks, defaults, variables, clientCertificates, alertChannels, groups, heartbeats, statusServices, statusPages, maintenanceWindows',
     ],
     [`check: [${TCP}]`, '1:1: check is not a known key; did you mean checks?'],
     [`checks: [${TCP}]\n__proto__: 1`, expect.stringMatching(/^2:1: __proto__ is not a known key/)],
