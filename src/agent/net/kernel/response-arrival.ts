@@ -8,8 +8,8 @@ const CLOCK_STEP_MS = 2;
 /** Both clocks are read within READING_MS of each other; at most READINGS attempts. */
 const READING_MS = 0.05;
 const READINGS = 3;
-/** A peer that sends more pieces before its response is timed by the event loop. */
-const MAX_PEEKS = 16;
+/** A response in more reads is timed by the event loop from then on: each peek costs as much. */
+const MAX_PEEKS = 8;
 /** Event-loop iterations for which Node may leave unread what has arrived. */
 const MAX_ITERATIONS = 3;
 
@@ -39,7 +39,7 @@ interface ReadingHandle {
  * | state   | meaning                                             | leaves when                   |
  * |---------|-----------------------------------------------------|-------------------------------|
  * | held    | Node does not read; waits for something to read     | it comes: reading             |
- * | reading | Node reads; then there may be more before the head  | Node has read: held           |
+ * | reading | Node reads                                          | there is more to come: held   |
  * | over    | Node reads as always                                | never                         |
  */
 export class ResponseArrival {
@@ -55,6 +55,7 @@ export class ResponseArrival {
   #state: 'held' | 'reading' | 'over' = 'over';
   #waiting: Waiting | null = null;
   #peeks = 0;
+  #hasBegun: boolean;
 
   /**
    * Call it before the request is sent; `end` must follow. null if there is no kernel time.
@@ -90,13 +91,14 @@ export class ResponseArrival {
     this.#fd = parts.fd;
     this.#handle = parts.handle;
     this.#startsResponse = parts.startsResponse;
+    this.#hasBegun = parts.startsResponse;
     this.#wallAheadMs = clock.wallMs() - clock.monotonicMs();
     this.#startByte = wire.bytesRead;
   }
 
   /** Call it after a step with which Node may have begun to read, before it polls sockets. */
   holdOn(): void {
-    if (this.#state === 'held' && descriptorOf(this.#wire) === this.#fd) this.#handle.readStop();
+    if (this.#state === 'held' && this.#isOpen) this.#handle.readStop();
   }
 
   /**
@@ -121,12 +123,20 @@ export class ResponseArrival {
     return waiting.lastMs;
   }
 
+  /** A part of the response was read, and more must come. */
+  again(): void {
+    this.#hasBegun = true;
+    const hasRead = this.#wire.bytesRead > (this.#waiting?.fromByte ?? 0);
+    if (this.#state === 'reading' && hasRead) this.#holdAgain();
+  }
+
   /** Node reads as always from now on. What was reported remains. */
   end(): void {
     const wasHeld = this.#state === 'held';
+    const isOpen = this.#isOpen;
     this.#state = 'over';
-    this.#watch?.end();
-    if (wasHeld && descriptorOf(this.#wire) === this.#fd) this.#handle.readStart();
+    this.#watch?.end(!isOpen);
+    if (wasHeld && isOpen) this.#handle.readStart();
   }
 
   #hold(): boolean {
@@ -140,28 +150,37 @@ export class ResponseArrival {
   }
 
   #onReadable(): void {
-    // A closed socket's descriptor may be another socket's by now.
-    if (this.#state !== 'held' || descriptorOf(this.#wire) !== this.#fd) return;
+    if (this.#state !== 'held' || !this.#isOpen) return;
     this.#state = 'reading';
     this.#peeks += 1;
     this.#waiting = this.#peek();
     this.#handle.readStart();
-    const isResponse = this.#startsResponse || this.#waiting === null || this.#peeks >= MAX_PEEKS;
-    if (isResponse) this.#state = 'over';
-    else this.#holdAfterRead(MAX_ITERATIONS);
+    if (this.#waiting === null || this.#peeks >= MAX_PEEKS) this.#state = 'over';
+    else if (!this.#hasBegun) this.#holdAfterRead(MAX_ITERATIONS);
   }
 
-  /** Node reads in the next iteration of the event loop. The immediate is of this one. */
+  /**
+   * What precedes a response over TLS and HTTP/2 raises no event. Node reads it in the next
+   * iteration of the event loop; the first immediate is of this one.
+   */
   #holdAfterRead(iterations: number): void {
     setImmediate(() =>
       setImmediate(() => {
-        if (this.#state !== 'reading' || descriptorOf(this.#wire) !== this.#fd) return;
-        if (this.#wire.bytesRead > (this.#waiting?.fromByte ?? 0)) {
-          if (!this.#hold()) this.#state = 'over';
-        } else if (iterations > 1) this.#holdAfterRead(iterations - 1);
+        if (this.#state !== 'reading' || this.#hasBegun) return;
+        if (this.#wire.bytesRead > (this.#waiting?.fromByte ?? 0)) this.#holdAgain();
+        else if (iterations > 1) this.#holdAfterRead(iterations - 1);
         else this.#state = 'over';
       }),
     );
+  }
+
+  #holdAgain(): void {
+    if (!this.#isOpen || !this.#hold()) this.#state = 'over';
+  }
+
+  /** A closed socket's descriptor may be another socket's by now. */
+  get #isOpen(): boolean {
+    return descriptorOf(this.#wire) === this.#fd;
   }
 
   #peek(): Waiting | null {

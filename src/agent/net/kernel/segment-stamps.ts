@@ -21,8 +21,12 @@ export interface WallStamp {
 export interface ReadableWatch {
   /** Watches again after a callback; false if the kernel refuses. */
   again(): boolean;
-  /** No callback follows. Call it before the socket is closed. */
-  end(): void;
+  /**
+   * No callback follows.
+   *
+   * @param isClosed the socket is closed: its descriptor may be another socket's by now
+   */
+  end(isClosed: boolean): void;
 }
 
 export interface SegmentStamps {
@@ -142,9 +146,9 @@ class EpollStamps implements SegmentStamps {
         this.#watches.set(key, onReadable);
         return this.#set(EPOLL_CTL_MOD, fd, key);
       },
-      end: () => {
+      end: (isClosed) => {
         // After a callback the kernel watches no longer, and forgets the socket with its close.
-        if (this.#watches.delete(key)) this.#set(EPOLL_CTL_DEL, fd, key);
+        if (this.#watches.delete(key) && !isClosed) this.#set(EPOLL_CTL_DEL, fd, key);
       },
     };
   }

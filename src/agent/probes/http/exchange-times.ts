@@ -89,12 +89,17 @@ export class ExchangeTimes {
 
   head(): void {
     this.#firstByteMs ??= this.#context.clock.monotonicMs();
-    this.#arrival?.end();
   }
 
-  /** Reading paused: the time is then the event loop's. */
+  /** A part of the response was read, which did not complete it. */
+  read(): void {
+    if (this.#firstByteMs !== null) this.#arrival?.again();
+  }
+
+  /** Reading paused: the rest is timed by the event loop. */
   paused(): void {
     this.#hasPaused = true;
+    this.#arrival?.end();
   }
 
   /** @param isComplete the response is complete, and what was read last completed it */

@@ -146,7 +146,10 @@ class Exchange {
         this.#context.onBody?.(chunk.length);
         this.#onData(chunk);
       },
-      read: () => flood.read(),
+      read: () => {
+        flood.read();
+        times.read();
+      },
       end: (by) => this.#end(null, by === 'read'),
       failed: (ending) => this.#end(ending),
       fault: (thrown) => this.#fault(thrown),
@@ -215,6 +218,7 @@ class Exchange {
     if (this.#queuedBytes > MAX_QUEUED_BYTES && this.#paused === null) {
       const { clock, starvation } = this.#context;
       this.#paused = { sinceMs: clock.monotonicMs(), mark: starvation?.mark() };
+      this.#times?.paused();
       this.#transport?.pause();
     }
     if (!this.#draining && this.#canWrite) this.#startDraining(this.#reader);
@@ -263,7 +267,6 @@ class Exchange {
     if (starvation === undefined || this.#paused === null || since === undefined) return;
     const until = starvation.mark();
     const nowMs = clock.monotonicMs();
-    this.#times?.paused();
     starvation.pausedReading({ since, until, durationMs: nowMs - this.#paused.sinceMs });
     this.#paused = { sinceMs: nowMs, mark: until };
   }

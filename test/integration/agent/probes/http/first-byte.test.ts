@@ -6,6 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type ExchangeResult, runExchange } from '../../../../../src/agent/probes/http/exchange.ts';
 import type { AttemptStarvation } from '../../../../../src/agent/run/starvation/starvation.ts';
+import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { makeContext } from '../../../../support/agent/probe-context.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { holdLoop, realStarvation } from '../../../../support/process/held-loop.ts';
@@ -25,6 +26,8 @@ const PROTOCOLS = [
   ['TLS 1.3, whose tickets come first', { protocol: 'https', tlsVersion: 'TLSv1.3' }],
   ['HTTP/2, whose settings come first', { protocol: 'h2' }],
 ] as const satisfies readonly [string, Partial<StampingOptions>][];
+const GET = { method: 'GET', url: new URL('http://127.0.0.1/'), headers: [], body: null } as const;
+const WHOLE_BODY = { kind: 'read', maxBytes: 1e6, keepBytes: 1e6 } as const;
 const OPEN_FILES = '/proc/self/fd';
 // Only Linux has kernel times; elsewhere the event loop measures.
 const onLinux = describe.runIf(process.platform === 'linux');
@@ -52,27 +55,43 @@ async function connectedTo({ port }: StampingServer, protocol: StampingOptions['
   return { wire, socket };
 }
 
+/** @param onHead called when the response's head was read */
+async function exchangeWith(
+  server: StampingServer,
+  protocol: StampingOptions['protocol'],
+  onHead: () => void = () => {},
+): Promise<Omit<Held, 'sends'>> {
+  const starvation = await realStarvation(() => performance.eventLoopUtilization().idle);
+  const { wire, socket } = await connectedTo(server, protocol);
+  const planOf = () => {
+    onHead();
+    return WHOLE_BODY;
+  };
+  const beganMs = performance.now();
+  const exchange = await runExchange(socket, GET, makeContext({ starvation }), planOf, wire);
+  return { exchange, starvation, beganMs };
+}
+
 /** Sends a request, and holds the event loop until the whole response has come, and longer. */
 async function exchangeHeld(options: Omit<StampingOptions, 'identity'>): Promise<Held> {
   const starvation = await realStarvation(() => performance.eventLoopUtilization().idle);
   const server = await stampingServer({ ...options, identity });
   const { wire, socket } = await connectedTo(server, options.protocol);
-  const context = makeContext({ starvation });
-  const url = new URL(`${options.protocol === 'http' ? 'http' : 'https'}://127.0.0.1/`);
-  const request = { method: 'GET', url, headers: [], body: null };
-  const plan = { kind: 'read', maxBytes: 1e6, keepBytes: 1e6 } as const;
   const beganMs = performance.now();
-  const ended = runExchange(socket, request, context, () => plan, wire);
+  const ended = runExchange(socket, GET, makeContext({ starvation }), () => WHOLE_BODY, wire);
   setImmediate(() => {
     server.untilSent();
     holdLoop(HELD_MS);
   });
-  const exchange = await ended;
-  return { exchange, sends: server.sends(), starvation, beganMs };
+  return { exchange: await ended, sends: server.sends(), starvation, beganMs };
 }
 
 function firstByteOf({ firstByteMs, sentMs }: ExchangeResult): number {
   return (firstByteMs ?? Number.NaN) - sentMs;
+}
+
+function totalOf({ endMs, sentMs }: ExchangeResult): number {
+  return endMs - sentMs;
 }
 
 onLinux.each(PROTOCOLS)('over %s', (_name, protocol) => {
@@ -92,34 +111,42 @@ onLinux.each(PROTOCOLS)('over %s', (_name, protocol) => {
     const [first, last] = sends.parts;
     const trueMs = (first?.beforeMs ?? 0) - sends.requestCameMs;
     expect(firstByteOf(exchange)).toBeGreaterThan(trueMs);
-    expect(exchange.endMs - exchange.sentMs).toBeGreaterThan(
-      (last?.beforeMs ?? 0) - sends.requestCameMs,
-    );
+    expect(totalOf(exchange)).toBeGreaterThan((last?.beforeMs ?? 0) - sends.requestCameMs);
     expect(starvation.uncertainMs).toBeGreaterThan((last?.beforeMs ?? 0) - (first?.afterMs ?? 0));
   });
 
-  it('the first byte has its true time where the loop is held only after it was read', async () => {
-    const starvation = await realStarvation();
+  it('the rest has its true time where the loop is held only after the first byte was read', async () => {
     const server = await stampingServer({ ...protocol, identity, partsAfterMs: [10, 60] });
-    const { wire, socket } = await connectedTo(server, protocol.protocol);
-    const request = { method: 'GET', url: new URL('http://127.0.0.1/'), headers: [], body: null };
-    const beganMs = performance.now();
-    const plan = { kind: 'read', maxBytes: 1e6, keepBytes: 1e6 } as const;
-    const exchange = await runExchange(
-      socket,
-      request,
-      makeContext({ starvation }),
-      () => {
-        server.untilSent();
-        return plan;
-      },
-      wire,
-    );
+    const { exchange, beganMs } = await exchangeWith(server, protocol.protocol, () => {
+      server.untilSent();
+      holdLoop(HELD_MS);
+    });
     const { requestCameMs, parts } = server.sends();
     const [first, last] = parts;
     expect(firstByteOf(exchange)).toBeGreaterThan((first?.beforeMs ?? 0) - requestCameMs);
-    expect(firstByteOf(exchange)).toBeLessThan((first?.afterMs ?? 0) - beganMs + 20);
-    expect(exchange.endMs - exchange.sentMs).toBeGreaterThan((last?.beforeMs ?? 0) - requestCameMs);
+    expect(firstByteOf(exchange)).toBeLessThan((first?.afterMs ?? 0) - beganMs);
+    expect(totalOf(exchange)).toBeGreaterThan((last?.beforeMs ?? 0) - requestCameMs);
+    expect(totalOf(exchange)).toBeLessThan((last?.afterMs ?? 0) - beganMs);
+  });
+
+  it('an exchange ends whose connection is destroyed before the response comes', async () => {
+    const server = await stampingServer({ ...protocol, identity, partsAfterMs: [60_000] });
+    const { wire, socket } = await connectedTo(server, protocol.protocol);
+    const context = makeContext({ starvation: await realStarvation() });
+    const ended = runExchange(socket, GET, context, () => WHOLE_BODY, wire);
+    setImmediate(() => wire.destroy());
+    expect((await ended).ending).not.toBeNull();
+  });
+
+  it('the event loop times a response if the wall clock was set before it came', async () => {
+    let aheadMs = 0;
+    const clock = { ...systemClock, wallMs: () => systemClock.wallMs() + aheadMs };
+    const server = await stampingServer({ ...protocol, identity, partsAfterMs: [30] });
+    const { wire, socket } = await connectedTo(server, protocol.protocol);
+    const context = makeContext({ clock, starvation: await realStarvation() });
+    const ended = runExchange(socket, GET, context, () => WHOLE_BODY, wire);
+    aheadMs = 1000;
+    expect(await ended).toMatchObject({ ending: null, isTimedByKernel: false, unseenMs: 0 });
   });
 
   it('no descriptor remains after responses and cancelled exchanges', async () => {
@@ -127,11 +154,9 @@ onLinux.each(PROTOCOLS)('over %s', (_name, protocol) => {
     const server = await stampingServer({ ...protocol, identity, partsAfterMs: [20] });
     const codeOf = async (signal: AbortSignal): Promise<string | null> => {
       const { wire, socket } = await connectedTo(server, protocol.protocol);
-      const request = { method: 'GET', url: new URL('http://127.0.0.1/'), headers: [], body: null };
       const context = makeContext({ starvation, signal });
-      const plan = { kind: 'none' } as const;
       const closed = once(wire, 'close');
-      const { ending } = await runExchange(socket, request, context, () => plan, wire);
+      const { ending } = await runExchange(socket, GET, context, () => ({ kind: 'none' }), wire);
       await closed;
       return ending?.code ?? null;
     };
@@ -146,5 +171,16 @@ onLinux.each(PROTOCOLS)('over %s', (_name, protocol) => {
     }
     // The server closes its ends, which are of this process, when it reads that ours are closed.
     await eventually(() => readdirSync(OPEN_FILES).length <= before);
+  });
+});
+
+onLinux('over HTTP/2', () => {
+  it('the time counts from the sending where the loop is held before the request is sent', async () => {
+    const server = await stampingServer({ protocol: 'h2', identity, partsAfterMs: [1] });
+    const { wire, socket } = await connectedTo(server, 'h2');
+    const context = makeContext({ starvation: await realStarvation() });
+    const ended = runExchange(socket, GET, context, () => WHOLE_BODY, wire);
+    holdLoop(HELD_MS);
+    expect(firstByteOf(await ended)).toBeLessThan(HELD_MS);
   });
 });
