@@ -247,7 +247,11 @@ function createProgram(
     .action(async () => {
       loadSequentially(import.meta.url, './commands/service.js');
       const { serviceCommand } = await import('./commands/service.ts');
-      daemonEnded(await serviceCommand(terminal, onListening));
+      const listener = {
+        onListening: parent.listening,
+        hasOwnersTerminal: parent.isSupervised,
+      };
+      daemonEnded(await serviceCommand(terminal, listener));
     });
   service
     .command('migrate')

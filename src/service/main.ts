@@ -38,8 +38,14 @@ export interface ServiceParts {
   readonly config: ServiceConfig;
   readonly log: Logger;
   readonly stop: Pick<StopSignals, 'stopping' | 'now'>;
-  /** Called once, when the service answers requests. */
-  readonly onListening: (port: number) => void;
+  /**
+   * Called once, when the service answers requests.
+   *
+   * @param setupUrl the link for the first user, if the terminal of the owner takes it, and there is no user
+   */
+  readonly onListening: (port: number, setupUrl: string | null) => void;
+  /** Whether `onListening` hands the setup link to the terminal of the owner; else the log has it. */
+  readonly hasOwnersTerminal: boolean;
 }
 
 /**
@@ -126,9 +132,10 @@ async function serve(
     if (stop.stopping.aborted) return;
     app.documents.make();
     const port = await listen(app, config);
-    await offerSetup(store, features, config, port, log);
+    const setupUrl = await newSetupUrl(parts, features, port);
+    if (setupUrl !== null && !parts.hasOwnersTerminal) await logSetupUrl(store, setupUrl, log);
     log.info({ port, version: VERSION, database: store.kind }, 'the API is served');
-    parts.onListening(port);
+    parts.onListening(port, parts.hasOwnersTerminal ? setupUrl : null);
     await aborted(stop.stopping);
     if (inFlight.size > 0) log.info({ requests: inFlight.size }, 'waiting for requests to end');
   } finally {
@@ -136,22 +143,24 @@ async function serve(
   }
 }
 
-/** Logs the link by which somebody becomes the first user. */
-async function offerSetup(
-  store: Store,
+/** The link by which somebody becomes the first user; null where none is offered. */
+async function newSetupUrl(
+  { config: { host }, hasOwnersTerminal }: ServiceParts,
   { setup, site }: Pick<Features, 'setup' | 'site'>,
-  { host }: Pick<ServiceConfig, 'host'>,
   port: number,
-  log: Logger,
-): Promise<void> {
-  const token = await setup.newLink();
-  if (token === null) return;
+): Promise<string | null> {
+  const token = await setup.newLink(hasOwnersTerminal ? 'owner' : 'log');
+  if (token === null) return null;
   const address = host !== null && isIPv6(host) ? `[${host}]` : (host ?? 'localhost');
   const base = site.baseOf({ protocol: 'http', host: `${address}:${port}` });
+  return `${base}/setup/${token}`;
+}
+
+async function logSetupUrl(store: Store, url: string, log: Logger): Promise<void> {
   // Without an account nothing can be done; else users may not be wanted.
   const level = (await isWithoutAccount(store)) ? 'warn' : 'info';
   log[level](
-    { url: `${base}/setup/${token}` },
+    { url },
     `there is no user yet: open this link within ${SETUP_LINK_HOURS} hours to make the first one, an admin; it works once`,
   );
 }

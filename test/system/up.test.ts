@@ -50,6 +50,11 @@ describe('vedette up', LIMIT, () => {
     expect(text).toContain('runs 1 check of ');
     expect(text).toContain('(1 more is not activated).');
     const { port, key } = greetingIn(text);
+    const setup = / {2}Sign in +(http:\S+\/setup\/\S+) /.exec(text)?.[1] ?? '';
+    const person = new URLSearchParams({ email: 'ann@example.com', password: 'correct horse' });
+    const send = () => fetch(setup, { method: 'POST', body: person, redirect: 'manual' });
+    expect((await send()).headers.get('set-cookie')).toContain('vedette_session');
+    expect((await send()).status).toBe(404);
     const ask = (path: string) => askService(port, path, { key });
     const agent = /Agent +(http:\S+\/health)/.exec(text)?.[1] ?? '';
     expect(await (await fetch(agent)).json()).toMatchObject({ state: 'running', checks: 1 });
@@ -86,6 +91,7 @@ describe('vedette up', LIMIT, () => {
     const again = fixture.start();
     const second = await again.seen('stdout', /PASS {4}new/);
     expect(greetingIn(second).key).toBe(key);
+    expect(second).toMatch(/ {2}Sign in +http:\/\/\S+\/sign-in\n/);
     expect(readFileSync(join(fixture.data, 'up.json'), 'utf8')).toBe(kept);
     again.child.kill('SIGINT');
     expect(await again.ended).toMatchObject({ code: 0, stderr: '' });

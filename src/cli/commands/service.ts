@@ -4,7 +4,12 @@ import { StopSignals } from '../../runtime/lifecycle.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { loadServiceConfig, type ServiceConfig } from '../../service/config.ts';
-import { decryptService, migrateService, runService } from '../../service/main.ts';
+import {
+  decryptService,
+  migrateService,
+  runService,
+  type ServiceParts,
+} from '../../service/main.ts';
 import { wantsColour } from '../print/colour.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 
@@ -15,20 +20,20 @@ const MIN_DESCRIPTORS = { embedded: 512, postgres: 128 };
  * The API, configured by the environment, until a signal ends it. Its log goes to stderr, as JSON
  * unless stderr is a terminal.
  *
- * @param onListening called once with the port of the API
+ * @param listener how it hears that the API is served
  * @returns EXIT.ok, or EXIT.internal where an uncaught error came first
  * @throws VedetteError where a variable, the database or the machine is unusable
  */
 export async function serviceCommand(
   terminal: Terminal,
-  onListening: (port: number) => void,
+  listener: Pick<ServiceParts, 'onListening' | 'hasOwnersTerminal'>,
 ): Promise<number> {
   const { config, log } = prepareService(terminal);
   const { signals, clock } = terminal;
   const stop = new StopSignals({ emitter: signals, clock, graceMs: config.shutdownGraceMs, log });
   const guard = guardAgainstFaults({ emitter: signals, log, stop });
   try {
-    await runService({ config, log, stop, onListening });
+    await runService({ config, log, stop, ...listener });
     return guard.faults > 0 ? EXIT.internal : EXIT.ok;
   } finally {
     guard.dispose();

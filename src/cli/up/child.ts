@@ -48,8 +48,8 @@ export class ChildFailed extends Error {
 
 /** A process of our own program, with a channel by which it notices when we are gone. */
 export class Child {
-  /** The port that it listens on. Never rejects; stays pending where the process ends before. */
-  readonly listening: Promise<number>;
+  /** Never rejects; stays pending where the process ends before. */
+  readonly listening: Promise<ListeningMessage>;
   /** Never rejects. */
   readonly ended: Promise<ChildEnd>;
   readonly #process: ChildProcess;
@@ -72,7 +72,7 @@ export class Child {
     child.stderr?.on('data', (chunk: Buffer) => log.write(chunk));
     this.listening = new Promise((resolve) => {
       child.on('message', (message) => {
-        if (isListening(message)) resolve(message.listening);
+        if (isListening(message)) resolve(message);
       });
     });
     this.ended = new Promise((resolve) => {

@@ -12,6 +12,8 @@ export interface GreetingFacts {
   readonly pages: readonly FileEntry[];
   readonly serviceUrl: URL;
   readonly agentUrl: URL;
+  /** The link for the first user; null where there is one. */
+  readonly setupUrl: string | null;
   readonly apiKey: string;
   /** The file with the key. */
   readonly stateFile: string;
@@ -21,7 +23,7 @@ const MAX_PAGES = 5;
 
 /** What runs, and its addresses. Ends with an empty line. */
 export function greeting(facts: GreetingFacts, palette: Palette): string {
-  const { checks, serviceUrl, agentUrl, apiKey, stateFile } = facts;
+  const { checks, serviceUrl, agentUrl, setupUrl, apiKey, stateFile } = facts;
   const row = (what: string, where: string): string => `  ${what.padEnd(14)}${where}`;
   const active = checks.filter(({ activated }) => activated);
   const off = checks.length - active.length;
@@ -37,6 +39,9 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
   return [
     palette.strong(`Vedette ${VERSION} runs ${count} of ${harmless(facts.file)}${rest}.`),
     ...pageRows(facts, row),
+    setupUrl === null
+      ? row('Sign in', new URL('/sign-in', serviceUrl).href)
+      : row('Sign in', `${setupUrl}  (makes the first user; works once, within 24 hours)`),
     row('API', `${serviceUrl.href}  (its key is in ${harmless(stateFile)})`),
     row('Handbook', new URL('/docs', serviceUrl).href),
     row(

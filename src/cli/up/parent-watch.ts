@@ -3,9 +3,12 @@ import type { Terminal } from '../terminal.ts';
 /** Set by `vedette up` for what it starts. */
 export const SUPERVISED = 'VEDETTE_SUPERVISED';
 
-/** The message that a supervised process sends once: the port that it listens on. */
+/** The message that a supervised process sends once. */
 export interface ListeningMessage {
+  /** The port that it listens on. */
   readonly listening: number;
+  /** Of the service without users: the link for the first one. A secret. */
+  readonly setupUrl?: string;
 }
 
 /** The side of `process` that an IPC channel is of. */
@@ -21,7 +24,9 @@ const EXIT_MS = 15_000;
 const EXIT_CODE = 143;
 
 export interface ParentWatch {
-  listening(port: number): void;
+  /** Whether `vedette up` shows what it is told. */
+  readonly isSupervised: boolean;
+  readonly listening: (port: number, setupUrl?: string | null) => void;
 }
 
 /**
@@ -35,7 +40,8 @@ export function watchParent(
   exitNow: (exitCode: number) => void,
   channel: ParentChannel = process,
 ): ParentWatch {
-  if (env[SUPERVISED] !== '1' || channel.send === undefined) return { listening() {} };
+  if (env[SUPERVISED] !== '1' || channel.send === undefined)
+    return { isSupervised: false, listening() {} };
   const stop = (): void => {
     // Before the first signal handler there is nothing to drain.
     if (signals.listenerCount('SIGTERM') > 0) signals.emit('SIGTERM');
@@ -52,9 +58,11 @@ export function watchParent(
     channel.channel?.unref();
   } else onGone();
   return {
-    listening(port) {
+    isSupervised: true,
+    listening(port, setupUrl = null) {
+      const message = setupUrl === null ? { listening: port } : { listening: port, setupUrl };
       // `onGone` handles a channel that closed meanwhile.
-      if (channel.connected) channel.send?.({ listening: port }, () => {});
+      if (channel.connected) channel.send?.(message, () => {});
     },
   };
 }

@@ -6,6 +6,7 @@ import { wantsColour } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
 import type { Terminal } from '../terminal.ts';
 import { Child, ChildFailed, childEndText } from './child.ts';
+import type { ListeningMessage } from './parent-watch.ts';
 import { Supervisor } from './supervisor.ts';
 
 const MAX_LINE_CHARS = 2000;
@@ -41,7 +42,7 @@ export class Processes {
 
   /**
    * @param envOf the environment for a port; null leaves PORT as the user set it, or its default
-   * @returns the port that it listens on
+   * @returns what it said when it listened
    * @throws ChildFailed where one of the processes ends before that; VedetteError of code
    *   INTERRUPTED where the signal aborts
    */
@@ -50,7 +51,7 @@ export class Processes {
     args: readonly string[],
     envOf: (port: number | null) => Environment,
     signal: AbortSignal,
-  ): Promise<number> {
+  ): Promise<ListeningMessage> {
     const { terminal, onResult } = this.#options;
     const { stderr, clock } = terminal;
     const onLog = childLog(name, terminal);
@@ -65,7 +66,7 @@ export class Processes {
     });
     this.#started.push({ name, supervisor });
     const { listening } = supervisor;
-    if (await this.orFailed(isInTime(listening, signal))) return listening;
+    if (await this.orFailed(isInTime(listening, signal))) return await listening;
     throw new VedetteError('environment', 'INTERRUPTED', 'it was stopped');
   }
 

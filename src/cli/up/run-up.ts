@@ -117,7 +117,7 @@ async function start(
   }
 
   const { apiKey } = state;
-  const port = await processes.start(
+  const { listening: port, setupUrl = null } = await processes.start(
     'service',
     ['service'],
     (port) => config.serviceEnvironment(apiKey, port),
@@ -147,11 +147,12 @@ async function start(
       printLine: (line) => void stderr.write(`${line}\n`),
     });
     const applied = applier.apply(first, stopping);
-    const [healthPort] = await processes.orFailed(Promise.all([listening, applied]));
+    const [{ listening: healthPort }] = await processes.orFailed(Promise.all([listening, applied]));
     const agentUrl = urlOf('127.0.0.1', healthPort);
     const { checks, resources = NO_RESOURCES } = first;
     const pages = resources.sections.statusPages;
-    const facts = { file, checks, pages, serviceUrl, agentUrl, apiKey, stateFile: folders.state };
+    const addresses = { serviceUrl, agentUrl, setupUrl };
+    const facts = { file, checks, pages, ...addresses, apiKey, stateFile: folders.state };
     const palette = paletteFor(wantsColour(stdout, env));
     return { applier, client, greeting: greeting(facts, palette) };
   } catch (thrown) {

@@ -1,6 +1,7 @@
 import { Backoff } from '../../runtime/backoff.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import type { Child, ChildEnd } from './child.ts';
+import type { ListeningMessage } from './parent-watch.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
@@ -39,8 +40,8 @@ export class Supervisor {
   #cancelRestart: CancelTimer = () => {};
   readonly #failed: Promise<ChildEnd>;
   #fail: (end: ChildEnd) => void = () => {};
-  /** The port of the first process; stays pending where that ends before it listens. */
-  readonly listening: Promise<number>;
+  /** Of the first process; stays pending where that ends before it listens. */
+  readonly listening: Promise<ListeningMessage>;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -80,8 +81,8 @@ export class Supervisor {
   }
 
   #watched(child: Child): Child {
-    void child.listening.then((port) => {
-      this.#port = port;
+    void child.listening.then(({ listening }) => {
+      this.#port = listening;
     });
     void child.ended.then((end) => this.#ended(end));
     return child;

@@ -20,6 +20,8 @@ const ACCOUNT_NAME = 'Main';
 const HOUR_MS = 3_600_000;
 export const SETUP_LINK_HOURS = 24;
 
+export type LinkReader = 'log' | 'owner';
+
 export interface SetupParts {
   readonly store: Store;
   readonly clock: Clock;
@@ -28,15 +30,17 @@ export interface SetupParts {
   readonly passwords: Passwords;
 }
 
-/** The first user of a service, by a link that its log shows: README.md of this folder. */
+/** The first user of a service, by a link that its log or its owner's terminal shows: README.md of this folder. */
 export interface Setup {
   /**
    * A new link, which works once. Each replica has its own; all end when the first is used.
    *
-   * @returns its token; null where there is a user, or more than one account, or the account is older
-   *   than a day and has an admin key: with that key users are invited
+   * @param reader who sees it. A log may have other readers than the admins of the account: therefore it
+   *   gets no link where the account is older than a day and has an admin key, with which users are
+   *   invited. The terminal of `vedette up` belongs to whoever has that key.
+   * @returns its token; null where there is a user, or more than one account
    */
-  newLink(): Promise<string | null>;
+  newLink(reader?: LinkReader): Promise<string | null>;
   /** Whether the link is valid. */
   isOpen(token: string): Promise<boolean>;
   /**
@@ -52,9 +56,12 @@ export interface Setup {
 }
 
 export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup {
+  /** Those that this process made for the owner, by their hashes in hex: one for each start. */
+  const ofOwner = new Set<string>();
   /** A log must not make admins of an account that others administer already. */
-  const isWanted = async (sql: Sql): Promise<boolean> => {
+  const isWanted = async (sql: Sql, reader: LinkReader): Promise<boolean> => {
     if ((await hasUser(sql)) || (await countAccounts(sql, 2)) > 1) return false;
+    if (reader === 'owner') return true;
     const account = await findFirstAccount(sql);
     if (account === null) return true;
     // The start that creates the account also creates its first key.
@@ -62,16 +69,19 @@ export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup
     return !(await hasOtherAdminKey(sql, { accountId: account.id, id: null }));
   };
   const isValid = async (sql: Sql, token: string): Promise<boolean> => {
-    const link = { tokenHash: hashOfLinkToken(token), nowMs: clock.wallMs() };
-    return (await isSetupLink(sql, link)) && (await isWanted(sql));
+    const tokenHash = hashOfLinkToken(token);
+    const reader = ofOwner.has(tokenHash.toString('hex')) ? 'owner' : 'log';
+    const link = { tokenHash, nowMs: clock.wallMs() };
+    return (await isSetupLink(sql, link)) && (await isWanted(sql, reader));
   };
   const isOpen = (token: string): Promise<boolean> => isValid(store, token);
   return {
     isOpen,
 
-    async newLink() {
-      if (!(await isWanted(store))) return null;
+    async newLink(reader = 'log') {
+      if (!(await isWanted(store, reader))) return null;
       const { token, tokenHash } = newLinkToken();
+      if (reader === 'owner') ofOwner.add(tokenHash.toString('hex'));
       const createdAtMs = clock.wallMs();
       const expiresAtMs = createdAtMs + SETUP_LINK_HOURS * HOUR_MS;
       await insertSetupLink(store, { id: ids(), tokenHash, createdAtMs, expiresAtMs });

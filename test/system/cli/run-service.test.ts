@@ -28,6 +28,7 @@ function start() {
       log: logs.log,
       stop: { stopping: stopping.signal, now: now.signal },
       onListening: resolve,
+      hasOwnersTerminal: false,
     });
     ended.catch(reject);
   });

@@ -90,6 +90,27 @@ describe.each(databases)('on %s', (kind) => {
       expect((await browserOf().submit(`/setup/${token}`, fields)).status).toBe(303);
     });
 
+    it('offer the owner of a terminal a setup link at any age of the account, while there is no user', async () => {
+      const { store, clock, features } = running();
+      const { setup, apiKeys } = features;
+      const DAY_MS = 86_400_000;
+      const id = randomUUID();
+      await insertAccount(store, { id, name: 'Main', createdAtMs: clock.wallMs() - 9 * DAY_MS });
+      await apiKeys.create(id, { name: 'First key', role: 'admin' });
+      expect(await setup.newLink('log')).toBeNull();
+      const expired = await setup.newLink('owner');
+      clock.spend(DAY_MS + 1);
+      expect((await browserOf().ask(`/setup/${expired}`)).status).toBe(404);
+      const token = await setup.newLink('owner');
+      const fields = { email: 'a@example.com', password: PASSWORD };
+      expect((await browserOf().submit(`/setup/${token}`, fields)).status).toBe(303);
+      expect((await browserOf().submit(`/setup/${token}`, fields)).status).toBe(404);
+      expect(await setup.newLink('owner')).toBeNull();
+      expect(await store.query('select account_id, role from memberships')).toEqual([
+        { accountId: id, role: 'admin' },
+      ]);
+    });
+
     it('say what is wrong with the fields, and keep what was typed but the password', async () => {
       const token = (await running().features.setup.newLink()) ?? '';
       const submit = (fields: Record<string, string>) =>

@@ -26,6 +26,12 @@ describe('watchParent', () => {
     expect(told).toEqual([{ listening: 8080 }]);
   });
 
+  it('sends the link for the first user beside the port', () => {
+    const { watch, told } = supervised();
+    watch.listening(8080, 'http://127.0.0.1:8080/setup/token');
+    expect(told).toEqual([{ listening: 8080, setupUrl: 'http://127.0.0.1:8080/setup/token' }]);
+  });
+
   it('stops as by SIGTERM when its parent has gone, then harder, then at once', async () => {
     const { channel, signals, clock, exits } = supervised();
     let stops = 0;

@@ -13,8 +13,8 @@ function started() {
   const ended = new Promise<ChildEnd>((resolve) => {
     end = resolve;
   });
-  const listening = new Promise<number>((resolve) => {
-    listen = resolve;
+  const listening = new Promise<{ readonly listening: number }>((resolve) => {
+    listen = (port) => resolve({ listening: port });
   });
   const child = {
     ended,
@@ -66,7 +66,7 @@ describe('Supervisor', () => {
   it('starts it again after 1, 2, … 30 s on the port that it had, and anew after a good time', async () => {
     const { clock, supervisor, children, ports, restarts, newest, endNewest } = supervised();
     newest().listen(8080);
-    expect(await supervisor.listening).toBe(8080);
+    expect(await supervisor.listening).toEqual({ listening: 8080 });
     supervisor.keepRunning();
     for (const delayMs of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
       const before = children.length;
