@@ -256,6 +256,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...parts,
     alerts: alertEngine,
     retentionDays,
+    rollUpRetentionDays,
   });
   const locationSilence = createLocationSilence({
     ...parts,

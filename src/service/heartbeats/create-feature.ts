@@ -20,6 +20,8 @@ export interface HeartbeatFeatureParts {
   readonly ids: () => string;
   /** Retention of events in whole days. */
   readonly retentionDays: number;
+  /** The same of hours of downtime. */
+  readonly rollUpRetentionDays: number;
   readonly allowance: Allowance;
   readonly alerts: HeartbeatAlerts;
 }

@@ -5,6 +5,7 @@ import type { AccountKey } from '../database/account-key.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { StoreError, storeErrorKind } from '../database/store-errors.ts';
+import { deleteDowntimeBefore } from './downtime.sql.ts';
 import { deleteHeartbeatEventsBefore } from './events.sql.ts';
 import type { ServicePresence } from './service-presence.ts';
 import { lockDue } from './sql.ts';
@@ -22,6 +23,8 @@ export interface WatchParts extends JudgingParts {
   readonly presence: ServicePresence;
   /** Whole days, as for results. */
   readonly retentionDays: number;
+  /** The same for hours of downtime, as for roll-ups. */
+  readonly rollUpRetentionDays: number;
 }
 
 export interface HeartbeatWatch {
@@ -131,13 +134,20 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
         everyHour(
           parts,
           'heartbeat events past their retention could not be removed',
-          () =>
-            removePastRetention(
+          async () => {
+            await removePastRetention(
               parts,
               EVENTS_AT_ONCE,
               (old) => deleteHeartbeatEventsBefore(store, old),
               signal,
-            ),
+            );
+            await removePastRetention(
+              { clock, retentionDays: parts.rollUpRetentionDays },
+              EVENTS_AT_ONCE,
+              (old) => deleteDowntimeBefore(store, old),
+              signal,
+            );
+          },
           signal,
         ),
       ]);

@@ -76,6 +76,7 @@ export function useHeartbeats(running: () => RunningService, service: () => Test
       log: silentLog(),
       ids: () => crypto.randomUUID(),
       retentionDays: RETENTION_DAYS,
+      rollUpRetentionDays: 400,
       allowance: unlimited,
       alerts: NO_ALERTS,
     };

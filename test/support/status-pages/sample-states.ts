@@ -71,7 +71,7 @@ export function sampleService(
     condition: 'OPERATIONAL',
     sinceMs: null,
     responseTimeMs: 184,
-    history: { availability: 0.99987, days: sampleDays() },
+    history: { unit: 'run', availability: 0.99987, days: sampleDays() },
     ...own,
   };
 }
@@ -104,7 +104,11 @@ export function calmState(count: number): PageState {
       id: `service-${index}`,
       name,
       responseTimeMs: 40 + ((index * 97) % 900),
-      history: { availability: 1 - ((index * 13) % 97) / 100_000, days: eventfulDays(index) },
+      history: {
+        unit: 'run',
+        availability: 1 - ((index * 13) % 97) / 100_000,
+        days: eventfulDays(index),
+      },
     });
   });
   const size = Math.ceil(count / Math.min(CARDS.length, Math.ceil(count / 5)));
@@ -138,7 +142,7 @@ export function withConditions(
       condition,
       sinceMs: SAMPLE_NOW_MS - 80 * 60_000,
       responseTimeMs: condition === 'DEGRADED' ? 2_431 : service.responseTimeMs,
-      history: { availability: 0.99812, days: [...days.slice(0, -1), today] },
+      history: { unit: 'run', availability: 0.99812, days: [...days.slice(0, -1), today] },
     };
   };
   return {

@@ -29,6 +29,7 @@ describe('heartbeats while the database is restarted', () => {
       log: silentLog(),
       ids: randomUUID,
       retentionDays: 30,
+      rollUpRetentionDays: 400,
       allowance: unlimited,
       alerts: NO_ALERTS,
     });

@@ -88,7 +88,7 @@ describe('a service', () => {
     [0.29, '29 %'],
     [0, '0 %'],
   ])('does not round the availability %d up', (availability, shown) => {
-    const history = { availability, days: sampleDays() };
+    const history = { unit: 'run', availability, days: sampleDays() } as const;
     expect(textOf(htmlOf(withServices(sampleService({ id: 'shop', history }))))).toContain(
       ` ${shown} available`,
     );
@@ -112,8 +112,16 @@ describe('the bars of days', () => {
     12: { condition: 'MAINTENANCE', maintenance: ['Upgrade'] },
   });
   const html = htmlOf(
-    withServices(sampleService({ id: 'shop', history: { availability: 1, days } })),
+    withServices(sampleService({ id: 'shop', history: { unit: 'run', availability: 1, days } })),
   );
+
+  it('speak of minutes without a ping where only heartbeats measure the service', () => {
+    const history = { unit: 'minute', availability: 1, days } as const;
+    const text = textOf(htmlOf(withServices(sampleService({ id: 'backup', history }))));
+    expect(text).toContain('no ping in time for 1,000 of ');
+    expect(text).toContain(' minutes');
+    expect(text).not.toContain('runs failed');
+  });
 
   it('are one element for each stretch of equal days', () => {
     expect(html.match(/<path class="OPERATIONAL" d="M/g)).toHaveLength(2);
@@ -174,7 +182,7 @@ it('takes at most 50 KB with 120 services that had something on each day', () =>
       id: `s${index}`,
       name: `Service ${index}`,
       sinceMs: SAMPLE_NOW_MS - index,
-      history: { availability: 1 - index / 1_000, days: busy },
+      history: { unit: 'run', availability: 1 - index / 1_000, days: busy },
     }),
   );
   expect(gzipSync(htmlOf(withServices(...services))).length).toBeLessThanOrEqual(MAX_BYTES);

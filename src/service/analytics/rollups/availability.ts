@@ -5,6 +5,7 @@ import type { AccountKey } from '../../database/account-key.ts';
 import { readSnapshot } from '../../database/read-snapshot.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import { notFound } from '../../errors.ts';
+import { readDowntime } from '../../heartbeats/shared.sql.ts';
 import {
   type ChecksWindow,
   countDaysByLocation,
@@ -16,6 +17,7 @@ import {
   usualResponseTimes,
 } from './availability.sql.ts';
 import { DAY_MS, planCover, type RollUpState, startOf } from './cover.ts';
+import { HeartbeatTimes } from './heartbeat-minutes.ts';
 import { readRollUpState } from './rolled-runs.sql.ts';
 
 export interface AvailabilityParts {
@@ -80,14 +82,17 @@ export interface Availability {
     checkIds: readonly string[],
     days: number,
   ): Promise<ReadonlyMap<string, CheckAvailability>>;
-  /** `days` of each of these checks of the account, in a snapshot of the caller. */
+  /**
+   * `days` of each of these checks of the account, in a snapshot of the caller. Minutes are the runs of
+   * heartbeats: src/service/README.md, "Analytics".
+   */
   days(sql: Sql, query: DaysOfChecks): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>>;
   /**
    * The runs of these days by check, by the start of the day and by location, in a snapshot of the caller.
    * Where there are none, entries are missing.
    */
   daysByLocation(sql: Sql, query: DaysOfChecks): Promise<RunsByLocation>;
-  /** The same of the runs inside the spans. */
+  /** The same of the runs inside the spans, each within one day; also the minutes of heartbeats. */
   within(
     sql: Sql,
     query: { readonly accountId: string; readonly spans: readonly CheckSpan[] },
@@ -159,11 +164,17 @@ export function createAvailability({
     const runs = ofEachCheck(await count(sql, { ...query, nowMs, state, minutes: DAY_MINUTES }));
     const slotsFromMs = startOf(nowMs, DAY_MS) - retentionDays * DAY_MS;
     const missed = ofEachCheck(await countMissed(sql, { ...query, slotsFromMs }));
+    const heartbeats = new HeartbeatTimes(
+      await readDowntime(sql, { ...query, each: 'day' }),
+      nowMs,
+    );
     const starts = startsOf(query, DAY_MS);
     const daysOf = (checkId: string): readonly IntervalWithMissed[] =>
       starts.map((startMs) => ({
         ...countsOf(startMs, runs.get(checkId)?.get(startMs)),
         missed: missed.get(checkId)?.get(startMs)?.missed ?? 0,
+        // Rounded up, so that only a heartbeat that never failed was always available.
+        ...heartbeats.minutes(checkId, { fromMs: startMs, toMs: startMs + DAY_MS }, 'up'),
       }));
     return new Map(given.checkIds.map((checkId) => [checkId, daysOf(checkId)]));
   }
@@ -192,6 +203,25 @@ export function createAvailability({
       byLocation.set(row.checkId, days);
     }
     return byLocation;
+  }
+
+  async function heartbeatsIn(
+    sql: Sql,
+    accountId: string,
+    spans: readonly CheckSpan[],
+  ): Promise<HeartbeatTimes> {
+    const nowMs = clock.wallMs();
+    const rows =
+      spans.length === 0
+        ? []
+        : await readDowntime(sql, {
+            accountId,
+            checkIds: [...new Set(spans.map(({ checkId }) => checkId))],
+            fromMs: spans.reduce((least, span) => Math.min(least, span.fromMs), nowMs),
+            toMs: spans.reduce((most, span) => Math.max(most, span.toMs), 0),
+            each: 'hour',
+          });
+    return new HeartbeatTimes(rows, nowMs);
   }
 
   async function readQuarters(
@@ -230,13 +260,37 @@ export function createAvailability({
       const spans = checkIds.map((checkId) => ({ checkId, fromMs, toMs }));
       return readByLocation(sql, accountId, spans);
     },
-    within: (sql, { accountId, spans }) => readByLocation(sql, accountId, spans),
+    async within(sql, { accountId, spans }) {
+      const runs = await readByLocation(sql, accountId, spans);
+      return withHeartbeats(runs, spans, await heartbeatsIn(sql, accountId, spans));
+    },
     quarterHours: (accountId, checkIds) =>
       readSnapshot(store, (sql) => readQuarters(sql, accountId, checkIds)),
     usualResponseTimes: (accountId, checkIds) =>
       usualResponseTimes(store, { accountId, checkIds, ...usualWindow(clock.wallMs()) }),
   };
   return availability;
+}
+
+/** A heartbeat has one location, without a name. */
+const NOWHERE = '';
+
+function withHeartbeats(
+  runs: RunsByLocation,
+  spans: readonly CheckSpan[],
+  heartbeats: HeartbeatTimes,
+): RunsByLocation {
+  const all = new Map(runs);
+  for (const span of spans) {
+    // Rounded down: the rest of a day is never less than nothing.
+    const minutes = heartbeats.minutes(span.checkId, span, 'down');
+    if (minutes === null) continue;
+    const dayMs = startOf(span.fromMs, DAY_MS);
+    const days = new Map(all.get(span.checkId));
+    days.set(dayMs, [...(days.get(dayMs) ?? []), { location: NOWHERE, ...minutes }]);
+    all.set(span.checkId, days);
+  }
+  return all;
 }
 
 function count(

@@ -16,8 +16,12 @@ const counts = {
     .describe('The percentage of runs that passed, degraded ones included; null without runs.'),
   runs: z
     .int()
-    .describe('Without cancelled runs, and without those that failed by a fault of the system.'),
-  failures: z.int().describe('The runs that failed.'),
+    .describe(
+      'Without cancelled runs, and without those that failed by a fault of the system. Of a heartbeat: the minutes since its first ping, in `days` only.',
+    ),
+  failures: z
+    .int()
+    .describe('The runs that failed. Of a heartbeat: the minutes in which a ping was overdue.'),
   degraded: z.int().describe('The runs that passed, but took longer than degradedResponseTime.'),
 };
 const missed = z.int().describe('Slots that were not run. Availability does not contain them.');

@@ -35,6 +35,8 @@ const MAX_REMEMBERED_SERVICES = 5_000;
 export interface ServiceHistory {
   /** From 0 to 1, over all days, as of `GET /v1/checks/{id}/availability`; null without runs. */
   readonly availability: number | null;
+  /** What `runs` are: where only heartbeats measure the service, minutes. */
+  readonly unit: 'run' | 'minute';
   /** HISTORY_DAYS, the oldest first, in UTC. */
   readonly days: readonly DayOnPage[];
 }
@@ -70,6 +72,7 @@ interface DayCounts {
 /** A check of the history, with the windows that concern it. */
 export interface CheckOfHistory {
   readonly id: string;
+  readonly isHeartbeat: boolean;
   readonly tags: readonly string[];
   /** How many locations it has. */
   readonly locations: number;
@@ -80,7 +83,6 @@ export interface CheckOfHistory {
 export interface ServiceOfHistory {
   readonly id: string;
   readonly rule: FailureRuleOf;
-  /** Without heartbeats. */
   readonly checks: readonly CheckOfHistory[];
   readonly windows: readonly KnownWindow[];
   readonly incidents: readonly PublicIncident[];
@@ -213,7 +215,10 @@ async function countDays(
     const byLocation = await availability.daysByLocation(sql, {
       accountId,
       checkIds: batch
-        .filter(({ counted }) => counted.some(({ rule }) => rule.failureRule === 'LOCATIONS'))
+        .filter(
+          ({ check, counted }) =>
+            !check.isHeartbeat && counted.some(({ rule }) => isByLocations(rule)),
+        )
         .map(({ check }) => check.id),
       days,
     });
@@ -232,7 +237,7 @@ async function countDays(
         for (const { rule, days: into } of counted) {
           const outside = outsideOf(day, inMaintenance);
           const failures =
-            rule.failureRule === 'LOCATIONS'
+            isByLocations(rule) && !check.isHeartbeat
               ? outside.runs * failedShareOf(rule, check, without(locations, inMaintenance))
               : outside.failures;
           add(into[index], day, { runs: outside.runs, failures });
@@ -241,6 +246,10 @@ async function countDays(
     }
   }
   return counts;
+}
+
+function isByLocations({ failureRule }: FailureRuleOf): boolean {
+  return failureRule === 'LOCATIONS';
 }
 
 function emptyDay(): DayCounts {
@@ -306,6 +315,7 @@ function historyOf(
   const firstDayMs = todayMs - (counts.length - 1) * DAY_MS;
   return {
     availability: runs === 0 ? null : (runs - failures) / runs,
+    unit: service.checks.every(({ isHeartbeat }) => isHeartbeat) ? 'minute' : 'run',
     days: counts.map((day, index) => dayOf(service, day, firstDayMs + index * DAY_MS)),
   };
 }

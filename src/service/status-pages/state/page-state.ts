@@ -291,7 +291,7 @@ function historyQueryOf(
     services: shown.map(({ service, checks, windows, incidents }) => ({
       id: service.id,
       rule: service,
-      checks: checks.filter(({ isHeartbeat }) => !isHeartbeat),
+      checks,
       windows,
       incidents,
     })),

@@ -277,7 +277,12 @@ describe.each(databases)('on %s', (kind) => {
     it('are independent, also where the group of a heartbeat has locations', async () => {
       const { accountId, clock, cellar, groups, checkRuns, assigner, agent, addChecks } = fixture();
       const parts = { store: store(), clock, log: silentLog(), retentionDays: 30 };
-      const rest = { allowance: unlimited, alerts: NO_ALERTS, ids: () => 'event' };
+      const rest = {
+        rollUpRetentionDays: 400,
+        allowance: unlimited,
+        alerts: NO_ALERTS,
+        ids: () => 'event',
+      };
       const { heartbeats } = createHeartbeatFeatures({ ...parts, ...rest });
       const group = await groups.create(accountId, { name: 'g', privateLocations: ['cellar'] });
       await addChecks('check', 1, { groupId: group.id });

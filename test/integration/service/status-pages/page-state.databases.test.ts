@@ -20,6 +20,7 @@ const SERVICES = `${PAGES}/services`;
 const INCIDENTS = `${PAGES}/incidents`;
 const WINDOWS = '/v1/maintenance-windows';
 const HEARTBEATS = '/v1/checks/heartbeats';
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const HOUR_MINUTES = 60;
 const DAY_MINUTES = 1440;
@@ -243,17 +244,75 @@ describe.each(databases)('on %s', (kind) => {
       expect((await shown(await service({ checkTags: ['none'] }))).condition).toBe('UNKNOWN');
     });
 
-    it('has an outage while a heartbeat fails, and no history of it', async () => {
+    it('has an outage while a heartbeat fails', async () => {
       const { id: backup, ping } = await heartbeat();
       const id = await service({ heartbeatIds: [backup] });
       expect((await shown(id)).condition).toBe('UNKNOWN');
       await ping();
       expect(await shown(id)).toMatchObject({ condition: 'OPERATIONAL', history: null });
-      await pass(66 * 60_000);
-      const failing = { condition: 'MAJOR_OUTAGE', sinceMs: NOW + 65 * 60_000, history: null };
+      await pass(66 * MINUTE_MS);
+      const failing = { condition: 'MAJOR_OUTAGE', sinceMs: NOW + 65 * MINUTE_MS };
       expect(await shown(id)).toMatchObject(failing);
       await ping();
       expect((await shown(id)).condition).toBe('OPERATIONAL');
+    });
+
+    it('has bars with the digits of the availability of its heartbeats, whose minutes count', async () => {
+      const { mine, store } = fixture();
+      const { id: backup, ping } = await heartbeat();
+      const id = await service({ heartbeatIds: [backup] });
+      const compare = async () => {
+        const { history } = await shown(id);
+        const { json } = await mine.get(`/v1/checks/${backup}/availability`);
+        expect(history?.unit).toBe('minute');
+        expect(history?.availability).toBe((json.runs - json.failures) / json.runs);
+        expect(history?.days).toHaveLength(90);
+        for (const [index, { day, runs, failures }] of (history?.days ?? []).entries()) {
+          const { date, ...counts } = json.days[index];
+          expect({ day, runs, failures }).toEqual({
+            day: date,
+            runs: counts.runs,
+            failures: counts.failures,
+          });
+        }
+        return { runs: json.runs, failures: json.failures };
+      };
+      await ping();
+      await pass(30 * MINUTE_MS);
+      expect(await compare()).toEqual({ runs: 30, failures: 0 });
+      // It fails after 65 minutes.
+      await pass(65 * MINUTE_MS);
+      expect(await compare()).toEqual({ runs: 95, failures: 30 });
+      await ping();
+      expect(await compare()).toEqual({ runs: 95, failures: 30 });
+      await pass(3 * DAY_MS);
+      await ping();
+      const failures = 30 + 3 * DAY_MINUTES - 65;
+      expect(await compare()).toEqual({ runs: 95 + 3 * DAY_MINUTES, failures });
+      expect((await shown(id)).history?.days.slice(-3, -1)).toMatchObject([
+        { runs: DAY_MINUTES, failures: DAY_MINUTES, condition: 'MAJOR_OUTAGE' },
+        { runs: DAY_MINUTES, failures: DAY_MINUTES, condition: 'MAJOR_OUTAGE' },
+      ]);
+      // They are kept for RETENTION_DAYS only.
+      await store.query('delete from heartbeat_events');
+      expect(await compare()).toEqual({ runs: 95 + 3 * DAY_MINUTES, failures });
+    });
+
+    it('leaves the hours of a window out of the condition of a day of a heartbeat', async () => {
+      const { id: backup, ping } = await heartbeat({ tags: ['web'] });
+      const rule = { failureRule: 'LOCATIONS', failureLocations: 1 };
+      const id = await service({ heartbeatIds: [backup], ...rule });
+      await ping();
+      await pass(95 * MINUTE_MS);
+      await ping();
+      const today = async () => (await shown(id)).history?.days.at(-1);
+      expect(await today()).toMatchObject({ runs: 95, failures: 30, condition: 'PARTIAL_OUTAGE' });
+      // It silences alerts, and pauses nothing.
+      await window({
+        endsAt: new Date(NOW + 2 * HOUR_MS).toISOString(),
+        silenceAlertsTags: ['web'],
+      });
+      expect(await today()).toMatchObject({ runs: 95, failures: 30, condition: 'MAINTENANCE' });
     });
 
     it('is MAINTENANCE instead of an outage by checks, and announces the window', async () => {

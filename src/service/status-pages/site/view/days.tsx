@@ -1,12 +1,14 @@
 import type { VNode } from 'preact';
 import { CONDITION_WORDS, type Condition } from '../../../../web/status/conditions.tsx';
 import { countText, dayText, pluralText } from '../../../../web/status/texts.tsx';
-import type { DayOnPage } from '../../state/history.ts';
+import type { DayOnPage, ServiceHistory } from '../../state/history.ts';
 
 /** A bar and the gap after it, in units of the picture. */
 const BAR = 7;
 const STEP = 8;
 const MIDDLE = 12;
+
+type Unit = ServiceHistory['unit'];
 
 const dayMsOf = ({ day }: DayOnPage): number => Date.parse(`${day}T00:00:00Z`);
 
@@ -18,18 +20,23 @@ export function isRemarkable(day: DayOnPage): boolean {
 }
 
 /** What happened on a day, without its incidents. */
-export function dayWords({ condition, runs, failures, degraded, missed }: DayOnPage): string {
+export function dayWords(
+  { condition, runs, failures, degraded, missed }: DayOnPage,
+  unit: Unit,
+): string {
+  const of = `${countText(failures)} of ${pluralText(runs, unit, `${unit}s`)}`;
+  const failed = unit === 'run' ? `${of} failed` : `no ping in time for ${of}`;
   const facts = [
-    failures > 0 ? `${countText(failures)} of ${pluralText(runs, 'run', 'runs')} failed` : '',
+    failures > 0 ? failed : '',
     degraded > 0 ? `${pluralText(degraded, 'run was', 'runs were')} slow` : '',
     missed > 0 ? `${pluralText(missed, 'run', 'runs')} did not take place` : '',
   ].filter((fact) => fact !== '');
   return [CONDITION_WORDS[condition], ...facts].join(', ');
 }
 
-function titleOf(day: DayOnPage): string {
+function titleOf(day: DayOnPage, unit: Unit): string {
   const names = [...day.incidents.map(({ name }) => name), ...day.maintenance];
-  return [`${dayText(dayMsOf(day))}: ${dayWords(day)}`, ...names].join('\n');
+  return [`${dayText(dayMsOf(day))}: ${dayWords(day, unit)}`, ...names].join('\n');
 }
 
 interface Stretch {
@@ -54,7 +61,7 @@ function stretchesOf(days: readonly DayOnPage[]): readonly Stretch[] {
 }
 
 /** One bar for each day. Bars are the dashes of a line, so that a stretch is one short element. */
-export function DayBars({ days }: { readonly days: readonly DayOnPage[] }): VNode {
+export function DayBars({ days, unit }: Pick<ServiceHistory, 'days' | 'unit'>): VNode {
   const remarkable = days.filter(isRemarkable).length;
   const label = `The last ${days.length} days: ${remarkable === 0 ? 'no problem' : `${pluralText(remarkable, 'day', 'days')} with events`}`;
   return (
@@ -71,7 +78,7 @@ export function DayBars({ days }: { readonly days: readonly DayOnPage[] }): VNod
           class={condition}
           d={`M${start * STEP} ${MIDDLE}h${more.length * STEP + BAR}`}
         >
-          {day !== undefined && isRemarkable(day) && <title>{titleOf(day)}</title>}
+          {day !== undefined && isRemarkable(day) && <title>{titleOf(day, unit)}</title>}
         </path>
       ))}
     </svg>
@@ -81,9 +88,9 @@ export function DayBars({ days }: { readonly days: readonly DayOnPage[] }): VNod
 /** The same in words, for everybody who does not point at bars. */
 export function DayLog({
   days,
+  unit,
   incidentsPath,
-}: {
-  readonly days: readonly DayOnPage[];
+}: Pick<ServiceHistory, 'days' | 'unit'> & {
   readonly incidentsPath: string;
 }): VNode | null {
   const remarkable = days.filter(isRemarkable).toReversed();
@@ -96,7 +103,7 @@ export function DayLog({
           <li key={day.day}>
             <time dateTime={day.day}>{dayText(dayMsOf(day))}</time>
             <span>
-              {dayWords(day)}
+              {dayWords(day, unit)}
               {day.incidents.map(({ id, name }) => (
                 <span key={id}>
                   {'. '}

@@ -167,8 +167,8 @@ function Service({
       </div>
       {history !== null && (
         <div class="chart">
-          <DayBars days={history.days} />
-          <DayLog days={history.days} incidentsPath={incidentsPath} />
+          <DayBars {...history} />
+          <DayLog {...history} incidentsPath={incidentsPath} />
         </div>
       )}
     </li>

@@ -41,7 +41,7 @@ describe('what a badge says', () => {
       89: { runs: 1_000, failures: 1 },
       0: { runs: 1_000, failures: 500 },
     });
-    const history = { availability: 0.99612, days };
+    const history = { unit: 'run', availability: 0.99612, days } as const;
     const state = pageOf(sampleService({ id: 's', name: 'Shop', history }));
     const of = { ...UPTIME, serviceId: 's' };
     expect(badgeOf(state, of)).toEqual({
@@ -59,7 +59,7 @@ describe('what a badge says', () => {
       sampleService({
         id,
         responseTimeMs,
-        history: availability === null ? null : { availability, days: sampleDays() },
+        history: availability === null ? null : { unit: 'run', availability, days: sampleDays() },
       });
     const state = pageOf(one('a', 1, 100), one('b', 0.5, 300), one('c', null, null));
     expect(badgeOf(state, UPTIME)).toMatchObject({ label: 'uptime', value: '75 %', color: 'red' });
