@@ -66,7 +66,10 @@ function pageRows(
 ): readonly string[] {
   const shown = pages.slice(0, MAX_PAGES).map(({ fields }) => {
     const { href } = new URL(`/status/${encodeURIComponent(String(fields.url))}`, serviceUrl);
-    return row('Status page', `${href}${fields.isPrivate === true ? '  (private)' : ''}`);
+    return row(
+      'Status page',
+      `${href}${fields.isPrivate === true ? '  (private: sign in first)' : ''}`,
+    );
   });
   const more = pages.length - MAX_PAGES;
   return more <= 0

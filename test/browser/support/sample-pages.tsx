@@ -79,7 +79,7 @@ function subscriptionViews(): Readonly<Record<string, VNode>> {
   const url = '/status/acme/subscriptions/token';
   const subscription = { kind: 'email', address: 'ann@example.com', serviceIds: null } as const;
   const given = { requested, services, url };
-  const open = { emailProblem: null, webhookProblem: null } as const;
+  const open = { takesEmails: true, takesWebhooks: true } as const;
   return {
     subscribe: <SubscribeView requested={requested} services={services} {...open} />,
     'subscribe-refused': (
@@ -95,8 +95,8 @@ function subscriptionViews(): Readonly<Record<string, VNode>> {
       <SubscribeView
         requested={requested}
         services={services}
-        emailProblem="This service sends no mail: its operator has set no SMTP_URL."
-        webhookProblem="This service stores no addresses: its operator has set no ENCRYPTION_KEY."
+        takesEmails={false}
+        takesWebhooks={false}
       />
     ),
     'subscribe-check-inbox': <CheckMailView requested={requested} />,

@@ -72,8 +72,8 @@ export function subscriptionPagesRoutes(parts: SubscriptionPagesParts): FastifyP
       <SubscribeView
         requested={requested}
         services={choosableServices(requested)}
-        emailProblem={subscriptions.emailProblem(subscribedPage(request))}
-        webhookProblem={subscriptions.webhookProblem()}
+        takesEmails={subscriptions.emailProblem(subscribedPage(request)) === null}
+        takesWebhooks={subscriptions.webhookProblem() === null}
         email={email}
         note={note}
       />,

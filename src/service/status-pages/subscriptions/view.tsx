@@ -23,15 +23,15 @@ interface PageProps {
 export function SubscribeView({
   requested,
   services,
-  emailProblem,
-  webhookProblem,
+  takesEmails,
+  takesWebhooks,
   email = '',
   note = null,
 }: PageProps & {
   readonly services: readonly ChoosableService[];
-  /** null where the page takes emails. */
-  readonly emailProblem: string | null;
-  readonly webhookProblem: string | null;
+  /** Why it takes none is for the operator: the answer of the API says it. */
+  readonly takesEmails: boolean;
+  readonly takesWebhooks: boolean;
   readonly email?: string;
 }): VNode {
   const action = `${requested.path}/subscribe`;
@@ -39,7 +39,7 @@ export function SubscribeView({
     <Frame requested={requested} title="Subscribe" note={note}>
       <section class="card">
         <h2>By email</h2>
-        {emailProblem === null ? (
+        {takesEmails ? (
           <form method="post" action={action}>
             <label class="field">
               Email address
@@ -54,12 +54,12 @@ export function SubscribeView({
             </p>
           </form>
         ) : (
-          <p class="muted">{emailProblem}</p>
+          <p class="muted">This page sends no emails.</p>
         )}
       </section>
       <section class="card">
         <h2>By webhook</h2>
-        {webhookProblem === null ? (
+        {takesWebhooks ? (
           <form method="post" action={action}>
             <label class="field">
               URL
@@ -75,7 +75,7 @@ export function SubscribeView({
             </p>
           </form>
         ) : (
-          <p class="muted">{webhookProblem}</p>
+          <p class="muted">This page calls no webhooks.</p>
         )}
       </section>
     </Frame>

@@ -131,7 +131,7 @@ function addAccount(app: FastifyInstance, parts: UserPagesParts): void {
 ${rows.length === 0 ? '<p>You belong to no account. An admin of one can invite you.</p>' : `<dl>${rows.join('')}</dl>`}
 <h2>Change your password</h2>
 <form method="post" action="${site.path('/account/password')}">
-${fieldHtml({ name: 'currentPassword', label: 'Present password', type: 'password', autocomplete: 'current-password' })}
+${fieldHtml({ name: 'currentPassword', label: 'Current password', type: 'password', autocomplete: 'current-password' })}
 ${fieldHtml({ name: 'newPassword', label: 'New password', type: 'password', autocomplete: 'new-password', hint: `${PASSWORD_HINT} You will be signed out everywhere else.` })}
 ${buttonHtml('Change password')}</form>`,
     });
