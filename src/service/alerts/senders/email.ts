@@ -37,9 +37,25 @@ export type MailOutcome = SendOutcome & {
 /** Never rejects; resolves at the latest when the signal aborts. */
 export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<MailOutcome>;
 
-/** Opens one connection for each mail. */
-export function createMailer({ host, port, secure, auth, requireTls, from }: Smtp): SendMail {
-  const transport = createTransport({
+export interface Mailer {
+  readonly send: SendMail;
+  /** Ends its connections, and what is being sent. */
+  close(): void;
+}
+
+/** Mails of a connection: mail servers often end one after about 100. */
+const MAX_MAILS = 100;
+/** Shorter than SOCKET_TIMEOUT_MS: connections end with QUIT. */
+const IDLE_MS = 5_000;
+/** Once: a mail server may have ended a connection that was idle. */
+const MAX_REQUEUES = 1;
+
+/** Opens one connection for each mail; with `maxConnections` at most so many, for many mails each. */
+export function createMailer(
+  { host, port, secure, auth, requireTls, from }: Smtp,
+  { maxConnections }: { readonly maxConnections?: number } = {},
+): Mailer {
+  const options = {
     host,
     port,
     secure,
@@ -52,9 +68,21 @@ export function createMailer({ host, port, secure, auth, requireTls, from }: Smt
     // A notice must not make the service read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
-  });
+  };
+  const pool =
+    maxConnections === undefined
+      ? null
+      : createTransport({
+          ...options,
+          pool: true,
+          maxConnections,
+          maxMessages: MAX_MAILS,
+          maxRequeues: MAX_REQUEUES,
+          idleTimeout: IDLE_MS,
+        });
+  const transport = pool ?? createTransport(options);
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
-  return async ({ deliveryId, to, headers, ...content }, signal) => {
+  const send: SendMail = async ({ deliveryId, to, headers, ...content }, signal) => {
     try {
       const sent = await transport.sendMail({
         from,
@@ -76,10 +104,11 @@ export function createMailer({ host, port, secure, auth, requireTls, from }: Smt
       return { ...failureOf(thrown, signal), refusesAddress: refusesAddress(thrown) };
     }
   };
+  return { send, close: () => pool?.close({ force: true }) };
 }
 
 export function createEmailSender(smtp: Smtp): Send<Email> {
-  const send = createMailer(smtp);
+  const { send } = createMailer(smtp);
   return ({ deliveryId, target, notice }, signal) =>
     send({ deliveryId, to: target.config.address, ...mailOf(notice) }, signal);
 }

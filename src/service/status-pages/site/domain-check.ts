@@ -47,11 +47,11 @@ export interface DomainChecks {
   check(key: AccountKey, signal: AbortSignal): Promise<DomainCheck>;
 }
 
-/** Below the page. Its answer names the page, which no other server can. */
+/** Below the page. Its answer names the page, so that a server of somebody else is told apart. */
 export const CHALLENGE_PATH = '/.well-known/vedette-status-page';
 const MAX_WAIT_MS = 15_000;
 
-/** What a page answers at CHALLENGE_PATH. Its id is known only to its account. */
+/** What a page answers at CHALLENGE_PATH. No secret: feeds of public pages contain the id. */
 export function challengeAnswer(pageId: string): string {
   return createHash('sha256').update(`status page ${pageId}`).digest('base64url');
 }

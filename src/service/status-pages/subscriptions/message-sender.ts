@@ -5,7 +5,7 @@ import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Smtp } from '../../alerts/delivery/delivery-config.ts';
 import { notSent } from '../../alerts/delivery/outcome.ts';
 import { SEND_LIMIT_MS } from '../../alerts/delivery/sender.ts';
-import { createMailer, type SendMail } from '../../alerts/senders/email.ts';
+import { createMailer } from '../../alerts/senders/email.ts';
 import { createOutgoingHttp } from '../../alerts/senders/outgoing-http.ts';
 import { signedHeaders } from '../../alerts/senders/webhook.ts';
 import { openSubscriber, type SubscriberSecrets } from './address.ts';
@@ -20,8 +20,16 @@ import {
   updateMail,
   updatePayload,
 } from './messages.ts';
+import type { SubscriberKind } from './sql.ts';
 
 const GONE = 410;
+/** To the mail server: many take at most 50 of a client. */
+const MAX_CONNECTIONS = 40;
+/** Of each kind at once in this process; mails never wait for a connection. */
+export const MAX_SENDING: Readonly<Record<SubscriberKind, number>> = {
+  email: MAX_CONNECTIONS,
+  webhook: 50,
+};
 
 /** Sends single messages to subscribers. */
 export interface MessageSender {
@@ -62,7 +70,7 @@ export interface MessageSenderParts {
 export function createMessageSender(parts: MessageSenderParts): MessageSender {
   const { clock, secrets, smtp, guard, publicUrl } = parts;
   const http = createOutgoingHttp(guard, 'subscribers have public addresses');
-  const sendMail: SendMail | null = smtp === null ? null : createMailer(smtp);
+  const mailer = smtp === null ? null : createMailer(smtp, { maxConnections: MAX_CONNECTIONS });
 
   async function withLimit<T>(
     signal: AbortSignal,
@@ -84,13 +92,13 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
     update: AnnouncedUpdate | null,
     signal: AbortSignal,
   ): Promise<Attempted> {
-    if (sendMail === null) {
+    if (mailer === null) {
       const sent = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
       return { sent, isBounce: false, isGone: false };
     }
     const ask = isConfirmed ? alreadySubscribedMail : confirmationMail;
     const content = update === null ? ask(page) : updateMail(page, update);
-    const sent = await sendMail({ deliveryId: id, to: address, ...content }, signal);
+    const sent = await mailer.send({ deliveryId: id, to: address, ...content }, signal);
     return { sent, isBounce: sent.refusesAddress, isGone: false };
   }
 
@@ -113,7 +121,7 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
   }
 
   return {
-    sendsMail: sendMail !== null,
+    sendsMail: mailer !== null,
 
     async send(message, update, signal) {
       const { accountId, subscriberId: id, sealed, pageName } = message;
@@ -147,7 +155,10 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
         return sent.ok && sent.answer !== null && isEcho(sent.answer, challenge);
       }),
 
-    close: () => http.close(),
+    async close() {
+      mailer?.close();
+      await http.close();
+    },
   };
 }
 

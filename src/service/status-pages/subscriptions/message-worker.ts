@@ -24,7 +24,7 @@ import {
   recordMessage,
 } from './deliveries.sql.ts';
 import { type Attempted, outcomeOfMessage } from './message-outcome.ts';
-import type { MessageSender } from './message-sender.ts';
+import { MAX_SENDING, type MessageSender } from './message-sender.ts';
 import { deleteSubscriber, recordArrival, recordFailure, type SubscriberKind } from './sql.ts';
 
 export interface MessageWorkerParts {
@@ -37,8 +37,6 @@ export interface MessageWorkerParts {
   readonly counters: SubscriptionCounters;
 }
 
-/** At once in this process. Many mail servers take at most 50 connections of a client. */
-const MAX_SENDING: Readonly<Record<SubscriberKind, number>> = { email: 40, webhook: 50 };
 /** Claimed at once, for all accounts and for one. Those that wait for others have time in their lease. */
 const MAX_CLAIMED: Readonly<Record<SubscriberKind, number>> = { email: 80, webhook: 50 };
 const MAX_PER_ACCOUNT: Readonly<Record<SubscriberKind, number>> = { email: 60, webhook: 25 };
