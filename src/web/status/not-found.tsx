@@ -20,7 +20,7 @@ interface NotFoundProps {
   readonly access: Access | null;
 }
 
-/** The answer to every address without a page that its reader may see: it tells nothing else. */
+/** The answer to every address without a page that its reader may see: it reveals nothing else. */
 export function NotFound({ colors, access }: NotFoundProps): VNode {
   return (
     <Html colors={colors} title="Page not found">

@@ -53,6 +53,8 @@ export interface DaysOfChecks {
   readonly checkIds: readonly string[];
   /** How many, with the current one. */
   readonly days: number;
+  /** Epoch milliseconds: which day is the current one. */
+  readonly nowMs: number;
 }
 
 export interface LocationRuns {
@@ -129,7 +131,7 @@ export function createAvailability({
     const nowMs = clock.wallMs();
     const recent = recentQuarters(nowMs);
     const checks = { accountId, checkIds };
-    const byDay = await availability.days(sql, { ...checks, days });
+    const byDay = await availability.days(sql, { ...checks, days, nowMs });
     const fromMs = startOf(recent.fromMs, DAY_MS);
     const state = await readRollUpState(sql, { ...checks, fromMs, toMs: recent.toMs });
     const quarters = { ...checks, ...recent, nowMs, state, minutes: QUARTER_MINUTES };
@@ -149,8 +151,8 @@ export function createAvailability({
     );
   }
 
-  function windowOf({ accountId, checkIds, days }: DaysOfChecks): ChecksWindow {
-    const today = startOf(clock.wallMs(), DAY_MS);
+  function windowOf({ accountId, checkIds, days, nowMs }: DaysOfChecks): ChecksWindow {
+    const today = startOf(nowMs, DAY_MS);
     return { accountId, checkIds, fromMs: today - (days - 1) * DAY_MS, toMs: today + DAY_MS };
   }
 
@@ -158,7 +160,7 @@ export function createAvailability({
     sql: Sql,
     given: DaysOfChecks,
   ): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>> {
-    const nowMs = clock.wallMs();
+    const { nowMs } = given;
     const query = windowOf(given);
     const state = await readRollUpState(sql, query);
     const runs = ofEachCheck(await count(sql, { ...query, nowMs, state, minutes: DAY_MINUTES }));

@@ -47,7 +47,7 @@ export interface DomainChecks {
   check(key: AccountKey, signal: AbortSignal): Promise<DomainCheck>;
 }
 
-/** Below the page. Its answer names the page, so that a server of somebody else is told apart. */
+/** Below the page. Its answer names the page, so that another server is recognised. */
 export const CHALLENGE_PATH = '/.well-known/vedette-status-page';
 const MAX_WAIT_MS = 15_000;
 

@@ -137,16 +137,17 @@ export function createHistories({
     query: HistoryQuery,
     todayMs: number,
   ): Promise<readonly (readonly DayCounts[])[]> {
-    const { accountId, pageId, services } = query;
+    const { accountId, pageId, services, nowMs } = query;
+    const of = { accountId, services, nowMs };
     const key = JSON.stringify([accountId, pageId]);
     const fingerprint = fingerprintOf(query, todayMs);
     const past = remembered.get(key);
     const isFresh = past !== undefined && clock.monotonicMs() - past.readAtMs < PAST_DAYS_MS;
     if (isFresh && past.fingerprint === fingerprint) {
-      const today = await countDays(sql, availability, { accountId, services, days: 1 });
+      const today = await countDays(sql, availability, { ...of, days: 1 });
       return past.counts.map((days, index) => [...days, ...(today[index] ?? [])]);
     }
-    const counts = await countDays(sql, availability, { accountId, services, days: HISTORY_DAYS });
+    const counts = await countDays(sql, availability, { ...of, days: HISTORY_DAYS });
     const readAtMs = clock.monotonicMs();
     remember(key, { fingerprint, readAtMs, counts: counts.map((days) => days.slice(0, -1)) });
     return counts;
@@ -192,10 +193,13 @@ async function countDays(
     accountId,
     services,
     days,
+    nowMs,
   }: {
     readonly accountId: string;
     readonly services: readonly ServiceOfHistory[];
     readonly days: number;
+    /** Not the time of each statement, which may be of the next day. */
+    readonly nowMs: number;
   },
 ): Promise<readonly (readonly DayCounts[])[]> {
   const counts = services.map(() => Array.from({ length: days }, emptyDay));
@@ -211,7 +215,7 @@ async function countDays(
   for (let at = 0; at < all.length; at += CHECKS_AT_ONCE) {
     const batch = all.slice(at, at + CHECKS_AT_ONCE);
     const checkIds = batch.map(({ check }) => check.id);
-    const runs = await availability.days(sql, { accountId, checkIds, days });
+    const runs = await availability.days(sql, { accountId, checkIds, days, nowMs });
     const byLocation = await availability.daysByLocation(sql, {
       accountId,
       checkIds: batch
@@ -221,6 +225,7 @@ async function countDays(
         )
         .map(({ check }) => check.id),
       days,
+      nowMs,
     });
     // Only these may have to be left out.
     const spans = batch.flatMap(({ check: { id, windows } }) =>

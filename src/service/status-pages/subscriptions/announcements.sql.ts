@@ -139,7 +139,7 @@ export async function advanceAnnouncement(
   );
 }
 
-/** What a message tells of an update, as it is now. */
+/** What a message contains of an update, as it is now. */
 export type AnnouncedUpdate = {
   readonly incidentId: string;
   readonly incidentName: string;

@@ -228,8 +228,8 @@ const WITHDRAWN: MessageOutcome = {
 };
 
 /**
- * Stores what a message says of its subscriber: lets an address rest that refuses messages, and removes
- * a subscriber who cannot or does not want to be reached.
+ * Stores what an attempt shows about its subscriber: an address that refuses messages rests, and a
+ * subscriber who cannot or does not want to be reached is removed.
  *
  * @returns why it removed the subscriber, null where it did not; and how many messages that waited failed
  */

@@ -38,7 +38,7 @@ const response = z
   })
   .meta({ title: 'StatusPageSubscriber' });
 
-/** Who is told of incidents of a status page: src/service/README.md, "Subscribers". */
+/** The subscribers of a status page: src/service/README.md, "Subscribers". */
 export function subscribersRoutes({
   subscribers,
 }: {

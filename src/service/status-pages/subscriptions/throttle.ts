@@ -30,7 +30,7 @@ export interface SubscribeThrottle {
   /**
    * Counts the address, or the host of a webhook.
    *
-   * @returns false where it may be sent nothing now: nobody is told
+   * @returns false where it may be sent nothing now; the sender of the request does not learn it
    */
   mayContact(kind: SubscriberKind, address: string): Promise<boolean>;
 }
