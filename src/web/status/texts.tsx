@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import type { IncidentStatus } from '../../model/status-page/incident.ts';
 
 const DAY_MS = 86_400_000;
 const UTC = { timeZone: 'UTC' } as const;
@@ -18,6 +19,13 @@ const SECOND = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
 });
 const COUNT = new Intl.NumberFormat('en-US');
+
+export const INCIDENT_STATUS_WORDS: Readonly<Record<IncidentStatus, string>> = {
+  INVESTIGATING: 'Investigating',
+  IDENTIFIED: 'Identified',
+  MONITORING: 'Monitoring',
+  RESOLVED: 'Resolved',
+};
 
 export const countText = (count: number): string => COUNT.format(count);
 

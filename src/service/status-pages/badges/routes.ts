@@ -1,14 +1,13 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { encoded } from '../../http/handbook/responses.ts';
 import { forEveryOrigin } from '../feeds/routes.ts';
-import { notFoundDocument } from '../site/page.routes.tsx';
+import { notFoundDocument, OPEN } from '../site/page.routes.tsx';
 import { requestedPage } from '../site/requested-page.ts';
 import { sendDocument } from '../site/send.ts';
 import type { StatusSite } from '../site/site.ts';
 import { badgeSvg } from './badge.ts';
 import { BADGE_DAYS, BADGE_KINDS, type BadgeKind, badgeOf } from './badges.ts';
 
-const OPEN = { config: { public: true, rateLimit: false }, schema: { hide: true } } as const;
 const SVG = 'image/svg+xml; charset=utf-8';
 const MAX_LABEL_CHARS = 64;
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { instantText } from '../../../web/status/texts.tsx';
+import { INCIDENT_STATUS_WORDS, instantText } from '../../../web/status/texts.tsx';
 import type { RequestedPage } from '../site/requested-page.ts';
 import type { IncidentOnPage, MaintenanceOnPage, PageState } from '../state/page-state.ts';
 import { htmlText } from './markup.ts';
@@ -36,13 +36,6 @@ const MAX_TEXT_CHARS = 10_000;
 const DAY_MS = 86_400_000;
 /** A page announces maintenance so long before it starts. */
 const ANNOUNCED_MS = 14 * DAY_MS;
-
-const STATUS_WORDS: Readonly<Record<IncidentOnPage['status'], string>> = {
-  INVESTIGATING: 'Investigating',
-  IDENTIFIED: 'Identified',
-  MONITORING: 'Monitoring',
-  RESOLVED: 'Resolved',
-};
 
 export function feedOf({ page, base }: RequestedPage, state: PageState): Feed {
   const names = new Map(
@@ -94,7 +87,9 @@ function updatesHtml(updates: IncidentOnPage['updates']): string {
       break;
     }
     const text = htmlText(description).replaceAll(/\r\n?|\n/g, '<br>');
-    parts.push(`<p><strong>${STATUS_WORDS[status]}</strong>, ${instantText(atMs)}<br>${text}</p>`);
+    parts.push(
+      `<p><strong>${INCIDENT_STATUS_WORDS[status]}</strong>, ${instantText(atMs)}<br>${text}</p>`,
+    );
   }
   return parts.join('');
 }

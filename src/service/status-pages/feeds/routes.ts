@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import { OPEN } from '../site/page.routes.tsx';
 import { type RequestedPage, requestedPage } from '../site/requested-page.ts';
 import { sendDocument } from '../site/send.ts';
 import type { StatusSite } from '../site/site.ts';
@@ -7,8 +8,6 @@ import { atomFeed } from './atom.ts';
 import { feedOf } from './entries.ts';
 import { rssFeed } from './rss.ts';
 import { pageSummaryOf } from './summary.ts';
-
-const OPEN = { config: { public: true, rateLimit: false }, schema: { hide: true } } as const;
 
 interface PublicDocument {
   readonly type: string;

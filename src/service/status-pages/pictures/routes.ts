@@ -1,11 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { isListed } from '../../http/resources/etag.ts';
-import { notFoundDocument } from '../site/page.routes.tsx';
+import { notFoundDocument, OPEN } from '../site/page.routes.tsx';
 import { requestedPage } from '../site/requested-page.ts';
 import { PICTURE_KINDS } from './picture.ts';
 import type { PagePictures } from './pictures.ts';
 
-const OPEN = { config: { public: true, rateLimit: false }, schema: { hide: true } } as const;
 /** With the hash in the URL, what is there never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const FOR_A_WHILE = 'public, max-age=300';

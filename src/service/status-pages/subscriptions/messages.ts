@@ -1,17 +1,11 @@
 import type { IncidentStatus } from '../../../model/status-page/incident.ts';
+import { INCIDENT_STATUS_WORDS } from '../../../web/status/texts.tsx';
 import { forHtml } from '../../alerts/senders/escape.ts';
 import { onOneLine, shortened } from '../../alerts/senders/headline.ts';
 import type { AnnouncedUpdate } from './announcements.sql.ts';
 
 const MAX_SUBJECT_BYTES = 300;
 const MAX_NAMED_SERVICES = 20;
-
-const STATUS_WORDS: Readonly<Record<IncidentStatus, string>> = {
-  INVESTIGATING: 'Investigating',
-  IDENTIFIED: 'Identified',
-  MONITORING: 'Monitoring',
-  RESOLVED: 'Resolved',
-};
 
 /** The page of a message, and the links to it. */
 export interface MessagePage {
@@ -117,7 +111,7 @@ export function challengePayload(
 }
 
 function statusWord(status: string): string {
-  return STATUS_WORDS[status as IncidentStatus] ?? status;
+  return INCIDENT_STATUS_WORDS[status as IncidentStatus] ?? status;
 }
 
 function timeOf({ publicAt, createdAt }: AnnouncedUpdate): Date {

@@ -1,17 +1,10 @@
 import type { VNode } from 'preact';
-import type { IncidentStatus } from '../../../../model/status-page/incident.ts';
 import type { IncidentSeverity } from '../../../../model/status-page/status-page-incident.ts';
 import { stateUnder } from '../../../../model/status-page/status-page-incident.ts';
 import { CONDITION_WORDS, ConditionIcon } from '../../../../web/status/conditions.tsx';
-import { Instant, Period } from '../../../../web/status/texts.tsx';
+import { INCIDENT_STATUS_WORDS, Instant, Period } from '../../../../web/status/texts.tsx';
 import type { IncidentOnPage, MaintenanceOnPage } from '../../state/page-state.ts';
 
-const STATUS_WORDS: Readonly<Record<IncidentStatus, string>> = {
-  INVESTIGATING: 'Investigating',
-  IDENTIFIED: 'Identified',
-  MONITORING: 'Monitoring',
-  RESOLVED: 'Resolved',
-};
 /** Updates that are shown at once; the others are folded. */
 const SHOWN_UPDATES = 3;
 
@@ -76,7 +69,7 @@ export function Update({
   return (
     <li key={id}>
       <div class="small muted">
-        <strong>{STATUS_WORDS[status]}</strong> · <Instant atMs={atMs} />
+        <strong>{INCIDENT_STATUS_WORDS[status]}</strong> · <Instant atMs={atMs} />
       </div>
       <p dir="auto">{description}</p>
     </li>
