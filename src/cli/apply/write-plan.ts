@@ -85,7 +85,8 @@ export async function writePlan(
     const changes = stepsOf(section, false).flatMap((step) => rest(step, early, ids));
     await write(section, changes, (step) => {
       done.resources.push(
-        steps.find(({ id }) => section === step.section && id === step.id) ?? step,
+        // As it was planned: of a service only the rest is written here.
+        steps.find((one) => one.section === step.section && one.id === step.id) ?? step,
       );
     });
   }

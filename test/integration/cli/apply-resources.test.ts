@@ -136,6 +136,24 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     });
   });
 
+  it('counts resources of several sections that have the same id', async () => {
+    const id = 'shop';
+    const { path } = checkFile({
+      groups: [{ id, name: 'Shop' }],
+      heartbeats: [{ id, heartbeat: RHYTHM }],
+      statusServices: [{ id }],
+      statusPages: [
+        { id, name: 'Shop', url: `shop-${++pages}`, cards: [{ name: 'All', services: [id] }] },
+      ],
+      checks: [{ id: 'home', ...TCP }],
+    });
+    const { stdout, stderr } = await runHere(['apply', path], env);
+    expect(stderr).toBe('');
+    expect(stdout.trim().split('\n').at(-1)).toBe(
+      '1 check created, 1 group created, 1 heartbeat created, 1 status service created, 1 status page created',
+    );
+  });
+
   it('changes only the fields that differ, shows them, and hides the path of a hook', async () => {
     const { mine } = service();
     const content = whole();
