@@ -23,7 +23,7 @@ import { type HostileFixture, useHostileFixture } from '../../support/service/ho
 
 const GARBAGE_BATCHES = IS_NIGHTLY ? 200 : 20;
 
-/** All values in nightly runs, otherwise a third of them, different ones for each field. */
+/** All values in nightly runs, otherwise a third of them, different ones for each field or route. */
 function sampler(): <Value>(values: readonly Value[]) => readonly Value[] {
   let field = 0;
   return (values) => {
@@ -97,10 +97,11 @@ export function hostileSuite(kind: DatabaseKind): void {
       const fixture = fixtureOf();
       const { routes } = fixture;
       const attacker = await fixture.newAttacker();
+      const some = sampler();
       const asked = closed(routes)
         .filter(({ params, method }) => params.length > 0 && method !== 'PUT')
         .flatMap((route) =>
-          foreignIds(fixture, route, attacker).map((ids) => ({
+          foreignIds(fixture, route, attacker, some).map((ids) => ({
             ...goodRequest(route, attacker),
             path: pathOf(route, ids),
           })),
@@ -117,11 +118,12 @@ export function hostileSuite(kind: DatabaseKind): void {
       const fixture = fixtureOf();
       const { routes } = fixture;
       const attacker = await fixture.newAttacker();
+      const some = sampler();
       const wrong: string[] = [];
       const made: string[] = [];
       for (const route of closed(routes)) {
         if (route.method !== 'PUT' || route.params.length === 0) continue;
-        for (const ids of foreignIds(fixture, route, attacker)) {
+        for (const ids of foreignIds(fixture, route, attacker, some)) {
           const sent = { ...goodRequest(route, attacker), path: pathOf(route, ids) };
           const answer = await fixture.send(sent);
           wrong.push(...fixture.judge(sent, answer));
@@ -342,17 +344,25 @@ async function faults<S extends Sent>(
   return wrong.flat();
 }
 
-/** One or two ids of the victim for the route's parameters, without numbers that both have. */
+/**
+ * One or two ids of the victim for the route's parameters, without numbers that both have: those
+ * that the victim would use there, and `some` of the others.
+ */
 function foreignIds(
-  { victimIds, victimPairs }: HostileFixture,
-  { params }: Route,
+  { victim, victimIds, victimPairs }: HostileFixture,
+  route: Route,
   { ids }: FullAccount,
+  some: ReturnType<typeof sampler>,
 ): readonly (readonly string[])[] {
   const own = new Set(Object.values(ids));
   const isForeign = (id: string): boolean => !own.has(id);
-  return params.length === 1
-    ? victimIds.filter(isForeign).map((id) => [id])
-    : victimPairs.filter((pair) => pair.some(isForeign));
+  const all =
+    route.params.length === 1
+      ? victimIds.filter(isForeign).map((id) => [id])
+      : victimPairs.filter((pair) => pair.some(isForeign));
+  const chosen = new Set(some(all));
+  const right = ownPath(route, victim);
+  return all.filter((each) => chosen.has(each) || pathOf(route, each) === right);
 }
 
 /** Valid messages with one or several replaced fields, and values that are not messages. */
