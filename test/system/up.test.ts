@@ -100,6 +100,7 @@ describe('vedette up', LIMIT, () => {
   it('vedette up serves the status page of its file, keeps it as in the file, and deletes it with its entry alone', async () => {
     const url = await okTarget();
     const fixture = upFixture(daily('shop', url));
+    fixture.makeDatabase();
     const page = { id: 'main', name: 'Shop status', url: 'shop', cards: [] as object[] };
     const write = (more: object): void =>
       fixture.writeAll({ checks: [daily('shop', url)], variables: [], ...more });
@@ -278,8 +279,9 @@ describe('vedette up', LIMIT, () => {
     'vedette up reports in one line that %s is in use',
     async (name) => {
       const taken = new URL(await okTarget()).port;
-      const cli = upFixture(daily('shop', 'http://127.0.0.1/')).start({ [name]: taken });
-      const { code, stdout, stderr } = await cli.ended;
+      const fixture = upFixture(daily('shop', 'http://127.0.0.1/'));
+      fixture.makeDatabase();
+      const { code, stdout, stderr } = await fixture.start({ [name]: taken }).ended;
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       const [, line = '', ...rest] = stderr.split('\n');
       expect(line).toContain(`vedette: port ${taken} (${name}) is already in use: `);

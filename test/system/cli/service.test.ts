@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli, runHere, startCli } from '../../support/agent/cli.ts';
-import { copyEmptyDatabase } from '../../support/database/new-database.ts';
+import { copyEmptyDatabase, copyMigratedDatabase } from '../../support/database/new-database.ts';
 import { openToAll, openToOthers } from '../../support/process/file-modes.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { askService } from '../../support/service/service-app.ts';
@@ -71,7 +71,7 @@ describe('vedette service', () => {
     onTestFinished(() => writeFileSync(file, before));
     breakFile(file);
     const env = { DATA_DIR: folder.path, LOG_LEVEL: 'error' };
-    const { code, stdout, stderr } = await runCli(['service', 'decrypt'], env);
+    const { code, stdout, stderr } = await runHere(['service', 'decrypt'], env);
     return { code, stdout, stderr, hasFile: existsSync(file) };
   }
 
@@ -145,6 +145,7 @@ describe('vedette service', () => {
   it('makes accounts with an admin key, and invites users to them by a link', async () => {
     const data = makeTempFolder();
     onTestFinished(() => data.remove());
+    copyMigratedDatabase(data.path);
     const env = {
       DATA_DIR: data.path,
       LOG_LEVEL: 'error',
