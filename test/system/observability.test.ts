@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { copyMigratedDatabase } from '../support/database/new-database.ts';
+import { newDatabase } from '../support/database/new-database.ts';
 import { makeTestFolder } from '../support/process/test-folder.ts';
 import {
   type RunningAgent,
@@ -31,9 +31,8 @@ const CRASH = {
 };
 
 async function location() {
-  const serviceDir = makeTestFolder();
-  copyMigratedDatabase(serviceDir);
-  const service = await startService({ dataDir: serviceDir });
+  const where = await newDatabase('postgres');
+  const service = await startService(where);
   const place = await service.addLocation('cellar');
   const dataDir = makeTestFolder();
   const agent = { serviceUrl: service.url, key: place.key, dataDir };
@@ -42,8 +41,7 @@ async function location() {
     place,
     file: join(dataDir, 'crash-reports.json'),
     startAgent: (env = {}) => startAgent({ ...agent, env }),
-    serviceAgain: () =>
-      startService({ dataDir: serviceDir, port: service.port, apiKey: service.apiKey }),
+    serviceAgain: () => startService({ ...where, port: service.port, apiKey: service.apiKey }),
   };
 }
 

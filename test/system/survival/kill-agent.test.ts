@@ -8,7 +8,7 @@ import {
 import { slotFaults } from '../../support/agent/slot-verdict.ts';
 import type { DatabaseKind } from '../../support/database/databases.ts';
 import { newDatabase } from '../../support/database/new-database.ts';
-import { IS_NIGHTLY } from '../../support/nightly.ts';
+import { databasesToTest, IS_NIGHTLY } from '../../support/nightly.ts';
 import { makeTestFolder } from '../../support/process/test-folder.ts';
 import { mixedChecks, PERIOD_SECONDS } from '../../support/samples/mixed-checks.ts';
 import {
@@ -26,7 +26,8 @@ const LATER_CHECKS = 3;
 const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000);
 console.info(`kills at random moments: KILL_SEED=${seed}`);
 
-describe.each(['pglite', 'postgres'] as const)('on %s', (kind) => {
+// Killed embedded databases are a subject of pglite-folder.test.ts; here they take more CPU.
+describe.each(databasesToTest('postgres'))('on %s', (kind) => {
   it('an agent that is killed again and again accounts for every slot once', async () => {
     await survive(kind, { kills: IS_NIGHTLY ? 25 : 6, serviceFails: false });
   });

@@ -36,7 +36,7 @@ const STRETCH_MS = 5 * FUZZ_MS;
 const ORDER_FUZZ_MS = 1_000;
 const MAX_LATE_MS = startToleranceMs(PERIOD_SECONDS * 1000) + 500;
 
-describe.each(databasesToTest('pglite'))('while a service on %s is away', (kind) => {
+describe.each(databasesToTest('postgres'))('while a service on %s is away', (kind) => {
   it('a restarted agent runs its last assignments, and all results arrive in order with their own times', async () => {
     const target = new CountingTarget();
     const server = await listenTcp((socket) => target.serve(socket, 'agent'));

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { newDatabase } from '../../support/database/new-database.ts';
 import { makeTestFolder } from '../../support/process/test-folder.ts';
 import { hookServer } from '../../support/servers/hook-server.ts';
 import { startAgent, startService, until, untilResults } from '../../support/service/deployment.ts';
@@ -9,7 +10,8 @@ it('a location whose agents are killed is silent until one returns, and each is 
   const hook = await hookServer();
   const target = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1');
   onTestFinished(() => void target.close());
-  const service = await startService();
+  // With an embedded database a service may send webhooks to its own machine.
+  const service = await startService(await newDatabase('pglite'));
   const { ask, url: serviceUrl } = service;
   const { id, slug, key } = await service.addLocation('cellar');
   const path = `/v1/private-locations/${id}`;

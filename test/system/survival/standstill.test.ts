@@ -27,7 +27,7 @@ const STOPPED_MS = 12_000;
 const AFTER_MS = 12_000;
 
 async function setUp() {
-  const where = await newDatabase('pglite');
+  const where = await newDatabase('postgres');
   const service = await startService(where);
   const { key, slug } = await service.addLocation('cellar');
   const target = new CountingTarget();
