@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { renderHtml } from '../../../web/status/layout.tsx';
+import type { MissLimit } from '../site/miss-limit.ts';
 import { HTML, notFoundDocument, OPEN } from '../site/page.routes.tsx';
 import { type RequestedPage, requestedPage } from '../site/requested-page.ts';
 import { sendDocument } from '../site/send.ts';
@@ -12,6 +13,7 @@ import { IncidentView } from './view/incident.tsx';
 export interface HistoryParts {
   readonly statusSite: Pick<StatusSite, 'pages'>;
   readonly pageHistories: PageHistories;
+  readonly misses: MissLimit;
 }
 
 /** The months that `/history` shows at once. */
@@ -20,7 +22,7 @@ const INCIDENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Incidents by their permanent links, and all that happened by month. */
 export function historyRoutes(parts: HistoryParts): FastifyPluginAsync {
-  const { statusSite, pageHistories } = parts;
+  const { statusSite, pageHistories, misses } = parts;
 
   async function send(
     request: FastifyRequest,
@@ -29,8 +31,12 @@ export function historyRoutes(parts: HistoryParts): FastifyPluginAsync {
     make: (requested: RequestedPage) => Promise<string | null>,
   ) {
     const page = requestedPage(request);
+    if (!statusSite.pages.knowsPart(page, name)) misses.check(request);
     const document = await statusSite.pages.part(page, name, make);
-    if (document === null) return notFoundDocument(reply);
+    if (document === null) {
+      misses.count(request);
+      return notFoundDocument(reply);
+    }
     return sendDocument(request, reply, document, { type: HTML, page });
   }
 

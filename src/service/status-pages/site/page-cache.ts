@@ -212,6 +212,12 @@ export class PageCache {
     return document === null ? null : { ...document, staleMs };
   }
 
+  /** Whether a part with this name was made before, and may be out of date. */
+  knowsPart({ page, base }: RequestedPage, name: string): boolean {
+    const part = this.#partsOfPages.get(`${page.id}\n${base}\n${name}`);
+    return (part?.document.known ?? null) !== null;
+  }
+
   #newPart(
     part: () => Part,
     make: (requested: RequestedPage) => Promise<string | null>,

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyRequest } from 'fastify';
-import { tooManyRequests } from '../../errors.ts';
 import type { Site } from '../../http/access/site.ts';
 import { closedDocument } from '../access/closed-page.tsx';
 import type { PageAccess } from '../access/page-access.ts';
@@ -16,6 +15,7 @@ import {
 } from '../subscriptions/pages.routes.tsx';
 import { CHALLENGE_PATH, challengeAnswer } from './domain-check.ts';
 import { errorDocument } from './error-page.tsx';
+import { MissLimit } from './miss-limit.ts';
 import { pageRoutes } from './page.routes.tsx';
 import { decorateRequests, pageAddress, type RequestedPage } from './requested-page.ts';
 import type { StatusSite } from './site.ts';
@@ -28,26 +28,24 @@ export interface StatusSiteRoutesParts extends SubscriptionPagesParts {
   readonly pageHistories: PageHistories;
 }
 
-/** The most look-ups of names without a page in a minute, for each address. */
-const MAX_UNKNOWN_PER_MINUTE = 300;
-
 /** The pages that people open, below /status/{url} and at custom domains: README.md, of the service. */
 export function statusSiteRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
   return async (app) => {
     decorateRequests(app);
+    const misses = new MissLimit(app.lists.clock);
     app.addHook('onRequest', async (request) => {
       request.errorPage = errorDocument;
     });
     await app.register(challengeRoutes(parts), { prefix: '/status/:url' });
     await app.register(
       async (site) => {
-        findPages(site, parts);
+        findPages(site, parts, misses);
         await site.register(pageRoutes(parts));
         await site.register(pictureRoutes(parts));
         await site.register(feedRoutes(parts));
         await site.register(badgeRoutes(parts));
         await site.register(subscriptionPagesRoutes(parts));
-        await site.register(historyRoutes(parts));
+        await site.register(historyRoutes({ ...parts, misses }));
       },
       { prefix: '/status/:url' },
     );
@@ -74,14 +72,15 @@ function challengeRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
 }
 
 /** Each request of the site is for a page that its sender may read. Others get the same 404. */
-function findPages(app: FastifyInstance, parts: StatusSiteRoutesParts): void {
-  const countUnknown = app.createRateLimit({ max: MAX_UNKNOWN_PER_MINUTE });
+function findPages(app: FastifyInstance, parts: StatusSiteRoutesParts, misses: MissLimit): void {
   const { site, statusSite, pageAccess, subscriptions } = parts;
   const { domains } = statusSite;
 
   async function found(request: FastifyRequest): Promise<RequestedPage | null> {
     const { url = '', token = '' } = request.params as { readonly url?: string; token?: string };
     const { statusPageByToken = false } = request.routeOptions.config;
+    // Pages for everybody that are in memory cost nothing, whatever else their readers looked up.
+    if (statusSite.pages.gateOf(url)?.isPrivate !== false) misses.check(request);
     const readable = statusPageByToken
       ? await pageAccess.findByToken(request, url, async (page) => {
           const subscription = await subscriptions.find(page, token);
@@ -96,10 +95,7 @@ function findPages(app: FastifyInstance, parts: StatusSiteRoutesParts): void {
   app.addHook('onRequest', async (request, reply) => {
     request.statusPage = await found(request);
     if (request.statusPage !== null) return;
-    const counted = await countUnknown(request);
-    if (!counted.isAllowed && counted.isExceeded) {
-      throw tooManyRequests(counted.max, counted.ttlInSeconds);
-    }
+    misses.count(request);
     return closedDocument(request, reply, parts);
   });
 }

@@ -299,6 +299,25 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
     return replica;
   }
 
+  it('refuses a client that looks up too much that is not there, but shows it what everybody may read', async () => {
+    const { mine } = service();
+    const { url } = await newPage(mine);
+    const replica = await behindProxies([]);
+    const ask = async (path: string) => (await replica.ask(path, { key: null })).status;
+    expect(await ask(`/status/${url}`)).toBe(200);
+    for (let miss = 0; miss < 150; miss += 1) {
+      expect(await ask(`/status/none-${miss}`)).toBe(404);
+      const id = `00000000-0000-4000-8000-${String(miss).padStart(12, '0')}`;
+      expect(await ask(`/status/${url}/incidents/${id}`)).toBe(404);
+    }
+    const refused = await replica.ask('/status/none', { key: null });
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '60']);
+    expect(await ask(`/status/${url}/incidents/${crypto.randomUUID()}`)).toBe(429);
+    expect(await ask(`/status/${url}`)).toBe(200);
+    running().clock.spend(60_000);
+    expect(await ask('/status/none')).toBe(404);
+  });
+
   it('is the same page with a slash at the end, and 404 below it', async () => {
     const { mine } = service();
     const { url } = await newPage(mine);
