@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync } from 'node:fs';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
 import { MIGRATIONS_FOLDER, migrate } from '../../../../src/service/database/migrate.ts';
 import type { Store } from '../../../../src/service/database/store.ts';
@@ -18,6 +18,8 @@ const LAST_BEFORE = 12;
 const SLOT = '2026-01-01T12:00:00Z';
 const FAILING_SINCE = '2026-01-01T11:00:00Z';
 
+type Rows = readonly { readonly row: object }[];
+
 /** What becomes of a database of the previous release. */
 export function upgradeSuite(store: () => Store): void {
   describe('a database of the previous release', () => {
@@ -29,16 +31,16 @@ export function upgradeSuite(store: () => Store): void {
     }
     afterAll(() => temp.remove());
 
-    beforeEach(async () => {
+    /** The rows of each table before the upgrade, and after it. */
+    let rows: readonly { readonly table: string; readonly old: Rows; readonly now: Rows }[] = [];
+
+    // Upgraded once for all tests, because it applies every migration.
+    beforeAll(async () => {
       await emptySchema(store());
       await migrate(store(), silentLog(), { folder: before });
       await store().query("select make_result_partitions('2026-01-01', '2026-01-01')");
       for (const statement of OF_BEFORE) await store().query(statement);
-    });
-    const upgrade = () => migrate(store(), silentLog());
-
-    it('keeps every row as it is', async () => {
-      const rowsOf = (table: string) =>
+      const rowsOf = (table: string): Promise<Rows> =>
         store().query(`select to_jsonb(t) as row from ${table} t order by 1`);
       const tables = await store().query<{ name: string }>(
         `select table_name as name from information_schema.tables
@@ -46,14 +48,21 @@ export function upgradeSuite(store: () => Store): void {
            and table_name <> 'schema_migrations' order by 1`,
       );
       const old = await Promise.all(tables.map(({ name }) => rowsOf(name)));
-      expect(old.flat().length).toBeGreaterThan(10);
-      await upgrade();
+      await migrate(store(), silentLog());
       const now = await Promise.all(tables.map(({ name }) => rowsOf(name)));
-      for (const [at, { name }] of tables.entries()) {
-        const rows = now[at] ?? [];
-        expect(rows, name).toHaveLength(old[at]?.length ?? -1);
-        for (const { row } of old[at] ?? []) {
-          expect(rows.map((one) => one.row)).toContainEqual(expect.objectContaining(row as object));
+      rows = tables.map(({ name }, at) => ({
+        table: name,
+        old: old[at] ?? [],
+        now: now[at] ?? [],
+      }));
+    });
+
+    it('keeps every row as it is', () => {
+      expect(rows.flatMap(({ old }) => old).length).toBeGreaterThan(10);
+      for (const { table, old, now } of rows) {
+        expect(now, table).toHaveLength(old.length);
+        for (const { row } of old) {
+          expect(now.map((one) => one.row)).toContainEqual(expect.objectContaining(row));
         }
       }
     });
@@ -68,7 +77,6 @@ export function upgradeSuite(store: () => Store): void {
     ])(
       'takes results of before from a location %s, and from no other',
       async (_, location, checkId) => {
-        await upgrade();
         const holders: string[] = [];
         for (const locationId of ['berlin', 'oslo']) {
           const slots = await listAssignedSlots(store(), { locationId, checkIds: [checkId] });
@@ -79,7 +87,6 @@ export function upgradeSuite(store: () => Store): void {
     );
 
     it('says since when its checks are in their states', async () => {
-      await upgrade();
       const parts = { store: store(), clock: new FakeClock(), log: silentLog() };
       await createOutdatedStates(parts).refresh({ accountId: 'mine', checkId: null });
       expect(
@@ -91,7 +98,6 @@ export function upgradeSuite(store: () => Store): void {
     });
 
     it('has its credentials encrypted when a service with a key first starts', async () => {
-      await upgrade();
       const log = silentLog();
       const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
       const on = unshared(store());
@@ -108,7 +114,6 @@ export function upgradeSuite(store: () => Store): void {
     });
 
     it('goes on with the assignments that it has', async () => {
-      await upgrade();
       const slots = await listAssignedSlots(store(), {
         locationId: 'oslo',
         checkIds: ['assigned'],
