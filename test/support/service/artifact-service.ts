@@ -135,16 +135,20 @@ export function useArtifactServer(
   };
 }
 
-/** For a describe block: two accounts, new in each test or, shared, in the block. */
+/**
+ * For a describe block: an account of its own for each test or, shared, for the block, and another
+ * account for the block.
+ */
 export function useParties(
   serverOf: () => ArtifactServer,
   lifetime: 'each test' | 'shared' = 'each test',
 ): () => ArtifactService {
   let service: ArtifactService | null = null;
+  let theirs: ArtifactAccount | null = null;
   const renew = async (): Promise<void> => {
     const server = serverOf();
-    const [mine, theirs] = [await server.newAccount('mine'), await server.newAccount('theirs')];
-    service = { ...server, mine, theirs };
+    theirs ??= await server.newAccount('theirs');
+    service = { ...server, mine: await server.newAccount('mine'), theirs };
   };
   if (lifetime === 'shared') beforeAll(renew);
   else beforeEach(renew);

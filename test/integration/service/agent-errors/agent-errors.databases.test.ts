@@ -47,8 +47,8 @@ describe.each(databases)('on %s', (kind) => {
   describe("agents' errors", () => {
     const service = useParties(useArtifactServer(kind));
     beforeEach(async () => {
-      const { store, mine, theirs } = service();
-      for (const account of [mine, theirs]) await addAgents(store, account, ['agent-1']);
+      const { store, mine } = service();
+      await addAgents(store, mine, ['agent-1']);
     });
 
     it('are listed at the location, newest first', async () => {
@@ -103,7 +103,9 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('are limited for each location, to the newest of each agent', async () => {
-      const { mine, theirs, store } = service();
+      const { mine, store, newAccount } = service();
+      const theirs = await newAccount('theirs');
+      await addAgents(store, theirs, ['agent-1']);
       await theirs.agent(PATH, REPORT);
       const reports = Array.from({ length: 100 }, (_, n) => ({ ...ERROR, count: n + 1 }));
       const agentIds = Array.from({ length: MAX_AGENT_ERRORS / 100 + 1 }, (_, n) => `many-${n}`);
