@@ -6,6 +6,7 @@ import type { CheckResult } from '../../../../src/model/result/result.ts';
 import { insertAccount } from '../../../../src/service/accounts/sql.ts';
 import { giveEverySlot, giveRetry } from '../../../support/agent/assigned-slots.ts';
 import { databases } from '../../../support/database/databases.ts';
+import { caseCount } from '../../../support/nightly.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE } from '../../../support/samples/http-results.ts';
 import {
   type Missed,
@@ -21,7 +22,7 @@ import {
 const LOCATIONS = ['berlin', 'oslo'] as const;
 const CHECKS = ['shop', 'other'] as const;
 const SLOTS = 8;
-const NUM_RUNS = 15;
+const NUM_RUNS = caseCount(20);
 
 /** What one agent of a location brings at once. */
 interface Delivery {

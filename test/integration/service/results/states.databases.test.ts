@@ -8,6 +8,7 @@ import { createOutdatedStates } from '../../../../src/service/results/statuses/o
 import { databases, silentLog } from '../../../support/database/databases.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
+import { caseCount } from '../../../support/nightly.ts';
 import {
   minutesAgo,
   NOW,
@@ -172,7 +173,7 @@ describe.each(databases)('on %s', (kind) => {
         if (one !== null) expect(one).toEqual(status);
         await mine.delete(`/v1/checks/${id}`);
       });
-      await fc.assert(property, { numRuns: 40 });
+      await fc.assert(property, { numRuns: caseCount(40) });
     });
   });
 
