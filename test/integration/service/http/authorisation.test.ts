@@ -41,10 +41,12 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
     let operations: readonly Operation[] = [];
     let closed: readonly Operation[] = [];
     let forUsers: readonly Operation[] = [];
+    let stranger: FullAccount;
     let keysOf: (account: FullAccount) => Promise<Readonly<Record<Role, string>>>;
 
     beforeAll(async () => {
-      const { send } = fixtureOf();
+      const { send, newAttacker } = fixtureOf();
+      stranger = await newAttacker();
       const document = await send({ method: 'GET', path: '/openapi.json', key: null });
       operations = operationsOf(document.json);
       closed = operations.filter(({ role }) => role !== null);
@@ -158,7 +160,6 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
     it('is never about what another account has', async () => {
       const fixture = fixtureOf();
       const { victim } = fixture;
-      const stranger = await fixture.newAttacker();
       const keys = await keysOf(stranger);
       const before = await fixture.victimsRows();
       const asked = closed
@@ -282,7 +283,6 @@ describe.each(['pglite'] as const)('on %s', (kind) => {
       it('is never about what another account has, even if the request names that account', async () => {
         const world = fixtureOf();
         const { victim } = world;
-        const stranger = await world.newAttacker();
         const before = await world.victimsRows();
         const asked = [...closed, ...forUsers]
           .filter(({ path }) => path.includes('{'))
