@@ -84,7 +84,20 @@ describe.skipIf(LACKING !== null)('on paper', () => {
         "document.querySelector('details li').checkVisibility({ contentVisibilityAuto: true })";
       expect(await page.evaluate(isVisible)).toBe(false);
       await page.emulateMedia({ media: 'print' });
-      expect(await page.evaluate(isVisible)).toBe(true);
+      // Contents of details become visible with the next frame.
+      await page.waitForFunction(isVisible);
+    } finally {
+      await context.close();
+    }
+  });
+
+  it('a page needs no more sheets than its content', async () => {
+    const { page, context } = await openPage(browser(), { theme: 'light', width: 794 });
+    try {
+      await serveSamples(context, pages);
+      await page.goto(`${SAMPLE_ORIGIN}/long-and-right-to-left-names`);
+      const pdf = await page.pdf({ format: 'A4' });
+      expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)).toHaveLength(2);
     } finally {
       await context.close();
     }

@@ -38,7 +38,6 @@ export function HistoryView(props: HistoryViewProps): VNode {
             Later: {monthText(later.startMs)}
           </a>
         )}
-        <a href={path === '' ? '/' : path}>Current status</a>
       </nav>
     </StatusLayout>
   );
