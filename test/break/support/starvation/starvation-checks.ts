@@ -28,19 +28,45 @@ const DEGRADED_MS = 100;
 const MAX_MS = 1000;
 const THRESHOLDS = { degradedResponseTime: DEGRADED_MS, maxResponseTime: MAX_MS };
 
-/** `count` checks of targets that answer in 5 ms, and one check for each faulty target. */
+/** The highest frequency of DNS and ICMP checks. */
+const MINUTELY = { frequency: 1, frequencyOffset: null };
+/** A JSONPath that compares each row of a large body. */
+const ROW_NAME = '$.rows[?(@.row == 4999)].name';
+/** A pattern that tries each place of a large body, and reads a line from many of them. */
+const LAST_WORDS = 'unpacked\\. (?!All)(.*)$';
+
+/**
+ * `count` checks of targets that answer in 5 ms, one check for each faulty target, and healthy and
+ * faulty ones whose judgement costs CPU: of a compressed body, by a slow expression, of echoes.
+ */
 export function starvationChecks(ports: TargetPorts, count: number): readonly StarvationCheck[] {
   const healthy = Array.from({ length: count }, (_, index) => healthyCheck(ports, index));
   const web = (path: string): string => `http://127.0.0.1:${ports.http}/${path}`;
   const closed = `http://127.0.0.1:${ports.refuse}/`;
   const silent = `http://127.0.0.1:${ports.hang}/`;
+  const assertion = (source: string, property: string, target: string): object => ({
+    assertions: [{ source, property, comparison: 'EQUALS', target }],
+  });
+  const text = (target: string) => assertion('TEXT_BODY', LAST_WORDS, target);
+  const row = (target: string) => assertion('JSON_BODY', ROW_NAME, target);
+  const loss = (target: string) => assertion('JSON_RESPONSE', '$.packetLoss', target);
+  const large = (id: string, expected: Expected, what: string, rest: object) => {
+    const path = `/healthy/${what}/${id}`;
+    return apiCheck(id, expected, { url: web(path.slice(1)), ...rest }, path);
+  };
   return [
     ...healthy,
-    faulty('broken', 'failed', { url: web('broken/1') }, '/broken/1'),
-    faulty('slowish', 'degraded', { url: web('slowish/1') }, '/slowish/1'),
-    faulty('slow', 'failed', { url: web('slow/1') }, '/slow/1'),
-    faulty('refused', 'failed', { url: closed }, null),
-    faulty('hanging', 'failed', { url: silent }, null, HANGING_PERIOD_SECONDS),
+    large('unpacked', 'passed', 'text', text('the end')),
+    large('unpacked-wrong', 'failed', 'text', text('no end')),
+    large('compared', 'passed', 'json', row('row-4999')),
+    large('compared-wrong', 'failed', 'json', row('row-1')),
+    pingCheck('pinged', 'passed', loss('0')),
+    pingCheck('pinged-wrong', 'failed', loss('100')),
+    apiCheck('broken', 'failed', { url: web('broken/1') }, '/broken/1'),
+    apiCheck('slowish', 'degraded', { url: web('slowish/1') }, '/slowish/1'),
+    apiCheck('slow', 'failed', { url: web('slow/1') }, '/slow/1'),
+    apiCheck('refused', 'failed', { url: closed }, null),
+    apiCheck('hanging', 'failed', { url: silent }, null, HANGING_PERIOD_SECONDS),
   ];
 }
 
@@ -68,8 +94,7 @@ function healthyCheck(ports: TargetPorts, index: number): StarvationCheck {
       port,
       protocol: 'UDP',
     };
-    // Every minute, the highest frequency of a DNS check.
-    return made('DNS', name, { frequency: 1, frequencyOffset: null, request });
+    return made('DNS', name, { ...MINUTELY, request });
   }
   const path = `/healthy/${index}`;
   const inTime = { source: 'RESPONSE_TIME', comparison: 'LESS_THAN', target: String(MAX_MS) };
@@ -77,7 +102,13 @@ function healthyCheck(ports: TargetPorts, index: number): StarvationCheck {
   return made('API', path, { request: { method: 'GET', ...request } });
 }
 
-function faulty(
+function pingCheck(id: string, expected: Expected, asked: object): StarvationCheck {
+  const request = { hostname: '127.0.0.1', pingCount: 2, ...asked };
+  const entry = { ...entryOf(id, PERIOD_SECONDS), ...MINUTELY, checkType: 'ICMP', request };
+  return { id, expected, periodMs: 60_000, targetName: null, entry };
+}
+
+function apiCheck(
   id: string,
   expected: Expected,
   asked: object,

@@ -5,6 +5,7 @@ import dgram from 'node:dgram';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
+import { gzipSync } from 'node:zlib';
 import packet from 'dns-packet';
 
 const HEALTHY_MS = 5;
@@ -16,6 +17,14 @@ const ANSWERS = {
   slow: [200, 1500],
 };
 
+// Compressed, they fit into the buffers of a connection: a starved client does not delay their end.
+const ROWS = 5_000;
+const rows = Array.from({ length: ROWS }, (_, row) => ({ row, name: `row-${row}` }));
+const LARGE_TEXT = gzipSync(`${'All of this is to be unpacked. '.repeat(50_000)}the end`);
+const LARGE_JSON = gzipSync(JSON.stringify({ rows }));
+/** By the second part of a path. */
+const BODIES = { text: LARGE_TEXT, json: LARGE_JSON };
+
 const longest = {};
 const take = (name, sinceMs) => {
   const ms = performance.now() - sinceMs;
@@ -26,10 +35,13 @@ const listen = (server) =>
 
 const web = createHttpServer((request, response) => {
   const sinceMs = performance.now();
-  const [, kind] = request.url.split('/');
+  const [, kind, what] = request.url.split('/');
+  const body = BODIES[what];
+  const coding = body === undefined ? {} : { 'content-encoding': 'gzip' };
   const [status, afterMs] = ANSWERS[kind];
   response.on('close', () => take(request.url, sinceMs));
-  setTimeout(() => response.writeHead(status, { connection: 'close' }).end('here'), afterMs);
+  const headers = { connection: 'close', ...coding };
+  setTimeout(() => response.writeHead(status, headers).end(body ?? 'here'), afterMs);
 });
 const talker = createServer((socket) => {
   socket.on('error', () => {});
