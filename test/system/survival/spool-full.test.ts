@@ -34,7 +34,7 @@ const LOST = 10;
 const DROPPED = 'vedette_spool_dropped_total';
 const missing = lacking({ commands: ['mount', 'umount'], files: [] });
 
-describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
+describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
   `an agent of a service on %s${missing === null ? '' : ` (lacks ${missing})`}`,
   (kind) => {
     it('an agent whose disk is full runs on, counts and logs once what it loses, and recovers', async () => {
