@@ -97,12 +97,14 @@ export async function openLocalDisk(
       await dropUpload(key);
       return stored;
     } catch (error) {
-      // Another process completed the same upload and removed its parts meanwhile.
-      const gone = systemCodeOf(error) === 'ENOENT';
-      if (gone || codeOf(error) === 'ARTIFACT_UPLOAD_NOT_FOUND') {
+      // Another process may have completed the same content and removed these parts, one of them
+      // perhaps between two looks at them.
+      const missing = codeOf(error) === 'ARTIFACT_PARTS_MISSING';
+      const gone = codeOf(error) === 'ARTIFACT_UPLOAD_NOT_FOUND' || systemCodeOf(error) === 'ENOENT';
+      if (missing || gone) {
         const stored = await find(content);
         if (stored !== null) return stored;
-        throw uploadNotFound();
+        if (gone) throw uploadNotFound();
       }
       if (codeOf(error) === 'ARTIFACT_DIGEST_MISMATCH') await dropUpload(key);
       throw error;
