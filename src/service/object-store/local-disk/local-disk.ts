@@ -100,7 +100,8 @@ export async function openLocalDisk(
       // Another process may have completed the same content and removed these parts, one of them
       // perhaps between two looks at them.
       const missing = codeOf(error) === 'ARTIFACT_PARTS_MISSING';
-      const gone = codeOf(error) === 'ARTIFACT_UPLOAD_NOT_FOUND' || systemCodeOf(error) === 'ENOENT';
+      const gone =
+        codeOf(error) === 'ARTIFACT_UPLOAD_NOT_FOUND' || systemCodeOf(error) === 'ENOENT';
       if (missing || gone) {
         const stored = await find(content);
         if (stored !== null) return stored;
