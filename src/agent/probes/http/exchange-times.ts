@@ -10,12 +10,15 @@ import type { ProbeContext } from '../probe.ts';
 export interface TimedExchange {
   /**
    * Monotonic instants, milliseconds: the request began to be sent; first byte; last byte. The
-   * first two are later by `unseenMs`.
+   * first two are later by the delay after the arrival of the last byte.
    */
   readonly sentMs: number;
   readonly firstByteMs: number | null;
   readonly endMs: number;
-  /** From the arrival of the last byte, if the kernel timed it, until the event loop saw it. */
+  /**
+   * If the kernel timed the response: the agent's own delay before it sent the request, and from the
+   * arrival of the last byte until the event loop saw it.
+   */
   readonly unseenMs: number;
   /** The kernel timed the first byte. */
   readonly isTimedByKernel: boolean;
@@ -41,8 +44,11 @@ export class ExchangeTimes {
   #sentMs: number;
   /** The request began to be sent between `sentMs` and this much later; null: not known yet. */
   #sendingMs: number | null = null;
+  /** By which the kernel's state moved `sentMs`: nothing was sent before, for want of a CPU. */
+  #delayedMs = 0;
   #firstByteMs: number | null = null;
   #endMs = 0;
+  #seenLateMs = 0;
   #unseenMs = 0;
   #peerMs = 0;
   #isTimedByKernel: boolean = false;
@@ -114,7 +120,8 @@ export class ExchangeTimes {
     if (lastMs === null || !this.#isTimedByKernel) return;
     if (this.#since === undefined || until === undefined) return;
     const span = { since: this.#since, until };
-    const unseenMs = this.#endMs - lastMs;
+    this.#seenLateMs = this.#endMs - lastMs;
+    const unseenMs = this.#delayedMs + this.#seenLateMs;
     const uncertainMs = this.#isOneSegment(connection)
       ? (this.#sendingMs ?? 0)
       : Math.max(0, uncertainBetween(span.since, span.until) - unseenMs);
@@ -125,8 +132,8 @@ export class ExchangeTimes {
   get result(): TimedExchange {
     const firstByteMs = this.#firstByteMs;
     return {
-      sentMs: this.#sentMs + this.#unseenMs,
-      firstByteMs: firstByteMs === null ? null : firstByteMs + this.#unseenMs,
+      sentMs: this.#sentMs + this.#seenLateMs,
+      firstByteMs: firstByteMs === null ? null : firstByteMs + this.#seenLateMs,
       endMs: this.#endMs,
       unseenMs: this.#unseenMs,
       isTimedByKernel: this.#isTimedByKernel,
@@ -159,6 +166,7 @@ export class ExchangeTimes {
     const sockets = this.#context.starvation?.sockets ?? null;
     const earliestMs = earliestSendMs(sockets, this.#wire, { bytes, nowMs });
     if (earliestMs === null || earliestMs <= this.#sentMs) return;
+    this.#delayedMs = earliestMs - this.#sentMs;
     this.#sentMs = earliestMs;
     this.#sendingMs = nowMs - earliestMs;
   }

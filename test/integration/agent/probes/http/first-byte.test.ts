@@ -20,6 +20,8 @@ import {
 
 /** From the last part that was sent until the event loop goes on. */
 const HELD_MS = 100;
+/** At the lowest rate of a Linux kernel's clock, 100 a second. */
+const MAX_TICK_MS = 10;
 const PROTOCOLS = [
   ['plain HTTP', { protocol: 'http' }],
   ['TLS 1.2', { protocol: 'https', tlsVersion: 'TLSv1.2' }],
@@ -72,8 +74,19 @@ async function exchangeWith(
   return { exchange, starvation, beganMs };
 }
 
-/** Sends a request, and holds the event loop until the whole response has come, and longer. */
+/**
+ * Sends requests, and holds the event loop until the whole response has come, and longer. Resolves
+ * with the first exchange that the kernel timed: on a busy machine the agent may look too late, and
+ * then the event loop measures.
+ */
 async function exchangeHeld(options: Omit<StampingOptions, 'identity'>): Promise<Held> {
+  for (;;) {
+    const held = await exchangeHeldOnce(options);
+    if (held.exchange.isTimedByKernel) return held;
+  }
+}
+
+async function exchangeHeldOnce(options: Omit<StampingOptions, 'identity'>): Promise<Held> {
   const starvation = await realStarvation(() => performance.eventLoopUtilization().idle);
   const server = await stampingServer({ ...options, identity });
   const { wire, socket } = await connectedTo(server, options.protocol);
@@ -175,12 +188,27 @@ onLinux.each(PROTOCOLS)('over %s', (_name, protocol) => {
 });
 
 onLinux('over HTTP/2', () => {
-  it('the time counts from the sending where the loop is held before the request is sent', async () => {
-    const server = await stampingServer({ protocol: 'h2', identity, partsAfterMs: [1] });
-    const { wire, socket } = await connectedTo(server, 'h2');
-    const context = makeContext({ starvation: await realStarvation() });
-    const ended = runExchange(socket, GET, context, () => WHOLE_BODY, wire);
-    holdLoop(HELD_MS);
-    expect(firstByteOf(await ended)).toBeLessThan(HELD_MS);
+  it('a delay of the agent before it sends the request is in no time of the response', async () => {
+    let isTimed = false;
+    while (!isTimed) {
+      const server = await stampingServer({ protocol: 'h2', identity, partsAfterMs: [1] });
+      const { wire, socket } = await connectedTo(server, 'h2');
+      const context = makeContext({ starvation: await realStarvation() });
+      const beganMs = performance.now();
+      const ended = runExchange(socket, GET, context, () => WHOLE_BODY, wire);
+      const heldFromMs = performance.now();
+      holdLoop(HELD_MS);
+      const heldUntilMs = performance.now();
+      const exchange = await ended;
+      isTimed = exchange.isTimedByKernel;
+      if (!isTimed) continue;
+      server.untilSent();
+      const [part] = server.sends().parts;
+      // The kernel knows in which of its ticks it sent the request.
+      const longestMs = (part?.afterMs ?? 0) - heldUntilMs + 2 * MAX_TICK_MS;
+      expect(firstByteOf(exchange)).toBeLessThan(longestMs);
+      const responseMs = exchange.endMs - exchange.unseenMs - beganMs;
+      expect(responseMs).toBeLessThan(longestMs + heldFromMs - beganMs);
+    }
   });
 });
