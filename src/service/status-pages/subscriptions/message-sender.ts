@@ -14,6 +14,7 @@ import type { ClaimedMessage } from './deliveries.sql.ts';
 import type { Attempted } from './message-outcome.ts';
 import {
   alreadySubscribedMail,
+  CHALLENGE_TYPE,
   challengePayload,
   confirmationMail,
   type MessagePage,
@@ -152,7 +153,7 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
           },
           ended,
         );
-        return sent.ok && sent.answer !== null && isEcho(sent.answer, challenge);
+        return sent.ok && sent.answer !== null && confirmsChallenge(sent.answer, challenge);
       }),
 
     async close() {
@@ -162,11 +163,12 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
   };
 }
 
-/** The challenge as text, or as the field of a JSON object. */
-function isEcho(answer: string, challenge: string): boolean {
+/** The challenge as text, or as the field of a JSON object. Not the payload: many servers repeat any body. */
+function confirmsChallenge(answer: string, challenge: string): boolean {
   if (answer.trim() === challenge) return true;
   try {
-    return Object(JSON.parse(answer)).challenge === challenge;
+    const given = Object(JSON.parse(answer));
+    return given.challenge === challenge && given.type !== CHALLENGE_TYPE;
   } catch {
     return false;
   }

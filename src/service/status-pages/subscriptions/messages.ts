@@ -101,13 +101,15 @@ export function updatePayload(
   });
 }
 
+export const CHALLENGE_TYPE = 'subscription.challenge';
+
 /** The JSON by which a webhook is confirmed. */
 export function challengePayload(
   page: Pick<MessagePage, 'name' | 'base'>,
   challenge: string,
 ): string {
   const { name, base } = page;
-  return JSON.stringify({ type: 'subscription.challenge', challenge, page: { name, url: base } });
+  return JSON.stringify({ type: CHALLENGE_TYPE, challenge, page: { name, url: base } });
 }
 
 function statusWord(status: string): string {

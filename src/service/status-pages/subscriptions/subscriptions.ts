@@ -197,7 +197,7 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     throw invalid([
       bodyProblem(
         ['url'],
-        'must be a public address that answers the POST of a challenge with a status below 300 and the challenge',
+        'must be a public address that answers the POST of a challenge with a status below 300 and the value of its field "challenge" alone',
       ),
     ]);
   }

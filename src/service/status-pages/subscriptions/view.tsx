@@ -71,7 +71,7 @@ export function SubscribeView({
             </button>
             <p class="muted small">
               The URL must have a public address. It gets a POST with JSON, and must answer with the
-              value of its field <code>challenge</code>.
+              value of its field <code>challenge</code>, without the other fields.
             </p>
           </form>
         ) : (

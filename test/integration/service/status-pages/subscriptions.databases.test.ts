@@ -584,6 +584,15 @@ describe.each(databases)('on %s', (kind) => {
       expect(await rowsOf(service(), page)).toEqual([]);
     });
 
+    it('is refused where the endpoint repeats whatever it gets', async () => {
+      const server = await hookServer(({ body }, response) => response.end(body));
+      const replica = replicaOf(service(), { port: null });
+      const page = await makePage(service());
+      await expect(subscribed(replica, page, server.url)).rejects.toMatchObject({ status: 400 });
+      expect(replica.subscriptionCounts().refused.challenge).toBe(1);
+      expect(await rowsOf(service(), page)).toEqual([]);
+    });
+
     it('is refused for an address that is not public, whatever DELIVERY_DENY says', async () => {
       const server = await hookServer(confirming);
       const own = { webhookGuard: undefined };
