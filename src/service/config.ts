@@ -37,6 +37,11 @@ import {
   SESSION_VARIABLES,
   type SessionLimits,
 } from './sessions/session-config.ts';
+import {
+  readSubscribeLimits,
+  SUBSCRIBE_VARIABLES,
+  type SubscribeLimits,
+} from './status-pages/subscriptions/subscribe-limits.ts';
 
 export interface ServiceConfig {
   /** 0..65535; 0 takes any free port. */
@@ -76,6 +81,7 @@ export interface ServiceConfig {
   readonly staticIpv6s: readonly string[];
   readonly rootCause: RootCauseConfig;
   readonly sessions: SessionLimits;
+  readonly subscribeLimits: SubscribeLimits;
   readonly auditRetentionDays: number;
   /** Null for passwords only. */
   readonly oidc: OidcConfig | null;
@@ -282,6 +288,7 @@ export const SERVICE_VARIABLES = {
   ...ROOT_CAUSE_VARIABLES,
   ...ARTIFACT_VARIABLES,
   ...DELIVERY_VARIABLES,
+  ...SUBSCRIBE_VARIABLES,
 } as const;
 
 /** A test compares the README's table of variables with these rows. */
@@ -365,6 +372,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     oidc: readOidcConfig(env, readVariable(env, variables.publicUrl)),
     artifacts: readArtifactsConfig(env),
     delivery: readDeliveryConfig(env),
+    subscribeLimits: readSubscribeLimits(env),
     corsOrigins: readVariable(env, variables.corsOrigins),
     trustedProxies: readVariable(env, variables.trustedProxies).map(({ text }) => text),
   };

@@ -177,6 +177,7 @@ export interface FeatureParts {
     readonly rootCause?: ServiceConfig['rootCause'];
     /** Default: DEFAULT_SESSION_LIMITS. */
     readonly sessions?: ServiceConfig['sessions'];
+    readonly subscribeLimits?: ServiceConfig['subscribeLimits'];
     /** Default: none. */
     readonly oidc?: ServiceConfig['oidc'];
   };
@@ -235,6 +236,7 @@ export function createFeatures(given: FeatureParts): Features {
     delivery: parts.config.delivery,
     publicUrl,
     webhookGuard: parts.subscriberGuard,
+    limits: parts.config.subscribeLimits,
   });
   const { alertEngine } = alertFeatures;
   const rootCauseAnalyses = createConfiguredAnalyses({

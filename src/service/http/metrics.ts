@@ -257,7 +257,7 @@ export function createServiceMetrics(options: {
   });
   new Counter({
     name: 'vedette_service_subscriptions_refused_total',
-    help: 'Requests to subscribe to status pages that were refused, by reason: too many of a client, a page, an email address or the host of a webhook; a page with the most subscribers (full); a webhook that did not answer its challenge.',
+    help: 'Requests to subscribe to status pages that were refused, by reason: too many of a client, a page, an account, the service, an email address or the host of a webhook; a page with the most subscribers (full); a webhook that did not answer its challenge.',
     labelNames: ['reason'],
     registers,
     collect() {

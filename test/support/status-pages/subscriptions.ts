@@ -106,6 +106,7 @@ export function replicaOf(
           }),
     publicUrl: PUBLIC_URL,
     webhookGuard: allowAll,
+    limits: undefined,
     ...own,
   });
   const stopping = new AbortController();

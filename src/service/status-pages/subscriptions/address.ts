@@ -64,10 +64,20 @@ export function webhookUrlOf(text: string): string | null {
   return url.href;
 }
 
-/** What is counted: the mailbox without the tag of RFC 5233, or the host of the URL. */
+/** Domains of one provider, which ignores dots in the names of its mailboxes. */
+const WITHOUT_DOTS = ['gmail.com', 'googlemail.com'];
+
+/**
+ * What is counted: the host of a URL, or the mailbox of which an email address is an alias by its tag
+ * (RFC 5233) or its dots. Only for counting: mails go to the address as it was given.
+ */
 export function throttleAddressOf(kind: SubscriberKind, address: string): string {
   if (kind === 'webhook') return new URL(address).hostname;
-  return emailOf(address).replace(/\+[^@]*@/, '@');
+  const [name = '', domain = ''] = emailOf(address).split('@');
+  const mailbox = name.replace(/\+.*/, '');
+  return WITHOUT_DOTS.includes(domain)
+    ? `${mailbox.replaceAll('.', '')}@${WITHOUT_DOTS[0]}`
+    : `${mailbox}@${domain}`;
 }
 
 /** Enough to recognise an address that one knows. */

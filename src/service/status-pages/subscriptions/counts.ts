@@ -6,7 +6,16 @@ const REMOVALS = ['bounced', 'gone', 'failing'] as const;
 export type Removal = (typeof REMOVALS)[number];
 
 /** Why a request to subscribe was refused: by a limit, or because a webhook did not confirm. */
-const REFUSALS = ['client', 'page', 'email', 'webhook', 'full', 'challenge'] as const;
+const REFUSALS = [
+  'client',
+  'page',
+  'account',
+  'service',
+  'email',
+  'webhook',
+  'full',
+  'challenge',
+] as const;
 export type Refusal = (typeof REFUSALS)[number];
 
 /** What this process has counted since its start. */

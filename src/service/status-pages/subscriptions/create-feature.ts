@@ -8,6 +8,7 @@ import { SubscriptionCounters, type SubscriptionCounts } from './counts.ts';
 import { createMessageSender } from './message-sender.ts';
 import { runMessageWorker } from './message-worker.ts';
 import { publicAddresses } from './public-addresses.ts';
+import { DEFAULT_SUBSCRIBE_LIMITS, type SubscribeLimits } from './subscribe-limits.ts';
 import { createSubscribers, type Subscribers } from './subscribers.ts';
 import { createSubscriptions, type Subscriptions } from './subscriptions.ts';
 
@@ -25,6 +26,8 @@ export interface SubscriptionFeatureParts {
   readonly publicUrl: string | null;
   /** Which addresses webhooks may have. undefined: public ones that DELIVERY_DENY does not deny. */
   readonly webhookGuard: AddressGuard | undefined;
+  /** undefined: the defaults. */
+  readonly limits: SubscribeLimits | undefined;
 }
 
 export interface SubscriptionFeatures {
@@ -38,6 +41,7 @@ export interface SubscriptionFeatures {
 export function createSubscriptionFeatures({
   delivery = NO_DELIVERY,
   webhookGuard,
+  limits = DEFAULT_SUBSCRIBE_LIMITS,
   ...parts
 }: SubscriptionFeatureParts): SubscriptionFeatures {
   const { secrets } = parts;
@@ -47,7 +51,7 @@ export function createSubscriptionFeatures({
     secrets === null
       ? null
       : createMessageSender({ ...parts, secrets, smtp: delivery.smtp, guard });
-  const subscriptions = createSubscriptions({ ...parts, sender, counters });
+  const subscriptions = createSubscriptions({ ...parts, sender, counters, limits });
   const send = async (signal: AbortSignal): Promise<void> => {
     if (sender === null) return;
     const worker = { ...parts, sender, counters };

@@ -5,6 +5,7 @@ import { onOneLine, shortened } from '../../alerts/senders/headline.ts';
 import type { AnnouncedUpdate } from './announcements.sql.ts';
 
 const MAX_SUBJECT_BYTES = 300;
+const MAX_STRANGER_NAME_CHARS = 60;
 const MAX_NAMED_SERVICES = 20;
 
 /** The page of a message, and the links to it. */
@@ -34,7 +35,7 @@ export function unsubscribeUrl(page: Pick<MessagePage, 'base' | 'token'>): strin
 }
 
 export function confirmationMail(page: MessagePage): MailContent {
-  const name = onOneLine(page.name);
+  const name = nameForStrangers(page.name);
   return mail(page, {
     subject: `Confirm your subscription to ${name}`,
     paragraphs: [
@@ -46,7 +47,7 @@ export function confirmationMail(page: MessagePage): MailContent {
 }
 
 export function alreadySubscribedMail(page: MessagePage): MailContent {
-  const name = onOneLine(page.name);
+  const name = nameForStrangers(page.name);
   return mail(page, {
     subject: `You are subscribed to ${name}`,
     paragraphs: [
@@ -128,6 +129,23 @@ function servicesText({ services }: AnnouncedUpdate): string {
   const shown = services.slice(0, MAX_NAMED_SERVICES).map(({ name }) => onOneLine(name));
   const more = services.length - shown.length;
   return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+/**
+ * The name of a page in mails to addresses that anybody may type into its form: short, and without
+ * anything that a mail program makes a link of, because the account chooses the name.
+ */
+function nameForStrangers(name: string): string {
+  const words = onOneLine(name.normalize('NFKC'))
+    .replaceAll(/[:/\\@]+(?=\S)/g, ' ')
+    // The dots of IDNA (RFC 3490 3.1), not those of sentences and versions.
+    .replaceAll(/(?<=\S)[.\u3002](?=\p{L})/gu, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  const chars = [...words];
+  return chars.length > MAX_STRANGER_NAME_CHARS
+    ? `${chars.slice(0, MAX_STRANGER_NAME_CHARS).join('').trim()}…`
+    : words;
 }
 
 /** No text becomes a header: the subject is one line, whatever the names. */

@@ -28,6 +28,7 @@ import {
   type SubscriberKind,
   type TokenOfPage,
 } from './sql.ts';
+import type { SubscribeLimits } from './subscribe-limits.ts';
 import { deleteCountsBefore } from './throttle.sql.ts';
 import { createSubscribeThrottle, DAY_MS } from './throttle.ts';
 
@@ -123,6 +124,7 @@ export interface SubscriptionsParts {
   /** null without a key. */
   readonly sender: MessageSender | null;
   readonly counters: SubscriptionCounters;
+  readonly limits: SubscribeLimits;
   /** PUBLIC_URL; null: mails have links only to pages on their own domains. */
   readonly publicUrl: string | null;
   /** Whole days, of the messages. */
@@ -134,11 +136,12 @@ const NO_SMTP = 'This service sends no mail: its operator has set no SMTP_URL.';
 const NO_URL = 'This service cannot write links into mails: its operator has set no PUBLIC_URL.';
 
 export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
-  const { store, clock, log, ids, secrets, sender, counters, publicUrl, retentionDays } = parts;
+  const { store, clock, log, ids, secrets, sender, counters, limits } = parts;
+  const { publicUrl, retentionDays } = parts;
   const throttle =
     secrets === null
       ? null
-      : createSubscribeThrottle({ store, clock, secrets, refused: counters.refused });
+      : createSubscribeThrottle({ store, clock, secrets, limits, refused: counters.refused });
   let challenges = 0;
 
   const emailProblem: Subscriptions['emailProblem'] = ({ isOnOwnDomain }) => {
@@ -151,7 +154,7 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
   const webhookProblem = (): string | null => (secrets === null ? NO_KEY : null);
 
   /** @throws ServiceError 409 where subscriptions of the kind are not offered */
-  function require(problem: string | null) {
+  function requireOffered(problem: string | null) {
     if (problem !== null || secrets === null || sender === null || throttle === null) {
       throw conflict(problem ?? NO_KEY);
     }
@@ -207,12 +210,12 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     webhookProblem,
 
     async subscribeEmail(page, given, client) {
-      const { box, throttle: limits } = require(emailProblem(page));
+      const { box, throttle: counting } = requireOffered(emailProblem(page));
       const services = requireServicesOf(page, given.services);
       const { accountId, pageId, base } = page;
-      await limits.request(page, client);
+      await counting.request(page, client);
       const address = emailOf(given.email);
-      const mayMail = await limits.mayContact('email', address);
+      const mayMail = await counting.mayContact('email', address);
       await store.transaction(async (tx) => {
         const counted = await lockSubscribersOfPage(tx, page);
         if (counted === null) throw notFound('status page');
@@ -245,12 +248,12 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     },
 
     async subscribeWebhook(page, given, client, signal) {
-      const { box, sender: asking, throttle: limits } = require(webhookProblem());
+      const { box, sender: asking, throttle: counting } = requireOffered(webhookProblem());
       const services = requireServicesOf(page, given.services);
       const { accountId, pageId, base } = page;
       const { url: address } = given;
-      await limits.request(page, client);
-      if (!(await limits.mayContact('webhook', address))) {
+      await counting.request(page, client);
+      if (!(await counting.mayContact('webhook', address))) {
         throw new ServiceError(429, 'Too many webhooks of this host; try again in an hour', {
           headers: { 'retry-after': '3600' },
         });

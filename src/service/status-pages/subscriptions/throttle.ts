@@ -5,23 +5,31 @@ import type { Store } from '../../database/store.ts';
 import { tooManySubscriptions } from '../../errors.ts';
 import { throttleAddressOf } from './address.ts';
 import type { PageKey, SubscriberKind } from './sql.ts';
+import type { SubscribeLimits } from './subscribe-limits.ts';
 import { countRequest } from './throttle.sql.ts';
 
 const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
+interface Limit {
+  readonly requests: number;
+  readonly windowMs: number;
+}
+
 /** Most requests of a window. A page must take those of an outage, and a network many people. */
-const LIMITS = {
+const FIXED_LIMITS = {
   client: { requests: 20, windowMs: HOUR_MS },
   page: { requests: 500, windowMs: HOUR_MS },
   email: { requests: 3, windowMs: DAY_MS },
   webhook: { requests: 10, windowMs: HOUR_MS },
-} as const;
+} as const satisfies Readonly<Record<string, Limit>>;
+
+type LimitName = keyof typeof FIXED_LIMITS | 'account' | 'service';
 
 /** Throttles requests to subscribe across replicas. Stores digests only. */
 export interface SubscribeThrottle {
   /**
-   * Counts the client and the page.
+   * Counts the client, the page, its account and the service.
    *
    * @param client its IP address
    * @throws ServiceError 429
@@ -35,42 +43,57 @@ export interface SubscribeThrottle {
   mayContact(kind: SubscriberKind, address: string): Promise<boolean>;
 }
 
+export interface SubscribeThrottleParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly secrets: SecretBox;
+  readonly limits: SubscribeLimits;
+  /** Counts what is refused, by limit. */
+  readonly refused: (limit: LimitName) => void;
+}
+
 export function createSubscribeThrottle({
   store,
   clock,
   secrets,
+  limits: { perAccountDay, perHour },
   refused,
-}: {
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly secrets: SecretBox;
-  /** Counts what is refused, by limit. */
-  readonly refused: (limit: keyof typeof LIMITS) => void;
-}): SubscribeThrottle {
-  const isWithin = async (
-    kind: keyof typeof LIMITS,
-    parts: readonly string[],
+}: SubscribeThrottleParts): SubscribeThrottle {
+  const limits: Readonly<Record<LimitName, Limit>> = {
+    ...FIXED_LIMITS,
+    account: { requests: perAccountDay, windowMs: DAY_MS },
+    service: { requests: perHour, windowMs: HOUR_MS },
+  };
+
+  /** @param subject what is counted; empty for the service */
+  const count = async (
+    name: LimitName,
+    subject: readonly string[],
   ): Promise<{ readonly isWithin: boolean; readonly endsInMs: number }> => {
-    const { requests, windowMs } = LIMITS[kind];
-    const [subject] = secrets.digests(JSON.stringify([kind, ...parts]), 'subscribe throttle');
+    const { requests, windowMs } = limits[name];
+    const [digest] = secrets.digests(JSON.stringify([name, ...subject]), 'subscribe throttle');
     const nowMs = clock.wallMs();
-    const counted = await countRequest(store, { subject, nowMs, windowMs });
-    const ok = counted.count <= requests;
-    if (!ok) refused(kind);
-    return { isWithin: ok, endsInMs: counted.firstAt.getTime() + windowMs - nowMs };
+    const counted = await countRequest(store, { subject: digest, nowMs, windowMs });
+    const isWithin = counted.count <= requests;
+    if (!isWithin) refused(name);
+    return { isWithin, endsInMs: counted.firstAt.getTime() + windowMs - nowMs };
   };
-  const require = async (kind: keyof typeof LIMITS, parts: readonly string[]): Promise<void> => {
-    const { isWithin: ok, endsInMs } = await isWithin(kind, parts);
-    if (!ok) throw tooManySubscriptions(Math.max(1, Math.ceil(endsInMs / 1000)));
+
+  const requireWithin = async (name: LimitName, subject: readonly string[]): Promise<void> => {
+    const { isWithin, endsInMs } = await count(name, subject);
+    if (!isWithin) throw tooManySubscriptions(Math.max(1, Math.ceil(endsInMs / 1000)));
   };
+
   return {
     async request({ accountId, pageId }, client) {
-      // The client first: beyond its limit it does not use up that of the page.
-      await require('client', [normalizeIP(client)]);
-      await require('page', [accountId, pageId]);
+      // From the narrowest: what it refuses does not use up the wider ones.
+      await requireWithin('client', [normalizeIP(client)]);
+      await requireWithin('page', [accountId, pageId]);
+      await requireWithin('account', [accountId]);
+      await requireWithin('service', []);
     },
     async mayContact(kind, address) {
-      return (await isWithin(kind, [throttleAddressOf(kind, address)])).isWithin;
+      return (await count(kind, [throttleAddressOf(kind, address)])).isWithin;
     },
   };
 }

@@ -276,7 +276,7 @@ describe.each(databases)('on %s', (kind) => {
     });
 
     it('refuses a page after 500 requests in an hour, whoever sends them', async () => {
-      const { subscriptions } = replicaOf(service(), { port: 1 });
+      const { subscriptions, subscriptionCounts } = replicaOf(service(), { port: 1 });
       const page = await makePage(service());
       const request = (n: number): Promise<unknown> =>
         subscriptions.subscribeEmail(
@@ -285,13 +285,56 @@ describe.each(databases)('on %s', (kind) => {
           `198.51.100.${n}`,
         );
       for (let n = 0; n < 2; n += 1) await request(n);
-      // Only the page has two requests by now: each came from another client.
+      // Only the page, its account and the service have two by now: each came from another client.
       const { store } = running();
       await store.query(
         'update status_page_subscribe_counts set requests = 498 where requests = 2',
       );
       for (let n = 2; n < 4; n += 1) await request(n);
       await expect(request(4)).rejects.toMatchObject({ status: 429 });
+      expect(subscriptionCounts().refused.page).toBe(1);
+    });
+  });
+
+  describe('the limits of the operator', () => {
+    const limited = (limits: { readonly perAccountDay: number; readonly perHour: number }) =>
+      replicaOf(service(), { port: 1 }, { limits });
+    const request = ({ subscriptions }: Replica, page: TestPage, n: number): Promise<void> =>
+      subscriptions.subscribeEmail(
+        page,
+        { email: `ann${n}@example.com`, services: ALL },
+        `198.51.100.${n}`,
+      );
+
+    it('refuse an account after its requests of a day, whichever of its pages they are for', async () => {
+      const replica = limited({ perAccountDay: 4, perHour: 100 });
+      const pages = [await makePage(service()), await makePage(service())];
+      for (let n = 0; n < 4; n += 1) await request(replica, pages[n % 2] as TestPage, n);
+      for (const page of pages) {
+        await expect(request(replica, page, 5)).rejects.toMatchObject({
+          status: 429,
+          headers: { 'retry-after': '86400' },
+        });
+      }
+      expect(replica.subscriptionCounts().refused.account).toBe(2);
+      const { theirs, ...others } = service();
+      const foreign = await makePage({ ...others, theirs, mine: theirs });
+      await request(replica, foreign, 6);
+      await service().clock.stall(DAY_MS);
+      await request(replica, pages[0] as TestPage, 7);
+    });
+
+    it('refuse everybody after the requests of an hour to the whole service', async () => {
+      const replica = limited({ perAccountDay: 100, perHour: 2 });
+      const { theirs, ...others } = service();
+      const page = await makePage(service());
+      const foreign = await makePage({ ...others, theirs, mine: theirs });
+      await request(replica, page, 0);
+      await request(replica, foreign, 1);
+      await expect(request(replica, foreign, 2)).rejects.toMatchObject({ status: 429 });
+      expect(replica.subscriptionCounts().refused.service).toBe(1);
+      await service().clock.stall(3_600_000);
+      await request(replica, page, 3);
     });
   });
 

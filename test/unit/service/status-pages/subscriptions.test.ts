@@ -7,7 +7,11 @@ import {
 } from '../../../../src/service/status-pages/subscriptions/address.ts';
 import { outcomeOfMessage } from '../../../../src/service/status-pages/subscriptions/message-outcome.ts';
 import { baseOfMessage } from '../../../../src/service/status-pages/subscriptions/message-sender.ts';
-import { updateMail } from '../../../../src/service/status-pages/subscriptions/messages.ts';
+import {
+  alreadySubscribedMail,
+  confirmationMail,
+  updateMail,
+} from '../../../../src/service/status-pages/subscriptions/messages.ts';
 import { publicAddresses } from '../../../../src/service/status-pages/subscriptions/public-addresses.ts';
 
 describe('the addresses of subscribers', () => {
@@ -65,6 +69,10 @@ describe('the addresses of subscribers', () => {
 
   it('are counted by mailbox or host, and shown shortened', () => {
     expect(throttleAddressOf('email', 'Ann+tag+x@Example.com')).toBe('ann@example.com');
+    expect(throttleAddressOf('email', 'ann.lee+x@example.com')).toBe('ann.lee@example.com');
+    for (const alias of ['a.nn.lee@gmail.com', 'Annlee+shop@GoogleMail.com']) {
+      expect(throttleAddressOf('email', alias)).toBe('annlee@gmail.com');
+    }
     expect(throttleAddressOf('webhook', 'https://a.test:8443/b')).toBe('a.test');
     expect(maskedAddress('email', 'ann@example.com')).toBe('a…@example.com');
     expect(maskedAddress('webhook', 'https://a.test/secret?key=1')).toBe('https://a.test/…');
@@ -105,6 +113,21 @@ describe('a message to a subscriber', () => {
     expect(baseOfMessage(own, 'https://a.test')).toBe('https://status.test');
     const moved = { ...own, customDomain: 'other.test' };
     expect(baseOfMessage(moved, 'https://a.test')).toBe('https://a.test/status/new');
+  });
+
+  it.each([
+    ['Acme Status', 'Acme Status'],
+    ['Acme\r\nBcc: x@y.test', 'Acme Bcc: x y test'],
+    ['Win now: https://evil.test/win?a=b', 'Win now: https evil test win?a=b'],
+    ['WWW.evil.test and evil。test', 'WWW evil test and evil test'],
+    ['ｅｖｉｌ．test', 'evil test'],
+    ['Acme v2.0. Up', 'Acme v2.0. Up'],
+    ['x'.repeat(255), `${'x'.repeat(60)}…`],
+  ])('to somebody who has not confirmed names the page %j as %j', (name, shown) => {
+    const page = { name, base: 'https://a.test', token: 't' };
+    expect(confirmationMail(page).subject).toBe(`Confirm your subscription to ${shown}`);
+    expect(alreadySubscribedMail(page).subject).toBe(`You are subscribed to ${shown}`);
+    expect(confirmationMail(page).text).toContain(`incidents on ${shown}.`);
   });
 
   it('has a subject of one line of limited length, whatever the names', () => {
