@@ -172,10 +172,16 @@ export function subscriptionPagesRoutes(parts: SubscriptionPagesParts): FastifyP
       '/subscriptions/:token/confirm',
       { config: { ...WRITES, ...BY_TOKEN }, ...HIDDEN },
       async (request, reply) => {
+        const page = subscribedPage(request);
         const { token } = request.params;
-        const found = await subscriptions.confirm(subscribedPage(request), token);
-        const note = { isError: false, text: 'The subscription is confirmed.' };
-        return sendSubscription(request, reply, found, note);
+        try {
+          const found = await subscriptions.confirm(page, token);
+          const note = { isError: false, text: 'The subscription is confirmed.' };
+          return sendSubscription(request, reply, found, note);
+        } catch (error) {
+          const note = noteOf(error, reply);
+          return sendSubscription(request, reply, await subscriptions.find(page, token), note);
+        }
       },
     );
 

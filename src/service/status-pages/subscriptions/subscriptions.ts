@@ -97,6 +97,7 @@ export interface Subscriptions {
   ): Promise<{ readonly id: string; readonly secret: string; readonly token: string }>;
   /** null for a token that names no subscriber of the page. */
   find(page: PageKey, token: string): Promise<Subscription | null>;
+  /** @throws ServiceError 409 where the page takes no further subscribers */
   confirm(page: PageKey, token: string): Promise<Subscription | null>;
   /** @throws ServiceError 400 for services that the page does not have */
   changeServices(
@@ -290,8 +291,15 @@ export function createSubscriptions(parts: SubscriptionsParts): Subscriptions {
     },
 
     async confirm(page, token) {
-      const nowMs = clock.wallMs();
-      const found = await confirmSubscriber(store, { ...tokenOf(page, token), nowMs });
+      const named = tokenOf(page, token);
+      const found = await store.transaction(async (tx) => {
+        const known = await findSubscriberByToken(tx, named);
+        if (known === null || known.confirmedAt !== null) return known;
+        const counted = await lockSubscribersOfPage(tx, page);
+        if (counted === null) return null;
+        if (counted.confirmed >= MAX_CONFIRMED) throw full();
+        return await confirmSubscriber(tx, { ...named, nowMs: clock.wallMs() });
+      });
       return shown(page.accountId, found);
     },
 

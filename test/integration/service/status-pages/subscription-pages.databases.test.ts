@@ -91,6 +91,34 @@ describe.each(databases)('on %s', (kind) => {
     expect((await ask(`${link}/unsubscribe`, '')).status).toBe(200);
   });
 
+  it('an address cannot be confirmed once the page has 10,000 subscribers', async () => {
+    const server = await sending();
+    const page = await makePage(service());
+    const path = `/status/${page.url}`;
+    const links: string[] = [];
+    for (const name of ['ann', 'bob']) {
+      await ask(`${path}/subscribe`, `email=${name}%40example.com&scope=all`);
+      await eventually(() => server.mails.length === links.length + 1);
+      links.push(`${path}/subscriptions/${tokenIn(server.mails.at(-1))}`);
+    }
+    const [ann = '', bob = ''] = links;
+    await running().store.query(
+      `insert into status_page_subscribers (account_id, status_page_id, id, kind, sealed,
+         address_digest, token_hash, base, confirmed_at, created_at)
+       select account_id, status_page_id, gen_random_uuid()::text, kind, sealed,
+         convert_to(n::text, 'UTF8'), convert_to(n::text, 'UTF8'), base, now(), created_at
+       from status_page_subscribers, generate_series(1, 9999) n
+       where address_digest = (select min(address_digest) from status_page_subscribers)`,
+    );
+    expect(html(await ask(`${ann}/confirm`, '')).text).toContain('Your subscription');
+    const refused = html(await ask(`${bob}/confirm`, ''));
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('takes no further subscribers');
+    expect(refused.text).toContain('Confirm the subscription');
+    // It is confirmed already.
+    expect(html(await ask(`${ann}/confirm`, '')).status).toBe(200);
+  });
+
   it('the answer to an address is the same whether it is subscribed or not', async () => {
     const server = await sending();
     const page = await makePage(service());
