@@ -7,7 +7,7 @@ import {
   type SubscriptionFeatureParts,
   type SubscriptionFeatures,
 } from '../../../src/service/status-pages/subscriptions/create-feature.ts';
-import type { SubscribedPage } from '../../../src/service/status-pages/subscriptions/subscriptions.ts';
+import type { SubscribedPage } from '../../../src/service/status-pages/subscriptions/subscribe.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import type { ReceivedMail } from '../servers/mail-server.ts';
 import type { Reply } from '../service/service-app.ts';

@@ -38,7 +38,7 @@ function placeOf(accountId: string, id: string): readonly string[] {
   return ['status_page_subscribers', accountId, id];
 }
 
-/** By which a subscriber of a page is found: one for each key. */
+/** The digests by which a subscriber is found without decrypting, one for each key. */
 export function addressDigests(
   box: SecretBox,
   kind: SubscriberKind,

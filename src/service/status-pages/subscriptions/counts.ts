@@ -1,4 +1,4 @@
-import { MESSAGE_RESULTS, type MessageResult } from './message-outcome.ts';
+import { MESSAGE_RESULTS, type MessageResult } from './messages/message-outcome.ts';
 import type { SubscriberKind } from './sql.ts';
 
 /** Why the service removed subscribers. */

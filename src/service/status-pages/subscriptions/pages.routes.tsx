@@ -12,8 +12,9 @@ import { notFoundDocument } from '../site/page.routes.tsx';
 import { type RequestedPage, requestedPage } from '../site/requested-page.ts';
 import { policyOf } from '../site/send.ts';
 import { webhookUrlOf } from './address.ts';
-import { subscriptionUrl, unsubscribeUrl } from './messages.ts';
-import type { SubscribedPage, Subscription, Subscriptions } from './subscriptions.ts';
+import { subscriptionUrl, unsubscribeUrl } from './messages/message-content.ts';
+import type { SubscribedPage } from './subscribe.ts';
+import type { Subscription, Subscriptions } from './subscriptions.ts';
 import {
   CheckMailView,
   type ChoosableService,

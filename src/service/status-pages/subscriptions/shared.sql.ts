@@ -1,2 +1,2 @@
 /** The statements of this feature that other features run. */
-export { announceIncident, announceUpdates } from './announcements.sql.ts';
+export { announceIncident, announceUpdates } from './messages/announcements.sql.ts';

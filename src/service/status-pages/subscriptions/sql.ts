@@ -97,7 +97,7 @@ export async function insertSubscriber(
   );
 }
 
-/** Changes one that has not confirmed: whoever asks again may not be who has the address. */
+/** Changes only an unconfirmed one: somebody else may have typed the address of a confirmed one. */
 export async function renewUnconfirmed(
   sql: Sql,
   {
@@ -123,7 +123,7 @@ export async function renewUnconfirmed(
 /** One token names one subscriber. */
 export interface TokenOfPage extends PageKey {
   readonly tokenHash: Buffer;
-  /** Those that were made before and have not confirmed are gone. Epoch milliseconds. */
+  /** Unconfirmed subscribers that were created before have expired. Epoch milliseconds. */
   readonly unconfirmedSinceMs: number;
 }
 
@@ -217,7 +217,7 @@ export async function deleteSubscriber(sql: Sql, { accountId, id }: AccountKey):
   return rows.length > 0;
 }
 
-/** After a message arrived. */
+/** Forgets the failures of a subscriber after a message arrived. */
 export async function recordArrival(sql: Sql, { accountId, id }: AccountKey): Promise<void> {
   await sql.query(
     `update status_page_subscribers set bounces = 0, rested_until = null, failing_since = null

@@ -106,8 +106,8 @@ describe.each(databases)('on %s', (kind) => {
       `insert into status_page_subscribers (account_id, status_page_id, id, kind, sealed,
          address_digest, token_hash, base, confirmed_at, created_at)
        select account_id, status_page_id, gen_random_uuid()::text, kind, sealed,
-         convert_to(n::text, 'UTF8'), convert_to(n::text, 'UTF8'), base, now(), created_at
-       from status_page_subscribers, generate_series(1, 9999) n
+         convert_to(g::text, 'UTF8'), convert_to(g::text, 'UTF8'), base, now(), created_at
+       from status_page_subscribers, generate_series(1, 9999) g
        where address_digest = (select min(address_digest) from status_page_subscribers)`,
     );
     expect(html(await ask(`${ann}/confirm`, '')).text).toContain('Your subscription');

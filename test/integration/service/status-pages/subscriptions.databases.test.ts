@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
-import { claimMessages } from '../../../../src/service/status-pages/subscriptions/deliveries.sql.ts';
+import { claimMessages } from '../../../../src/service/status-pages/subscriptions/messages/deliveries.sql.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type HookRequest, hookServer } from '../../../support/servers/hook-server.ts';
@@ -317,8 +317,7 @@ describe.each(databases)('on %s', (kind) => {
         });
       }
       expect(replica.subscriptionCounts().refused.account).toBe(2);
-      const { theirs, ...others } = service();
-      const foreign = await makePage({ ...others, theirs, mine: theirs });
+      const foreign = await makePage({ ...service(), mine: service().theirs });
       await request(replica, foreign, 6);
       await service().clock.stall(DAY_MS);
       await request(replica, pages[0] as TestPage, 7);
@@ -326,9 +325,8 @@ describe.each(databases)('on %s', (kind) => {
 
     it('refuse everybody after the requests of an hour to the whole service', async () => {
       const replica = limited({ perAccountDay: 100, perHour: 2 });
-      const { theirs, ...others } = service();
       const page = await makePage(service());
-      const foreign = await makePage({ ...others, theirs, mine: theirs });
+      const foreign = await makePage({ ...service(), mine: service().theirs });
       await request(replica, page, 0);
       await request(replica, foreign, 1);
       await expect(request(replica, foreign, 2)).rejects.toMatchObject({ status: 429 });

@@ -5,13 +5,13 @@ import {
   throttleAddressOf,
   webhookUrlOf,
 } from '../../../../src/service/status-pages/subscriptions/address.ts';
-import { outcomeOfMessage } from '../../../../src/service/status-pages/subscriptions/message-outcome.ts';
-import { baseOfMessage } from '../../../../src/service/status-pages/subscriptions/message-sender.ts';
 import {
   alreadySubscribedMail,
   confirmationMail,
   updateMail,
-} from '../../../../src/service/status-pages/subscriptions/messages.ts';
+} from '../../../../src/service/status-pages/subscriptions/messages/message-content.ts';
+import { outcomeOfMessage } from '../../../../src/service/status-pages/subscriptions/messages/message-outcome.ts';
+import { baseOfMessage } from '../../../../src/service/status-pages/subscriptions/messages/message-sender.ts';
 import { publicAddresses } from '../../../../src/service/status-pages/subscriptions/public-addresses.ts';
 
 describe('the addresses of subscribers', () => {

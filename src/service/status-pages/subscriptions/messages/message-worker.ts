@@ -1,11 +1,13 @@
-import type { Clock } from '../../../runtime/clock.ts';
-import { messageOf } from '../../../runtime/errors.ts';
-import type { Logger } from '../../../runtime/logger.ts';
-import { ClaimLoop, tooManyClaims } from '../../alerts/delivery/claim-loop.ts';
-import { NameCounts } from '../../alerts/delivery/name-counts.ts';
-import { notSent } from '../../alerts/delivery/outcome.ts';
-import { SEND_LIMIT_MS } from '../../alerts/delivery/sender.ts';
-import type { Sql, Store } from '../../database/store.ts';
+import type { Clock } from '../../../../runtime/clock.ts';
+import { messageOf } from '../../../../runtime/errors.ts';
+import type { Logger } from '../../../../runtime/logger.ts';
+import { ClaimLoop, tooManyClaims } from '../../../alerts/delivery/claim-loop.ts';
+import { NameCounts } from '../../../alerts/delivery/name-counts.ts';
+import { notSent } from '../../../alerts/delivery/outcome.ts';
+import { SEND_LIMIT_MS } from '../../../alerts/delivery/sender.ts';
+import type { Sql, Store } from '../../../database/store.ts';
+import type { Removal, SubscriptionCounters } from '../counts.ts';
+import { deleteSubscriber, recordArrival, recordFailure, type SubscriberKind } from '../sql.ts';
 import {
   type AnnouncedUpdate,
   advanceAnnouncement,
@@ -14,7 +16,6 @@ import {
   MESSAGES_CHANNEL,
   readAnnouncedUpdate,
 } from './announcements.sql.ts';
-import type { Removal, SubscriptionCounters } from './counts.ts';
 import {
   type ClaimedMessage,
   claimMessages,
@@ -25,7 +26,6 @@ import {
 } from './deliveries.sql.ts';
 import { type Attempted, outcomeOfMessage } from './message-outcome.ts';
 import { MAX_SENDING, type MessageSender } from './message-sender.ts';
-import { deleteSubscriber, recordArrival, recordFailure, type SubscriberKind } from './sql.ts';
 
 export interface MessageWorkerParts {
   readonly store: Store;
@@ -37,21 +37,21 @@ export interface MessageWorkerParts {
   readonly counters: SubscriptionCounters;
 }
 
-/** Claimed at once, for all accounts and for one. Those that wait for others have time in their lease. */
+/** Messages that a process claims in all, and for one account. The lease covers the wait for others. */
 const MAX_CLAIMED: Readonly<Record<SubscriberKind, number>> = { email: 80, webhook: 50 };
 const MAX_PER_ACCOUNT: Readonly<Record<SubscriberKind, number>> = { email: 60, webhook: 25 };
 /** Longer than two attempts, one after the other, and the storage of the outcome can take. */
 const LEASE_MS = 2 * SEND_LIMIT_MS + 40_000;
 
 const DAY_MS = 86_400_000;
-/** Older news help nobody, for example after the service was away for days. */
+/** Older updates help nobody, for example after the service was away for days. */
 const MAX_AGE_MS = DAY_MS;
 /** Subscribers of a transaction: bounds how long it takes. */
 const SUBSCRIBERS_AT_ONCE = 1_000;
 
 /** How long an address gets nothing after it refused a message for good. */
 const REST_MS = DAY_MS;
-/** So many in a row remove it. */
+/** This many in a row remove it. */
 const MAX_BOUNCES = 3;
 /** A subscriber whom no message has reached for as long is removed at the next failure. */
 const MAX_FAILING_MS = 14 * DAY_MS;

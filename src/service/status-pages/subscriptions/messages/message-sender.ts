@@ -1,17 +1,17 @@
-import type { Clock } from '../../../runtime/clock.ts';
-import { messageOf } from '../../../runtime/errors.ts';
-import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
-import type { SecretBox } from '../../../runtime/secret-box.ts';
-import type { Smtp } from '../../alerts/delivery/delivery-config.ts';
-import { notSent } from '../../alerts/delivery/outcome.ts';
-import { SEND_LIMIT_MS } from '../../alerts/delivery/sender.ts';
-import { createMailer } from '../../alerts/senders/email.ts';
-import { createOutgoingHttp } from '../../alerts/senders/outgoing-http.ts';
-import { signedHeaders } from '../../alerts/senders/webhook.ts';
-import { openSubscriber, type SubscriberSecrets } from './address.ts';
+import type { Clock } from '../../../../runtime/clock.ts';
+import { messageOf } from '../../../../runtime/errors.ts';
+import type { AddressGuard } from '../../../../runtime/net/address-guard.ts';
+import type { SecretBox } from '../../../../runtime/secret-box.ts';
+import type { Smtp } from '../../../alerts/delivery/delivery-config.ts';
+import { notSent } from '../../../alerts/delivery/outcome.ts';
+import { SEND_LIMIT_MS } from '../../../alerts/delivery/sender.ts';
+import { createMailer } from '../../../alerts/senders/email.ts';
+import { createOutgoingHttp } from '../../../alerts/senders/outgoing-http.ts';
+import { signedHeaders } from '../../../alerts/senders/webhook.ts';
+import { openSubscriber, type SubscriberSecrets } from '../address.ts';
+import type { SubscriberKind } from '../sql.ts';
 import type { AnnouncedUpdate } from './announcements.sql.ts';
 import type { ClaimedMessage } from './deliveries.sql.ts';
-import type { Attempted } from './message-outcome.ts';
 import {
   alreadySubscribedMail,
   CHALLENGE_TYPE,
@@ -20,13 +20,13 @@ import {
   type MessagePage,
   updateMail,
   updatePayload,
-} from './messages.ts';
-import type { SubscriberKind } from './sql.ts';
+} from './message-content.ts';
+import type { Attempted } from './message-outcome.ts';
 
 const GONE = 410;
 /** To the mail server: many take at most 50 of a client. */
 const MAX_CONNECTIONS = 40;
-/** Of each kind at once in this process; mails never wait for a connection. */
+/** Messages that this process sends at once, by kind: as many mails as there are connections. */
 export const MAX_SENDING: Readonly<Record<SubscriberKind, number>> = {
   email: MAX_CONNECTIONS,
   webhook: 50,
@@ -38,7 +38,7 @@ export interface MessageSender {
   /**
    * Never rejects; resolves within `SEND_LIMIT_MS`.
    *
-   * @param update null for the mail by which the address is confirmed
+   * @param update null for the mail that asks to confirm the address
    */
   send(
     message: ClaimedMessage,

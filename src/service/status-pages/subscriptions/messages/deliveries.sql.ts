@@ -1,10 +1,10 @@
-import { storableText } from '../../../runtime/text/storable-text.ts';
-import type { Sql } from '../../database/store.ts';
-import { jsonText } from '../../database/values.ts';
+import { storableText } from '../../../../runtime/text/storable-text.ts';
+import type { Sql } from '../../../database/store.ts';
+import { jsonText } from '../../../database/values.ts';
+import type { SubscriberKind } from '../sql.ts';
 import { MESSAGES_CHANNEL } from './announcements.sql.ts';
-import type { SubscriberKind } from './sql.ts';
 
-/** Stores that a subscriber gets the mail by which the address is confirmed. */
+/** Adds the mail that asks a subscriber to confirm the address. */
 export async function insertConfirmation(
   sql: Sql,
   {
@@ -36,7 +36,7 @@ export type ClaimedMessage = {
   readonly accountId: string;
   readonly subscriberId: string;
   readonly kind: SubscriberKind;
-  /** null for the mail by which the address is confirmed. */
+  /** null for the mail that asks to confirm the address. */
   readonly updateId: string | null;
   /** Counts from 1. */
   readonly attempt: number;
@@ -182,9 +182,9 @@ export async function recordMessage(
 }
 
 /**
- * For a subscriber who rests.
+ * Fails what waits for an address that has refused an earlier message.
  *
- * @returns how many there were
+ * @returns how many messages failed
  */
 export async function failWaitingMessages(
   sql: Sql,

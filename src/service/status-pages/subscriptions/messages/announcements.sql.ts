@@ -1,12 +1,12 @@
-import type { AccountKey } from '../../database/account-key.ts';
-import type { Param, Sql } from '../../database/store.ts';
+import type { AccountKey } from '../../../database/account-key.ts';
+import type { Param, Sql } from '../../../database/store.ts';
 
 /** Notified whenever something is to be sent to subscribers. */
 export const MESSAGES_CHANNEL = 'vedette_subscriber_messages';
 
 /**
- * Stores that the subscribers get messages of those of the updates that say so, in the transaction
- * that stores the updates. Once for each update, however often it is asked; never for a draft.
+ * Announces the updates that have `notifySubscribers`, in the transaction that stores them. Announces an
+ * update once, however often it is called, and none of a draft.
  */
 export async function announceUpdates(
   sql: Sql,
@@ -23,7 +23,7 @@ export async function announceUpdates(
   await announce(sql, 'u.id = any($2::text[])', [accountId, updateIds, new Date(atMs)]);
 }
 
-/** The same for all updates of an incident, when it is published. */
+/** Announces all updates of a draft when it is published. */
 export async function announceIncident(
   sql: Sql,
   { accountId, id, atMs }: AccountKey & { readonly atMs: number },
