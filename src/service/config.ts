@@ -77,6 +77,8 @@ export interface ServiceConfig {
   readonly plansFile: string | null;
   /** The URL of the service from outside, without a trailing slash; null for that of each request. */
   readonly publicUrl: string | null;
+  /** Further names of the service, in lower case. */
+  readonly serviceHosts: readonly string[];
   /** Source addresses of checks in public locations. */
   readonly staticIpv6s: readonly string[];
   readonly rootCause: RootCauseConfig;
@@ -364,6 +366,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     firstApiKey: readVariable(env, variables.firstApiKey),
     encryptionKeys: readVariable(env, variables.encryptionKeys),
     publicUrl: readVariable(env, variables.publicUrl),
+    serviceHosts: readVariable(env, variables.serviceHosts),
     plansFile: readVariable(env, variables.plansFile),
     staticIpv6s: readVariable(env, variables.staticIpv6s),
     rootCause: readRootCauseConfig(env),

@@ -84,6 +84,7 @@ import {
   type DomainProbe,
 } from './status-pages/site/domain-check.ts';
 import { createDomainProbe } from './status-pages/site/domain-probe.ts';
+import { ServiceHosts } from './status-pages/site/service-hosts.ts';
 import { createStatusSite, type StatusSite } from './status-pages/site/site.ts';
 import { createPageStates, type PageStates } from './status-pages/state/page-state.ts';
 import {
@@ -168,6 +169,8 @@ export interface FeatureParts {
     /** Default: 365. */
     readonly auditRetentionDays?: number;
     readonly publicUrl?: string | null;
+    /** Default: none. */
+    readonly serviceHosts?: ServiceConfig['serviceHosts'];
     /** Default: 400. */
     readonly rollUpRetentionDays?: number;
     readonly artifacts?: { readonly limits: ArtifactLimits };
@@ -217,9 +220,10 @@ export function createFeatures(given: FeatureParts): Features {
   const pictureSource = parts.pictureSource ?? createPictureSource({ ...parts, guard });
   const { passwords = createPasswords() } = parts;
   const { publicUrl = null } = parts.config;
+  const serviceHosts = new ServiceHosts(publicUrl, parts.config.serviceHosts ?? []);
   const statusPageFeatures = createStatusPageFeatures({
     ...parts,
-    publicUrl,
+    serviceHosts,
     passwords,
     retentionDays,
     pictureSource,
@@ -280,7 +284,7 @@ export function createFeatures(given: FeatureParts): Features {
   });
   const availability = createAvailability({ ...parts, retentionDays });
   const pageStates = createPageStates({ ...parts, availability, outdatedStates });
-  const statusSite = createStatusSite({ ...parts, publicUrl, pageStates });
+  const statusSite = createStatusSite({ ...parts, serviceHosts, pageStates });
   const site = new Site(publicUrl);
   const pageAccess = createPageAccess({
     ...parts,

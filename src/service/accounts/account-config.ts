@@ -13,6 +13,8 @@ import type { Variable } from '../../runtime/config/variable.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 
 const MAX_ADDRESSES = 10_000;
+const MAX_HOSTS = 100;
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 
 /** The plans of accounts, and the addresses of the service that the API shows them. */
 export const ACCOUNT_VARIABLES = {
@@ -27,6 +29,16 @@ export const ACCOUNT_VARIABLES = {
     secret: false,
     parse: baseUrl,
   } satisfies Variable<string | null>,
+  serviceHosts: {
+    name: 'SERVICE_HOSTS',
+    default: null,
+    whenUnset: [] as readonly string[],
+    meaning:
+      'Further host names at which this service is reached, besides that of PUBLIC_URL. No status page can have one as its `customDomain`, which would hide the service there.',
+    allowed: `a list of at most ${MAX_HOSTS} host names without port, separated by commas or spaces, for example monitoring.example.org, vedette.example.net`,
+    secret: false,
+    parse: listParser(hostName, MAX_HOSTS),
+  } satisfies Variable<readonly string[]>,
   plansFile: {
     name: 'PLANS_FILE',
     default: null,
@@ -47,6 +59,11 @@ export const ACCOUNT_VARIABLES = {
     parse: listParser(ipv6Network, MAX_ADDRESSES),
   } satisfies Variable<readonly string[]>,
 } as const;
+
+function hostName(text: string): Parsed<string> {
+  const value = text.toLowerCase();
+  return HOST_NAME.test(value) ? { ok: true, value } : { ok: false, culprit: text };
+}
 
 function ipv6Network(text: string): Parsed<string> {
   const parsed = network(text);

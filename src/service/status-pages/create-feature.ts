@@ -15,6 +15,7 @@ import type { Passwords } from '../users/passwords.ts';
 import type { PictureSource } from './pictures/fetch-picture.ts';
 import { createPagePictures, type PagePictures } from './pictures/pictures.ts';
 import { createStatusPageServices, type StatusPageServices } from './services.ts';
+import type { ServiceHosts } from './site/service-hosts.ts';
 import { createStatusPages, type StatusPages } from './status-pages.ts';
 
 export interface StatusPageFeatureParts {
@@ -28,8 +29,7 @@ export interface StatusPageFeatureParts {
   /** Whole days for which incidents that checks opened are kept after they are resolved. */
   readonly retentionDays: number;
   readonly pictureSource: PictureSource;
-  /** PUBLIC_URL; null where it is not known. */
-  readonly publicUrl: string | null;
+  readonly serviceHosts: ServiceHosts;
 }
 
 export interface StatusPageFeatures {

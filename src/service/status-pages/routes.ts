@@ -10,6 +10,7 @@ import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts
 import { warningsSchema } from '../http/resources/warnings.ts';
 import { pageIncident, presentPageIncident } from '../incidents/routes.ts';
 import { cardServiceResponse, DAYS, presentCardService, presentDays } from './services.routes.ts';
+import { refuseHostOfRequest } from './site/service-hosts.ts';
 import type { PageView, StatusPages } from './status-pages.ts';
 import type { StatusPageSummaries } from './summary.ts';
 
@@ -60,6 +61,10 @@ export function statusPagesRoutes(features: {
 }): FastifyPluginAsync {
   const { statusPages, statusPageSummaries } = features;
   return async (app) => {
+    app.addHook('preHandler', async ({ body, host }) => {
+      const { customDomain } = (body ?? {}) as { readonly customDomain?: unknown };
+      refuseHostOfRequest(customDomain, host);
+    });
     await app.register(
       crudRoutes({
         path: PATH,

@@ -16,7 +16,7 @@ import { requireServices } from './named-services.ts';
 import { PICTURE_KINDS, type PictureKind } from './pictures/picture.ts';
 import { pictureWarnings } from './pictures/picture-warnings.ts';
 import type { PagePictures } from './pictures/pictures.ts';
-import { hostOfService } from './site/custom-domains.ts';
+import type { ServiceHosts } from './site/service-hosts.ts';
 import {
   deletePage,
   findPage,
@@ -42,8 +42,7 @@ export interface StatusPagesParts {
   readonly allowance: Allowance;
   readonly pagePictures: Pick<PagePictures, 'fetch' | 'fetchAgain'>;
   readonly passwords: Pick<Passwords, 'hash'>;
-  /** PUBLIC_URL; null where it is not known. */
-  readonly publicUrl: string | null;
+  readonly serviceHosts: Pick<ServiceHosts, 'refuse'>;
 }
 
 /** A page as it is read or written alone. */
@@ -51,7 +50,7 @@ export type PageView = StoredPage & { readonly warnings?: readonly Warning[] };
 
 /** src/service/README.md, "Status pages and incidents". */
 export interface StatusPages {
-  /** @throws ServiceError 409 where another page of the service has the url or the domain */
+  /** @throws ServiceError 409 where another page has the url or the domain, or the service the domain */
   create(accountId: string, input: RawBody): Promise<PageView>;
   read(key: AccountKey): Promise<PageView>;
   /** Oldest first, in slices. */
@@ -59,7 +58,7 @@ export interface StatusPages {
   /**
    * Each given field replaces the stored one as a whole. Cards keep their ids.
    *
-   * @throws ServiceError 409 where another page of the service has the url or the domain
+   * @throws ServiceError 409 where another page has the url or the domain, or the service the domain
    */
   update(
     key: AccountKey,
@@ -77,17 +76,7 @@ const RESPONSE_ONLY = ['hasPassword', 'warnings'];
 const passwordBody = statusPageSchema.pick({ password: true });
 
 export function createStatusPages(parts: StatusPagesParts): StatusPages {
-  const { store, clock, ids, allowance, pagePictures, passwords } = parts;
-  const ownHost = hostOfService(parts.publicUrl);
-
-  /** @throws ServiceError 409: all that the service is would be hidden behind the page */
-  function refuseOwnHost({ customDomain }: Pick<PageFields, 'customDomain'>): void {
-    if (customDomain === null || customDomain !== ownHost) return;
-    throw conflict(
-      `The custom domain ${customDomain} is the address of this service: choose another name, and let it lead here`,
-      { customDomain },
-    );
-  }
+  const { store, clock, ids, allowance, pagePictures, passwords, serviceHosts } = parts;
 
   async function saveCards(
     tx: Sql,
@@ -129,7 +118,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
     async create(accountId, input) {
       const { warnings: _, ...given } = input;
       const { cards, password = null, ...fields } = validBody(statusPageSchema, given);
-      refuseOwnHost(fields);
+      serviceHosts.refuse(fields.customDomain);
       const passwordHash = password === null ? null : await passwords.hash(password);
       const created = await withoutTaken(fields, () =>
         store.transaction(async (tx) => {
@@ -171,7 +160,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
             ...stored.fields,
             ...given,
           });
-          if (given.customDomain !== undefined) refuseOwnHost(fields);
+          if (given.customDomain !== undefined) serviceHosts.refuse(fields.customDomain);
           await updatePage(tx, { accountId, id, fields, updatedAtMs: clock.wallMs() });
           if (passwordHash !== undefined) {
             await setPagePassword(tx, { accountId, id, passwordHash });

@@ -105,6 +105,19 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     });
   });
 
+  it.each([
+    ['the host of the ingress', [], 'https://status.example.org'],
+    ['the given one', ['--set', 'service.env.PUBLIC_URL=https://a.test'], 'https://a.test'],
+  ])('tells the service its public URL: %s', (_what, settings, url) => {
+    const ingress = 'service.ingress.enabled=true,service.ingress.host=status.example.org';
+    const objects = rendered([...CHART_SERVICE, '--set', ingress, ...settings]);
+    expect(configMapOf(objects, 'vedette').PUBLIC_URL).toBe(url);
+  });
+
+  it('leaves the public URL of a service without an ingress open', () => {
+    expect(configMapOf(rendered(CHART_SERVICE), 'vedette')).not.toHaveProperty('PUBLIC_URL');
+  });
+
   it('the network policy allows only DNS if no target is named', () => {
     const none = 'agent.networkPolicy.egress=[],service.networkPolicy.egress=[]';
     const policies = rendered([...CHART_SERVICE, '--set-json', none]).filter(

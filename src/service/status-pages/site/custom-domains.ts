@@ -1,35 +1,35 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { TrustsAddress } from '../../http/trusted-proxies.ts';
+import { hostNameOf, type ServiceHosts } from './service-hosts.ts';
 
-/** What does not matter of the host of a request: the dot of the root (RFC 1034 3.1), and the port. */
-const DOT_AND_PORT = /\.?(?::\d*)?$/;
-
-/** The host of PUBLIC_URL, at which the service is: no page can have it. */
-export function hostOfService(publicUrl: string | null): string | null {
-  return publicUrl === null ? null : new URL(publicUrl).hostname;
-}
+/**
+ * What only agents, jobs and orchestrators ask. No reader of a page does, so it is served at every
+ * host: a page that took a host of the service stops neither checks nor pings there.
+ */
+const FOR_MACHINES = /^\/(?:agent\/v1\/|heartbeat\/|-\/|health(?:\?|$))/;
+const FOR_KEYS = /^\/v1\//;
+const HAS_KEY = /^bearer /i;
 
 /** Which page each custom domain belongs to. */
 export class CustomDomains {
-  readonly #ownHost: string | null;
+  readonly #serviceHosts: Pick<ServiceHosts, 'has'>;
   /** Names in page addresses, by domain. */
   #urls: ReadonlyMap<string, string> = new Map();
 
-  /** @param publicUrl PUBLIC_URL; null where it is not known */
-  constructor(publicUrl: string | null) {
-    this.#ownHost = hostOfService(publicUrl);
+  constructor(serviceHosts: Pick<ServiceHosts, 'has'>) {
+    this.#serviceHosts = serviceHosts;
   }
 
   set(pages: readonly { readonly customDomain: string; readonly url: string }[]): void {
-    const foreign = pages.filter(({ customDomain }) => customDomain !== this.#ownHost);
+    const foreign = pages.filter(({ customDomain }) => !this.#serviceHosts.has(customDomain));
     this.#urls = new Map(foreign.map(({ customDomain, url }) => [customDomain, url]));
   }
 
   /** The name in the address of the page that has the host as its domain; null without one. */
   urlAt(host: string): string | null {
     if (this.#urls.size === 0) return null;
-    return this.#urls.get(host.toLowerCase().replace(DOT_AND_PORT, '')) ?? null;
+    return this.#urls.get(hostNameOf(host)) ?? null;
   }
 
   /** Whether a request came to a page's own domain. */
@@ -39,7 +39,7 @@ export class CustomDomains {
 
   /**
    * The path of a request within the service: below that of a page on the domain of the page, so that
-   * nothing else is served there.
+   * readers find nothing else there.
    */
   readonly pathOf = (
     { url = '/', headers, socket }: Pick<IncomingMessage, 'url' | 'headers' | 'socket'>,
@@ -47,10 +47,15 @@ export class CustomDomains {
   ): string => {
     if (this.#urls.size === 0) return url;
     const page = this.urlAt(hostOf(headers, trusts(socket.remoteAddress)));
-    if (page === null) return url;
+    if (page === null || isForMachines(url, headers)) return url;
     const path = url.startsWith('/') ? url : '/-';
     return `/status/${page}${path.replace(/^\/(?=\?|$)/, '')}`;
   };
+}
+
+/** Keys count below /v1/ only. Elsewhere, one in a header must not show readers another page. */
+function isForMachines(url: string, { authorization = '' }: IncomingMessage['headers']): boolean {
+  return FOR_MACHINES.test(url) || (FOR_KEYS.test(url) && HAS_KEY.test(authorization));
 }
 
 /** As Fastify's `request.host`, before there is a request. */

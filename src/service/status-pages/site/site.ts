@@ -10,14 +10,14 @@ import { findPageByUrl, listCustomDomains, STATUS_PAGES_CHANNEL } from '../sql.t
 import type { PageStates } from '../state/page-state.ts';
 import { CustomDomains } from './custom-domains.ts';
 import { PageCache } from './page-cache.ts';
+import type { ServiceHosts } from './service-hosts.ts';
 
 export interface StatusSiteParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   readonly pageStates: PageStates;
-  /** PUBLIC_URL; null where it is not known. */
-  readonly publicUrl: string | null;
+  readonly serviceHosts: ServiceHosts;
 }
 
 /** What people see of status pages: README.md of the folder above. */
@@ -39,7 +39,7 @@ export function createStatusSite(parts: StatusSiteParts): StatusSite {
   const { store, clock, log } = parts;
   const findPage = (url: string) => findPageByUrl(store, url);
   const pages = new PageCache({ ...parts, findPage });
-  const domains = new CustomDomains(parts.publicUrl);
+  const domains = new CustomDomains(parts.serviceHosts);
   const domainsChanged = new WakeSignal();
 
   async function readDomains(): Promise<void> {

@@ -328,45 +328,6 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
   });
 });
 
-describe.each(databases)('status pages of a service with PUBLIC_URL, on %s', (kind) => {
-  const running = useRunningService(kind, {
-    config: {
-      leaseMs: 15_000,
-      retentionDays: 30,
-      staticIpv6s: [],
-      publicUrl: 'https://monitoring.example.com/path',
-    },
-  });
-  const service = useAccounts(running);
-
-  it('cannot have the host of the service as their domain, which would hide the service', async () => {
-    const { mine } = service();
-    const body = { name: 'Mine', url: newUrl(), customDomain: 'Monitoring.example.com' };
-    const refused = await mine.post('/v1/status-pages', body);
-    expect(refused.status).toBe(409);
-    expect(refused.json.message).toContain('is the address of this service');
-    const { id } = await newPage(mine);
-    const path = `/v1/status-pages/${id}`;
-    expect((await mine.put(path, { customDomain: body.customDomain })).status).toBe(409);
-    expect((await mine.put(path, { customDomain: 'status.example.com' })).status).toBe(200);
-  });
-
-  it('do not hide the service where an earlier release stored its host as a domain', async () => {
-    const { mine, store, features } = service();
-    const { id } = await newPage(mine);
-    await store.query(
-      `update status_pages set custom_domain = 'monitoring.example.com' where id = $1`,
-      [id],
-    );
-    await features.statusSite.readDomains();
-    const found = await running().app.ask('/docs', {
-      key: null,
-      headers: { host: 'monitoring.example.com' },
-    });
-    expect(found.status).toBe(200);
-  });
-});
-
 describe.each(databases)('status pages while the database is away, on %s', (kind) => {
   const running = useRunningService(kind);
 
