@@ -366,7 +366,8 @@ export function createFeatures(given: FeatureParts): Features {
     clientCertificates,
     domainChecks: createDomainChecks({
       ...statusPageFeatures,
-      probe: parts.domainProbe ?? createDomainProbe(parts.config.delivery?.deny ?? []),
+      probe: parts.domainProbe ?? createDomainProbe(guard),
+      guard,
       publicUrl,
     }),
     errorGroups,

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
+import { DELIVERY_DENY_REASON } from '../../alerts/senders/outgoing-http.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { ServiceError } from '../../errors.ts';
 import type { StatusPages } from '../status-pages.ts';
@@ -38,6 +40,8 @@ export interface DomainCheck {
 export interface DomainChecksParts {
   readonly statusPages: Pick<StatusPages, 'read'>;
   readonly probe: DomainProbe;
+  /** Addresses that it denies are not shown: users must not learn the service's network. */
+  readonly guard: AddressGuard;
   /** PUBLIC_URL, the address that a domain should lead to; null where it is not known. */
   readonly publicUrl: string | null;
 }
@@ -59,6 +63,7 @@ export function challengeAnswer(pageId: string): string {
 export function createDomainChecks({
   statusPages,
   probe,
+  guard,
   publicUrl,
 }: DomainChecksParts): DomainChecks {
   return {
@@ -72,14 +77,22 @@ export function createDomainChecks({
         );
       }
       const signal = AbortSignal.any([unwanted, AbortSignal.timeout(MAX_WAIT_MS)]);
-      const { addresses, cname } = await probe.resolve(customDomain, signal);
-      const found = { customDomain, addresses, cname };
+      const resolved = await probe.resolve(customDomain, signal);
+      const addresses = resolved.addresses.filter((one) => guard.deniedBy(one) === null);
+      const isDenied = addresses.length < resolved.addresses.length && addresses.length === 0;
+      const found = { customDomain, addresses, cname: isDenied ? null : resolved.cname };
       const problem = (kind: DomainProblem, advice: string): DomainCheck => ({
         ...found,
         isReady: false,
         problem: kind,
         advice,
       });
+      if (isDenied) {
+        return problem(
+          'NO_ANSWER',
+          `${customDomain} may not be reached: ${DELIVERY_DENY_REASON}. ${recordAdvice(customDomain, publicUrl)}`,
+        );
+      }
       if (addresses.length === 0) {
         return problem(
           'UNKNOWN_NAME',

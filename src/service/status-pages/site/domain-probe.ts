@@ -1,13 +1,13 @@
 import { promises as dns } from 'node:dns';
-import { denyNetworks, type Network } from '../../../runtime/net/address-guard.ts';
+import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
 import { createOutgoingHttp } from '../../alerts/senders/outgoing-http.ts';
 import type { DomainProbe } from './domain-check.ts';
 
 /** Each name server is asked for this long, twice. */
 const RESOLVE = { timeout: 2_000, tries: 2 };
 
-/** Asks name servers, and opens addresses that DELIVERY_DENY allows. */
-export function createDomainProbe(deny: readonly Network[]): DomainProbe {
+/** Asks name servers, and opens addresses that the guard of DELIVERY_DENY allows. */
+export function createDomainProbe(guard: AddressGuard): DomainProbe {
   return {
     async resolve(domain, signal) {
       const resolver = new dns.Resolver(RESOLVE);
@@ -28,7 +28,7 @@ export function createDomainProbe(deny: readonly Network[]): DomainProbe {
     },
 
     async fetch(url, signal) {
-      const http = createOutgoingHttp(denyNetworks(deny));
+      const http = createOutgoingHttp(guard);
       const request = { method: 'GET', url, headers: {}, body: null, isGuarded: true } as const;
       const outcome = await http.send(request, signal);
       await http.close();

@@ -9,13 +9,22 @@ import { DOMAIN_PROBLEMS, type DomainChecks } from './domain-check.ts';
 const response = z.strictObject({
   customDomain: z.string(),
   isReady: z.boolean().describe('Whether readers get the page there, by HTTPS.'),
-  addresses: z.array(z.string()).describe('Its addresses, by the name servers of the service.'),
-  cname: z.string().nullable().describe('The name that it is an alias of; null for none.'),
+  addresses: z
+    .array(z.string())
+    .describe(
+      'Its addresses, by the name servers of the service, without those that DELIVERY_DENY denies.',
+    ),
+  cname: z
+    .string()
+    .nullable()
+    .describe(
+      'The name that it is an alias of; null for none, and if all its addresses are denied.',
+    ),
   problem: z
     .enum(DOMAIN_PROBLEMS)
     .nullable()
     .describe(
-      'UNKNOWN_NAME: there is no record. NO_ANSWER: no server answers. OTHER_SERVER: the answer is not from this service. NO_TLS: it works by HTTP only.',
+      'UNKNOWN_NAME: there is no record. NO_ANSWER: no server answers, or DELIVERY_DENY denies all addresses. OTHER_SERVER: the answer is not from this service. NO_TLS: it works by HTTP only.',
     ),
   advice: z.string().describe('What to do.'),
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { NO_DELIVERY } from '../../../../../src/service/alerts/delivery/delivery-config.ts';
 import type { DomainProbe } from '../../../../../src/service/status-pages/site/domain-check.ts';
 import { databases } from '../../../../support/database/databases.ts';
 import type { Reply } from '../../../../support/service/service-app.ts';
@@ -10,6 +11,7 @@ const DOMAIN = 'status.acme.example';
 /** What the internet is like in a test. */
 interface World {
   readonly addresses: readonly string[];
+  readonly cname?: string;
   readonly https: 'this service' | 'another server' | 'nothing';
   readonly http: World['https'];
 }
@@ -20,7 +22,10 @@ describe.each(databases)('the check of a custom domain, on %s', (kind) => {
   };
   /** Name servers and connections of the world; this service answers by its own routes. */
   const domainProbe: DomainProbe = {
-    resolve: async () => ({ addresses: world.current.addresses, cname: null }),
+    async resolve() {
+      const { addresses, cname = null } = world.current;
+      return { addresses, cname };
+    },
     async fetch(url) {
       const answers = url.protocol === 'https:' ? world.current.https : world.current.http;
       if (answers === 'nothing') {
@@ -32,7 +37,16 @@ describe.each(databases)('the check of a custom domain, on %s', (kind) => {
       return { status, answer: text, error: null };
     },
   };
-  const running = useRunningService(kind, { domainProbe });
+  const internal = { text: '10.0.0.0/8', address: '10.0.0.0', prefixBits: 8 };
+  const running = useRunningService(kind, {
+    domainProbe,
+    config: {
+      leaseMs: 15_000,
+      retentionDays: 30,
+      staticIpv6s: [],
+      delivery: { ...NO_DELIVERY, deny: [internal] },
+    },
+  });
   const service = useAccounts(running, 'shared');
 
   async function checked(current: World, fields: object = {}): Promise<Reply> {
@@ -83,6 +97,31 @@ describe.each(databases)('the check of a custom domain, on %s', (kind) => {
       expect(json.advice).toContain(advice);
     },
   );
+
+  it('shows no address or alias of a name that leads to a denied network only', async () => {
+    const { json } = await checked({
+      addresses: ['10.1.2.3', '::ffff:10.1.2.4'],
+      cname: 'database.corp.example',
+      https: 'another server',
+      http: 'another server',
+    });
+    expect(json).toMatchObject({
+      isReady: false,
+      addresses: [],
+      cname: null,
+      problem: 'NO_ANSWER',
+    });
+    expect(json.advice).toContain(
+      `${DOMAIN} may not be reached: DELIVERY_DENY denies its network. Set an A or AAAA record`,
+    );
+  });
+
+  it('leaves denied addresses out beside others', async () => {
+    const addresses = ['10.1.2.3', '192.0.2.7'];
+    const { json } = await checked({ addresses, https: 'another server', http: 'nothing' });
+    expect(json).toMatchObject({ addresses: ['192.0.2.7'], problem: 'OTHER_SERVER' });
+    expect(json.advice).not.toContain('10.1.2.3');
+  });
 
   it('needs a page with a domain, of the same account', async () => {
     const { mine, theirs } = service();
