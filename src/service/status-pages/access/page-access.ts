@@ -81,12 +81,14 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
         const found = await pages.find(url);
         if (found !== null && mayRead(reader, found.gate)) return found;
       }
-      if (reader === null && pages.isClosed(url)) return null;
-      const close = pages.closerOf(url);
+      if (reader === null && pages.isKnownUnreadable(url)) return null;
+      const { changes } = pages.unreadable;
       const gate = await findGate(store, url);
       const isOpen = gate?.isPrivate === false || (reader !== null && mayRead(reader, gate));
       if (isOpen) return await pages.find(url);
-      if (reader === null) close();
+      if (reader === null) {
+        pages.unreadable.add({ url, accountId: gate?.accountId ?? null }, changes);
+      }
       return null;
     },
 

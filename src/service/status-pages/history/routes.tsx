@@ -31,8 +31,8 @@ export function historyRoutes(parts: HistoryParts): FastifyPluginAsync {
     make: (requested: RequestedPage) => Promise<string | null>,
   ) {
     const page = requestedPage(request);
-    if (!statusSite.pages.knowsPart(page, name)) misses.check(request);
-    const document = await statusSite.pages.part(page, name, make);
+    if (!statusSite.pages.knowsHistory(page, name)) misses.check(request);
+    const document = await statusSite.pages.history(page, name, () => make(page));
     if (document === null) {
       misses.count(request);
       return notFoundDocument(reply);
@@ -40,11 +40,9 @@ export function historyRoutes(parts: HistoryParts): FastifyPluginAsync {
     return sendDocument(request, reply, document, { type: HTML, page });
   }
 
-  async function historyHtml(
-    requested: RequestedPage,
-    months: readonly Month[],
-    nowMs: number,
-  ): Promise<string> {
+  async function historyHtml(requested: RequestedPage, months: readonly Month[]): Promise<string> {
+    // Each time that it is made: a document is kept longer than a month is the current one.
+    const nowMs = pageHistories.nowMs();
     const [newest] = months;
     const oldest = months.at(-1);
     const neighbour = (name: string | undefined) =>
@@ -79,11 +77,10 @@ export function historyRoutes(parts: HistoryParts): FastifyPluginAsync {
     );
 
     app.get('/history', OPEN, async (request, reply) => {
-      const nowMs = pageHistories.nowMs();
-      const current = monthAt(nowMs);
+      const current = monthAt(pageHistories.nowMs());
       const months = Array.from({ length: NEWEST_MONTHS }, (_, at) => monthBefore(current, at));
       return send(request, reply, `history of ${current.name}`, (requested) =>
-        historyHtml(requested, months, nowMs),
+        historyHtml(requested, months),
       );
     });
 
@@ -91,11 +88,10 @@ export function historyRoutes(parts: HistoryParts): FastifyPluginAsync {
       '/history/:month',
       OPEN,
       async (request, reply) => {
-        const nowMs = pageHistories.nowMs();
-        const month = monthNamed(request.params.month, nowMs);
+        const month = monthNamed(request.params.month, pageHistories.nowMs());
         if (month === null) return notFoundDocument(reply);
         return send(request, reply, `history/${month.name}`, (requested) =>
-          historyHtml(requested, [month], nowMs),
+          historyHtml(requested, [month]),
         );
       },
     );

@@ -32,9 +32,9 @@ export class CustomDomains {
     return this.#urls.get(hostNameOf(host)) ?? null;
   }
 
-  /** Whether a request came to a page's own domain. */
-  isOwn({ host }: Pick<FastifyRequest, 'host'>, url: string): boolean {
-    return this.urlAt(host) === url;
+  /** The page's own domain, if the request came to it; else null. */
+  ownDomainOf({ host }: Pick<FastifyRequest, 'host'>, url: string): string | null {
+    return this.urlAt(host) === url ? hostNameOf(host) : null;
   }
 
   /**

@@ -14,7 +14,10 @@ interface Misses {
   readonly endMs: number;
 }
 
-/** Bounds how often one client looks up what is not there: each time asks the database. */
+/**
+ * Bounds how often one client looks up what is not there, or names a new host for a page: each time
+ * asks the database, or makes a document anew.
+ */
 export class MissLimit {
   readonly #clock: Clock;
   readonly #misses = new LruCache<Misses>(MAX_CLIENTS);
@@ -34,7 +37,7 @@ export class MissLimit {
     throw tooManyRequests(MAX_MISSES, Math.ceil((endMs - this.#clock.monotonicMs()) / 1_000));
   }
 
-  /** Nothing was there. */
+  /** Nothing was there, or the host was new. */
   count({ ip }: Pick<FastifyRequest, 'ip'>): void {
     const { count, endMs } = this.#current(ip);
     this.#misses.set(normalizeIP(ip), { count: count + 1, endMs });

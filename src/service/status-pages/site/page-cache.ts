@@ -9,8 +9,11 @@ import { type Encoded, encoded } from '../../http/handbook/responses.ts';
 import type { PageGate } from '../sql.ts';
 import type { PageState, PageStates } from '../state/page-state.ts';
 import type { StoredPage } from '../status-pages.ts';
-import { type Kept, Refreshed } from './refreshed.ts';
+import { KeptAddresses } from './kept-addresses.ts';
+import { bytesOf, PageDocuments } from './page-documents.ts';
+import { Refreshed } from './refreshed.ts';
 import type { RequestedPage } from './requested-page.ts';
+import { UnreadableNames } from './unreadable-names.ts';
 
 export interface FoundPage {
   readonly gate: PageGate;
@@ -46,14 +49,8 @@ export interface PageCacheParts {
 
 /** The most services on all pages whose state is kept; each has the counts of 90 days, about 10 KB. */
 const MAX_SERVICES = 5_000;
-/** For documents in all their encodings. */
-const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 /** For histories and incidents in all their encodings. */
-const MAX_PART_BYTES = 16 * 1024 * 1024;
-/** About the size of one beside its document. */
-const PART_BYTES = 1_024;
-/** Names without a page that everybody may read. */
-const MAX_CLOSED = 10_000;
+const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
 
 interface Entry {
   readonly page: Refreshed<FoundPage | null>;
@@ -67,30 +64,24 @@ interface StateOfPage {
   readonly current: Refreshed<PageState | null>;
 }
 
-interface Part {
+/** A document that does not follow from the state of a page. */
+interface HistoryDocument {
   readonly accountId: string;
-  /** As it was last asked for. */
-  requested: RequestedPage;
+  readonly base: string;
   readonly document: Refreshed<Encoded | null>;
 }
 
 const NO_DOCUMENT = encoded('');
 
-interface MadeDocument {
-  readonly page: StoredPage;
-  readonly state: PageState;
-  readonly isStale: boolean;
-  readonly encoded: Encoded;
-}
-
 /** Pages with their state and documents, kept until they change: README.md of the folder above. */
 export class PageCache {
+  readonly addresses = new KeptAddresses();
+  readonly unreadable = new UnreadableNames();
   readonly #parts: PageCacheParts;
   readonly #throttled: ThrottledLog;
   readonly #entries = new LruCache<Entry>(MAX_SERVICES);
-  readonly #documents = new LruCache<MadeDocument>(MAX_DOCUMENT_BYTES);
-  readonly #partsOfPages = new LruCache<Part>(MAX_PART_BYTES);
-  #closed = new LruCache<true>(MAX_CLOSED);
+  readonly #documents = new PageDocuments(this.addresses);
+  readonly #histories = new LruCache<HistoryDocument>(MAX_HISTORY_BYTES);
   #isFollowed: boolean = false;
 
   constructor(parts: PageCacheParts) {
@@ -104,24 +95,32 @@ export class PageCache {
   set isFollowed(isFollowed: boolean) {
     this.#isFollowed = isFollowed;
     // What was read before may have changed without an announcement.
-    this.outdate(null);
+    this.pagesChanged(null);
   }
 
   /**
-   * To be called when something of an account changed.
+   * To be called when status pages of an account changed, were added or deleted.
    *
    * @param accountId null for all accounts
    */
-  outdate(accountId: string | null): void {
-    // A new page may have any of the names.
-    this.#closed = new LruCache(MAX_CLOSED);
+  pagesChanged(accountId: string | null): void {
+    this.unreadable.pagesChanged(accountId);
+    this.invalidate(accountId);
+  }
+
+  /**
+   * To be called when something that pages of an account show changed, such as the state of a check.
+   *
+   * @param accountId null for all accounts
+   */
+  invalidate(accountId: string | null): void {
     for (const { page, state } of this.#entries.values()) {
       if (accountId !== null && page.known?.gate.accountId !== accountId) continue;
-      page.outdate();
-      state?.current.outdate();
+      page.invalidate();
+      state?.current.invalidate();
     }
-    for (const part of this.#partsOfPages.values()) {
-      if (accountId === null || part.accountId === accountId) part.document.outdate();
+    for (const history of this.#histories.values()) {
+      if (accountId === null || history.accountId === accountId) history.document.invalidate();
     }
   }
 
@@ -130,26 +129,15 @@ export class PageCache {
     return this.#entries.get(url)?.page.known?.gate ?? null;
   }
 
-  /** Whether the name was closed since the last change. */
-  isClosed(url: string): boolean {
-    return this.#isFollowed && this.#closed.get(url) === true;
-  }
-
-  /**
-   * To be called before the name is looked up.
-   *
-   * @returns keeps that not everybody may read a page with this name, or that there is none; does
-   *   nothing after a change, which the look-up may have missed
-   */
-  closerOf(url: string): () => void {
-    const closed = this.#closed;
-    return () => closed.set(url, true);
+  /** Whether not everybody may read a page with this name, or there is none. */
+  isKnownUnreadable(url: string): boolean {
+    return this.#isFollowed && this.unreadable.has(url);
   }
 
   /** @returns null where there is no page with this name in its address */
   async find(url: string): Promise<FoundPage | null> {
-    const entry = this.#entries.get(url) ?? this.#newEntry(url);
-    const { value: found } = await entry.page.get();
+    const entry = this.#entries.get(url) ?? this.#newEntry();
+    const { value: found } = await entry.page.get(() => this.#readPage(url, entry.page.known));
     if (found === null) {
       this.#entries.delete(url);
       return null;
@@ -161,72 +149,57 @@ export class PageCache {
   /** @throws ServiceError 404 where the page is gone by now */
   async get({ accountId, page, base }: RequestedPage): Promise<CachedPage> {
     const { url } = page.fields;
-    const entry = this.#entries.get(url) ?? this.#newEntry(url);
+    const entry = this.#entries.get(url) ?? this.#newEntry();
     const { id } = page;
     if (entry.state?.pageId !== id) {
-      const read = () => this.#parts.pageStates.read({ accountId, id });
-      entry.state = { pageId: id, current: new Refreshed({ ...this.#shared, read }) };
+      entry.state = { pageId: id, current: new Refreshed(this.#shared) };
     }
-    const { value: state, staleMs }: Kept<PageState | null> = await entry.state.current.get();
+    const { value: state, staleMs } = await entry.state.current.get(() =>
+      this.#parts.pageStates.read({ accountId, id }),
+    );
     if (state === null) throw notFound('status page');
     const isStale = staleMs > 0;
     return {
       state,
       isStale,
       document: (name, make) => {
-        const key = `${id}\n${base}\n${name}`;
-        const known = this.#documents.get(key);
-        const isCurrent =
-          known?.page === page && known.state === state && known.isStale === isStale;
-        if (isCurrent) return { ...known.encoded, staleMs };
-        const made = encoded(make(state));
-        const bytes = made.plain.length + made.packed.br.length + made.packed.gzip.length;
-        this.#documents.set(key, { page, state, isStale, encoded: made }, bytes);
-        return { ...made, staleMs };
+        const source = { page, state, isStale, base };
+        return { ...this.#documents.get(source, name, make), staleMs };
       },
     };
   }
 
   /**
-   * A document of a page that does not follow from its state, such as its history. It is made when it
-   * is first asked for, made again after a change, and kept while that is not possible.
+   * A document of a page that does not follow from its state: a history or an incident. It is made when
+   * it is first asked for, made again after a change, and kept while that is not possible.
    *
    * @param name names the document among those of the page
    * @param make returns null where there is no such document
    */
-  async part(
+  async history(
     requested: RequestedPage,
     name: string,
-    make: (requested: RequestedPage) => Promise<string | null>,
+    make: () => Promise<string | null>,
   ): Promise<PageDocument | null> {
     const { accountId, page, base } = requested;
-    const key = `${page.id}\n${base}\n${name}`;
-    const known = this.#partsOfPages.get(key);
-    const part: Part = known ?? { accountId, requested, document: this.#newPart(() => part, make) };
-    // Names and colours of the page may have changed.
-    part.requested = requested;
-    const { value: document, staleMs } = await part.document.get();
-    const { plain, packed } = document ?? NO_DOCUMENT;
-    const bytes = PART_BYTES + plain.length + packed.br.length + packed.gzip.length;
-    this.#partsOfPages.set(key, part, bytes);
+    const key = this.addresses.keyOf(page.id, base, name);
+    const known = this.#histories.get(key);
+    const history: HistoryDocument =
+      known?.base === base
+        ? known
+        : { accountId, base, document: new Refreshed<Encoded | null>(this.#shared) };
+    const { value: document, staleMs } = await history.document.get(async () => {
+      const html = await make();
+      return html === null ? null : encoded(html);
+    });
+    this.#histories.set(key, history, bytesOf(document ?? NO_DOCUMENT));
     return document === null ? null : { ...document, staleMs };
   }
 
-  /** Whether a part with this name was made before, and may be out of date. */
-  knowsPart({ page, base }: RequestedPage, name: string): boolean {
-    const part = this.#partsOfPages.get(`${page.id}\n${base}\n${name}`);
-    return (part?.document.known ?? null) !== null;
-  }
-
-  #newPart(
-    part: () => Part,
-    make: (requested: RequestedPage) => Promise<string | null>,
-  ): Refreshed<Encoded | null> {
-    const read = async () => {
-      const html = await make(part().requested);
-      return html === null ? null : encoded(html);
-    };
-    return new Refreshed({ ...this.#shared, read });
+  /** Whether a history with this name was made before, and may be out of date. */
+  knowsHistory({ page, base }: RequestedPage, name: string): boolean {
+    const history = this.#histories.get(this.addresses.keyOf(page.id, base, name));
+    return history?.base === base && history.document.known !== null;
   }
 
   get #shared() {
@@ -242,16 +215,14 @@ export class PageCache {
     };
   }
 
-  #newEntry(url: string): Entry {
-    const page: Refreshed<FoundPage | null> = new Refreshed({
-      ...this.#shared,
-      read: async () => {
-        const found = await this.#parts.findPage(url);
-        // The same object for an equal page, so that its documents stay.
-        return isDeepStrictEqual(found, page.known) ? page.known : found;
-      },
-    });
-    return { page, state: null };
+  #newEntry(): Entry {
+    return { page: new Refreshed(this.#shared), state: null };
+  }
+
+  /** The same object for an equal page, so that its documents stay. */
+  async #readPage(url: string, known: FoundPage | null): Promise<FoundPage | null> {
+    const found = await this.#parts.findPage(url);
+    return isDeepStrictEqual(found, known) ? known : found;
   }
 
   #keep(url: string, entry: Entry, { page: { cards } }: FoundPage): void {

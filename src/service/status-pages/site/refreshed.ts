@@ -8,15 +8,14 @@ const MAX_AGE_MS = 30_000;
 /** How long a request waits for a newer value if there is an older one. */
 const MAX_WAIT_MS = 1_000;
 
-export interface Kept<Value> {
+export interface CachedValue<Value> {
   readonly value: Value;
   /** How long ago it was read, if no newer one could be; else 0. */
   readonly staleMs: number;
 }
 
-export interface RefreshedParts<Value> {
+export interface RefreshedParts {
   readonly clock: Clock;
-  readonly read: () => Promise<Value>;
   /** Whether changes are announced: if not, every request reads. */
   readonly isFollowed: () => boolean;
   /** Called when a value that is kept could not be read again. */
@@ -25,34 +24,37 @@ export interface RefreshedParts<Value> {
 
 /** A value that is read again after it changed, and kept while it cannot be read. */
 export class Refreshed<Value> {
-  readonly #parts: RefreshedParts<Value>;
+  readonly #parts: RefreshedParts;
   #kept: { readonly value: Value; readonly readMs: number } | null = null;
   #reading: Promise<Value> | null = null;
   #begunMs = 0;
-  #isOutdated: boolean = false;
+  #isInvalid: boolean = false;
   #hasFailed: boolean = false;
 
-  constructor(parts: RefreshedParts<Value>) {
+  constructor(parts: RefreshedParts) {
     this.#parts = parts;
   }
 
   /** To be called when the value may have changed. */
-  outdate(): void {
-    this.#isOutdated = true;
+  invalidate(): void {
+    this.#isInvalid = true;
   }
 
-  /** @throws what `read` throws, where there is no value yet */
-  async get(): Promise<Kept<Value>> {
+  /**
+   * @param read called where the value has to be read; not kept, nor what it refers to
+   * @throws what `read` throws, where there is no value yet
+   */
+  async get(read: () => Promise<Value>): Promise<CachedValue<Value>> {
     const { clock, isFollowed } = this.#parts;
     const nowMs = clock.monotonicMs();
     const kept = this.#kept;
-    if (kept === null) return { value: await this.#read(), staleMs: 0 };
+    if (kept === null) return { value: await this.#read(read), staleMs: 0 };
     if (isFollowed()) {
-      const isCurrent = !this.#isOutdated && !this.#hasFailed && nowMs - kept.readMs < MAX_AGE_MS;
+      const isCurrent = !this.#isInvalid && !this.#hasFailed && nowMs - kept.readMs < MAX_AGE_MS;
       const isTooSoon = this.#reading === null && nowMs - this.#begunMs < MIN_INTERVAL_MS;
       if (isCurrent || isTooSoon) return this.#shown(kept);
     }
-    await this.#readInTime();
+    await this.#readInTime(read);
     return this.#shown(this.#kept ?? kept);
   }
 
@@ -61,7 +63,13 @@ export class Refreshed<Value> {
     return this.#kept?.value ?? null;
   }
 
-  #shown({ value, readMs }: { readonly value: Value; readonly readMs: number }): Kept<Value> {
+  #shown({
+    value,
+    readMs,
+  }: {
+    readonly value: Value;
+    readonly readMs: number;
+  }): CachedValue<Value> {
     const isStale = this.#hasFailed || this.#isOverdue();
     return { value, staleMs: isStale ? this.#parts.clock.monotonicMs() - readMs : 0 };
   }
@@ -70,8 +78,8 @@ export class Refreshed<Value> {
     return this.#reading !== null && this.#parts.clock.monotonicMs() - this.#begunMs >= MAX_WAIT_MS;
   }
 
-  async #readInTime(): Promise<void> {
-    const reading = this.#read().then(
+  async #readInTime(read: () => Promise<Value>): Promise<void> {
+    const reading = this.#read(read).then(
       () => {},
       () => {},
     );
@@ -86,12 +94,12 @@ export class Refreshed<Value> {
   }
 
   /** One reading at a time, for all who wait. */
-  #read(): Promise<Value> {
+  #read(read: () => Promise<Value>): Promise<Value> {
     if (this.#reading !== null) return this.#reading;
     this.#begunMs = this.#parts.clock.monotonicMs();
-    this.#isOutdated = false;
+    this.#isInvalid = false;
     const readMs = this.#begunMs;
-    const reading = this.#parts.read().then(
+    const reading = read().then(
       (value) => {
         this.#reading = null;
         this.#hasFailed = false;
@@ -101,7 +109,7 @@ export class Refreshed<Value> {
       (error: unknown) => {
         this.#reading = null;
         this.#hasFailed = true;
-        this.#isOutdated = true;
+        this.#isInvalid = true;
         if (this.#kept !== null) this.#parts.onFailure(error);
         throw error;
       },

@@ -23,9 +23,10 @@ export function pageAddress(
   url: string,
   { site, domains }: { readonly site: Site; readonly domains: CustomDomains },
 ): PageAddress {
-  if (domains.isOwn(request, url)) {
-    const scheme = site.isHttps(request) ? 'https' : 'http';
-    return { base: `${scheme}://${request.host}`, path: '' };
+  const domain = domains.ownDomainOf(request, url);
+  if (domain !== null) {
+    // Not the Host header, whose port and case the sender chose: caches would hand it to others.
+    return { base: `${site.isHttps(request) ? 'https' : 'http'}://${domain}`, path: '' };
   }
   const name = encodeURIComponent(url);
   return {

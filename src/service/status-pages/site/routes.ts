@@ -63,7 +63,7 @@ function challengeRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
       { config: { public: true }, schema: { hide: true } },
       async (request, reply) => {
         const { url } = request.params;
-        const found = domains.isOwn(request, url) ? await pages.find(url) : null;
+        const found = domains.ownDomainOf(request, url) === null ? null : await pages.find(url);
         if (found === null) return closedDocument(request, reply, parts);
         return reply.type('text/plain; charset=utf-8').send(challengeAnswer(found.page.id));
       },
@@ -74,13 +74,13 @@ function challengeRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
 /** Each request of the site is for a page that its sender may read. Others get the same 404. */
 function findPages(app: FastifyInstance, parts: StatusSiteRoutesParts, misses: MissLimit): void {
   const { site, statusSite, pageAccess, subscriptions } = parts;
-  const { domains } = statusSite;
+  const { pages, domains } = statusSite;
 
   async function found(request: FastifyRequest): Promise<RequestedPage | null> {
     const { url = '', token = '' } = request.params as { readonly url?: string; token?: string };
     const { statusPageByToken = false } = request.routeOptions.config;
     // Pages for everybody that are in memory cost nothing, whatever else their readers looked up.
-    if (statusSite.pages.gateOf(url)?.isPrivate !== false) misses.check(request);
+    if (pages.gateOf(url)?.isPrivate !== false) misses.check(request);
     const readable = statusPageByToken
       ? await pageAccess.findByToken(request, url, async (page) => {
           const subscription = await subscriptions.find(page, token);
@@ -89,7 +89,13 @@ function findPages(app: FastifyInstance, parts: StatusSiteRoutesParts, misses: M
       : await pageAccess.find(request, url);
     if (readable === null) return null;
     const { gate, page } = readable;
-    return { accountId: gate.accountId, page, ...pageAddress(request, url, { site, domains }) };
+    const address = pageAddress(request, url, { site, domains });
+    // Without PUBLIC_URL a client can make up hosts, and each has documents of its own.
+    if (pages.addresses.displaces(page.id, address.base)) {
+      misses.check(request);
+      misses.count(request);
+    }
+    return { accountId: gate.accountId, page, ...address };
   }
 
   app.addHook('onRequest', async (request, reply) => {

@@ -70,15 +70,15 @@ export function createStatusSite(parts: StatusSiteParts): StatusSite {
     while (!signal.aborted && ends.length === 0) {
       try {
         const onGap = (): void => {
-          pages.outdate(null);
+          pages.pagesChanged(null);
           domainsChanged.ring();
         };
         const onChange = (accountId: string): void => {
-          pages.outdate(accountId);
+          pages.pagesChanged(accountId);
           domainsChanged.ring();
         };
         ends.push(await store.listen(STATUS_PAGES_CHANNEL, onChange, onGap));
-        const onEvent = (accountId: string): void => pages.outdate(accountId);
+        const onEvent = (accountId: string): void => pages.invalidate(accountId);
         ends.push(await store.listen(EVENTS_CHANNEL, onEvent, onGap));
         pages.isFollowed = true;
         if (!signal.aborted) await once(signal, 'abort');

@@ -6,24 +6,25 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 function counted() {
   const clock = new FakeClock();
   const state = { reads: 0, how: 'works', isFollowed: true, failures: 0, end: () => {} };
-  const value = new Refreshed({
+  const refreshed = new Refreshed<number>({
     clock,
     isFollowed: () => state.isFollowed,
     onFailure: () => {
       state.failures += 1;
     },
-    read: async () => {
-      state.reads += 1;
-      const read = state.reads;
-      if (state.how === 'fails') throw new Error('away');
-      if (state.how === 'hangs') {
-        await new Promise<void>((resolve) => {
-          state.end = resolve;
-        });
-      }
-      return read;
-    },
   });
+  const read = async (): Promise<number> => {
+    state.reads += 1;
+    const { reads } = state;
+    if (state.how === 'fails') throw new Error('away');
+    if (state.how === 'hangs') {
+      await new Promise<void>((resolve) => {
+        state.end = resolve;
+      });
+    }
+    return reads;
+  };
+  const value = { get: () => refreshed.get(read), invalidate: () => refreshed.invalidate() };
   return { clock, state, value };
 }
 
@@ -46,12 +47,12 @@ describe('a value that is kept', () => {
   it('is read again after a change, at most once a second', async () => {
     const { clock, state, value } = counted();
     await value.get();
-    value.outdate();
+    value.invalidate();
     expect((await value.get()).value).toBe(1);
     await clock.advance(1_000);
     expect((await value.get()).value).toBe(2);
     for (let change = 0; change < 100; change += 1) {
-      value.outdate();
+      value.invalidate();
       await value.get();
     }
     expect(state.reads).toBe(2);
@@ -74,7 +75,7 @@ describe('a value that is kept', () => {
     const { clock, state, value } = counted();
     state.how = 'hangs';
     const first = value.get();
-    value.outdate();
+    value.invalidate();
     state.how = 'works';
     state.end();
     expect((await first).value).toBe(1);
@@ -87,7 +88,7 @@ describe('while it cannot be read', () => {
   it('a value is served with its age, and tried again once a second', async () => {
     const { clock, state, value } = counted();
     await value.get();
-    value.outdate();
+    value.invalidate();
     state.how = 'fails';
     await clock.advance(5_000);
     expect(await value.get()).toEqual({ value: 1, staleMs: 5_000 });
@@ -105,7 +106,7 @@ describe('while it cannot be read', () => {
   it('a request waits a second at most', async () => {
     const { clock, state, value } = counted();
     await value.get();
-    value.outdate();
+    value.invalidate();
     state.how = 'hangs';
     await clock.advance(5_000);
     const first = value.get();

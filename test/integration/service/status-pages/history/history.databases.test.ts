@@ -282,4 +282,15 @@ describe.each(databases)('the history of status pages, on %s', (kind) => {
     expect(await textOf(page)).not.toContain('We look into it');
     expect(await textOf(link)).toContain('Resolved after 1 min');
   });
+
+  it('of a month gets a link to the next one when that begins', async () => {
+    const { mine, clock } = service();
+    const page = await newPage(mine, [await newService(mine, 'Shop')]);
+    const path = `${page}/history/${monthOf(clock.wallMs())}`;
+    expect(await textOf(path)).not.toContain('rel="next"');
+    clock.spend(32 * DAY_MS);
+    expect(await textOf(path)).toContain(
+      `href="${page}/history/${monthOf(clock.wallMs())}" rel="next"`,
+    );
+  });
 });

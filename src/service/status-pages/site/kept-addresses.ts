@@ -1,0 +1,55 @@
+import { LruCache } from '../../../runtime/lru-cache.ts';
+
+/**
+ * For each page. With PUBLIC_URL there are at most three: that of the service and, by HTTP and HTTPS,
+ * the page's own domain. Without it, whoever sends a request names the host.
+ */
+const MAX_ADDRESSES = 4;
+/** Longer than any host, port and path of a page. */
+const MAX_CHARS = 1_000;
+const MAX_CHARS_IN_ALL = 4 * 1024 * 1024;
+
+interface KeptAddress {
+  readonly base: string;
+  /** From 0 to MAX_ADDRESSES - 1. */
+  readonly slot: number;
+}
+
+/**
+ * The addresses of each page for which its documents are kept: the latest ones. Documents are kept by
+ * the slot of their address, so that those of a new one replace those of the one that it displaced.
+ */
+export class KeptAddresses {
+  /** By the id of the page, the least recently used address first. */
+  readonly #ofPages = new LruCache<readonly KeptAddress[]>(MAX_CHARS_IN_ALL);
+
+  /** Whether the address is not kept and would displace another one. */
+  displaces(pageId: string, base: string): boolean {
+    if (base.length > MAX_CHARS) return true;
+    const kept = this.#ofPages.get(pageId) ?? [];
+    return kept.length === MAX_ADDRESSES && kept.every((one) => one.base !== base);
+  }
+
+  /**
+   * The key of a document. Another address may have had it before: compare the address, too.
+   *
+   * @param base becomes the latest address of the page
+   * @param name names the document among those of the page
+   */
+  keyOf(pageId: string, base: string, name: string): string {
+    return `${pageId}\n${this.#slotOf(pageId, base)}\n${name}`;
+  }
+
+  #slotOf(pageId: string, base: string): number {
+    const kept = this.#ofPages.get(pageId) ?? [];
+    const latest = kept.at(-1);
+    if (latest?.base === base) return latest.slot;
+    const known = kept.find((one) => one.base === base);
+    const displaced = kept.length === MAX_ADDRESSES ? kept[0] : undefined;
+    const slot = (known ?? displaced)?.slot ?? kept.length;
+    const now = [...kept.filter((one) => one.slot !== slot), { base, slot }];
+    const chars = now.reduce((sum, one) => sum + one.base.length, 0);
+    this.#ofPages.set(pageId, now, chars);
+    return slot;
+  }
+}
