@@ -63,6 +63,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     pressure: {
       sheds: (what: 'evidence' | 'detail') => tools.parts.pressure.sheds(what),
       shedsRunOf: () => false,
+      hadNoVerdict: () => {},
       starved: () => {},
     },
   };

@@ -45,7 +45,7 @@ export interface RunnerParts extends AttemptParts {
   readonly evidence: EvidenceParts['evidence'];
   /** Called for each attempt that did not count because the agent was short of CPU. */
   readonly onStarved: () => void;
-  readonly pressure: Pick<CpuPressure, 'sheds' | 'shedsRunOf' | 'starved'>;
+  readonly pressure: Pick<CpuPressure, 'sheds' | 'shedsRunOf' | 'hadNoVerdict' | 'starved'>;
   /** Called for each thing skipped because the agent is short of CPU. */
   readonly onShed: (what: Sheddable) => void;
   /** Called for each body that did not fit in memory: it is read again later, or cut. */
@@ -93,7 +93,13 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   }
   for (let { retriesMade } = run; ; retriesMade += 1) {
     const attempt = await attemptUnstarved(run, plan, retriesMade, parts);
-    if (typeof attempt === 'string') return reportMissed(run, attempt, parts);
+    if (typeof attempt === 'string') {
+      // A run on request, or a retry of another location, has no slot that could be skipped next.
+      if (attempt === 'agent_starved' && run.sequenceId === null) {
+        parts.pressure.hadNoVerdict(check.id);
+      }
+      return reportMissed(run, attempt, parts);
+    }
     const missed = await missedReasonOf(attempt, run, parts);
     if (missed !== null) {
       attempt.forget();

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { LruCache } from '../../../runtime/lru-cache.ts';
 import { ThrottledLog } from '../../../runtime/throttled-log.ts';
 import type { StarvationMark } from '../../net/starvation.ts';
 import type { CpuAccount } from './cpu-accounting.ts';
@@ -12,6 +13,8 @@ export type Sheddable = (typeof SHEDDABLE)[number];
 /** Each is skipped if the agent was starved for this share of the last window. */
 const SHARES: Readonly<Record<Sheddable, number>> = { evidence: 0.3, detail: 0.6, run: 0.9 };
 const WINDOW_MS = 5_000;
+/** Bounds the memory of checks that were removed in the meantime. */
+const MAX_WITHOUT_VERDICT = 100_000;
 
 /** A cause is reported if it explains this share of the starvation. */
 const MIN_CAUSE_SHARE = 0.25;
@@ -53,6 +56,9 @@ export interface CpuPressureOptions {
   readonly readAccount: () => CpuAccount;
 }
 
+/** What happened to the last slot of a check. `repeated`: it ran because the run before had no verdict. */
+type LastSlot = 'skipped' | 'run' | 'repeated';
+
 interface Window {
   /** Monotonic. */
   readonly startMs: number;
@@ -67,8 +73,10 @@ interface Window {
 export class CpuPressure {
   readonly #options: CpuPressureOptions;
   readonly #throttled: ThrottledLog;
-  /** By check, whether its last slot was skipped. At most one entry per check. */
-  readonly #shedLast = new Map<string, boolean>();
+  /** By check, while runs are skipped. At most one entry per check. */
+  readonly #lastSlots = new Map<string, LastSlot>();
+  /** The checks whose last run ended without a verdict. */
+  readonly #withoutVerdict = new LruCache<true>(MAX_WITHOUT_VERDICT);
   #window: Window;
   #share = 0;
   /** The cause of starvation in the last window that had any; null before the first one. */
@@ -85,16 +93,27 @@ export class CpuPressure {
     return this.#isDue(what);
   }
 
-  /** Whether a slot is skipped: every second slot of a check, for half of the checks at a time. */
+  /**
+   * Whether a slot is skipped: every second slot of a check, for half of the checks at a time. The
+   * slot after a run without a verdict is not skipped, once in a row: otherwise a failing target
+   * would have one chance in two periods to be seen.
+   */
   shedsRunOf(checkId: string): boolean {
     this.#update();
+    const hadNoVerdict = this.#withoutVerdict.get(checkId) ?? false;
+    this.#withoutVerdict.delete(checkId);
     if (!this.#isDue('run')) {
-      this.#shedLast.clear();
+      this.#lastSlots.clear();
       return false;
     }
-    const isShed = !(this.#shedLast.get(checkId) ?? this.#shedLast.size % 2 === 1);
-    this.#shedLast.set(checkId, isShed);
-    return isShed;
+    const next = this.#nextSlot(this.#lastSlots.get(checkId) ?? null, hadNoVerdict);
+    this.#lastSlots.set(checkId, next);
+    return next === 'skipped';
+  }
+
+  /** Called when the run of a slot ended without a verdict because the agent was short of CPU. */
+  hadNoVerdict(checkId: string): void {
+    this.#withoutVerdict.set(checkId, true);
   }
 
   /** Called when an attempt had no certain verdict. */
@@ -109,6 +128,14 @@ export class CpuPressure {
       { cause, sharePercent, leftOut: left === '' ? 'nothing' : left },
       `the agent is short of CPU, so it repeats attempts and misses slots: ${why}; ${remedy}`,
     );
+  }
+
+  #nextSlot(last: LastSlot | null, hadNoVerdict: boolean): LastSlot {
+    if (last === 'skipped') return 'run';
+    if (hadNoVerdict && last !== 'repeated') return 'repeated';
+    // A new check joins the half that is smaller by now.
+    if (last === null && this.#lastSlots.size % 2 === 1) return 'run';
+    return 'skipped';
   }
 
   #isDue(what: Sheddable): boolean {

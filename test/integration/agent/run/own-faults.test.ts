@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CheckTypeRunners } from '../../../../src/agent/run/check-types/check-type.ts';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
+import type { RunnerParts } from '../../../../src/agent/run/runner.ts';
 import { runFixture } from '../../../support/agent/run-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -21,6 +22,31 @@ async function httpServer(answer: (request: number) => Promise<number>) {
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+/** A run whose agent stands still in every attempt, and the checks that had no verdict. */
+async function standingStill() {
+  const clock = new FakeClock();
+  const withoutVerdict: string[] = [];
+  const pressure: RunnerParts['pressure'] = {
+    sheds: () => false,
+    shedsRunOf: () => false,
+    hadNoVerdict: (checkId) => void withoutVerdict.push(checkId),
+    starved: () => {},
+  };
+  const fixture = runFixture({ clock, parts: { pressure } });
+  const request = await httpServer(async () => {
+    await clock.stall(4000);
+    return 200;
+  });
+  /** The first repeat is made at once, the others after pauses. */
+  const makeRepeats = async (): Promise<void> => {
+    for (let starved = 2; starved <= 5; starved += 1) {
+      await eventually(() => fixture.starved === starved);
+      await clock.advance(2000);
+    }
+  };
+  return { fixture, check: checkOf('URL', { request }), withoutVerdict, makeRepeats };
 }
 
 describe('the starvation guard', () => {
@@ -82,22 +108,23 @@ describe('the starvation guard', () => {
   });
 
   it('reports the run as missed if the agent stands still in every attempt', async () => {
-    const clock = new FakeClock();
-    const fixture = runFixture({ clock });
-    const request = await httpServer(async () => {
-      await clock.stall(4000);
-      return 200;
-    });
-    const ended = fixture.run(checkOf('URL', { request }));
-    // The first repeat is made at once, the others after pauses.
-    for (let starved = 2; starved <= 5; starved += 1) {
-      await eventually(() => fixture.starved === starved);
-      await clock.advance(2000);
-    }
+    const { fixture, check, withoutVerdict, makeRepeats } = await standingStill();
+    const ended = fixture.run(check);
+    await makeRepeats();
     await ended;
     expect(fixture.results).toEqual([]);
     expect(fixture.missed).toMatchObject([{ reason: 'agent_starved', count: 1 }]);
     expect(fixture.starved).toBe(6);
+    expect(withoutVerdict).toEqual([check.id]);
+  });
+
+  it('protects no later slot from being skipped if a run on request had no verdict', async () => {
+    const { fixture, check, withoutVerdict, makeRepeats } = await standingStill();
+    const ended = fixture.run(check, undefined, { sequenceId: 'on-request' });
+    await makeRepeats();
+    await ended;
+    expect(fixture.starved).toBe(6);
+    expect(withoutVerdict).toEqual([]);
   });
 });
 

@@ -51,6 +51,52 @@ it('skips every second run of each check, for half of the checks at a time', asy
   ]);
 });
 
+it('does not skip the slot after a run without a verdict, once in a row', async () => {
+  const { pressure, pass } = setUp();
+  await pass(0.95);
+  const skipped = [1, 2, 3, 4, 5, 6, 7].map(() => {
+    const isShed = pressure.shedsRunOf('a');
+    if (!isShed) pressure.hadNoVerdict('a');
+    return isShed;
+  });
+  expect(skipped).toEqual([true, false, false, true, false, false, true]);
+});
+
+it('skips as usual again after a run that had a verdict', async () => {
+  const { pressure, pass } = setUp();
+  await pass(0.95);
+  expect([pressure.shedsRunOf('a'), pressure.shedsRunOf('a')]).toEqual([true, false]);
+  pressure.hadNoVerdict('a');
+  expect(pressure.shedsRunOf('a')).toBe(false);
+  const slots = [1, 2, 3].map(() => pressure.shedsRunOf('a'));
+  expect(slots).toEqual([true, false, true]);
+});
+
+it('gives each of many checks without verdicts as many runs', async () => {
+  const { pressure, pass } = setUp();
+  await pass(0.95);
+  const ids = ['a', 'b', 'c', 'd', 'e'];
+  const runs = new Map(ids.map((id) => [id, 0]));
+  for (let slot = 0; slot < 30; slot += 1) {
+    for (const id of ids) {
+      if (pressure.shedsRunOf(id)) continue;
+      runs.set(id, (runs.get(id) ?? 0) + 1);
+      pressure.hadNoVerdict(id);
+    }
+  }
+  expect([...runs.values()]).toEqual([20, 20, 20, 20, 20]);
+});
+
+it('does not skip the slot after a run without a verdict that was made before it skipped any', async () => {
+  const { pressure, pass } = setUp();
+  expect(pressure.shedsRunOf('a')).toBe(false);
+  pressure.hadNoVerdict('a');
+  expect(pressure.shedsRunOf('b')).toBe(false);
+  await pass(0.95);
+  expect(pressure.shedsRunOf('a')).toBe(false);
+  expect(pressure.shedsRunOf('a')).toBe(true);
+});
+
 it('skips nothing when there is CPU again', async () => {
   const { pressure, pass } = setUp();
   await pass(0.95);
