@@ -35,9 +35,10 @@ export interface EvaluationHooks {
   /**
    * Called if an expression exceeded its time limit or waited too long for a worker.
    *
-   * @param hadItsTime it had the limit in CPU time; null if that is unknown
+   * @param hadItsTime it had the limit in CPU time; false also if it waited too long because the
+   *   worker was short of CPU; null if that is unknown
    */
-  readonly onOutOfTime?: (hadItsTime: boolean | null) => void;
+  readonly onOutOfTime?: (hadItsTime: boolean | null, assertion: Assertion) => void;
   /** Masks secrets and parts of them in values of the response before a message quotes them. */
   readonly mask?: Scrub;
 }
@@ -77,8 +78,11 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       const replies = steps.length === 0 ? NO_REPLIES : await pool.evaluateAll(steps, signal);
       return evaluations.map(({ assertion, outcome, step }) => {
         const reply = step === null ? CANCELLED : (replies.get(step) ?? CANCELLED);
-        if (reply.kind === 'too-slow') onOutOfTime?.(reply.hadItsTime);
-        if (reply.kind === 'crowded') onOutOfTime?.(null);
+        if (reply.kind === 'too-slow') onOutOfTime?.(reply.hadItsTime, assertion);
+        // It was not run itself, so the starvation of the main thread decides as well.
+        if (reply.kind === 'crowded') {
+          onOutOfTime?.(reply.hadItsTime === false ? false : null, assertion);
+        }
         const shown = shownOutcome(outcome ?? outcomeOf(assertion, reply, limitMs), mask);
         return { ...assertion, ...shown };
       });

@@ -1,5 +1,6 @@
 import type { Assertion } from '../../model/check/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { hadCpuTime } from '../../runtime/files/thread-cpu-time.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
 import { PatternThread, type ThreadReply } from './pattern-thread.ts';
 
@@ -18,8 +19,15 @@ export interface PoolStep {
   readonly text: string;
 }
 
-/** `cancelled`: the signal aborted, or the pool was closed. `crowded`: it waited too long. */
-export type PoolReply = ThreadReply | { readonly kind: 'cancelled' } | { readonly kind: 'crowded' };
+/**
+ * - `cancelled`: the signal aborted, or the pool was closed
+ * - `crowded`: it waited too long; `hadItsTime`: the worker had the longest wait in CPU time, null if
+ *   unknown
+ */
+export type PoolReply =
+  | ThreadReply
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'crowded'; readonly hadItsTime: boolean | null };
 
 /** The expressions of one response. */
 interface Evaluation {
@@ -32,6 +40,8 @@ interface Task {
   readonly evaluation: Evaluation;
   readonly key: string;
   readonly queuedMs: number;
+  /** CPU time of its lane's worker, less what the workers have used since it was queued. */
+  cpuMarkMs: number;
   readonly settle: (reply: PoolReply) => void;
   /** It has a reply, or its caller stopped waiting. */
   settled: boolean;
@@ -135,6 +145,7 @@ export class PatternPool {
       evaluation,
       key: keyOf(step),
       queuedMs: this.#options.clock.monotonicMs(),
+      cpuMarkMs: 0,
       settled: false,
       settle: (reply) => {
         if (task.settled) return;
@@ -152,7 +163,9 @@ export class PatternPool {
     return isSlow ? this.#slow : this.#quick;
   }
 
-  #add(lane: Lane, task: Task): void {
+  /** @param usedMs CPU time that a worker has used since the task was queued */
+  #add(lane: Lane, task: Task, usedMs = 0): void {
+    task.cpuMarkMs = lane.thread.cpuMs() - usedMs;
     lane.queue.add(task);
     if (!lane.active) void this.#work(lane);
   }
@@ -175,23 +188,31 @@ export class PatternPool {
   }
 
   #moveToSlowLane(task: Task): void {
-    this.#strikes.set(task.key, this.#strikes.get(task.key) ?? 0);
-    this.#add(this.#slow, task);
+    this.#strikes.set(task.key, this.#strikesOf(task));
+    this.#add(this.#slow, task, this.#quick.thread.cpuMs() - task.cpuMarkMs);
   }
 
   #remember(task: Task, reply: ThreadReply): void {
-    if (reply.kind === 'too-slow') this.#strikes.set(task.key, this.#strikesOf(task) + 1);
     // Another document may have been the reason: the next one gets a trial again.
-    else this.#strikes.delete(task.key);
+    if (reply.kind !== 'too-slow') this.#strikes.delete(task.key);
+    // Too little CPU says nothing about the expression.
+    else if (reply.hadItsTime !== false) this.#strikes.set(task.key, this.#strikesOf(task) + 1);
   }
 
   /** The next task, the oldest of equals. Rejects those that waited too long. */
   #next(lane: Lane): Task | null {
     const nowMs = this.#options.clock.monotonicMs();
     let best: Task | null = null;
+    let cpuMs: number | null = null;
     for (const task of lane.queue) {
-      if (nowMs - task.queuedMs > this.#maxWaitMs(task)) task.settle({ kind: 'crowded' });
-      else if (best === null || this.#goesBefore(task, best)) best = task;
+      const maxWaitMs = this.#maxWaitMs(task);
+      if (nowMs - task.queuedMs > maxWaitMs) {
+        cpuMs ??= lane.thread.cpuMs();
+        const hadItsTime = hadCpuTime(cpuMs - task.cpuMarkMs, maxWaitMs);
+        task.settle({ kind: 'crowded', hadItsTime });
+      } else if (best === null || this.#goesBefore(task, best)) {
+        best = task;
+      }
     }
     if (best !== null) lane.queue.delete(best);
     return best;

@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
+import { hadCpuTime, threadCpuMs } from '../../runtime/files/thread-cpu-time.ts';
 import type { Outcome } from './evaluate-assertion.ts';
-import type { WorkerReply, WorkerStart, WorkerStep } from './worker-protocol.ts';
+import type { WorkerReady, WorkerReply, WorkerStart, WorkerStep } from './worker-protocol.ts';
 
 /** A step without its number and cached document, which PatternThread adds. */
 export interface ThreadStep extends Omit<WorkerStep, 'step' | 'text'> {
@@ -32,7 +33,8 @@ export interface ThreadOptions {
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024, stackSizeMb: 16 };
 
 /**
- * Between two checks of the main thread, in limits: the worker's own timeout usually comes first.
+ * Between two checks of the main thread, in limits: the worker's own timeout usually comes first,
+ * unless the worker gets no CPU.
  */
 const WATCH_LIMITS = 2;
 /** Starting and parsing the largest document take a few seconds on a slow machine. */
@@ -62,6 +64,12 @@ export class PatternThread {
   #document: string | null = null;
   #busy: Busy | null = null;
   #step = 0;
+  /** The kernel's file of the worker: undefined before the worker runs, null if there is none. */
+  #schedstat: string | null | undefined;
+  /** CPU time of the current worker when it was last read. */
+  #workerCpuMs = 0;
+  /** CPU time of the workers that have ended. */
+  #endedCpuMs = 0;
 
   constructor(options: ThreadOptions) {
     this.#options = options;
@@ -77,7 +85,7 @@ export class PatternThread {
     const message: WorkerStep = { ...step, step: this.#step, text: isKnown ? null : text };
     worker.ref();
     const reply = await new Promise<ThreadReply>((resolve) => {
-      const stopWatching = this.#watch(step.limitMs);
+      const stopWatching = this.#watch(step);
       const settle = (reply: ThreadReply): void => {
         stopWatching();
         this.#busy = null;
@@ -89,6 +97,17 @@ export class PatternThread {
     // An idle worker must not keep the process alive.
     this.#worker?.unref();
     return reply;
+  }
+
+  /** Milliseconds for which its workers have had a CPU; NaN if the kernel does not report it. */
+  cpuMs(): number {
+    if (this.#schedstat === null) return Number.NaN;
+    if (this.#schedstat !== undefined) {
+      const readMs = threadCpuMs(this.#schedstat);
+      // The thread may have ended.
+      if (!Number.isNaN(readMs)) this.#workerCpuMs = readMs;
+    }
+    return this.#endedCpuMs + this.#workerCpuMs;
   }
 
   /** Called when no step is waiting. */
@@ -108,7 +127,10 @@ export class PatternThread {
     const { workerUrl, schedstat } = this.#options;
     const worker = newWorker(workerUrl, { running: this.#running, schedstat });
     if (typeof worker === 'string') return worker;
-    worker.on('message', (reply: WorkerReply) => this.#answered(worker, reply));
+    worker.on('message', (message: WorkerReady | WorkerReply) => {
+      if ('step' in message) this.#answered(worker, message);
+      else if (worker === this.#worker) this.#schedstat = message.schedstat;
+    });
     worker.on('error', (error) => this.#died(worker, error));
     worker.on('exit', (code) => this.#died(worker, new Error(`it ended with code ${code}`)));
     this.#worker = worker;
@@ -131,20 +153,33 @@ export class PatternThread {
     );
   }
 
-  /** Ends a worker whose run of an expression is the same at two consecutive checks. */
-  #watch(limitMs: number): () => void {
+  /**
+   * Ends a worker whose run of an expression is the same at two consecutive checks, unless it was
+   * short of CPU between them and may still get its time.
+   */
+  #watch({ limitMs, maxMs }: Pick<WorkerStep, 'limitMs' | 'maxMs'>): () => void {
     const { clock } = this.#options;
     const startMs = clock.monotonicMs();
-    let before = 0;
+    let firstCpuMs: number | null = null;
+    let seen = { atMs: startMs, cpuMs: 0, run: 0 };
     const check = (): void => {
+      const now = { atMs: clock.monotonicMs(), cpuMs: this.cpuMs() };
+      firstCpuMs ??= now.cpuMs;
       const run = Atomics.load(this.#running, 0);
-      const isStuck = run !== 0 && run === before;
-      if (isStuck || clock.monotonicMs() - startMs > MAX_STEP_MS) {
-        this.#end();
-        this.#busy?.settle({ kind: 'too-slow', hadItsTime: null });
+      if (run === 0 || run !== seen.run) {
+        seen = { ...now, run };
+      } else {
+        const hadItsTime = hadCpuTime(now.cpuMs - seen.cpuMs, limitMs);
+        const isOver = now.atMs - seen.atMs >= maxMs * WATCH_LIMITS;
+        if (hadItsTime !== false || isOver) {
+          this.#endTooSlow(hadItsTime);
+          return;
+        }
+      }
+      if (now.atMs - startMs > MAX_STEP_MS) {
+        this.#endTooSlow(hadCpuTime(now.cpuMs - firstCpuMs, MAX_STEP_MS));
         return;
       }
-      before = run;
       const mostMs = Math.max(limitMs, Atomics.load(this.#running, 1));
       cancel = clock.after(mostMs * WATCH_LIMITS, check);
     };
@@ -152,9 +187,15 @@ export class PatternThread {
     return () => cancel();
   }
 
+  #endTooSlow(hadItsTime: boolean | null): void {
+    this.#end();
+    this.#busy?.settle({ kind: 'too-slow', hadItsTime });
+  }
+
   #end(): void {
     const worker = this.#worker;
     if (worker === null) return;
+    this.cpuMs();
     this.#forget();
     // terminate() waits for a native call in the worker to end; only close() awaits it.
     const ending = worker.terminate().finally(() => this.#ending.delete(ending));
@@ -164,6 +205,9 @@ export class PatternThread {
   #forget(): void {
     this.#worker = null;
     this.#document = null;
+    this.#schedstat = undefined;
+    this.#endedCpuMs += this.#workerCpuMs;
+    this.#workerCpuMs = 0;
   }
 }
 

@@ -5,7 +5,7 @@
 import { createContext, Script } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemCodeOf } from '../../runtime/errors.ts';
-import { threadCpuMs } from '../../runtime/files/thread-cpu-time.ts';
+import { hadCpuTime, sharedPathOf, threadCpuMs } from '../../runtime/files/thread-cpu-time.ts';
 import {
   evaluateAssertion,
   type Outcome,
@@ -13,12 +13,10 @@ import {
   parseJson,
 } from './evaluate-assertion.ts';
 import { jsonProblem } from './json-size.ts';
-import type { WorkerReply, WorkerStart, WorkerStep } from './worker-protocol.ts';
+import type { WorkerReady, WorkerReply, WorkerStart, WorkerStep } from './worker-protocol.ts';
 
 const { running, schedstat } = workerData as WorkerStart;
 
-/** Used so much of its limit, an expression had all of it: the kernel counts in ticks. */
-const ENOUGH = 0.9;
 /** The time of the next run, as a multiple of what it needs if it gets as much CPU as the last. */
 const SPARES = [1.5, Number.POSITIVE_INFINITY];
 
@@ -53,7 +51,7 @@ function evaluate(step: WorkerStep): Omit<WorkerReply, 'step'> {
   let timeoutMs = limitMs;
   let ran = runWithin(timeoutMs);
   for (const spare of SPARES) {
-    if (ran.isOver || !(ran.usedMs < ENOUGH * limitMs) || maxMs <= limitMs) break;
+    if (ran.isOver || hadCpuTime(ran.usedMs, limitMs) !== false || maxMs <= limitMs) break;
     const neededMs = (spare * limitMs ** 2) / Math.max(ran.usedMs, 1);
     timeoutMs = Math.ceil(Math.min(maxMs, neededMs));
     ran = runWithin(timeoutMs);
@@ -62,7 +60,7 @@ function evaluate(step: WorkerStep): Omit<WorkerReply, 'step'> {
   const { isOver, usedMs } = ran;
   // A longer run may have had more CPU time than the limit.
   if (isOver && !(timeoutMs > limitMs && usedMs > limitMs)) return { outcome, hadItsTime: null };
-  return { outcome: null, hadItsTime: Number.isNaN(usedMs) ? null : usedMs >= ENOUGH * limitMs };
+  return { outcome: null, hadItsTime: hadCpuTime(usedMs, limitMs) };
 }
 
 interface Ran {
@@ -88,6 +86,8 @@ function runWithin(timeoutMs: number): Ran {
   }
 }
 
+const ready: WorkerReady = { schedstat: sharedPathOf(schedstat) };
+parentPort?.postMessage(ready);
 parentPort?.on('message', (message: WorkerStep) => {
   if (message.text !== null) {
     text = message.text;

@@ -16,6 +16,12 @@ export interface WorkerStep {
   readonly maxMs: number;
 }
 
+/** The first message of a worker. */
+export interface WorkerReady {
+  /** The file of the kernel with its CPU time; null if there is none. */
+  readonly schedstat: string | null;
+}
+
 export interface WorkerReply {
   readonly step: number;
   /** null: it was stopped at its limit. */
@@ -30,6 +36,6 @@ export interface WorkerStart {
    * of its own for each time that an expression runs, or 0, and the milliseconds that it may run.
    */
   readonly running: Int32Array;
-  /** The file of the kernel with the worker thread's CPU time. */
+  /** The file of the kernel with the CPU time of the thread that reads it. */
   readonly schedstat: string;
 }

@@ -142,7 +142,7 @@ async function attemptStarved(
   };
   log.info(opening);
   const observed = await observe(check, parts, context, bodyMemory);
-  const { probed, assertions, secrets, exposedVariable, isCutShort } = observed;
+  const { probed, assertions, secrets, exposedVariable, cutShort, othersFailed } = observed;
   const { starvedMs, uncertainMs, lackedBytes } = observed;
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
@@ -150,7 +150,10 @@ async function attemptStarved(
 
   const assertionsFailed = assertions.some(({ error }) => error !== null);
   const { lastTimeOut } = starvation;
-  const seen = { probed, assertionsFailed, isCutShort, starvedMs, uncertainMs, lastTimeOut };
+  const seen = {
+    ...{ probed, cutShort, assertionsFailed: othersFailed },
+    ...{ starvedMs, uncertainMs, lastTimeOut },
+  };
   const measured = verdictOf(check, { ...probed, assertionsFailed });
   const certain = await verdictUnderStarvation(check, seen, measured, {
     evaluator: parts.evaluator,
@@ -205,8 +208,10 @@ interface Observed {
   readonly starvedMs: number;
   /** The part of it that may have made the times too long. */
   readonly uncertainMs: number;
-  /** An assertion exceeded its time limit, perhaps because the agent was short of CPU. */
-  readonly isCutShort: boolean;
+  /** The assertions that exceeded their time limit, perhaps because the agent was short of CPU. */
+  readonly cutShort: ReadonlySet<Assertion>;
+  /** An assertion failed that was not cut short. */
+  readonly othersFailed: boolean;
   readonly probed: Probed;
   readonly lackedBytes: number;
   readonly assertions: readonly AssertionResult[];
@@ -251,23 +256,28 @@ async function observe(
       context.log.warn(BODY_NOT_EVALUATED);
     }
     const { signal } = context;
-    let outOfTime = false;
-    let hadLessTime = false;
+    const hadLessTime: Assertion[] = [];
+    const perhapsLess: Assertion[] = [];
     const scrubber = await secrets.scrubberWith(own);
     const results = await evaluator.evaluate(assertions, probed.sources, signal, {
-      onOutOfTime: (hadItsTime) => {
-        outOfTime ||= hadItsTime === null;
-        hadLessTime ||= hadItsTime === false;
+      onOutOfTime: (hadItsTime, assertion) => {
+        if (hadItsTime === null) perhapsLess.push(assertion);
+        if (hadItsTime === false) hadLessTime.push(assertion);
       },
       mask: maskOf(scrubber, parts),
     });
-    const sinceMs = outOfTime ? context.starvation.starvedMs - starvedMs : 0;
-    const isCutShort = hadLessTime || sinceMs > MAX_EVALUATION_STARVED_MS;
+    const sinceMs = perhapsLess.length > 0 ? context.starvation.starvedMs - starvedMs : 0;
+    const wasStarved = sinceMs > MAX_EVALUATION_STARVED_MS;
+    const cutShort = new Set(wasStarved ? [...hadLessTime, ...perhapsLess] : hadLessTime);
+    const othersFailed = assertions.some(
+      (each, index) => !cutShort.has(each) && results[index]?.error !== null,
+    );
     return {
       probed,
       starvedMs,
       uncertainMs,
-      isCutShort,
+      cutShort,
+      othersFailed,
       lackedBytes,
       assertions: results,
       secrets: own,
@@ -314,7 +324,8 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
     probed,
     starvedMs: 0,
     uncertainMs: 0,
-    isCutShort: false,
+    cutShort: new Set(),
+    othersFailed: false,
     lackedBytes: 0,
     assertions: [],
     secrets,

@@ -32,14 +32,16 @@ const CLOSED_BY_PEER: ReadonlySet<ErrorCode> = new Set([
   'BODY_TRUNCATED',
 ]);
 const REQUEST_TIMEOUT_STATUS = 408;
+const NONE: ReadonlySet<Assertion> = new Set();
 const TIMED_SOURCES: ReadonlySet<string> = new Set(['RESPONSE_TIME', 'LATENCY', 'JSON_RESPONSE']);
 
 /** The observation of an attempt, and how starved of CPU the agent was in it. */
 export interface Starved {
   readonly probed: Probed;
+  /** The assertions that exceeded their time limit, perhaps because the agent was short of CPU. */
+  readonly cutShort: ReadonlySet<Assertion>;
+  /** An assertion failed that was not cut short. */
   readonly assertionsFailed: boolean;
-  /** An assertion exceeded its time limit, perhaps because the agent was short of CPU. */
-  readonly isCutShort: boolean;
   readonly starvedMs: number;
   /** How much too long its times may be; excludes starvation while the kernel measured the time. */
   readonly uncertainMs: number;
@@ -57,7 +59,8 @@ interface EvaluatorTools {
  * between the measured ones and those minus the starvation, but not less than the time that the
  * kernel attributes to the target. The verdict is certain if all of these times give the same one.
  * A verdict that does not depend on times is certain, unless the target may have closed the
- * connection because the agent was slow.
+ * connection because the agent was slow. If assertions were cut short, it is certain only if the
+ * attempt fails without them.
  *
  * @param measured the verdict for the measured times
  */
@@ -68,7 +71,7 @@ export async function verdictUnderStarvation(
   tools: EvaluatorTools,
 ): Promise<Verdict | null> {
   const { probed, starvedMs, lastTimeOut } = seen;
-  if (seen.isCutShort) return null;
+  if (seen.cutShort.size > 0) return failureWithoutCutShort(check, seen, tools);
   if (Math.max(starvedMs, seen.uncertainMs) < EXACT_MS || measured.hasErrors) return measured;
   const { failure } = probed;
   if (failure !== null && lastTimeOut === 'uncertain') return null;
@@ -87,6 +90,21 @@ export async function verdictUnderStarvation(
     verdicts.push(verdictOf(check, { ...probed, responseTimeMs, assertionsFailed: failed }));
   }
   return commonVerdict(verdicts);
+}
+
+/** The verdict if the attempt fails whatever its assertions that were cut short give; else null. */
+async function failureWithoutCutShort(
+  check: Check,
+  seen: Starved,
+  tools: EvaluatorTools,
+): Promise<Verdict | null> {
+  const { probed, assertionsFailed, cutShort } = seen;
+  const assertions = assertionsOf(check).filter((each) => !cutShort.has(each));
+  const rest = { ...check, request: { ...check.request, assertions } } as Check;
+  const measured = verdictOf(rest, { ...probed, assertionsFailed });
+  const known = { ...seen, cutShort: NONE };
+  const verdict = await verdictUnderStarvation(rest, known, measured, tools);
+  return verdict?.hasFailures === true || verdict?.hasErrors === true ? verdict : null;
 }
 
 /** Milliseconds by which the measured times may be too long, which is at most their own length. */

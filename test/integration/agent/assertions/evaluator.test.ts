@@ -53,6 +53,20 @@ function errors(results: readonly AssertionResult[]): (string | null)[] {
   return results.map(({ error }) => error);
 }
 
+/** Whether each expression that exceeded its time had it. */
+async function outOfTime(
+  subject: Evaluator,
+  given: readonly Assertion[],
+  during: () => Promise<void> = async () => {},
+): Promise<readonly (boolean | null)[]> {
+  const seen: (boolean | null)[] = [];
+  const onOutOfTime = (hadItsTime: boolean | null): void => void seen.push(hadItsTime);
+  const evaluating = subject.evaluate(given, body(BOMB_TEXT), NEVER, { onOutOfTime });
+  await during();
+  await evaluating;
+  return seen;
+}
+
 /** Turns of the event loop that the main thread makes until the promise is settled. */
 async function turnsDuring(promise: Promise<unknown>): Promise<number> {
   let isOver = false;
@@ -222,10 +236,7 @@ describe('expressions that never end', () => {
     const schedstat = given.schedstat?.();
     const subject = evaluator({ limitMs: 50, ...(schedstat === undefined ? {} : { schedstat }) });
     const bomb = assertions({ source: 'TEXT_BODY', property: '^(a+)+$' });
-    const seen: (boolean | null)[] = [];
-    const onOutOfTime = (hadItsTime: boolean | null): void => void seen.push(hadItsTime);
-    await subject.evaluate(bomb, body(BOMB_TEXT), NEVER, { onOutOfTime });
-    expect(seen).toEqual([expected]);
+    expect(await outOfTime(subject, bomb)).toEqual([expected]);
   });
 
   test('others go on meanwhile, on the spot and in a worker', async () => {
@@ -275,6 +286,19 @@ describe('expressions that never end', () => {
     for (const error of errors(await evaluating)) {
       expect(error).toContain('too many expressions that take long are waiting');
     }
+  });
+
+  test.runIf(process.platform === 'linux').each<[string, () => string, boolean | null]>([
+    ['did not have their time if their worker got no CPU', noTime, false],
+    ['may have had their time if the kernel reports none', () => '/none', null],
+  ])('those that wait for very long %s', async (_what, schedstat, expected) => {
+    const clock = new FakeClock();
+    const subject = evaluator({ clock, limitMs: 10, schedstat: schedstat() });
+    const bombs = Array.from({ length: 3 }, (_, at) => {
+      return { source: 'TEXT_BODY', property: `^(a+)+${at}$` } as const;
+    });
+    const seen = await outOfTime(subject, assertions(...bombs), () => clock.stall(11_000));
+    expect(seen).toEqual([expected, expected, expected]);
   });
 
   test('an expression that was slow on one body is judged on another', async () => {

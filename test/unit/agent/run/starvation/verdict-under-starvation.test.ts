@@ -19,6 +19,11 @@ const workerUrl = new URL(
   '../../../../../dist/agent/assertions/pattern-worker.js',
   import.meta.url,
 );
+/** Its pattern exceeded the time limit. */
+const CUT_SHORT = {
+  assertions: [{ source: 'TEXT_BODY', regex: '^(a+)+$', comparison: 'NOT_NULL' }],
+  firstIsCutShort: true,
+};
 const THRESHOLDS = { degradedResponseTime: 100, maxResponseTime: 1000 };
 
 /** An answer with this status after so long; `more` of it as the test says. */
@@ -46,21 +51,33 @@ function failed(code: ErrorCode, afterMs: number): Probed {
   });
 }
 
+interface Judged {
+  readonly assertions?: readonly object[];
+  /** The first assertion exceeded its time limit. */
+  readonly firstIsCutShort?: boolean;
+  readonly shouldFail?: boolean;
+}
+
 async function judge(
   probed: Probed,
   starvedMs: number,
-  more: Partial<Starved> & { readonly assertions?: readonly object[] } = {},
+  more: Partial<Starved> & Judged = {},
 ): Promise<Verdict | null> {
-  const { assertions = [], ...given } = more;
-  const check = checkOf('API', { ...THRESHOLDS, request: { assertions } });
+  const { assertions = [], firstIsCutShort = false, shouldFail = false, ...given } = more;
+  const check = checkOf('API', { ...THRESHOLDS, shouldFail, request: { assertions } });
   const evaluator = createEvaluator({ clock: systemClock, workerUrl });
   onTestFinished(() => evaluator.close());
   const { signal } = new AbortController();
-  const results = await evaluator.evaluate(check.request.assertions, probed.sources, signal);
+  const evaluated = check.request.assertions.slice(firstIsCutShort ? 1 : 0);
+  const results = await evaluator.evaluate(evaluated, probed.sources, signal);
   const assertionsFailed = results.some(({ error }) => error !== null);
-  const base = { assertionsFailed, isCutShort: false, lastTimeOut: null };
+  const cutShort = new Set(firstIsCutShort ? check.request.assertions.slice(0, 1) : []);
+  const base = { assertionsFailed, cutShort, lastTimeOut: null };
   const seen = { probed, starvedMs, uncertainMs: starvedMs, ...base, ...given };
-  const measured = verdictOf(check, { ...probed, assertionsFailed });
+  const measured = verdictOf(check, {
+    ...probed,
+    assertionsFailed: assertionsFailed || firstIsCutShort,
+  });
   return verdictUnderStarvation(check, seen, measured, { evaluator, signal });
 }
 
@@ -161,8 +178,25 @@ describe('a failure', () => {
   });
 
   it('of an assertion that our own slowness cut short has no verdict', async () => {
-    const verdict = await judge(answered(5, 200), 0, { assertionsFailed: true, isCutShort: true });
-    expect(verdict).toBeNull();
+    expect(await judge(answered(5, 200), 0, CUT_SHORT)).toBeNull();
+    const expected = { ...CUT_SHORT, shouldFail: true };
+    expect(await judge(answered(5, 503), 0, expected)).toBeNull();
+  });
+
+  it('counts if it does not depend on the assertion that our own slowness cut short', async () => {
+    const failing = { hasFailures: true };
+    expect(await judge(answered(5, 503), 0, CUT_SHORT)).toMatchObject(failing);
+    expect(await judge(failed('CONNECT_REFUSED', 5), 4000, CUT_SHORT)).toMatchObject(failing);
+    const slow = { hasFailures: true, overMaxResponseTime: true };
+    expect(await judge(answered(1500, 200), 400, CUT_SHORT)).toMatchObject(slow);
+    const isTeapot = { source: 'STATUS_CODE', comparison: 'EQUALS', target: '418' };
+    const both = { ...CUT_SHORT, assertions: [...CUT_SHORT.assertions, isTeapot] };
+    expect(await judge(answered(5, 200), 0, both)).toMatchObject(failing);
+  });
+
+  it('has no verdict beside such an assertion if our own slowness may be its cause', async () => {
+    expect(await judge(answered(1500, 200), 600, CUT_SHORT)).toBeNull();
+    expect(await judge(failed('CONNECTION_RESET', 5000), 4000, CUT_SHORT)).toBeNull();
   });
 
   it('of our own is none of the target, starved or not', async () => {
