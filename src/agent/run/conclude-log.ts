@@ -43,7 +43,7 @@ function phaseOf(result: CheckResult): string {
   const code = detailOf(result)?.requestErrorCode ?? null;
   if (code !== null) return ERROR_CODES[code].phase;
   if (result.icmpCheckResult !== null) return 'icmp';
-  return isTooSlow(result) ? slowestPhaseOf(result)[0] : 'response';
+  return (isTooSlow(result) ? slowestPhaseOf(result)?.name : null) ?? 'response';
 }
 
 function towards({ hostname, address, port, transport }: Endpoint, phase: string): string {
@@ -55,7 +55,11 @@ function towards({ hostname, address, port, transport }: Endpoint, phase: string
 
 function adviceFor(result: CheckResult): string {
   if (isTooSlow(result)) {
-    const [phase, ms] = slowestPhaseOf(result);
+    const slowest = slowestPhaseOf(result);
+    if (slowest === null) {
+      return UNCERTAIN_PHASES;
+    }
+    const { name: phase, ms } = slowest;
     const tcp = result.apiCheckResult?.tcp ?? result.tcpCheckResult?.tcp ?? null;
     if (CONNECT_PHASES.has(phase) && tcp !== null && tcp.retransmits > 0) {
       return `Check for packet loss on the way to the ${tcp.peer}, and whether it accepts connections fast enough: the phase "${phase}" took the most time (${ms} ms), and segments were retransmitted (${tcp.retransmits}).`;
@@ -68,6 +72,8 @@ function adviceFor(result: CheckResult): string {
   return 'Compare the response in this result with the conditions of the check, and read the log of the target at that time.';
 }
 
+const UNCERTAIN_PHASES =
+  'Check the load of the target at that time. The agent was short of CPU, so the times of the phases do not show which one was slow.';
 const CONNECT_PHASES: ReadonlySet<string> = new Set(['tcp', 'connection']);
 
 function isTooSlow(result: CheckResult): boolean {
@@ -80,8 +86,14 @@ function isTooSlow(result: CheckResult): boolean {
   );
 }
 
-function slowestPhaseOf(result: CheckResult): readonly [string, number] {
+/** The longest phase; null if all of it may be due to the agent's own lack of CPU. */
+function slowestPhaseOf(
+  result: CheckResult,
+): { readonly name: string; readonly ms: number } | null {
   const [first] = [...shownPhases(result)].sort(([, one], [, other]) => other - one);
   // A DNS check is one phase.
-  return first ?? [result.dnsCheckResult === null ? 'response' : 'dns', result.responseTime];
+  const onlyPhase = result.dnsCheckResult === null ? 'response' : 'dns';
+  const [name, ms] = first ?? [onlyPhase, result.responseTime];
+  const uncertaintyMs = detailOf(result)?.timing?.uncertaintyMs ?? 0;
+  return uncertaintyMs > 0 && uncertaintyMs >= ms ? null : { name, ms };
 }

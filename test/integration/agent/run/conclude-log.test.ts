@@ -121,6 +121,33 @@ it('suggests packet loss if connecting took long and the SYN was retransmitted',
   );
 });
 
+it.each([
+  [149.9, 'data'],
+  [150, 'response'],
+])('names a phase of 150 ms only if less of it is uncertain: %d ms', (uncertaintyMs, phase) => {
+  const isNamed = phase === 'data';
+  const check = checkOf('TCP', { degradedResponseTime: 200 });
+  const log = new JobLog(systemClock);
+  const tcpCheckResult = {
+    ...{ requestError: null, requestErrorCode: null, assertions: [], tcp: null },
+    response: { data: '', address: '192.0.2.7', port: 443, ipFamily: 'IPv4' },
+    timingPhases: { dns: 130, connection: 120, data: 150, total: 400 },
+    timing: { uncertaintyMs, clock: 'mixed' },
+  } as never;
+  const timed = { checkType: 'TCP', isDegraded: true, responseTime: 400 } as const;
+  const endpoint = { hostname: 'a.test', address: '192.0.2.7', port: 443 } as const;
+  concludeLog(
+    resultFor({ ...timed, tcpCheckResult }),
+    check,
+    { ...endpoint, transport: 'tcp' },
+    log,
+  );
+  const [said, advice] = log.entries().slice(-2);
+  expect(said?.msg).toBe(`Degraded in the phase "${phase}", towards a.test:443 at 192.0.2.7 (TCP)`);
+  expect(advice?.msg.includes('which took the most time (150 ms)')).toBe(isNamed);
+  expect(advice?.msg.includes('The agent was short of CPU')).toBe(!isNamed);
+});
+
 it('logs for lost echoes what to check, without times', () => {
   const check = checkOf('ICMP');
   const log = new JobLog(systemClock);
