@@ -12,7 +12,10 @@ export interface AssignedSlots {
   readonly untilMs: number | null;
 }
 
-/** All slots of these checks that the location was assigned, as far back as results are retained. */
+/**
+ * All slots of these checks that the location was assigned, as far back as results are retained. There
+ * are as many rows as the check had rules, which only so many frequencies, offsets and rotations make.
+ */
 export async function listAssignedSlots(
   sql: Sql,
   { locationId, checkIds }: { readonly locationId: string; readonly checkIds: readonly string[] },
@@ -114,7 +117,9 @@ export async function listAssignedRules(
 }
 
 /**
- * Deletes up to `limit` rows that ended, or were replaced by another rule, before the instant.
+ * Deletes up to `limit` rows of checks that their location lost before the instant. A replaced rule stays
+ * while the location has the check: an agent that is out of contact goes on with the rule that it knows,
+ * for however long.
  *
  * @returns how many
  */
@@ -123,8 +128,10 @@ export async function deleteAssignedSlotsBefore(
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
 ): Promise<number> {
   const rows = await sql.query(
+    // The first condition is that of the index.
     `delete from assigned_slots where ctid = any (array(
-       select ctid from assigned_slots where coalesce(until, replaced_at) < $1::timestamptz
+       select ctid from assigned_slots
+       where coalesce(until, replaced_at) < $1::timestamptz and until < $1::timestamptz
        limit $2::bigint))
      returning 1`,
     [new Date(beforeMs), limit],

@@ -45,21 +45,12 @@ export function createMissedSlots(parts: MissedSlotsParts): MissedSlotsFeature {
   const { store, clock, retentionDays } = parts;
 
   async function removeOld(signal: AbortSignal): Promise<void> {
-    // A range with slots in the first day of the retention may begin a day before.
-    const missed = { clock, retentionDays: retentionDays + 1 };
-    await removePastRetention(
-      missed,
-      ROWS_AT_ONCE,
-      (old) => deleteMissedBefore(store, old),
-      signal,
-    );
-    // Results of assignments that ended before the retention are neither stored nor accepted.
-    await removePastRetention(
-      parts,
-      ROWS_AT_ONCE,
-      (old) => deleteAssignedSlotsBefore(store, old),
-      signal,
-    );
+    // A range with slots in the first day of the retention may begin a day before, and an assignment
+    // counts for some minutes after its end (EDGE_MS).
+    const withADayMore = { clock, retentionDays: retentionDays + 1 };
+    for (const remove of [deleteMissedBefore, deleteAssignedSlotsBefore]) {
+      await removePastRetention(withADayMore, ROWS_AT_ONCE, (old) => remove(store, old), signal);
+    }
   }
 
   return {

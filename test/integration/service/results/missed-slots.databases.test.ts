@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Sql } from '../../../../src/service/database/store.ts';
 import { createAgentClocks } from '../../../../src/service/results/intake/agent-clocks.ts';
 import { createResultIntake } from '../../../../src/service/results/intake/intake.ts';
@@ -298,20 +298,118 @@ describe.each(databases)('on %s', (kind) => {
       expect(await shown('?from=0&to=9999999999')).toEqual(['berlin 1440-1 agent_stopped']);
     });
 
-    it('are deleted after the retention', async () => {
-      const { berlin, deliver } = fixture();
-      await deliver(berlin, { missed: [range(2, 1), range(60 * 48, 60 * 48)] });
+    /** Runs the hourly deletion once, while the service's clock is at the instant. */
+    const deleteOldAt = async (atMs: number): Promise<void> => {
       const { clock, features } = service();
+      const stepMs = atMs - clock.wallMs();
       const stop = new AbortController();
-      clock.stepWall(RETENTION_DAYS * DAY_MS + MINUTE_MS);
+      clock.stepWall(stepMs);
       const keeping = features.missedSlots.maintain(stop.signal);
-      const window = `?from=${minutesAgo(60 * 72) / 1000}&to=${NOW / 1000}`;
       while (clock.pendingTimers === 0) await settle();
-      clock.stepWall(-RETENTION_DAYS * DAY_MS - MINUTE_MS);
-      expect(await shown(window)).toEqual(['berlin 2-1 agent_busy']);
+      clock.stepWall(-stepMs);
       stop.abort();
       await keeping;
       expect(clock.pendingTimers).toBe(0);
+    };
+
+    it('are deleted after the retention', async () => {
+      const { berlin, deliver } = fixture();
+      await deliver(berlin, { missed: [range(2, 1), range(60 * 48, 60 * 48)] });
+      await deleteOldAt(NOW + RETENTION_DAYS * DAY_MS + MINUTE_MS);
+      const window = `?from=${minutesAgo(60 * 72) / 1000}&to=${NOW / 1000}`;
+      expect(await shown(window)).toEqual(['berlin 2-1 agent_busy']);
+    });
+
+    describe('and the history of assignments that admits late records', () => {
+      /** A rule of berlin with a slot every minute, for `other`, which only oslo has now. */
+      const hadRule = async (fields: {
+        readonly replacedAtMs?: number;
+        readonly untilMs: number | null;
+      }): Promise<void> => {
+        const { berlin, store } = fixture();
+        const { replacedAtMs, untilMs } = fields;
+        await store.query(
+          `insert into assigned_slots (location_id, check_id, period_ms, phase_ms, stride,
+             stride_index, since, replaced_at, until)
+           values ($1, 'other', 60000, 0, 1, 0, to_timestamp(0), $2::timestamptz, $3::timestamptz)`,
+          [
+            berlin.id,
+            replacedAtMs === undefined ? null : new Date(replacedAtMs),
+            untilMs === null ? null : new Date(untilMs),
+          ],
+        );
+      };
+      const endsLeft = async (): Promise<readonly (number | null)[]> => {
+        const rows = await fixture().store.query<{ until: Date | null }>(
+          `select until from assigned_slots where location_id = $1 and check_id = 'other'
+           order by until`,
+          [fixture().berlin.id],
+        );
+        return rows.map(({ until }) => until?.getTime() ?? null);
+      };
+      /** The oldest slot of which results are stored during the day that begins at NOW. */
+      const OLDEST_SLOT = NOW - RETENTION_DAYS * DAY_MS;
+      const EDGE_MS = 15 * MINUTE_MS;
+
+      it('are kept until the last result of an ended assignment is too old', async () => {
+        const { berlin, check, deliver, send, clock } = fixture();
+        await check('other', { privateLocations: ['oslo'] });
+        await hadRule({ untilMs: OLDEST_SLOT - EDGE_MS + 1 });
+        // The last instant of the day: the oldest slot is never older.
+        const atMs = NOW + DAY_MS - 1;
+        await deleteOldAt(atMs);
+        clock.stepWall(DAY_MS - 1);
+        onTestFinished(() => clock.stepWall(1 - DAY_MS));
+        const of = { checkId: 'other' };
+        const oldest = { ...of, slot: OLDEST_SLOT };
+        await deliver(berlin, {
+          results: [resultOfRun(oldest)],
+          missed: [{ ...oldest, lastSlot: OLDEST_SLOT, count: 1 }],
+        });
+        const before = OLDEST_SLOT - MINUTE_MS;
+        const refused = await send(berlin, {
+          results: [
+            resultOfRun({ ...of, slot: OLDEST_SLOT + MINUTE_MS }),
+            resultOfRun({ ...of, slot: before }),
+          ],
+          missed: [{ ...of, slot: before, lastSlot: before, count: 1 }],
+        });
+        expect(codesIn(refused).toSorted()).toEqual(['foreign_location', 'too_old', 'too_old']);
+      });
+
+      it('are deleted once an assignment ended two days before the retention, and no earlier', async () => {
+        await fixture().check('other', { privateLocations: ['oslo'] });
+        const keptMs = NOW - (RETENTION_DAYS + 2) * DAY_MS;
+        await hadRule({ untilMs: keptMs - 1 });
+        await hadRule({ untilMs: keptMs });
+        await deleteOldAt(NOW);
+        expect(await endsLeft()).toEqual([keptMs]);
+        await deleteOldAt(NOW + 1);
+        expect(await endsLeft()).toEqual([]);
+      });
+
+      it('have a replaced rule for as long as the location has the check, for agents out of contact', async () => {
+        const { berlin, check, deliver, send, store } = fixture();
+        await check('other', { privateLocations: ['oslo'] });
+        const longAgo = NOW - 10 * RETENTION_DAYS * DAY_MS;
+        await hadRule({ replacedAtMs: longAgo, untilMs: null });
+        await deleteOldAt(NOW);
+        const slot = minutesAgo(1);
+        const results = [resultOfRun({ checkId: 'other', slot })];
+        const missed = [range(4, 3, { checkId: 'other' })];
+        await deliver(berlin, { results, missed });
+        await store.query(
+          `update assigned_slots set until = $2::timestamptz
+           where location_id = $1 and check_id = 'other'`,
+          [berlin.id, new Date(longAgo)],
+        );
+        await deleteOldAt(NOW);
+        expect(await endsLeft()).toEqual([]);
+        expect(codesIn(await send(berlin, { results, missed }))).toEqual([
+          'foreign_location',
+          'foreign_location',
+        ]);
+      });
     });
   });
 });
