@@ -17,6 +17,7 @@ import { sendSealed } from '../delivery/send-sealed.ts';
 import type { NoticeSender } from '../delivery/sender.ts';
 import { changedChannel, wholeChannel } from './channel-input.ts';
 import { decryptTarget, sealedTarget } from './channel-secrets.ts';
+import { ComparisonLimit } from './comparison-limit.ts';
 import {
   deleteChannel,
   findChannel,
@@ -70,7 +71,7 @@ export interface AlertChannels {
   /**
    * Whether the channel has this configuration, secrets included.
    *
-   * @throws ServiceError 409 where no key decrypts the stored secrets
+   * @throws ServiceError 409 where no key decrypts the stored secrets, 429 after too many comparisons
    */
   hasConfig(key: AccountKey<number>, config: RawBody): Promise<boolean>;
   /** Sends a sample notice at once, without a retry. The log does not contain it. */
@@ -79,6 +80,7 @@ export interface AlertChannels {
 
 export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
   const { store, clock, ids, sender, secrets, allowance } = parts;
+  const comparisons = new ComparisonLimit(clock);
 
   async function viewsOf(
     sql: Sql,
@@ -176,6 +178,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
     },
 
     async hasConfig(key, config) {
+      comparisons.count(key.accountId);
       const found = await findChannel(store, key);
       if (found === null) throw notFound('alert channel');
       const { fields: target, sealedSecrets } = found;

@@ -128,7 +128,7 @@ export function alertChannelsRoutes({
           operationId: 'compareAlertChannel',
           summary: 'Compare a configuration with that of an alert channel, secrets included',
           description:
-            'Responses never contain the secrets of a webhook. A client that has them learns here whether an update is needed.',
+            'Responses never contain the secrets of a webhook. A client that has them learns here whether an update is needed. An account has 60 comparisons a minute, since each says whether a guess is right.',
           params: z.object({ id: channelId }),
           body: comparedConfig,
           response: { 200: compareResponse },

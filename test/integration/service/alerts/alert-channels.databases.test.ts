@@ -766,5 +766,28 @@ describe.each(databases)('on %s', (kind) => {
       expect((await runner.post(`${path}/test`)).status).toBe(403);
       expect((await runner.delete(path)).status).toBe(403);
     });
+
+    it('are compared with a configuration 60 times a minute for an account, whatever comes of it', async () => {
+      const { mine, theirs, clock } = service();
+      const { id } = (await mine.post(CHANNELS, LOCKED)).json;
+      const their = (await theirs.post(CHANNELS, LOCKED)).json.id;
+      const compare = (client: typeof mine, channel: number, config: object) =>
+        client.post(`${CHANNELS}/${channel}/compare`, { config });
+      expect((await compare(mine, id, LOCKED.config)).json).toEqual({ same: true });
+      // It is refused as if it did not exist, and counts.
+      expect((await compare(mine, their, LOCKED.config)).status).toBe(404);
+      const guess = { ...LOCKED.config, webhookSecret: 'a guess' };
+      for (let tried = 2; tried < 60; tried += 1) {
+        expect((await compare(mine, id, guess)).json).toEqual({ same: false });
+      }
+      clock.spend(1_000);
+      const refused = await compare(mine, id, guess);
+      expect([refused.status, refused.headers['retry-after']]).toEqual([429, '59']);
+      expect((await compare(theirs, their, LOCKED.config)).json).toEqual({ same: true });
+      clock.spend(58_999);
+      expect((await compare(mine, id, LOCKED.config)).status).toBe(429);
+      clock.spend(1);
+      expect((await compare(mine, id, LOCKED.config)).json).toEqual({ same: true });
+    });
   });
 });
