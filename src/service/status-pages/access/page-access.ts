@@ -8,7 +8,7 @@ import { userIfKnown } from '../../sessions/begin-session.ts';
 import type { Passwords } from '../../users/passwords.ts';
 import type { FoundPage, PageCache } from '../site/page-cache.ts';
 import { findGate, type PageGate } from '../sql.ts';
-import { isPass, PASS_SECONDS, passFor } from './pass.ts';
+import { DEVICE_SECONDS, deviceOf, isPass, passFor } from './pass.ts';
 import { passesIn } from './pass-cookie.ts';
 
 export interface PageAccessParts {
@@ -69,6 +69,18 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
     return isPassed || isMember === true;
   }
 
+  /**
+   * The browser, if the password was right there before: its attempts count apart from those of others,
+   * who could lock all readers out otherwise.
+   */
+  async function knownDevice(request: FastifyRequest, url: string): Promise<string | null> {
+    const passes = passesIn(site, request);
+    if (passes.length === 0) return null;
+    const gate = await findGate(store, url);
+    const devices = passes.map((pass) => deviceOf(gate, pass, clock.wallMs()));
+    return devices.find((device) => device !== null) ?? null;
+  }
+
   const access: PageAccess = {
     async find(request, url) {
       if (pages.gateOf(url)?.isPrivate === false) {
@@ -102,7 +114,8 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
     },
 
     async enter(request, url, password) {
-      const takeBack = await attempts.begin(`status page ${url}`, request.ip, null);
+      const device = await knownDevice(request, url);
+      const takeBack = await attempts.begin(`status page ${url}`, request.ip, device);
       const check = async () => {
         const gate = await findGate(store, url);
         if (gate?.isPrivate === false) return { gate, verdict: 'open' } as const;
@@ -118,7 +131,7 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
       await takeBack();
       if (verdict === 'open') return 'open';
       // An outdated hash stays: another one would end the passes of all readers.
-      return { pass: passFor(gate, clock.wallMs()), maxAgeSeconds: PASS_SECONDS };
+      return { pass: passFor(gate, clock.wallMs()), maxAgeSeconds: DEVICE_SECONDS };
     },
   };
   return access;

@@ -1,7 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PageGate } from '../sql.ts';
 
-export const PASS_SECONDS = 7 * 86_400;
+const PASS_SECONDS = 7 * 86_400;
+/** How long the cookie of a pass marks the browser as one that knows the page. */
+export const DEVICE_SECONDS = 365 * 86_400;
 
 /** Takes the place of a page that does not exist: to check a pass for it takes as long. */
 const NO_PAGE: PageGate = { accountId: '', id: '', isPrivate: true, passwordHash: null };
@@ -18,11 +20,27 @@ export function passFor(gate: PageGate, nowMs: number): string {
 
 /** Takes the same time for a page that does not exist, or has no password. */
 export function isPass(gate: PageGate | null, pass: string, nowMs: number): boolean {
+  const endMs = endOf(gate, pass);
+  return endMs !== null && endMs > nowMs;
+}
+
+/**
+ * The name of a browser in which the page's present password was right within DEVICE_SECONDS, by its pass,
+ * which may have ended since; null for any other. Takes the same time for a page that does not exist.
+ */
+export function deviceOf(gate: PageGate | null, pass: string, nowMs: number): string | null {
+  const endMs = endOf(gate, pass);
+  if (endMs === null || endMs + (DEVICE_SECONDS - PASS_SECONDS) * 1_000 <= nowMs) return null;
+  return String(endMs);
+}
+
+/** When the pass of the page ends; null for no pass of it. */
+function endOf(gate: PageGate | null, pass: string): number | null {
   const [end = '', mac = ''] = pass.split('.');
   const expected = Buffer.from(macOf(gate ?? NO_PAGE, end));
   const given = Buffer.from(mac);
   const isRight = given.length === expected.length && timingSafeEqual(given, expected);
-  return isRight && gate !== null && gate.passwordHash !== null && Number(end) * 1_000 > nowMs;
+  return isRight && gate !== null && gate.passwordHash !== null ? Number(end) * 1_000 : null;
 }
 
 function macOf({ accountId, id, passwordHash }: PageGate, end: string): string {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Role } from '../../../../../src/model/enums.ts';
 import { apiRoutes } from '../../../../../src/service/api-routes.ts';
@@ -93,6 +94,18 @@ describe.each(databases)('private status pages, on %s', (kind) => {
     return String(entered.headers['set-cookie']).split(';')[0] ?? '';
   }
 
+  /** As if many addresses had entered wrong passwords for the page, one of them just now. */
+  async function fillLimitOf(url: string): Promise<void> {
+    const ofAll = createHash('sha256')
+      .update(JSON.stringify(['', `status page ${url}`]))
+      .digest();
+    const filled = await running().store.query(
+      'update sign_in_failures set failures = 1000 where subject = $1::bytea returning 1',
+      [ofAll],
+    );
+    expect(filled).toHaveLength(1);
+  }
+
   const statusWith = async (url: string, cookie: string): Promise<number> =>
     (await ask(`/status/${url}`, { headers: { cookie } })).status;
 
@@ -148,7 +161,7 @@ describe.each(databases)('private status pages, on %s', (kind) => {
     const [cookie = '', ...attributes] = String(entered.headers['set-cookie']).split('; ');
     expect(attributes).toEqual([
       `Path=/status/${url}`,
-      'Max-Age=604800',
+      'Max-Age=31536000',
       'HttpOnly',
       'SameSite=Lax',
     ]);
@@ -258,6 +271,50 @@ describe.each(databases)('private status pages, on %s', (kind) => {
     expect(known.status).toBe(429);
     expect(known.text).toContain('try again in');
     expect(comparable(known, url)).toEqual(comparable(unknown, none));
+  });
+
+  it('stay open to readers who knew the password when others have entered too many wrong ones', async () => {
+    const { mine, clock } = service();
+    const { id, url } = await newPage(mine, { password: PASSWORD });
+    const cookie = await passOf(url);
+    const other = await passOf((await newPage(mine, { password: PASSWORD })).url);
+    clock.spend(8 * 24 * HOUR_MS);
+    expect(await statusWith(url, cookie)).toBe(404);
+    const wrongOnes = () => fillLimitOf(url);
+    expect((await enter(url, 'wrong password')).status).toBe(403);
+    await wrongOnes();
+    expect((await enter(url, PASSWORD)).status).toBe(429);
+    // Of another page, and one that was changed.
+    for (const value of [other, cookie.replace('=', '=1')]) {
+      expect((await enter(url, PASSWORD, '', { cookie: value })).status).toBe(429);
+    }
+    for (let tried = 0; tried < 10; tried += 1) {
+      expect((await enter(url, 'wrong password', '', { cookie })).status).toBe(403);
+    }
+    expect((await enter(url, PASSWORD, '', { cookie })).status).toBe(429);
+    clock.spend(HOUR_MS);
+    expect((await enter(url, 'wrong password')).status).toBe(403);
+    await wrongOnes();
+    const entered = await enter(url, PASSWORD, '', { cookie });
+    expect(entered.status).toBe(303);
+    expect(String(entered.headers['set-cookie'])).toContain(`Max-Age=${365 * 86_400};`);
+    await mine.patch(`/v1/status-pages/${id}`, { password: 'another long password' });
+    expect((await enter(url, 'another long password', '', { cookie })).status).toBe(429);
+  });
+
+  it('know the browser of a reader for a year', async () => {
+    const { mine, clock } = service();
+    const { url } = await newPage(mine, { password: PASSWORD });
+    const cookie = await passOf(url);
+    const whileOthersFail = async (): Promise<number> => {
+      expect((await enter(url, 'wrong password')).status).toBe(403);
+      await fillLimitOf(url);
+      return (await enter(url, PASSWORD, '', { cookie })).status;
+    };
+    clock.spend(365 * 24 * HOUR_MS - 1_000);
+    expect(await whileOthersFail()).toBe(303);
+    clock.spend(HOUR_MS);
+    expect(await whileOthersFail()).toBe(429);
   });
 
   it('do not take a form that the page of another site sent', async () => {
