@@ -4,13 +4,13 @@ import { systemClock } from '../../../../src/runtime/clock.ts';
 import { makeFirstAccount } from '../../../../src/service/accounts/first-account.ts';
 import { createApiKeys } from '../../../../src/service/api-keys/api-keys.ts';
 import { hashOfKey } from '../../../../src/service/http/access/authenticator.ts';
-import { useMigratedStore } from '../../../support/database/databases.ts';
+import { databases, useMigratedStore } from '../../../support/database/databases.ts';
 
 const KEY = `vk_${'0f'.repeat(16)}`;
 const OTHER = `vk_${'1e'.repeat(16)}`;
 
 /** The way into an empty service. */
-describe.each(['pglite'] as const)('on %s', (kind) => {
+describe.each(databases)('on %s', (kind) => {
   describe('the first account', () => {
     const store = useMigratedStore(kind);
     const parts = () => ({ store: store(), clock: systemClock, ids: randomUUID });

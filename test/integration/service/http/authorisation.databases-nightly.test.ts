@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ROLES, type Role } from '../../../../src/model/enums.ts';
+import { databases } from '../../../support/database/databases.ts';
 import { asPage, makeUser } from '../../../support/hostile/account-user.ts';
 import type { FullAccount } from '../../../support/hostile/full-account.ts';
 import { ownIds } from '../../../support/hostile/path-parameters.ts';
@@ -34,7 +35,7 @@ const QUERIES: Readonly<Record<string, (account: FullAccount) => string | undefi
 };
 
 /** Every operation of the document, by keys that may not use it, and by those that may. */
-describe.each(['pglite'] as const)('on %s', (kind) => {
+describe.each(databases)('on %s', (kind) => {
   describe('who may do what', () => {
     const fixtureOf = useHostileFixture(kind);
     let made = 0;
