@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
 import type { Role } from '../../../src/model/enums.ts';
 import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
@@ -64,23 +64,9 @@ export function useRunningService(
   let closeFeatures = async (): Promise<void> => {};
   beforeAll(async () => {
     const clock = new FakeClock();
-    const store = await openMigratedStore(kind);
-    const { features, close } = await testFeatures(store, clock, own);
-    closeFeatures = close;
-    const app = await startServiceApp(apiRoutes(features, new AbortController().signal), {
-      store,
-      clock,
-      authenticator: features.apiKeys,
-      locationKeys: features.locationKeys,
-      idempotency: features.idempotency,
-      auditLog: features.auditLog,
-      sessions: features.sessions.cache,
-      counts: features.counts,
-      site: features.site,
-      pathOf: features.statusSite.domains.pathOf,
-      config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
-    });
-    running = { store, clock, features, app };
+    const started = await startOn(await openMigratedStore(kind), clock, own);
+    closeFeatures = started.closeFeatures;
+    running = started;
   });
   afterAll(async () => {
     await running?.app.close();
@@ -91,6 +77,38 @@ export function useRunningService(
     if (running === null) throw new Error('the service is for tests: it starts before the first');
     return running;
   };
+}
+
+/** Another replica of the service, on the same database. It ends with the test. */
+export async function startReplica({ store, clock }: RunningService): Promise<RunningService> {
+  const { closeFeatures, ...replica } = await startOn(store, clock);
+  onTestFinished(async () => {
+    await replica.app.close();
+    await closeFeatures();
+  });
+  return replica;
+}
+
+async function startOn(
+  store: Store,
+  clock: FakeClock,
+  own: Parameters<typeof testFeatures>[2] = {},
+): Promise<RunningService & { readonly closeFeatures: () => Promise<void> }> {
+  const { features, close: closeFeatures } = await testFeatures(store, clock, own);
+  const app = await startServiceApp(apiRoutes(features, new AbortController().signal), {
+    store,
+    clock,
+    authenticator: features.apiKeys,
+    locationKeys: features.locationKeys,
+    idempotency: features.idempotency,
+    auditLog: features.auditLog,
+    sessions: features.sessions.cache,
+    counts: features.counts,
+    site: features.site,
+    pathOf: features.statusSite.domains.pathOf,
+    config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
+  });
+  return { store, clock, features, app, closeFeatures };
 }
 
 /** For a describe block: two accounts, new in each test or, with `shared`, in the block. */

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { databases } from '../../../support/database/databases.ts';
-import type { Reply } from '../../../support/service/service-app.ts';
-import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
+import { askService, type Reply } from '../../../support/service/service-app.ts';
+import {
+  startReplica,
+  useAccounts,
+  useRunningService,
+} from '../../../support/service/service-fixture.ts';
 
 const PLACES = ['eu-west-1'];
 const PAGE = { name: 'Shop', url: 'shop-status' };
@@ -61,7 +65,8 @@ const etagIn = ({ headers }: Reply): string => String(headers.etag);
 
 describe.each(databases)('on %s', (kind) => {
   describe('preconditions', () => {
-    const service = useAccounts(useRunningService(kind));
+    const running = useRunningService(kind);
+    const service = useAccounts(running);
 
     it.each(RESOURCES)('protect a resource of %s from lost updates', async (path, body, change) => {
       const { mine } = service();
@@ -112,6 +117,27 @@ describe.each(databases)('on %s', (kind) => {
       expect(replies.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);
       const winner = replies.find(({ status }) => status === 200);
       expect((await mine.get(at)).json.name).toBe(winner?.json.name);
+    });
+
+    it('let one of two updates of the same version through that two replicas receive at once', async () => {
+      const { mine } = service();
+      const replica = await startReplica(running());
+      const { key } = (await mine.post('/v1/api-keys', { name: 'two', role: 'admin' })).json;
+      const ports = [running().app.port, replica.app.port];
+      for (const [path, body, change] of RESOURCES) {
+        const created = await mine.post(path, body());
+        const at = String(created.headers.location);
+        const headers = { 'if-match': etagIn(created) };
+        const replies = await Promise.all(
+          [...ports, ...ports].map((port) =>
+            askService(port, at, { key, method: 'PATCH', headers, body: change }),
+          ),
+        );
+        const statuses = replies.map(({ status }) => status).sort();
+        expect(statuses, path).toEqual([200, 412, 412, 412]);
+        const winner = replies.find(({ status }) => status === 200);
+        expect(etagIn(await mine.get(at)), path).toBe(winner && etagIn(winner));
+      }
     });
 
     it('see a change that responses hide, even within the same millisecond', async () => {
