@@ -431,5 +431,6 @@ function oidcOf(
   return {
     provider: createProvider(config, { clock, log }),
     identities: createIdentities({ store, clock, ids, sessions, config }),
+    sessionMaxMs: config.sessionMaxMs,
   };
 }

@@ -13,6 +13,7 @@ import { isLastAdmin, withdrawInvitations } from '../users/leaving.ts';
 import {
   deleteInvitationsOf,
   deleteMembership,
+  deletePasswordLinks,
   findMember,
   findUser,
   findUserByEmail,
@@ -67,6 +68,8 @@ export function createIdentities(parts: {
     const known = await findUserByEmail(tx, email);
     const userId = known?.id ?? ids();
     const createdAtMs = clock.wallMs();
+    // Whoever has a link could choose a password for this user. Links come before users in every lock.
+    if (known === null || user.isEmailVerified === true) await deletePasswordLinks(tx, email);
     if (known === null) {
       await insertUser(tx, { id: userId, email, passwordHash: null, createdAtMs });
     } else if (user.isEmailVerified === true) {

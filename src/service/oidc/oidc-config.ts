@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { ROLES, type Role } from '../../model/enums.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
-import { baseUrl } from '../../runtime/config/parsers.ts';
+import { baseUrl, wholeNumber } from '../../runtime/config/parsers.ts';
 import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
@@ -21,10 +21,15 @@ export interface OidcConfig {
   readonly groupRoles: readonly GroupRole[];
   /** The id of the account that users join; null for the oldest. */
   readonly accountId: string | null;
+  /** A session ends so long after the sign-in at the provider, at the latest. */
+  readonly sessionMaxMs: number;
 }
 
 const MAX_GROUPS = 1_000;
 const DEFAULT_SCOPES = 'openid email profile';
+const HOUR_MS = 3_600_000;
+const SESSION_HOURS = 24;
+const MAX_SESSION_HOURS = 24 * 365;
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
 const anyText = (text: string): Parsed<string> => ({ ok: true, value: text });
@@ -98,6 +103,16 @@ export const OIDC_VARIABLES = {
     secret: false,
     parse: anyText,
   }),
+  oidcSessionMaxHours: variable<number>({
+    name: 'OIDC_SESSION_MAX_HOURS',
+    default: String(SESSION_HOURS),
+    whenUnset: SESSION_HOURS,
+    meaning:
+      'A user of the provider is signed out so long after signing in, or after SESSION_MAX_DAYS if that is less: so long, at most, a user whom the provider disables stays signed in.',
+    allowed: `a whole number of hours from 1 to ${MAX_SESSION_HOURS}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_SESSION_HOURS),
+  }),
 } as const;
 
 /**
@@ -116,6 +131,7 @@ export function readOidcConfig(env: Environment, publicUrl: string | null): Oidc
     scopes: readVariable(env, rows.oidcScopes),
     groupRoles: readVariable(env, rows.oidcRoleMap),
     accountId: readVariable(env, rows.oidcAccount),
+    sessionMaxMs: readVariable(env, rows.oidcSessionMaxHours) * HOUR_MS,
   };
   if (issuer === null) {
     const other = Object.values(rows).find(({ name }) => textOf(env, name) !== null);

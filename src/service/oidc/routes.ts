@@ -23,6 +23,7 @@ const pendingSchema = z.object({
 export interface Oidc {
   readonly provider: Provider;
   readonly identities: Identities;
+  readonly sessionMaxMs: number;
 }
 
 /** Signing in at the OpenID Connect provider, if there is one: README.md of users. */
@@ -41,7 +42,7 @@ export function oidcRoutes({
   };
   return async (app) => {
     if (oidc === null) return;
-    const { provider, identities } = oidc;
+    const { provider, identities, sessionMaxMs: maxMs } = oidc;
 
     app.get<{ Querystring: { next?: string | string[] } }>(
       '/oidc/sign-in',
@@ -69,7 +70,7 @@ export function oidcRoutes({
         const callback = new URL(`${site.baseOf(request)}${CALLBACK}?${query}`);
         const client = clientOf(site, request);
         const userId = await identities.admit(await provider.finish(callback, pending), client);
-        const started = await sessions.start(userId, client, null);
+        const started = await sessions.start(userId, client, { kind: 'provider', maxMs });
         await beginSession(parts, request, reply, started);
         return reply.redirect(site.path(localPath(pending.next)), 303);
       } catch (error) {

@@ -57,6 +57,17 @@ export interface NewSession {
   readonly device: string | null;
 }
 
+/** How a user proved who they are. */
+export type SignInProof =
+  /** By the password with this stored hash: it may be another one by now. */
+  | { readonly kind: 'password'; readonly checkedHash: string }
+  /** By the link for the first user. */
+  | { readonly kind: 'setup' }
+  /** By another session, which the new one does not outlast. */
+  | { readonly kind: 'session'; readonly id: string }
+  /** By an identity provider, which may disable the user: the session lasts so long, at most. */
+  | { readonly kind: 'provider'; readonly maxMs: number };
+
 /** The sessions of users: README.md of this folder. */
 export interface Sessions {
   /** Finds the user of a session by the hash of its token, for requests. */
@@ -64,10 +75,10 @@ export interface Sessions {
   /**
    * Signs a user in.
    *
-   * @param checkedHash the stored hash of the password that was right; null for another way
-   * @throws ServiceError 401 where the password has changed since, or the user does not exist
+   * @throws ServiceError 401 where the password has changed or the other session has ended since, or the
+   *   user does not exist
    */
-  start(userId: string, client: Client, checkedHash: string | null): Promise<NewSession>;
+  start(userId: string, client: Client, by: SignInProof): Promise<NewSession>;
   /** The most recent sign-in first. */
   list(userId: string): Promise<readonly StoredSession[]>;
   /**
@@ -108,16 +119,24 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
     ttlMs: KEY_TTL_MS,
     maxEntries: MAX_CACHED_KEYS,
   });
+  const endOf = async (tx: Transaction, userId: string, id: string): Promise<number> => {
+    const active = await listSessions(tx, userId, ends());
+    const found = active.find((each) => each.id === id);
+    if (found === undefined) throw wrongPassword();
+    return found.endsAt.getTime();
+  };
   const forget = (ofUser: string): void => cache.forget(({ userId }) => userId === ofUser);
 
   return {
     cache,
     forget,
 
-    async start(userId, { address, userAgent }, checkedHash) {
+    async start(userId, { address, userAgent }, by) {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
       const nowMs = clock.wallMs();
       const now = new Date(nowMs);
+      const checkedHash = by.kind === 'password' ? by.checkedHash : null;
+      const maxMs = Math.min(limits.maxMs, by.kind === 'provider' ? by.maxMs : limits.maxMs);
       const session = {
         id: ids(),
         userId,
@@ -125,19 +144,21 @@ export function createSessions({ store, clock, log, ids, limits }: SessionsParts
         userAgent: storableText(userAgent.slice(0, MAX_USER_AGENT_CHARS)),
         createdAt: now,
         lastUsedAt: now,
-        endsAt: new Date(nowMs + limits.maxMs),
         tokenHash: hashOfKey(token),
       };
-      await store.transaction(async (tx) => {
+      const endsAt = await store.transaction(async (tx) => {
         // Locks the user: a change of the password that comes later ends this session, too.
         const isUser = await noteSignIn(tx, { id: userId, atMs: nowMs, checkedHash });
         if (!isUser) throw wrongPassword();
-        await insertSession(tx, session);
+        const lastEnd = by.kind === 'session' ? await endOf(tx, userId, by.id) : Infinity;
+        const endsAt = new Date(Math.min(nowMs + maxMs, lastEnd));
+        await insertSession(tx, { ...session, endsAt });
         await deleteSessionsBeyond(tx, { userId, max: MAX_SESSIONS_PER_USER });
         await recordOfUser(tx, { userId, atMs: nowMs, actor: 'user', address, action: 'sign-in' });
+        return endsAt;
       });
       const device = checkedHash === null ? null : newDeviceToken(checkedHash);
-      return { token, maxAgeSeconds: Math.floor(limits.maxMs / 1000), device };
+      return { token, maxAgeSeconds: Math.floor((endsAt.getTime() - nowMs) / 1000), device };
     },
 
     list: (userId) => listSessions(store, userId, ends()),

@@ -6,7 +6,13 @@ import type { Store } from '../database/store.ts';
 import { conflict, forbidden, type ServiceError, wrongPassword } from '../errors.ts';
 import { emailOf } from '../users/email.ts';
 import type { Passwords } from '../users/passwords.ts';
-import { findUser, findUserByEmail, type StoredUser, updatePassword } from '../users/shared.sql.ts';
+import {
+  deletePasswordLinks,
+  findUser,
+  findUserByEmail,
+  type StoredUser,
+  updatePassword,
+} from '../users/shared.sql.ts';
 import type { Attempts } from './attempts.ts';
 import { deviceOf } from './known-device.ts';
 import type { Client, NewSession, Sessions } from './sessions.ts';
@@ -29,7 +35,7 @@ export interface SignIn {
   /** @throws ServiceError 401 for every wrong pair, 429 after too many of them */
   byPassword(given: { email: string; password: string }, client: Client): Promise<NewSession>;
   /**
-   * Ends all sessions of the user.
+   * Ends all sessions of the user, and the link for a new password that the operator made.
    *
    * @throws as `byPassword`; 403 if the present one is wrong, 409 if it changed meanwhile
    */
@@ -85,7 +91,10 @@ export function createSignIn(parts: SignInParts): SignIn {
     async byPassword({ email, password }, client) {
       const user = await isPassword(email, password, client);
       if (user === null) throw wrongPassword();
-      return await sessions.start(user.id, client, user.passwordHash);
+      return await sessions.start(user.id, client, {
+        kind: 'password',
+        checkedHash: user.passwordHash,
+      });
     },
 
     async changePassword(userId, { currentPassword, newPassword }, client) {
@@ -94,6 +103,8 @@ export function createSignIn(parts: SignInParts): SignIn {
       if (known === null) throw wrongPresentPassword();
       const passwordHash = await passwords.hash(newPassword);
       await store.transaction(async (tx) => {
+        // Links come before users in every lock.
+        await deletePasswordLinks(tx, known.email);
         const changed = { id: userId, passwordHash, insteadOf: known.passwordHash };
         // The present password was right when it was checked, so another change came first.
         if (!(await updatePassword(tx, changed))) throw passwordChangedMeanwhile();
@@ -103,7 +114,7 @@ export function createSignIn(parts: SignInParts): SignIn {
         await recordOfUser(tx, { userId, atMs, actor: 'user', address, action: 'password-change' });
       });
       sessions.forget(userId);
-      return await sessions.start(userId, client, passwordHash);
+      return await sessions.start(userId, client, { kind: 'password', checkedHash: passwordHash });
     },
   };
 }

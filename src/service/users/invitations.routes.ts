@@ -138,7 +138,7 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
         const signedIn = site.isOwn(request) ? await userIfKnown(request) : null;
         const client = clientOf(site, request);
         const joined = await invitations.accept({ token, password, signedIn }, client);
-        const started = await sessions.start(joined.userId, client, joined.checkedHash);
+        const started = await sessions.start(joined.userId, client, joined.by);
         await beginSession(parts, request, reply, started);
         return reply.code(204).send(null);
       },

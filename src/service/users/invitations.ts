@@ -10,7 +10,7 @@ import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import type { SignedIn } from '../http/access/authenticator.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { validate } from '../http/resources/problems.ts';
-import type { Client, Sessions } from '../sessions/sessions.ts';
+import type { Client, Sessions, SignInProof } from '../sessions/sessions.ts';
 import type { SignIn } from '../sessions/sign-in.ts';
 import { emailOf } from './email.ts';
 import { hashOfLinkToken, newLinkToken } from './link-token.ts';
@@ -63,8 +63,7 @@ export interface Acceptance {
 /** A user who accepted an invitation. */
 export interface Joined {
   readonly userId: string;
-  /** The stored hash of the password that was given; null where the user was signed in. */
-  readonly checkedHash: string | null;
+  readonly by: SignInProof;
 }
 
 /** Invitations to an account, by links that work once: README.md of this folder. */
@@ -170,7 +169,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
           join(tx, signedIn.userId, await find(tx, token), client),
         );
         sessions.forget(signedIn.userId);
-        return { userId: signedIn.userId, checkedHash: null };
+        return { userId: signedIn.userId, by: { kind: 'session', id: signedIn.sessionId } };
       }
       if ((await findUserByEmail(store, email)) !== null) {
         // Whoever has the link may not be the user.
@@ -178,7 +177,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
         if (user === null) throw wrongPassword();
         await store.transaction(async (tx) => join(tx, user.id, await find(tx, token), client));
         sessions.forget(user.id);
-        return { userId: user.id, checkedHash: user.passwordHash };
+        return { userId: user.id, by: { kind: 'password', checkedHash: user.passwordHash } };
       }
       const checked = validate(newPassword, password ?? '', 'body');
       if (!checked.ok) {
@@ -194,7 +193,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
         }
         await join(tx, id, invitation, client);
       });
-      return { userId: id, checkedHash: passwordHash };
+      return { userId: id, by: { kind: 'password', checkedHash: passwordHash } };
     },
 
     maintain: (signal) =>

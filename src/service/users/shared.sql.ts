@@ -1,5 +1,5 @@
 /** The statements of this feature that other features run, and their types. */
-export { deleteAdminInvitations, deleteInvitationsOf } from './links.sql.ts';
+export { deleteAdminInvitations, deleteInvitationsOf, deletePasswordLinks } from './links.sql.ts';
 export {
   deleteMembership,
   findMember,

@@ -73,6 +73,7 @@ describe('the configuration of the service', () => {
         OIDC_GROUPS_CLAIM: 'roles',
         OIDC_SCOPES: 'openid email groups',
         OIDC_ACCOUNT: 'a',
+        OIDC_SESSION_MAX_HOURS: '8',
       }),
     ).toEqual({
       port: 0,
@@ -111,6 +112,7 @@ describe('the configuration of the service', () => {
           { group: '*', role: 'read' },
         ],
         accountId: 'a',
+        sessionMaxMs: 28_800_000,
       },
       corsOrigins: ['https://tools.example.org', 'http://localhost:3000'],
       trustedProxies: ['10.0.0.0/8', '192.0.2.7'],

@@ -186,7 +186,7 @@ ${buttonHtml('Create the first user')}</form>`,
       const client = clientOf(site, request);
       const { token } = request.params;
       const userId = await setup.accept({ ...given, token }, client);
-      const started = await sessions.start(userId, client, null);
+      const started = await sessions.start(userId, client, { kind: 'setup' });
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
@@ -259,7 +259,7 @@ ${buttonHtml('Join')}</form>`,
       const signedIn = site.isOwn(request) ? await userIfKnown(request) : null;
       const client = clientOf(site, request);
       const joined = await invitations.accept({ token, password, signedIn }, client);
-      const started = await sessions.start(joined.userId, client, joined.checkedHash);
+      const started = await sessions.start(joined.userId, client, joined.by);
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);
@@ -304,7 +304,10 @@ ${buttonHtml('Save the password')}</form>`,
       const given = fieldsOf(request, { password: newPassword });
       const client = clientOf(site, request);
       const { userId, passwordHash } = await passwordLinks.accept({ ...given, token }, client);
-      const started = await sessions.start(userId, client, passwordHash);
+      const started = await sessions.start(userId, client, {
+        kind: 'password',
+        checkedHash: passwordHash,
+      });
       await beginSession(parts, request, reply, started);
     } catch (error) {
       const { status, note } = noteOf(error);

@@ -28,9 +28,12 @@ interface World {
   readonly provider: TestProvider;
   readonly app: ServiceApp;
   readonly features: Awaited<ReturnType<typeof testFeatures>>['features'];
+  readonly clock: FakeClock;
 }
 
 const PASSWORD = 'correct horse battery';
+const HOUR_MS = 3_600_000;
+const SESSION_HOURS = 8;
 
 /** A service whose users sign in at a real provider. */
 function useWorld(kind: DatabaseKind): () => World {
@@ -43,9 +46,9 @@ function useWorld(kind: DatabaseKind): () => World {
     const publicUrl = `http://127.0.0.1:${port}`;
     const provider = await startTestProvider(() => `${publicUrl}/oidc/callback`);
     ends.unshift(() => provider.close());
-    const { app, features, close } = await startWith(store, port, configOf(provider.issuer));
+    const { app, features, clock, close } = await startWith(store, port, configOf(provider.issuer));
     ends.unshift(close);
-    world = { store, provider, app, features };
+    world = { store, provider, app, features, clock };
   });
   afterAll(async () => {
     for (const end of ends) await end();
@@ -64,10 +67,15 @@ function useWorld(kind: DatabaseKind): () => World {
   };
 }
 
-async function startWith(store: Store, port: number, oidc: OidcConfig) {
-  const clock = new FakeClock();
+/** @param publicPort that of PUBLIC_URL; with the first replica's clock, that of the first for another */
+async function startWith(
+  store: Store,
+  port: number,
+  oidc: OidcConfig,
+  { publicPort = port, clock = new FakeClock() } = {},
+) {
   const config = { leaseMs: 15_000, retentionDays: 30, staticIpv6s: [], oidc };
-  const publicUrl = `http://127.0.0.1:${port}`;
+  const publicUrl = `http://127.0.0.1:${publicPort}`;
   const { features, close } = await testFeatures(store, clock, {
     config: { ...config, publicUrl },
   });
@@ -87,6 +95,7 @@ async function startWith(store: Store, port: number, oidc: OidcConfig) {
   return {
     app,
     features,
+    clock,
     async close() {
       await app.close();
       await close();
@@ -105,6 +114,7 @@ function configOf(issuer: string): OidcConfig {
       { group: 'dev', role: 'write' },
     ],
     accountId: null,
+    sessionMaxMs: SESSION_HOURS * HOUR_MS,
   };
 }
 
@@ -285,6 +295,56 @@ describe.each(databases)('on %s', (kind) => {
       expect(await rolesOf(sure.browser)).toEqual(['write']);
     });
 
+    it('ends the open link for a new password of the user whom it takes over, or makes anew', async () => {
+      const { provider, features, store } = worldOf();
+      const email = 'ned@example.com';
+      const fields = { email, email_verified: true, groups: ['dev'] };
+      const setup = (await features.setup.newLink()) ?? '';
+      await browserOf().submit(`/setup/${setup}`, { email, password: PASSWORD });
+      await addAdmin();
+      const linkOf = async () => (await features.passwordLinks.create(email))?.token ?? '';
+      const use = async (token: string): Promise<number> => {
+        const given = { password: 'of whoever has the link' };
+        return (await browserOf().submit(`/password/${token}`, given)).status;
+      };
+      const before = await linkOf();
+      // Nothing is taken over by this sign-in, so it ends nothing.
+      provider.people.set('ned', { ...fields, email_verified: false });
+      expect((await signIn('ned')).reply.status).toBe(403);
+      expect((await browserOf().ask(`/password/${before}`)).status).toBe(200);
+      provider.people.set('ned', fields);
+      expect((await signIn('ned')).reply.status).toBe(303);
+      expect(await use(before)).toBe(404);
+
+      const ofDeleted = await linkOf();
+      await store.query('delete from users where email = $1', [email]);
+      expect((await signIn('ned')).reply.status).toBe(303);
+      expect(await use(ofDeleted)).toBe(404);
+      // The operator can make another one for whoever the user is now.
+      expect(await use(await linkOf())).toBe(303);
+    });
+
+    it('signs a user out after OIDC_SESSION_MAX_HOURS, also one who joins another account meanwhile', async () => {
+      const { provider, features, clock, store } = worldOf();
+      const email = 'ola@example.com';
+      provider.people.set('ola', { email, groups: ['dev'] });
+      const { browser, reply } = await signIn('ola');
+      expect(String(reply.headers['set-cookie'])).toContain(`Max-Age=${SESSION_HOURS * 3_600};`);
+      clock.spend(HOUR_MS);
+      await store.query(`insert into accounts (id, name) values ('second', 'Second')`);
+      const { token } = await features.invitations.create('second', { email, role: 'admin' });
+      const joined = await browser.submit(`/invitations/${token}`, {});
+      expect(joined.status).toBe(303);
+      expect(String(joined.headers['set-cookie'])).toContain(
+        `Max-Age=${(SESSION_HOURS - 1) * 3_600};`,
+      );
+      // Requests keep the session from ending because it is not used.
+      clock.spend((SESSION_HOURS - 1) * HOUR_MS - 1);
+      expect(await rolesOf(browser)).toEqual(['write', 'admin']);
+      clock.spend(6_000);
+      expect((await browser.ask('/v1/session')).status).toBe(401);
+    });
+
     it('does not call an email verified because another document verifies another email', async () => {
       const { provider, features } = worldOf();
       const email = 'kim@example.com';
@@ -327,6 +387,31 @@ describe.each(databases)('on %s', (kind) => {
       const replayed = browserOf();
       replayed.cookie = pending;
       expect((await replayed.ask(callback)).status).toBe(400);
+    });
+
+    it('begins at one replica and ends at another, once', async () => {
+      const { store, provider, app, clock } = worldOf();
+      provider.people.set('pat', { email: 'pat@example.com', groups: ['dev'] });
+      const config = configOf(provider.issuer);
+      const replica = await startWith(store, await freePort(), config, {
+        publicPort: app.port,
+        clock,
+      });
+      try {
+        const browser = browserOf();
+        const callback = await signInAtProvider(browser, 'pat');
+        const elsewhere = openBrowser(replica.app.port);
+        elsewhere.cookie = browser.cookie;
+        const { status, headers } = await elsewhere.ask(callback);
+        expect([status, headers.location]).toEqual([303, '/account']);
+        // It has the cookie of the sign-in still.
+        expect((await browser.ask(callback)).status).toBe(400);
+        // Every replica knows the session.
+        browser.cookie = elsewhere.cookie;
+        expect(await rolesOf(browser)).toEqual(['write']);
+      } finally {
+        await replica.close();
+      }
     });
 
     it('never leads to another site', async () => {

@@ -3,7 +3,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { insertAccount } from '../../../../src/service/accounts/sql.ts';
 import { databases } from '../../../support/database/databases.ts';
 import type { Reply } from '../../../support/service/service-app.ts';
-import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
+import {
+  startReplica,
+  useAccounts,
+  useRunningService,
+} from '../../../support/service/service-fixture.ts';
 import { type Browser, openBrowser } from '../../../support/users/browser.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -165,6 +169,45 @@ describe.each(databases)('on %s', (kind) => {
         { action: 'password-link', actorKind: 'operator' },
         { action: 'password-change', actorKind: 'user' },
       ]);
+    });
+
+    it('set one new password where a link is used at two replicas at once', async () => {
+      await setUp();
+      const { app, features, store } = running();
+      const replica = await startReplica(running());
+      const { token = '' } = (await features.passwordLinks.create('first@example.com')) ?? {};
+      const passwords = ['of the first replica', 'of the other replica'];
+      const uses = await Promise.all(
+        [app, replica.app].map(({ port }, at) =>
+          openBrowser(port).submit(`/password/${token}`, { password: passwords[at] ?? '' }),
+        ),
+      );
+      expect(uses.map(({ status }) => status).sort()).toEqual([303, 404]);
+      const signIns = await Promise.all(
+        passwords.map((password) =>
+          browserOf().submit('/sign-in', { email: 'first@example.com', password }),
+        ),
+      );
+      // The password of the one that was told so, and that alone.
+      expect(signIns.map(({ status }) => status)).toEqual(
+        uses.map(({ status }) => (status === 303 ? 303 : 401)),
+      );
+      const changes = await store.query(`select from audit_log where action = 'password-change'`);
+      expect(changes).toHaveLength(1);
+    });
+
+    it('end the link for a new password when the user changes the password', async () => {
+      const { browser } = await setUp();
+      const { token = '' } =
+        (await running().features.passwordLinks.create('first@example.com')) ?? {};
+      const change = (currentPassword: string) =>
+        browser.submit('/account/password', { currentPassword, newPassword: `new ${PASSWORD}` });
+      await change('not the password');
+      expect((await browserOf().ask(`/password/${token}`)).status).toBe(200);
+      await change(PASSWORD);
+      expect((await browserOf().ask(`/password/${token}`)).status).toBe(404);
+      const used = await browserOf().submit(`/password/${token}`, { password: 'of the link' });
+      expect(used.status).toBe(404);
     });
 
     it('refuse a link for a new password after a day', async () => {

@@ -32,6 +32,7 @@ describe('the configuration of OpenID Connect', () => {
     ['OIDC_ROLE_MAP', 'ops=owner', 'OIDC_ROLE_MAP is "ops=owner"; it must be a list'],
     ['OIDC_ROLE_MAP', 'ops', 'it must be a list'],
     ['OIDC_SCOPES', 'email', 'openid among them'],
+    ['OIDC_SESSION_MAX_HOURS', '0', 'it must be a whole number of hours from 1 to 8760'],
   ])('refuses %s=%s', (name, value, text) => {
     expect(() => readOidcConfig({ ...ENV, [name]: value }, PUBLIC_URL)).toThrow(text);
   });
