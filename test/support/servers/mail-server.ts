@@ -26,7 +26,6 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
     allowInsecureAuth: true,
     disableReverseLookup: true,
     closeTimeout: 100,
-    ...options,
     onData(stream, { envelope, user, secure }, callback) {
       void text(stream).then((source) => {
         mails.push({
@@ -39,6 +38,7 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
         callback();
       });
     },
+    ...options,
   });
   server.on('error', () => {});
   const { server: socket } = server;

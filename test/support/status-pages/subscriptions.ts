@@ -8,13 +8,19 @@ import {
   type SubscriptionFeatures,
 } from '../../../src/service/status-pages/subscriptions/create-feature.ts';
 import type { SubscribedPage } from '../../../src/service/status-pages/subscriptions/subscribe.ts';
+import { eventually } from '../eventually.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
+import type { HookRequest } from '../servers/hook-server.ts';
 import type { ReceivedMail } from '../servers/mail-server.ts';
 import type { Reply } from '../service/service-app.ts';
 import { TEST_SECRETS } from '../service/service-features.ts';
 import type { TestService } from '../service/service-fixture.ts';
 
 export const PUBLIC_URL = 'https://vedette.test';
+/** The address of somebody who subscribes. */
+export const CLIENT = '203.0.113.7';
+/** All services of a page. */
+export const ALL = null;
 
 export interface TestPage extends SubscribedPage {
   readonly url: string;
@@ -124,6 +130,31 @@ export function replicaOf(
     },
     stop,
   };
+}
+
+/** A subscriber by email who has confirmed. */
+export async function confirmed(
+  { subscriptions }: Pick<Replica, 'subscriptions'>,
+  page: TestPage,
+  mails: readonly ReceivedMail[],
+  email = 'ann@example.com',
+  services: readonly string[] | null = ALL,
+): Promise<string> {
+  const before = mails.length;
+  await subscriptions.subscribeEmail(page, { email, services }, CLIENT);
+  await eventually(() => mails.length > before);
+  const token = tokenIn(mails.at(-1));
+  await subscriptions.confirm(page, token);
+  return token;
+}
+
+/** A webhook that answers challenges. */
+export function confirming(
+  { body }: Pick<HookRequest, 'body'>,
+  response: { end(text: string): unknown },
+): void {
+  const { type, challenge } = JSON.parse(body);
+  response.end(type === 'subscription.challenge' ? JSON.stringify({ challenge }) : 'ok');
 }
 
 /** The source of a mail with folded headers unfolded, and quoted-printable decoded. */

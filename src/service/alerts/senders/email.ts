@@ -14,6 +14,12 @@ const SOCKET_TIMEOUT_MS = 10_000;
 const MAX_SUBJECT_BYTES = 300;
 /** RFC 5321 4.2.1: a command that failed for good. */
 const PERMANENT = 500;
+/** The commands whose answer may be about the recipient. */
+const RECIPIENT_COMMANDS = ['RCPT TO', 'DATA'];
+/** RFC 5321 4.2.3, RFC 4954 6: the server is busy, does not know the command or wants another login. */
+const SERVER_CODES = [421, 451, 452, 454, 455, 500, 502, 503, 504, 530, 534, 535, 538];
+/** RFC 3463 3: the mail system, the network, the protocol, and policy, such as a relay that denies us. */
+const SERVER_SUBJECTS = ['3', '4', '5', '7'];
 /** RFC 5321 4.2.3. Stands for an answer whose code cannot be read. */
 const ACCEPTED = 250;
 
@@ -32,6 +38,8 @@ export interface Mail {
 export type MailOutcome = SendOutcome & {
   /** Whether the mail server refuses this recipient for good. */
   readonly refusesAddress: boolean;
+  /** Whether it failed for this recipient. Else it says nothing about the address: every mail fails so. */
+  readonly isOfRecipient: boolean;
 };
 
 /** Never rejects; resolves at the latest when the signal aborts. */
@@ -99,9 +107,10 @@ export function createMailer(
       });
       const code = /^\d{3}/.exec(sent.response)?.[0];
       const status = code === undefined ? ACCEPTED : Number(code);
-      return { ok: true, status, remark: null, answer: sent.response, refusesAddress: false };
+      const { response: answer } = sent;
+      return { ok: true, status, remark: null, answer, ...NOT_OF_RECIPIENT };
     } catch (thrown) {
-      return { ...failureOf(thrown, signal), refusesAddress: refusesAddress(thrown) };
+      return { ...failureOf(thrown, signal), ...recipientFailureOf(thrown) };
     }
   };
   return { send, close: () => pool?.close({ force: true }) };
@@ -136,13 +145,25 @@ function lines(html: string): string {
   return html.replaceAll('\n', '<br>');
 }
 
-function refusesAddress(thrown: unknown): boolean {
-  const { responseCode, command } = thrown as {
+type RecipientFailure = Pick<MailOutcome, 'refusesAddress' | 'isOfRecipient'>;
+
+const NOT_OF_RECIPIENT: RecipientFailure = { refusesAddress: false, isOfRecipient: false };
+
+function recipientFailureOf(thrown: unknown): RecipientFailure {
+  const { responseCode, response, command } = thrown as {
     readonly responseCode?: unknown;
+    readonly response?: unknown;
     readonly command?: unknown;
   };
-  // Another command is refused for a reason that is not the recipient's.
-  return command === 'RCPT TO' && typeof responseCode === 'number' && responseCode >= PERMANENT;
+  if (typeof responseCode !== 'number' || !RECIPIENT_COMMANDS.includes(String(command))) {
+    return NOT_OF_RECIPIENT;
+  }
+  const subject = /^\d{3}[ -]\d\.(\d{1,3})\.\d{1,3}\b/.exec(String(response))?.[1];
+  if (SERVER_CODES.includes(responseCode) || SERVER_SUBJECTS.includes(subject ?? '')) {
+    return NOT_OF_RECIPIENT;
+  }
+  const refusesAddress = command === 'RCPT TO' && responseCode >= PERMANENT;
+  return { refusesAddress, isOfRecipient: true };
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -21,10 +21,15 @@ export interface OutgoingRequest {
   readonly isGuarded: boolean;
 }
 
+export type HttpOutcome = SendOutcome & {
+  /** Whether the receiver failed. Else it may be our network or configuration that did. */
+  readonly isOfReceiver: boolean;
+};
+
 /** Sends notices by HTTP. */
 export interface OutgoingHttp {
   /** Never rejects; resolves at the latest when the signal aborts. */
-  send(request: OutgoingRequest, signal: AbortSignal): Promise<SendOutcome>;
+  send(request: OutgoingRequest, signal: AbortSignal): Promise<HttpOutcome>;
   close(): Promise<void>;
 }
 
@@ -65,9 +70,11 @@ export function createOutgoingHttp(
           // A new connection for each request: a reused one may be dead.
           reset: true,
         });
-        return outcomeOf(answer, await startOf(answer.body));
+        const outcome = outcomeOf(answer, await startOf(answer.body));
+        return { ...outcome, isOfReceiver: !outcome.ok };
       } catch (thrown) {
-        return failureOf(thrown, signal);
+        const isOfReceiver = !signal.aborted && RECEIVER_CODES.includes(codeOf(thrown) ?? '');
+        return { ...failureOf(thrown, signal), isOfReceiver };
       }
     },
 
@@ -144,6 +151,22 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: `no answer came within ${HEADERS_TIMEOUT_MS / 1000} s`,
   UND_ERR_HEADERS_OVERFLOW: 'the headers of the answer are too large',
 };
+
+/** Without those of our own network, name server and trusted certificates. */
+const RECEIVER_CODES: readonly string[] = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOTFOUND',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_HEADERS_OVERFLOW',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+];
 
 function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
   if (signal.aborted) return notSent('no answer came in time');

@@ -4,13 +4,17 @@ import { type MailServer, mailServer } from '../../../support/servers/mail-serve
 
 const never = () => new AbortController().signal;
 
-function mailerTo({ port }: Pick<MailServer, 'port'>, maxConnections: number): Mailer {
+function mailerTo(
+  { port }: Pick<MailServer, 'port'>,
+  maxConnections: number,
+  auth: Parameters<typeof createMailer>[0]['auth'] = null,
+): Mailer {
   const mailer = createMailer(
     {
       host: '127.0.0.1',
       port,
       secure: false,
-      auth: null,
+      auth,
       requireTls: false,
       from: { name: 'Status', address: 'status@example.com' },
     },
@@ -85,9 +89,52 @@ describe('mails over connections that are used again', () => {
     expect(server.mails.map(({ to }) => to)).toEqual([['next@example.com']]);
   });
 
+  it.each([
+    ['RCPT', 550, '5.1.1 no such user', true, true],
+    ['RCPT', 550, 'no such user', true, true],
+    ['RCPT', 450, '4.2.2 mailbox full', false, true],
+    ['DATA', 552, '5.2.2 mailbox full', false, true],
+    ['RCPT', 554, '5.7.1 relay access denied', false, false],
+    ['RCPT', 530, 'authentication required', false, false],
+    ['RCPT', 451, 'local error', false, false],
+    ['RCPT', 421, 'shutting down', false, false],
+    ['DATA', 451, '4.3.0 queue file write error', false, false],
+    ['DATA', 554, '5.7.1 the client is on a block list', false, false],
+    ['MAIL', 550, '5.1.8 no such sender', false, false],
+    ['MAIL', 452, '4.3.1 disk full', false, false],
+  ])(
+    'take the answer to %s %i %s for a refusal of the address: %s, for a failure of the recipient: %s',
+    async (command, responseCode, text, refusesAddress, isOfRecipient) => {
+      const answer = (of: string, callback: (error?: Error) => void) =>
+        command === of ? callback(Object.assign(new Error(text), { responseCode })) : callback();
+      const server = await mailServer({
+        onMailFrom: (_address, _session, callback) => answer('MAIL', callback),
+        onRcptTo: (_address, _session, callback) => answer('RCPT', callback),
+        onData(stream, _session, callback) {
+          stream.resume().on('end', () => answer('DATA', callback));
+        },
+      });
+      const { send } = mailerTo(server, 1);
+      expect(await send(mailTo('ann'), never())).toMatchObject({
+        ok: false,
+        refusesAddress,
+        isOfRecipient,
+      });
+    },
+  );
+
+  it('fail where the mail server rejects our password, which no recipient is to blame for', async () => {
+    const server = await mailServer({
+      onAuth: (_auth, _session, callback) => callback(new Error('no')),
+    });
+    const { send } = mailerTo(server, 1, { user: 'vedette', pass: 'old' });
+    const outcome = await send(mailTo('ann'), never());
+    expect(outcome).toMatchObject({ ok: false, status: 535, isOfRecipient: false });
+  });
+
   it('fail where the mail server is away', async () => {
     const { send } = mailerTo({ port: 1 }, 2);
-    const failed = { ok: false, status: null, isFinal: false, refusesAddress: false };
+    const failed = { ok: false, status: null, isFinal: false, isOfRecipient: false };
     const sent = await Promise.all(
       ['ann', 'bob', 'eve'].map((name) => send(mailTo(name), never())),
     );

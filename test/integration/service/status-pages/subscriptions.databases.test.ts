@@ -13,6 +13,10 @@ import {
   useRunningService,
 } from '../../../support/service/service-fixture.ts';
 import {
+  ALL,
+  CLIENT,
+  confirmed,
+  confirming,
   mailText,
   makePage,
   openIncident,
@@ -24,18 +28,10 @@ import {
 } from '../../../support/status-pages/subscriptions.ts';
 
 const DAY_MS = 86_400_000;
-const CLIENT = '203.0.113.7';
-const ALL = null;
 const NEVER = new AbortController().signal;
 
 const subscribersPath = ({ pageId }: TestPage): string =>
   `/v1/status-pages/${pageId}/subscribers?limit=100`;
-
-/** Answers challenges. */
-const confirming = ({ body }: HookRequest, response: { end(text: string): unknown }): void => {
-  const { type, challenge } = JSON.parse(body);
-  response.end(type === 'subscription.challenge' ? JSON.stringify({ challenge }) : 'ok');
-};
 
 describe.each(databases)('on %s', (kind) => {
   const running = useRunningService(kind);
@@ -46,21 +42,6 @@ describe.each(databases)('on %s', (kind) => {
     await running().store.query('delete from status_page_subscribe_counts');
   });
 
-  /** A subscriber by email who has confirmed. */
-  const confirmed = async (
-    { subscriptions }: Replica,
-    page: TestPage,
-    mails: readonly ReceivedMail[],
-    email = 'ann@example.com',
-    services: readonly string[] | null = ALL,
-  ): Promise<string> => {
-    const before = mails.length;
-    await subscriptions.subscribeEmail(page, { email, services }, CLIENT);
-    await eventually(() => mails.length > before);
-    const token = tokenIn(mails.at(-1));
-    await subscriptions.confirm(page, token);
-    return token;
-  };
   const to = (mails: readonly ReceivedMail[]): readonly string[] =>
     mails.flatMap((mail) => mail.to).sort();
   const rowsOf = async ({ mine }: TestService, page: TestPage) =>
@@ -657,39 +638,6 @@ describe.each(databases)('on %s', (kind) => {
       await subscribed(replica, page, server.url);
       await openIncident(service(), page.serviceIds);
       await eventually(() => replica.subscriptionCounts().removed.gone === 1);
-      expect(await rowsOf(service(), page)).toEqual([]);
-    });
-
-    it('is retried after failures, and ends after two weeks of them', async () => {
-      const { clock } = service();
-      let isDown: boolean = false;
-      const server = await hookServer((request, response) => {
-        if (isDown) response.writeHead(500).end();
-        else confirming(request, response);
-      });
-      const replica = replicaOf(service(), { port: null });
-      replica.start();
-      const page = await makePage(service());
-      await subscribed(replica, page, server.url);
-      isDown = true;
-      const failed = () => replica.subscriptionCounts().messages.webhook.failed;
-      await openIncident(service(), page.serviceIds);
-      const whenFailed = async (count: number): Promise<void> => {
-        while (failed() < count) {
-          const [row] = await running().store.query<{ dueAt: Date }>(
-            `select due_at from status_page_deliveries where state = 'waiting' and attempts > 0`,
-          );
-          const waitMs = (row?.dueAt.getTime() ?? 0) - clock.wallMs();
-          await clock.stall(Math.max(0, waitMs));
-        }
-      };
-      await whenFailed(1);
-      expect(server.requests).toHaveLength(1 + 7);
-      expect(await rowsOf(service(), page)).toHaveLength(1);
-      await clock.stall(14 * DAY_MS);
-      await openIncident(service(), page.serviceIds);
-      await whenFailed(2);
-      expect(replica.subscriptionCounts().removed.failing).toBe(1);
       expect(await rowsOf(service(), page)).toEqual([]);
     });
 

@@ -81,7 +81,7 @@ describe('the addresses of subscribers', () => {
 
 describe('a message to a subscriber', () => {
   it('is retried with growing delays, the longest of which the receiver may extend', () => {
-    const attempted = { sent: notSent('no answer'), isBounce: false, isGone: false };
+    const attempted = { sent: notSent('no answer'), cause: 'receiver' } as const;
     const delays = [1, 2, 3, 4, 5, 6, 7].map((attempt) => {
       const at = { attempt, wasCut: false, atMs: 0 };
       const { state, dueAtMs } = outcomeOfMessage(attempted, at);
@@ -100,7 +100,7 @@ describe('a message to a subscriber', () => {
     const asked = { ...notSent('busy'), retryAfterMs: 90_000 } as const;
     const at = { attempt: 1, wasCut: false, atMs: 0 };
     expect(outcomeOfMessage({ ...attempted, sent: asked }, at).dueAtMs).toBe(90_000);
-    expect(outcomeOfMessage({ ...attempted, isBounce: true }, at).state).toBe('failed');
+    expect(outcomeOfMessage({ ...attempted, cause: 'bounce' }, at).state).toBe('failed');
     expect(outcomeOfMessage(attempted, { ...at, wasCut: true }).dueAtMs).toBe(0);
   });
 

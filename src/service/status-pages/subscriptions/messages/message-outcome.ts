@@ -6,13 +6,24 @@ import type { MessageOutcome } from './deliveries.sql.ts';
 export const MESSAGE_RESULTS = ['sent', 'failed', 'bounced', 'withdrawn'] as const;
 export type MessageResult = (typeof MESSAGE_RESULTS)[number];
 
+/**
+ * Why a message did not arrive:
+ * - bounce: the address refused it for good, and rests
+ * - gone: the webhook wants no further messages (410)
+ * - receiver: the receiver answered with an error, or could not be reached
+ * - service: the service, its mail server or its network failed, which says nothing about the receiver
+ */
+export type FailureCause = 'bounce' | 'gone' | 'receiver' | 'service';
+
 /** What became of one attempt. */
-export interface Attempted {
+export interface Attempt {
   readonly sent: SendOutcome;
-  /** The address refused the message for good: it rests. */
-  readonly isBounce: boolean;
-  /** A webhook wants no further messages (410). */
-  readonly isGone: boolean;
+  /** null where the message arrived. */
+  readonly cause: FailureCause | null;
+}
+
+export function failedByService(sent: SendOutcome): Attempt {
+  return { sent, cause: 'service' };
 }
 
 const SECOND_MS = 1000;
@@ -35,7 +46,7 @@ const MAX_ERROR_BYTES = 500;
  * @param wasCut the service stopped during the attempt: another process retries at once
  */
 export function outcomeOfMessage(
-  { sent, isBounce, isGone }: Attempted,
+  { sent, cause }: Attempt,
   {
     attempt,
     wasCut,
@@ -50,7 +61,8 @@ export function outcomeOfMessage(
   }
   const error = cutText(sent.error, MAX_ERROR_BYTES);
   const afterMs = RETRY_AFTER_MS[attempt - 1];
-  if (sent.isFinal || isBounce || isGone || afterMs === undefined) {
+  const isFinal = sent.isFinal || cause === 'bounce' || cause === 'gone';
+  if (isFinal || afterMs === undefined) {
     return { state: 'failed', dueAtMs: null, status, error };
   }
   const dueAtMs = atMs + Math.max(afterMs, sent.retryAfterMs ?? 0);

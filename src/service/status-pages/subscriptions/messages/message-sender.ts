@@ -5,8 +5,8 @@ import type { SecretBox } from '../../../../runtime/secret-box.ts';
 import type { Smtp } from '../../../alerts/delivery/delivery-config.ts';
 import { notSent } from '../../../alerts/delivery/outcome.ts';
 import { SEND_LIMIT_MS } from '../../../alerts/delivery/sender.ts';
-import { createMailer } from '../../../alerts/senders/email.ts';
-import { createOutgoingHttp } from '../../../alerts/senders/outgoing-http.ts';
+import { createMailer, type MailOutcome } from '../../../alerts/senders/email.ts';
+import { createOutgoingHttp, type HttpOutcome } from '../../../alerts/senders/outgoing-http.ts';
 import { signedHeaders } from '../../../alerts/senders/webhook.ts';
 import { openSubscriber, type SubscriberSecrets } from '../address.ts';
 import type { SubscriberKind } from '../sql.ts';
@@ -21,7 +21,7 @@ import {
   updateMail,
   updatePayload,
 } from './message-content.ts';
-import type { Attempted } from './message-outcome.ts';
+import { type Attempt, type FailureCause, failedByService } from './message-outcome.ts';
 
 const GONE = 410;
 /** To the mail server: many take at most 50 of a client. */
@@ -44,7 +44,7 @@ export interface MessageSender {
     message: ClaimedMessage,
     update: AnnouncedUpdate | null,
     signal: AbortSignal,
-  ): Promise<Attempted>;
+  ): Promise<Attempt>;
   /**
    * Asks a webhook whether it wants messages.
    *
@@ -92,15 +92,15 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
     page: MessagePage,
     update: AnnouncedUpdate | null,
     signal: AbortSignal,
-  ): Promise<Attempted> {
+  ): Promise<Attempt> {
     if (mailer === null) {
-      const sent = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
-      return { sent, isBounce: false, isGone: false };
+      const error = 'this service sends no e-mail: SMTP_URL is not set';
+      return failedByService(notSent(error, { isFinal: true }));
     }
     const ask = isConfirmed ? alreadySubscribedMail : confirmationMail;
     const content = update === null ? ask(page) : updateMail(page, update);
     const sent = await mailer.send({ deliveryId: id, to: address, ...content }, signal);
-    return { sent, isBounce: sent.refusesAddress, isGone: false };
+    return { sent, cause: mailFailureCause(sent) };
   }
 
   async function post(
@@ -109,7 +109,7 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
     page: MessagePage,
     update: AnnouncedUpdate,
     signal: AbortSignal,
-  ): Promise<Attempted> {
+  ): Promise<Attempt> {
     const body = updatePayload(page, update, id);
     const atMs = clock.wallMs();
     const headers = {
@@ -118,7 +118,7 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
     };
     const url = new URL(address);
     const sent = await http.send({ method: 'POST', url, headers, body, isGuarded: true }, signal);
-    return { sent, isBounce: false, isGone: sent.status === GONE };
+    return { sent, cause: webhookFailureCause(sent) };
   }
 
   return {
@@ -136,8 +136,7 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
             : mailTo(subscriber, message, page, update, ended),
         );
       } catch (thrown) {
-        const sent = notSent(`the message could not be made: ${messageOf(thrown)}`);
-        return { sent, isBounce: false, isGone: false };
+        return failedByService(notSent(`the message could not be made: ${messageOf(thrown)}`));
       }
     },
 
@@ -161,6 +160,18 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
       await http.close();
     },
   };
+}
+
+function mailFailureCause(sent: MailOutcome): FailureCause | null {
+  if (sent.ok) return null;
+  if (sent.refusesAddress) return 'bounce';
+  return sent.isOfRecipient ? 'receiver' : 'service';
+}
+
+function webhookFailureCause(sent: HttpOutcome): FailureCause | null {
+  if (sent.ok) return null;
+  if (sent.status === GONE) return 'gone';
+  return sent.isOfReceiver ? 'receiver' : 'service';
 }
 
 /** The challenge as text, or as the field of a JSON object. Not the payload: many servers repeat any body. */

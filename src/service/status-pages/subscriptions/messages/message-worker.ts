@@ -24,7 +24,12 @@ import {
   nextMessageAtMs,
   recordMessage,
 } from './deliveries.sql.ts';
-import { type Attempted, outcomeOfMessage } from './message-outcome.ts';
+import {
+  type Attempt,
+  type FailureCause,
+  failedByService,
+  outcomeOfMessage,
+} from './message-outcome.ts';
 import { MAX_SENDING, type MessageSender } from './message-sender.ts';
 
 export interface MessageWorkerParts {
@@ -53,7 +58,7 @@ const SUBSCRIBERS_AT_ONCE = 1_000;
 const REST_MS = DAY_MS;
 /** This many in a row remove it. */
 const MAX_BOUNCES = 3;
-/** A subscriber whom no message has reached for as long is removed at the next failure. */
+/** A receiver that has failed for so long is removed. */
 const MAX_FAILING_MS = 14 * DAY_MS;
 
 /**
@@ -69,7 +74,7 @@ export async function runMessageWorker(
   const owner = ids();
   const accounts = new NameCounts();
   let updates = new UpdateReader(store);
-  const loop = new ClaimLoop<ClaimedMessage, Attempted | null>({
+  const loop = new ClaimLoop<ClaimedMessage, Attempt | null>({
     ...parts,
     channel: MESSAGES_CHANNEL,
     words: { all: 'messages to subscribers', one: 'a message to a subscriber' },
@@ -92,15 +97,15 @@ export async function runMessageWorker(
       return claimed;
     },
     nextDueAtMs: (atMs) => nextMessageAtMs(store, { kind, atMs }),
-    send: (message, cut) => attempt(message, { sender, updates, cut }),
-    record: (message, attempted, at) => record(parts, { owner, message, attempted, ...at }),
+    send: (message, cut) => sendOnce(message, { sender, updates, cut }),
+    record: (message, attempt, at) => record(parts, { owner, message, attempt, ...at }),
     onEnd: ({ accountId }) => accounts.remove(accountId),
   });
   await loop.run(signal);
 }
 
 /** null where the message is no longer to be sent. */
-async function attempt(
+async function sendOnce(
   message: ClaimedMessage,
   {
     sender,
@@ -110,17 +115,16 @@ async function attempt(
     readonly updates: UpdateReader;
     readonly cut: AbortSignal;
   },
-): Promise<Attempted | null> {
+): Promise<Attempt | null> {
   const givenUp = tooManyClaims(message);
-  if (givenUp !== null) return { sent: givenUp, isBounce: false, isGone: false };
+  if (givenUp !== null) return failedByService(givenUp);
   const { updateId } = message;
   if (updateId === null) return await sender.send(message, null, cut);
   try {
     const update = await updates.read({ ...message, updateId });
     return update === null ? null : await sender.send(message, update, cut);
   } catch (error) {
-    const sent = notSent(`the update could not be read: ${messageOf(error)}`);
-    return { sent, isBounce: false, isGone: false };
+    return failedByService(notSent(`the update could not be read: ${messageOf(error)}`));
   }
 }
 
@@ -129,23 +133,24 @@ async function record(
   {
     owner,
     message,
-    attempted,
+    attempt,
     atMs,
     wasCut,
   }: {
     readonly owner: string;
     readonly message: ClaimedMessage;
-    readonly attempted: Attempted | null;
+    /** null where the message is no longer to be sent. */
+    readonly attempt: Attempt | null;
     readonly atMs: number;
     readonly wasCut: boolean;
   },
 ): Promise<void> {
-  const { id, attempt, kind } = message;
+  const { id, kind } = message;
   const outcome =
-    attempted === null
+    attempt === null
       ? WITHDRAWN
-      : outcomeOfMessage(attempted, { attempt, wasCut: wasCut && !attempted.sent.ok, atMs });
-  const recorded = { id, owner, attempt, atMs, outcome };
+      : outcomeOfMessage(attempt, { attempt: message.attempt, wasCut, atMs });
+  const recorded = { id, owner, attempt: message.attempt, atMs, outcome };
   if (outcome.state === 'sent' && message.isHealthy) {
     // Most messages: nothing changes for their subscribers.
     if (await recordMessage(store, recorded)) counters.message(kind, 'sent');
@@ -153,16 +158,16 @@ async function record(
   }
   const stored = await store.transaction(async (tx) => {
     if (!(await recordMessage(tx, recorded))) return null;
-    const isOver = attempted !== null && outcome.state !== 'waiting';
-    return isOver ? await recordHealth(tx, message, attempted, atMs) : NOTHING_CHANGED;
+    const isOver = attempt !== null && outcome.state !== 'waiting';
+    return isOver ? await recordHealth(tx, message, attempt, atMs) : NOTHING_CHANGED;
   });
   if (stored === null) return;
   if (stored.removal !== null) counters.removed(stored.removal);
   // Those that waited behind it.
   counters.message(kind, 'failed', stored.failed);
   if (outcome.state === 'waiting') return;
-  if (attempted === null) counters.message(kind, 'withdrawn');
-  else if (attempted.isBounce) counters.message(kind, 'bounced');
+  if (attempt === null) counters.message(kind, 'withdrawn');
+  else if (attempt.cause === 'bounce') counters.message(kind, 'bounced');
   else counters.message(kind, outcome.state);
 }
 
@@ -228,15 +233,16 @@ const WITHDRAWN: MessageOutcome = {
 };
 
 /**
- * Stores what an attempt shows about its subscriber: an address that refuses messages rests, and a
- * subscriber who cannot or does not want to be reached is removed.
+ * Stores what the last attempt of a message shows about its subscriber: an address that refuses messages
+ * rests, and a subscriber who cannot or does not want to be reached is removed. Nobody is removed for a
+ * failure of the service or its mail server.
  *
  * @returns why it removed the subscriber, null where it did not; and how many messages that waited failed
  */
 async function recordHealth(
   tx: Sql,
   { accountId, subscriberId, isConfirmed }: ClaimedMessage,
-  { sent, isBounce, isGone }: Attempted,
+  { sent, cause }: Attempt,
   atMs: number,
 ): Promise<HealthChange> {
   const subscriber = { accountId, id: subscriberId };
@@ -244,10 +250,12 @@ async function recordHealth(
     await recordArrival(tx, subscriber);
     return NOTHING_CHANGED;
   }
+  if (cause === null || cause === 'service') return NOTHING_CHANGED;
+  const isBounce = cause === 'bounce';
   const restedUntilMs = isBounce ? atMs + REST_MS : null;
   const failure = await recordFailure(tx, { ...subscriber, atMs, restedUntilMs });
   if (failure === null) return NOTHING_CHANGED;
-  const removal = removalOf(failure, { isBounce, isGone, isConfirmed, atMs });
+  const removal = removalOf(failure, { cause, isConfirmed, atMs });
   if (removal !== null) await deleteSubscriber(tx, subscriber);
   if (removal !== null || !isBounce) return { removal, failed: 0 };
   return { removal, failed: await failWaitingMessages(tx, { accountId, subscriberId, atMs }) };
@@ -256,16 +264,16 @@ async function recordHealth(
 function removalOf(
   { bounces, failingSince }: { readonly bounces: number; readonly failingSince: Date },
   {
-    isBounce,
-    isGone,
+    cause,
     isConfirmed,
     atMs,
-  }: Pick<Attempted, 'isBounce' | 'isGone'> & {
+  }: {
+    readonly cause: FailureCause;
     readonly isConfirmed: boolean;
     readonly atMs: number;
   },
 ): Removal | null {
-  if (isGone) return 'gone';
-  if (isBounce && (!isConfirmed || bounces >= MAX_BOUNCES)) return 'bounced';
+  if (cause === 'gone') return 'gone';
+  if (cause === 'bounce' && (!isConfirmed || bounces >= MAX_BOUNCES)) return 'bounced';
   return atMs - failingSince.getTime() >= MAX_FAILING_MS ? 'failing' : null;
 }
