@@ -276,10 +276,12 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         const others = await Promise.all([openStore(), openStore()]);
         const results = await Promise.all(
           [store, ...others].map(async (one) => {
-            const upload = await beginUpload(one, content);
+            const begun = await one.begin(content.description, forever);
+            // Another one was done before this one began.
+            if (begun.state === 'present') return begun.artifact;
             // Each sends all parts, unaware of the others.
-            await putMissing(one, upload, content).catch(expectUploadGone);
-            return one.complete(upload, forever);
+            await putMissing(one, begun.upload, content).catch(expectUploadGone);
+            return one.complete(begun.upload, forever);
           }),
         );
         for (const result of results) expect(result).toMatchObject(content.description);

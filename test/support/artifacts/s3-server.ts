@@ -13,7 +13,9 @@ export type S3Fault =
   /** Cuts the connection after this many bytes of the request's body or of the response's. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
   /** Never responds. */
-  | { readonly kind: 'silence' };
+  | { readonly kind: 'silence' }
+  /** Serves the request once this resolves. */
+  | { readonly kind: 'wait'; readonly until: Promise<void> };
 
 export interface S3ServerOptions {
   readonly folder: string;
@@ -54,6 +56,7 @@ export async function startS3Server(options: S3ServerOptions): Promise<S3Server>
     operations.push(operation);
     const fault = chooseFault(operation);
     if (fault?.kind === 'silence') return;
+    if (fault?.kind === 'wait') await fault.until;
     if (fault?.kind === 'refuse') throw new S3Refusal(fault.status, fault.code, 'As ordered');
     if (fault?.kind === 'cut' && operation === 'UploadPart') {
       cutAfter(request, fault.afterBytes);

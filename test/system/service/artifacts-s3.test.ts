@@ -75,6 +75,30 @@ describe('S3', () => {
   }
   const asked = (operation: S3Operation): number =>
     server.operations.filter((one) => one === operation).length;
+  /** Does this work, and holds its first request of this operation. Resolves when that came. */
+  async function heldAt<T>(held: S3Operation, work: () => Promise<T>) {
+    let release = (): void => {};
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    let done: Promise<T> | null = null;
+    await new Promise<void>((resolve) => {
+      server.fault((operation) => {
+        if (operation !== held) return null;
+        server.fault(() => null);
+        resolve();
+        return { kind: 'wait', until };
+      });
+      done = work();
+    });
+    return {
+      goOn(): Promise<T> {
+        release();
+        if (done === null) throw new Error('the work was not begun');
+        return done;
+      },
+    };
+  }
 
   beforeEach(async () => {
     folder = makeTempFolder();
@@ -271,6 +295,34 @@ describe('S3', () => {
     await putMissing(store, again, content);
     await store.complete(again, forever);
     expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
+  });
+
+  it('an upload completes that another process published, and a third began anew, meanwhile', async () => {
+    const content = newContent(1000);
+    const upload = await beginUpload(store, content);
+    await putMissing(store, upload, content);
+    const [third, second] = [another({}), another({})];
+    const begun = await heldAt('GetObject', () => third.begin(content.description, forever));
+    const completed = await heldAt('GetObject', () => second.complete(upload, forever));
+    await store.complete(upload, forever);
+    expect(await begun.goOn()).toMatchObject({ state: 'uploading', upload: { missing: [{}] } });
+    expect(await completed.goOn()).toMatchObject(content.description);
+    expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
+  });
+
+  it('an upload is stored already where another process began and completed it meanwhile', async () => {
+    const content = newContent(1000);
+    const second = another({});
+    const opening = await heldAt('PutObject', () => second.begin(content.description, forever));
+    const upload = await beginUpload(store, content);
+    await putMissing(store, upload, content);
+    // Its own multipart upload, since the state was there.
+    const begun = await heldAt('AbortMultipartUpload', () => opening.goOn());
+    await store.complete(upload, forever);
+    expect(await begun.goOn()).toMatchObject({
+      state: 'present',
+      artifact: content.description,
+    });
   });
 
   it('an S3 without conditional writes works', async () => {

@@ -8,15 +8,16 @@ import {
   type ArtifactStoreParts,
   DEFAULT_PART_BYTES,
   type StoredArtifact,
+  type Upload,
   type UploadKey,
 } from '../artifact-store.ts';
+import { openUnlessStored } from '../begin-upload.ts';
 import { resolveRange } from '../byte-range.ts';
 import {
   ArtifactError,
   artifactNotFound,
   diskError,
   guardedBy,
-  otherLength,
   uploadNotFound,
 } from '../errors.ts';
 import { checkDescription, checkUploadKey, isUploadKey, uploadIdOf } from '../names.ts';
@@ -152,16 +153,14 @@ export async function openLocalDisk(
     begin: (description, signal) =>
       guarded('begin an upload', signal, async () => {
         checkDescription(description);
-        const artifact = await find(description);
-        if (artifact !== null) {
-          if (artifact.bytes !== description.bytes) throw otherLength(artifact);
-          return { state: 'present', artifact };
-        }
         const { accountId, contentType } = description;
         const about = { contentType, partBytes, startedAtMs: clock.wallMs() };
-        await openLocalUpload(layout, description, about, signal);
         const key = { accountId, uploadId: uploadIdOf(description) };
-        return { state: 'uploading', upload: await describeUpload(layout, key) };
+        const open = async (): Promise<Upload> => {
+          await openLocalUpload(layout, description, about, signal);
+          return describeUpload(layout, key);
+        };
+        return openUnlessStored(description, () => find(description), open);
       }),
     upload: (key, signal) => guarded('read an upload', signal, () => describeUpload(layout, key)),
     putPart(key, n, source, signal) {

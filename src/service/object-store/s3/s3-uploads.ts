@@ -73,7 +73,10 @@ async function progressOf(
   return staged === null ? null : { state, parts: null };
 }
 
-/** Opens a multipart upload, or returns the one that another process opened meanwhile. */
+/**
+ * Opens a multipart upload, or returns the one that another process opened meanwhile. Throws
+ * ARTIFACT_UPLOAD_NOT_FOUND if that one ended since.
+ */
 export async function openMultipartUpload(
   s3: S3Bucket,
   layout: S3Layout,

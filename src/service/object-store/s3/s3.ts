@@ -11,13 +11,13 @@ import {
   type Upload,
   type UploadKey,
 } from '../artifact-store.ts';
+import { openUnlessStored } from '../begin-upload.ts';
 import { resolveRange } from '../byte-range.ts';
 import {
   ArtifactError,
   artifactNotFound,
   digestMismatch,
   guardedBy,
-  otherLength,
   uploadNotFound,
 } from '../errors.ts';
 import { checkDescription, checkUploadKey, uploadIdOf } from '../names.ts';
@@ -143,18 +143,23 @@ export function createS3Store(
 
   async function complete(key: UploadKey, signal: AbortSignal): Promise<StoredArtifact> {
     const content = checkUploadKey(key);
-    const before = await find(content, signal);
-    if (before === null) {
+    let artifact = await find(content, signal);
+    if (artifact === null) {
+      let refusal: ArtifactError | null = null;
       try {
         if (await finish(key, signal)) log.debug(key, 'artifact stored');
       } catch (error) {
-        const wrong = error instanceof ArtifactError && error.code === 'ARTIFACT_DIGEST_MISMATCH';
-        if (wrong) await cleanUp(key, signal);
-        throw error;
+        if (!(error instanceof ArtifactError)) throw error;
+        refusal = error;
+      }
+      // Also after a refusal: another call may have published the content, and a third one may have
+      // begun the upload anew, without parts.
+      artifact = await find(content, signal);
+      if (artifact === null) {
+        if (refusal?.code === 'ARTIFACT_DIGEST_MISMATCH') await cleanUp(key, signal);
+        throw refusal ?? uploadNotFound();
       }
     }
-    const artifact = before ?? (await find(content, signal));
-    if (artifact === null) throw uploadNotFound();
     await cleanUp(key, signal);
     return artifact;
   }
@@ -164,15 +169,11 @@ export function createS3Store(
     begin: (description, signal) =>
       guarded('begin an upload', signal, async () => {
         checkDescription(description);
-        const artifact = await find(description, signal);
-        if (artifact !== null) {
-          if (artifact.bytes !== description.bytes) throw otherLength(artifact);
-          return { state: 'present', artifact };
-        }
         const about = { partBytes, startedAtMs: clock.wallMs() };
-        const progress = await openMultipartUpload(s3, layout, description, about, signal);
         const key = { accountId: description.accountId, uploadId: uploadIdOf(description) };
-        return { state: 'uploading', upload: await describe(key, progress) };
+        const open = async (): Promise<Upload> =>
+          describe(key, await openMultipartUpload(s3, layout, description, about, signal));
+        return openUnlessStored(description, () => find(description, signal), open);
       }),
     upload: (key, signal) =>
       guarded('read an upload', signal, async () => {

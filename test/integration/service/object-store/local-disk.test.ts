@@ -1,9 +1,12 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { watch } from 'node:fs';
+import { renameSync, watch } from 'node:fs';
 import {
   mkdir,
+  open,
   readdir,
   readFile,
+  rename,
   rm,
   stat,
   symlink,
@@ -17,6 +20,7 @@ import { systemClock } from '../../../../src/runtime/clock.ts';
 import {
   type ArtifactStore,
   MIN_PART_BYTES,
+  type UploadKey,
 } from '../../../../src/service/object-store/artifact-store.ts';
 import { cleanUpArtifacts } from '../../../../src/service/object-store/clean-up.ts';
 import { openLocalDisk } from '../../../../src/service/object-store/local-disk/local-disk.ts';
@@ -203,6 +207,64 @@ describe('a local disk', () => {
     });
   });
 
+  describe('whose upload another process completes', () => {
+    /** The content is stored from now on, by an upload of its own. */
+    async function storeElsewhere(content: TestContent): Promise<void> {
+      const upload = await beginUpload(store, content, 'another');
+      await putMissing(store, upload, content);
+      await store.complete(upload, forever);
+    }
+    const uploadFolder = ({ accountId, uploadId }: UploadKey): string =>
+      folder.file(join('uploads', accountId, uploadId));
+
+    it('begins with the stored content, although the upload was open a moment ago', async () => {
+      const content = newContent(1000);
+      const path = uploadFolder(await beginUpload(store, content));
+      const looks = await pausedReads(join(path, 'about.json'));
+      const begun = store.begin(content.description, forever);
+      await looks.goOn(async () => {});
+      await looks.goOn(async () => {
+        await storeElsewhere(content);
+        await rename(path, folder.file('gone'));
+      });
+      expect(await begun).toMatchObject({ state: 'present', artifact: content.description });
+    });
+
+    it('completes where the parts are removed between two looks at them', async () => {
+      const content = newContent(1000);
+      const upload = await beginUpload(store, content);
+      await putMissing(store, upload, content);
+      const path = uploadFolder(upload);
+      const looks = await pausedReads(join(path, 'about.json'));
+      const completed = store.complete(upload, forever);
+      await looks.goOn(async () => {
+        await storeElsewhere(content);
+        await rm(join(path, 'parts/1'));
+      });
+      expect(await completed).toMatchObject(content.description);
+    });
+
+    it('completes where the upload is removed before its parts are joined', async () => {
+      const content = newContent(1000);
+      await storeElsewhere(content);
+      const [place, aside] = [artifactFolder(content), folder.file('aside')];
+      await rename(place, aside);
+      const upload = await beginUpload(store, content);
+      await putMissing(store, upload, content);
+      // Asked for the time when it has seen that all parts are there.
+      const wallMs = (): number => {
+        renameSync(aside, place);
+        renameSync(uploadFolder(upload), folder.file('gone'));
+        return systemClock.wallMs();
+      };
+      const other = await openLocalDisk(
+        { folder: folder.path, partBytes: MIN_PART_BYTES },
+        { ...deps, clock: { ...systemClock, wallMs } },
+      );
+      expect(await other.complete(upload, forever)).toMatchObject(content.description);
+    });
+  });
+
   it('does not take parts below the smallest size, or of no whole bytes', async () => {
     for (const partBytes of [MIN_PART_BYTES - 1, MIN_PART_BYTES + 0.5]) {
       const opened = openLocalDisk({ folder: folder.path, partBytes }, deps);
@@ -210,6 +272,28 @@ describe('a local disk', () => {
     }
   });
 });
+
+/** Makes a file a pipe, so that whoever reads it waits until the test goes on. */
+async function pausedReads(file: string) {
+  const text = await readFile(file, 'utf8');
+  const makePipe = (): void => {
+    execFileSync('mkfifo', [`${file}.next`]);
+    renameSync(`${file}.next`, file);
+  };
+  makePipe();
+  return {
+    /** Waits for a reader, does this, and gives the reader the file's text. */
+    async goOn(meanwhile: () => Promise<void>): Promise<void> {
+      // Opens only when there is a reader.
+      const pipe = await open(file, 'w');
+      // The next reader gets a pipe of its own.
+      makePipe();
+      await meanwhile();
+      await pipe.writeFile(text);
+      await pipe.close();
+    },
+  };
+}
 
 function lastPartOf(content: TestContent) {
   return streamOf(content.bytes.subarray(MIN_PART_BYTES));
