@@ -26,7 +26,8 @@ describe.skipIf(LACKING !== null)('a subscription to a status page of a real ser
     const subscribers = async () =>
       (await service.ask(`/v1/status-pages/${id}/subscribers`)).json as readonly object[];
     const { page, context, problems } = await openPage(browser(), { theme: 'light', width: 360 });
-    const heading = () => page.locator('h1').textContent();
+    const seeHeading = (name: string) =>
+      page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
     const submit = (name: string) => page.getByRole('button', { name }).first().click();
     try {
       await page.goto(`${service.url}/status/acme`);
@@ -38,16 +39,16 @@ describe.skipIf(LACKING !== null)('a subscription to a status page of a real ser
       await boxes.first().check();
       expect(await axeViolations(page)).toEqual([]);
       await submit('Subscribe');
-      expect(await heading()).toBe('Check your inbox');
+      await seeHeading('Check your inbox');
       expect(await axeViolations(page)).toEqual([]);
 
       await eventually(() => mail.mails.length === 1);
       expect(await subscribers()).toMatchObject([{ state: 'unconfirmed', services: [search] }]);
       await page.goto(`${service.url}/status/acme/subscriptions/${tokenIn(mail.mails[0])}`);
-      expect(await heading()).toBe('Confirm the subscription');
+      await seeHeading('Confirm the subscription');
       expect(await axeViolations(page)).toEqual([]);
       await submit('Confirm');
-      expect(await heading()).toBe('Your subscription');
+      await seeHeading('Your subscription');
       expect(await page.getByRole('status').textContent()).toContain('confirmed');
       expect(await boxes.first().isChecked()).toBe(true);
       expect(await axeViolations(page)).toEqual([]);
@@ -55,13 +56,14 @@ describe.skipIf(LACKING !== null)('a subscription to a status page of a real ser
       await page.getByRole('radio', { name: 'All services' }).check();
       expect(await boxes.first().isVisible()).toBe(false);
       await submit('Save');
+      await page.getByRole('status').filter({ hasText: 'Saved.' }).waitFor();
       expect(await page.getByRole('radio', { name: 'All services' }).isChecked()).toBe(true);
       await submit('Unsubscribe');
-      expect(await heading()).toBe('You are unsubscribed');
+      await seeHeading('You are unsubscribed');
       expect(await axeViolations(page)).toEqual([]);
       expect(await subscribers()).toEqual([]);
       await page.getByRole('link', { name: 'Current status' }).click();
-      expect(new URL(page.url()).pathname).toBe('/status/acme');
+      await page.waitForURL(`${service.url}/status/acme`);
       expect(problems).toEqual([]);
     } finally {
       await context.close();

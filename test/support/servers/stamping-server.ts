@@ -7,8 +7,8 @@ export interface StampingOptions {
   readonly protocol: 'http' | 'https' | 'h2';
   readonly identity: Identity;
   readonly tlsVersion?: 'TLSv1.2' | 'TLSv1.3';
-  /** When each part of the response is sent, milliseconds after the request came. */
-  readonly partsAfterMs: readonly number[];
+  /** When each part of the response is sent, milliseconds after the request came; null: by `sendNext`. */
+  readonly partsAfterMs: readonly (number | null)[];
 }
 
 /** Monotonic milliseconds of this thread. */
@@ -20,6 +20,8 @@ export interface StampedSends {
 
 export interface StampingServer {
   readonly port: number;
+  /** Sends the parts without a time, also while our event loop is blocked. */
+  readonly sendNext: () => void;
   /** Blocks until it has sent its last part. */
   readonly untilSent: () => void;
   readonly sends: () => StampedSends;
@@ -41,6 +43,7 @@ export async function stampingServer(options: StampingOptions): Promise<Stamping
   const at = (index: number): number => (times[index] ?? Number.NaN) + aheadMs;
   return {
     port,
+    sendNext: () => thread.postMessage('send'),
     untilSent() {
       if (Atomics.wait(sent, 0, 0, 10_000) === 'timed-out') throw new Error('nothing was sent');
     },
@@ -72,7 +75,10 @@ const SERVER = `
   };
   const answer = (write) => {
     times[0] = nowMs();
-    partsAfterMs.forEach((ms, part) => setTimeout(() => send(part, write), ms));
+    partsAfterMs.forEach((ms, part) => {
+      if (ms === null) parentPort.once('message', () => send(part, write));
+      else setTimeout(() => send(part, write), ms);
+    });
   };
   const onSocket = (socket) => {
     socket.on('error', () => {});

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Clock, systemClock } from '../../../../../src/runtime/clock.ts';
+import type { Clock } from '../../../../../src/runtime/clock.ts';
 import { createPictureDecoder } from '../../../../../src/service/status-pages/pictures/decode-picture.ts';
 import type { PictureFormat } from '../../../../../src/service/status-pages/pictures/picture-format.ts';
 import { eventually } from '../../../../support/eventually.ts';
@@ -21,7 +21,7 @@ const folder = makeTempFolder();
 afterAll(() => folder.remove());
 
 function decode(format: PictureFormat, file: Buffer, limits = {}) {
-  const decoder = createPictureDecoder(systemClock, WORKER);
+  const decoder = createPictureDecoder(new FakeClock(), WORKER);
   return decoder.decode({ format, maxWidth: 64, maxHeight: 64, ...limits }, file, NEVER);
 }
 
@@ -197,7 +197,7 @@ describe('a hostile picture', () => {
 });
 
 describe('a decoder', () => {
-  function withWorker(source: string, clock: Clock = systemClock) {
+  function withWorker(source: string, clock: Clock = new FakeClock()) {
     const file = folder.file(`worker-${source.length}.mjs`);
     writeFileSync(file, source);
     return createPictureDecoder(clock, pathToFileURL(file));
