@@ -79,7 +79,8 @@ export function incidentUpdatesRoutes<Fields, Shown>({
         const { accountId } = callerOf(request);
         const { params, body } = request;
         const added = await feature.add(accountId, params.incidentId, body, requiredBy(request));
-        return reply.code(201).send(present(added));
+        const location = `${path}/${params.incidentId}/incident-updates/${added.id}`;
+        return reply.code(201).header('location', location).send(present(added));
       },
     );
 

@@ -114,8 +114,12 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
       },
       async (request, reply) => {
         const { accountId } = callerOf(request);
-        const { key, locationKey } = await keys.create(accountId, request.params.id);
-        return reply.code(201).send({ ...presentKey(locationKey), key });
+        const { id } = request.params;
+        const { key, locationKey } = await keys.create(accountId, id);
+        return reply
+          .code(201)
+          .header('location', `${PATH}/${id}/keys/${locationKey.id}`)
+          .send({ ...presentKey(locationKey), key });
       },
     );
 

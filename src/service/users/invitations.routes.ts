@@ -75,7 +75,10 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
         const { accountId } = callerOf(request);
         const { invitation, token } = await invitations.create(accountId, request.body);
         const url = `${site.baseOf(request)}/invitations/${token}`;
-        return reply.code(201).send({ ...presentInvitation(invitation), url });
+        return reply
+          .code(201)
+          .header('location', `${PATH}/${invitation.id}`)
+          .send({ ...presentInvitation(invitation), url });
       },
     );
 

@@ -90,6 +90,9 @@ describe('the examples of /openapi.json', () => {
         ...(given === undefined ? {} : { headers: JSON_TYPE, body: JSON.stringify(given) }),
       });
       if (created.status >= 300) failed.push(`${id}: ${created.status} ${created.text}`);
+      if (created.status === 201 && !String(created.headers.location).startsWith(`${path}/`)) {
+        failed.push(`${id}: its Location is ${created.headers.location}`);
+      }
       if (given !== undefined) keep(operation.body, given);
       keep(schemaAt(operation.responses, created.status), created.json);
       if (id === 'createStatusPageService') parts.serviceId = created.json.id;
