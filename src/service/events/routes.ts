@@ -40,13 +40,13 @@ export function eventsRoutes({ events, apiKeys, stopping }: EventsRoutesParts): 
     app.get(
       '/v1/events',
       {
-        config: { role: 'read' },
+        config: { role: 'read', streamsEvents: true },
         schema: {
           tags: ['Events'],
           operationId: 'listEvents',
           summary: 'Follow the changes of the account as server-sent events, or list them',
           description:
-            'With `Accept: text/event-stream` (or any type) a stream, which `cursor` or `Last-Event-ID` resumes; otherwise a list of the last two days, newest first.',
+            'With `Accept: text/event-stream` (or any type) a stream, which `cursor` or `Last-Event-ID` resumes. Each event of it has the lines `id` (a cursor), `event` (its kind) and `data` (the JSON of an entry of the list). Otherwise a list of the last two days, newest first.',
           querystring: z.strictObject(pageQuery),
           response: { 200: z.array(event) },
         },

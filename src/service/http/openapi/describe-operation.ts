@@ -10,6 +10,13 @@ import {
   parameterRef,
 } from './standard-parts.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Sends server-sent events to clients that accept them, after the event of Last-Event-ID. */
+    streamsEvents?: true;
+  }
+}
+
 type Json = { readonly [key: string]: unknown };
 
 /** What the document says of an operation beyond its own schemas, by the declaration of its route. */
@@ -24,6 +31,7 @@ export interface OperationFacts {
   readonly hasBody: boolean;
   /** A list with `page` and `cursor`. */
   readonly isPaged: boolean;
+  readonly streamsEvents: boolean;
   /** As its schema declares it, for all methods of the route. */
   readonly operationId: string | undefined;
   readonly isShared: boolean;
@@ -45,6 +53,7 @@ export function factsOf({ method, url, config, schema }: RouteOptions) {
       hasParams: params !== undefined,
       hasBody: body !== undefined,
       isPaged: querystring instanceof z.ZodObject && 'cursor' in querystring.shape,
+      streamsEvents: config?.streamsEvents === true,
       operationId,
       isShared: methods.length > 1,
     },
@@ -78,7 +87,7 @@ function operationIdOf({ method, operationId, isShared }: OperationFacts): strin
 }
 
 function parametersOf(
-  { method, access, isConditional }: OperationFacts,
+  { method, access, isConditional, streamsEvents }: OperationFacts,
   showsOne: boolean,
 ): readonly ParameterName[] {
   if (access.kind !== 'role') return [];
@@ -89,6 +98,7 @@ function parametersOf(
     ...(isWrite && isConditional ? (['IfMatch'] as const) : []),
     ...(method === 'PUT' && isConditional ? (['IfNoneMatchOnWrite'] as const) : []),
     ...(!isWrite && showsOne ? (['IfNoneMatch'] as const) : []),
+    ...(streamsEvents ? (['LastEventId'] as const) : []),
   ];
 }
 
@@ -97,7 +107,12 @@ function responsesOf(own: Json, facts: OperationFacts, showsOne: boolean): Json 
   const isUnchangedPossible = facts.method === 'GET' && showsOne;
   const successes = Object.entries(declared).map(([status, response]) => {
     const headers = headersOf(Number(status), facts, showsOne);
-    return [status, { ...asObject(response), headers: headerRefs(headers) }];
+    const { content, ...rest } = asObject(response);
+    const all = facts.streamsEvents ? { ...asObject(content), ...EVENT_STREAM } : content;
+    return [
+      status,
+      { ...rest, ...(all === undefined ? {} : { content: all }), headers: headerRefs(headers) },
+    ];
   });
   return {
     ...Object.fromEntries(successes),
@@ -112,6 +127,8 @@ function responsesOf(own: Json, facts: OperationFacts, showsOne: boolean): Json 
     ...(others === undefined ? {} : { default: others }),
   };
 }
+
+const EVENT_STREAM = { 'text/event-stream': { schema: { type: 'string' } } };
 
 function headersOf(status: number, facts: OperationFacts, showsOne: boolean): HeaderName[] {
   const { method, access, isConditional, creates, isRateLimited, isPaged } = facts;
@@ -131,7 +148,7 @@ function headersOf(status: number, facts: OperationFacts, showsOne: boolean): He
 }
 
 function errorsOf(facts: OperationFacts): readonly ErrorStatus[] {
-  const { method, access, isConditional, isRateLimited, hasParams, hasBody } = facts;
+  const { method, access, isConditional, isRateLimited, hasParams, hasBody, streamsEvents } = facts;
   const isClosed = access.kind !== 'public';
   const isWrite = method !== 'GET';
   const mayCreate = method === 'POST' || (method === 'PUT' && isConditional);
@@ -143,6 +160,7 @@ function errorsOf(facts: OperationFacts): readonly ErrorStatus[] {
     403: isClosed || hasBody,
     404: hasParams || (access.kind === 'role' && hasBody),
     409: isWrite && access.kind === 'role',
+    410: streamsEvents,
     412: isConditional,
     413: hasBody,
     415: hasBody,

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import { errorSchema } from './error-schema.ts';
 
 /** The errors that the document describes; `default` stands for all others. */
-export const ERROR_STATUSES = [400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 429, 503] as const;
+export const ERROR_STATUSES = [
+  400, 401, 402, 403, 404, 409, 410, 412, 413, 415, 422, 429, 503,
+] as const;
 export type ErrorStatus = (typeof ERROR_STATUSES)[number];
 
 interface ErrorForm {
@@ -54,6 +56,10 @@ const FORMS: Readonly<Record<ErrorStatus, ErrorForm>> = {
     name: 'Conflict',
     description:
       'The request conflicts with what is stored, or one with its `Idempotency-Key` is in progress.',
+  },
+  410: {
+    name: 'Gone',
+    description: 'The events after the cursor are deleted: read the resources again.',
   },
   412: {
     name: 'PreconditionFailed',
@@ -140,6 +146,11 @@ const PARAMETERS = {
   IfNoneMatchOnWrite: {
     name: 'If-None-Match',
     description: '`*` creates a resource only if its id is free.',
+  },
+  LastEventId: {
+    name: 'Last-Event-ID',
+    description:
+      'The `id` of the last event that the client has: the stream begins after it. Browsers send it when they connect again.',
   },
   IdempotencyKey: {
     name: 'Idempotency-Key',

@@ -128,6 +128,24 @@ describe('the document', () => {
     expect(sent('createCheck')).toEqual(['x-service-account', 'Idempotency-Key']);
   });
 
+  it('describes the stream of events beside their list, and that a cursor may be too old', () => {
+    const streams = operations.filter(({ responses }) =>
+      Object.values(responses).some(({ content = {} }) => 'text/event-stream' in content),
+    );
+    expect(streams.map(({ operationId }) => operationId)).toEqual(['listEvents']);
+    const [{ parameters = [], responses } = {}] = streams;
+    expect(Object.keys(responses?.[200]?.content ?? {})).toEqual([
+      'application/json',
+      'text/event-stream',
+    ]);
+    expect(parameters).toContainEqual(
+      expect.objectContaining({ name: 'Last-Event-ID', in: 'header', required: false }),
+    );
+    expect(responses?.[410]?.$ref).toBe('#/components/responses/Gone');
+    const gone = operations.filter((operation) => operation.responses[410] !== undefined);
+    expect(gone.map(({ operationId }) => operationId)).toEqual(['listEvents']);
+  });
+
   it('names the service by PUBLIC_URL, or else by where it was read', async () => {
     expect(document.servers).toEqual([{ url: '/' }]);
     const { servers } = await serviceDocument('https://status.example.com');
