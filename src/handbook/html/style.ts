@@ -111,6 +111,8 @@ mark { color: inherit; background: var(--mark); border-radius: 2px; padding: 0 1
 .operation > div { scroll-margin-top: 104px; padding: 4px 0 20px 66px }
 .operation h3, .operation h4 { margin: 16px 0 4px; font-size: 13.5px }
 .operation pre { white-space: pre-wrap; overflow-wrap: anywhere }
+.operation details summary { display: list-item; padding: 0 0 6px; font-size: 13.5px; color: var(--muted) }
+.operation .example { max-height: 480px; overflow: auto }
 
 [hidden] { display: none !important }
 .tools { display: flex; flex-wrap: wrap; gap: 12px 24px; padding: 12px 14px; margin-bottom: 8px; background: var(--surface); border: 1px solid var(--line); border-radius: 8px }

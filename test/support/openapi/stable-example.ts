@@ -24,6 +24,7 @@ export function stableExamples(): (value: unknown) => unknown {
     if (/^20\d\d-\d\d-\d\d [\d:]{8}$/.test(text)) return `${DAY} 12:00:00`;
     if (/^20\d\d-\d\d-\d\d$/.test(text)) return DAY;
     return text
+      .replace(/\bat 20\d\d-\d\d-\d\dT[\d:.]+Z/g, `at ${TIME}`)
       .replace(UUID, stableId)
       .replace(/https?:\/\/127\.0\.0\.1:\d+/, ORIGIN)
       .replace(/\b(vk|pl)_[0-9a-f]+/g, (key) => `${key.slice(0, 3)}${'0'.repeat(key.length - 3)}`)
@@ -42,6 +43,7 @@ export function stableExamples(): (value: unknown) => unknown {
     }
     if (field === 'id' && typeof value === 'number') return 1;
     if (field === 'pingToken') return 'TOKEN';
+    if (field === 'durationMs') return 100;
     if (/checkRunId$/i.test(field)) return typeof value === 'number' ? TIME_MS : String(TIME_MS);
     return typeof value === 'string' ? stableText(value) : value;
   };

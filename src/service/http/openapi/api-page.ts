@@ -3,6 +3,7 @@ import { operationAnchor } from '../../../handbook/html/operations.ts';
 import { pageHtml } from '../../../handbook/html/page.ts';
 import { anchorOf } from '../../../handbook/markdown.ts';
 import { type CurlParameter, type CurlRequest, curlText, smallestOf } from './curl.ts';
+import type { FindExample } from './examples.ts';
 import { type JsonSchema, kindText, outline } from './schema-outline.ts';
 
 interface Parameter extends CurlParameter {
@@ -39,12 +40,15 @@ export interface OpenApiDocument {
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
 const SCHEMAS = 'Schemas';
 
-/**
- * The document as one page of HTML, by resource. Everything in it is escaped. Reading needs no script.
- *
- * @param publicUrl the base of its commands; null for a variable
- */
-export function apiPage(document: OpenApiDocument, publicUrl: string | null): string {
+export interface ApiPageParts {
+  /** The base of the commands; null for a variable. */
+  readonly publicUrl: string | null;
+  readonly exampleOf: FindExample;
+}
+
+/** The document as one page of HTML, by resource. Everything in it is escaped. Reading needs no script. */
+export function apiPage(document: OpenApiDocument, parts: ApiPageParts): string {
+  const { publicUrl } = parts;
   const { version, description } = document.info;
   const forms = new Forms();
   const byTag = new Map<string, string>();
@@ -55,7 +59,7 @@ export function apiPage(document: OpenApiDocument, publicUrl: string | null): st
       const tag = operation.tags?.[0] ?? 'Other';
       byTag.set(
         tag,
-        `${byTag.get(tag) ?? ''}${operationHtml({ method, path, operation, tag }, forms, publicUrl)}`,
+        `${byTag.get(tag) ?? ''}${operationHtml({ method, path, operation, tag }, forms, parts)}`,
       );
     }
   }
@@ -80,21 +84,34 @@ ${sections.join('\n')}`,
   });
 }
 
-/** Shows each form of data once: where it comes first. Later ones lead there. */
+/** Shows each form of data and its example once: where they come first. Later ones lead there. */
 class Forms {
   readonly #first = new Map<string, { readonly id: string; readonly where: string }>();
+  readonly #examples = new Set<string>();
 
-  html(schema: JsonSchema, where: string): string {
+  html(schema: JsonSchema, where: string, example?: unknown): string {
     const lines = outline(schema).join('\n');
     const kind = `<p>${escaped(kindText(schema))}</p>`;
     if (lines === '') return kind;
+    return `${kind}${this.#fieldsHtml(lines, where)}${this.#exampleHtml(example)}`;
+  }
+
+  #fieldsHtml(lines: string, where: string): string {
     const first = this.#first.get(lines);
     if (first !== undefined) {
-      return `${kind}<p>The fields are those of <a href="#${first.id}">${escaped(first.where)}</a>.</p>`;
+      return `<p>The fields are those of <a href="#${first.id}">${escaped(first.where)}</a>.</p>`;
     }
     const id = `form-${this.#first.size + 1}`;
     this.#first.set(lines, { id, where });
-    return `${kind}<pre id="${id}">${escaped(lines)}</pre>`;
+    return `<pre id="${id}">${escaped(lines)}</pre>`;
+  }
+
+  #exampleHtml(example: unknown): string {
+    if (example === undefined) return '';
+    const text = JSON.stringify(example, null, 2);
+    if (this.#examples.has(text)) return '';
+    this.#examples.add(text);
+    return `<details><summary>Example</summary><pre class="example" tabindex="0">${escaped(text)}</pre></details>`;
   }
 }
 
@@ -108,21 +125,22 @@ interface ShownOperation {
 function operationHtml(
   { method, path, tag, operation }: ShownOperation,
   forms: Forms,
-  publicUrl: string | null,
+  { publicUrl, exampleOf }: ApiPageParts,
 ): string {
   const { summary, description, parameters = [], requestBody, responses = {} } = operation;
   const name = `${method.toUpperCase()} ${path}`;
-  const content = (holder: Content, where: string): string =>
+  const content = (holder: Content, where: string, example: unknown): string =>
     Object.entries(holder.content ?? {})
       .map(
         ([type, { schema = {} }]) =>
-          `<p><code>${escaped(type)}</code></p>${forms.html(schema, where)}`,
+          `<p><code>${escaped(type)}</code></p>${forms.html(schema, where, example)}`,
       )
       .join('');
   const answers = Object.entries(responses).map(([status, answer]) => {
     const heading = status === 'default' ? 'Errors' : escaped(status);
     const said = prose(answer.description ?? '');
-    return `<h4>${heading}</h4><p>${said}</p>${content(answer, `the response of ${name}`)}`;
+    const example = exampleOf(method, path, Number(status));
+    return `<h4>${heading}</h4><p>${said}</p>${content(answer, `the response of ${name}`, example)}`;
   });
   const anchor = operationAnchor(method, path);
   const command = commandOf(method, path, operation);
@@ -133,7 +151,7 @@ function operationHtml(
 ${description === undefined ? '' : `<p>${prose(description)}</p>`}
 ${command === null ? '' : `<h3>Command</h3><pre class="curl" tabindex="0">${escaped(curlText(command, publicUrl))}</pre>`}
 ${parametersHtml(parameters)}
-${requestBody === undefined ? '' : `<h3>Body</h3>${content(requestBody, `the body of ${name}`)}`}
+${requestBody === undefined ? '' : `<h3>Body</h3>${content(requestBody, `the body of ${name}`, exampleOf(method, path, 'body'))}`}
 <h3>Responses</h3>${answers.join('')}</div></details>
 `;
 }

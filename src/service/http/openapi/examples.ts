@@ -1,4 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { asObject, type Json } from './named-schemas.ts';
+
+/** Finds the example of the JSON body or of a JSON response of an operation; undefined if it has none. */
+export type FindExample = (method: string, path: string, part: 'body' | number) => unknown;
 
 /**
  * Examples by the names of their schemas. The tests take them from responses of the service, and
@@ -6,4 +10,17 @@ import { readFileSync } from 'node:fs';
  */
 export function readExamples(): Readonly<Record<string, unknown>> {
   return JSON.parse(readFileSync(new URL('./examples.json', import.meta.url), 'utf8'));
+}
+
+/** Finds examples by the names that the complete document gives to schemas; of a list, that of an entry. */
+export function exampleFinder(complete: Json): FindExample {
+  const examples = readExamples();
+  return (method, path, part) => {
+    const operation = asObject(asObject(asObject(complete.paths)[path])[method]);
+    const holder =
+      part === 'body' ? operation.requestBody : asObject(operation.responses)[String(part)];
+    const json = asObject(asObject(asObject(holder).content)['application/json']);
+    const [, name] = /schemas\/(\w+)"/.exec(JSON.stringify(json.schema ?? null)) ?? [];
+    return name === undefined ? undefined : examples[name];
+  };
 }

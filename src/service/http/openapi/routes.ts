@@ -4,6 +4,8 @@ import { apiPage, type OpenApiDocument } from './api-page.ts';
 import { API_PAGE_SCRIPT } from './api-page-script.ts';
 import { completeDocument } from './complete-document.ts';
 import { factsOf, type OperationFacts } from './describe-operation.ts';
+import { exampleFinder } from './examples.ts';
+import type { Json } from './named-schemas.ts';
 
 const OPEN = { public: true } as const;
 const HIDDEN = { hide: true } as const;
@@ -30,29 +32,25 @@ export class ApiDocuments {
   }
 
   get json(): Encoded {
-    const { lists } = this.#app;
-    this.#json ??= encoded(
-      JSON.stringify(
-        completeDocument(this.#app.swagger(), {
-          facts: this.#facts,
-          publicUrl: lists.publicUrl,
-        }),
-      ),
-    );
-    return this.#json;
+    this.make();
+    return this.#json as Encoded;
   }
 
   get page(): Encoded {
-    this.#page ??= encoded(
-      apiPage(this.#app.swagger() as OpenApiDocument, this.#app.lists.publicUrl),
-    );
-    return this.#page;
+    this.make();
+    return this.#page as Encoded;
   }
 
   /** So that no request waits while they are made. */
   make(): void {
-    void this.json;
-    void this.page;
+    if (this.#json !== null) return;
+    const document = this.#app.swagger();
+    const { publicUrl } = this.#app.lists;
+    const complete: Json = completeDocument(document, { facts: this.#facts, publicUrl });
+    this.#json = encoded(JSON.stringify(complete));
+    this.#page = encoded(
+      apiPage(document as OpenApiDocument, { publicUrl, exampleOf: exampleFinder(complete) }),
+    );
   }
 }
 

@@ -8,7 +8,9 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { readExamples } from '../../../../src/service/http/openapi/examples.ts';
 import { readTags } from '../../../support/html-tags.ts';
+import { emptyService } from '../../../support/openapi/service-document.ts';
 import { type ServiceApp, startServiceApp } from '../../../support/service/service-app.ts';
 import { thingRoutes } from '../../../support/service/service-routes.ts';
 
@@ -205,6 +207,27 @@ describe('/docs/api', () => {
     expect(text).toContain('Needs the role <code>write</code>.');
     expect(text).toContain('<section id="things"><h2>Things</h2>');
     readTags(text);
+  });
+});
+
+describe('the page of the whole API', () => {
+  it('has the example of a schema once, escaped, below its first body or response', async () => {
+    const app = await emptyService({ pages: [] });
+    onTestFinished(() => app.close());
+    const { body } = await app.inject({ url: '/docs/api' });
+    const shown = [
+      ...body.matchAll(
+        /<details><summary>Example<\/summary><pre class="example" tabindex="0">([^<]*)<\/pre><\/details>/g,
+      ),
+    ];
+    const examples = shown.map(([, text = '']) => text.replaceAll('&quot;', '"'));
+    expect(examples.length).toBeGreaterThan(40);
+    expect(new Set(examples).size).toBe(examples.length);
+    const { UrlCheckInput } = readExamples();
+    expect(examples).toContain(JSON.stringify(UrlCheckInput, null, 2));
+    // They hardly lengthen it.
+    expect(shown.map(([html]) => html).join('').length).toBeLessThan(body.length / 10);
+    readTags(body);
   });
 });
 
