@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ROLES } from '../../model/enums.ts';
 import { callerOf, refuseForeignPage } from '../http/access/authentication.ts';
 import type { AuditedResource } from '../http/plugins/audit.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import {
@@ -90,12 +91,13 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
           tags: TAGS,
           operationId: 'listInvitations',
           summary: 'List open invitations, oldest first',
-          querystring: z.strictObject({ limit: pageQuery.limit, page: pageQuery.page }),
+          querystring: z.strictObject(pageQuery),
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
-        const found = await invitations.list(callerOf(request).accountId, request.query);
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const found = await invitations.list(accountId, pageOf(request, reply));
         return found.map(presentInvitation);
       },
     );

@@ -1,5 +1,6 @@
 import type { Role } from '../../model/enums.ts';
 import type { AccountKey } from '../database/account-key.ts';
+import { readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
@@ -46,14 +47,16 @@ export async function lockInvitation(
 /** Oldest first. */
 export function listInvitations(
   sql: Sql,
-  { accountId, limit, offset, nowMs }: AccountRange & { readonly nowMs: number },
+  { accountId, nowMs, ...range }: AccountRange & { readonly nowMs: number },
 ): Promise<readonly Invitation[]> {
-  return sql.query<Invitation>(
-    `select ${INVITATION} from one_time_links
-     where account_id = $1 and kind = 'invitation' and expires_at > $4::timestamptz
-     order by created_at, id limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset, new Date(nowMs)],
-  );
+  const list = {
+    columns: INVITATION,
+    from: 'one_time_links',
+    where: `account_id = $1 and kind = 'invitation' and expires_at > $2::timestamptz`,
+    params: [accountId, new Date(nowMs)],
+    order: 'created_at, id',
+  };
+  return readList<Invitation>(sql, list, range);
 }
 
 export async function countInvitations(sql: Sql, accountId: string): Promise<number> {

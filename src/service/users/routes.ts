@@ -3,12 +3,15 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { ROLES } from '../../model/enums.ts';
 import { callerOf } from '../http/access/authentication.ts';
+import { pageOf } from '../http/resources/cursor-paging.ts';
+import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import type { Member, Users } from './users.ts';
 
 const TAGS = ['Users'];
 /** Whoever can change roles can do everything that any role can. */
 const ADMIN = { role: 'admin' } as const;
+const CONDITIONAL = { ...ADMIN, conditional: true } as const;
 const PATH = '/v1/users';
 
 const params = z.object({ id: uuidParam });
@@ -34,12 +37,12 @@ export function usersRoutes({ users }: { readonly users: Users }): FastifyPlugin
           tags: TAGS,
           operationId: 'listUsers',
           summary: 'List the users of the account, in the order in which they joined',
-          querystring: z.strictObject({ limit: pageQuery.limit, page: pageQuery.page }),
+          querystring: z.strictObject(pageQuery),
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
-        const found = await users.list(callerOf(request).accountId, request.query);
+      async (request, reply) => {
+        const found = await users.list(callerOf(request).accountId, pageOf(request, reply));
         return found.map(presentMember);
       },
     );
@@ -63,7 +66,7 @@ export function usersRoutes({ users }: { readonly users: Users }): FastifyPlugin
     app.route({
       method: ['PUT', 'PATCH'],
       url: `${PATH}/:id`,
-      config: ADMIN,
+      config: CONDITIONAL,
       schema: {
         tags: TAGS,
         operationId: 'updateUser',
@@ -73,17 +76,19 @@ export function usersRoutes({ users }: { readonly users: Users }): FastifyPlugin
         response: { 200: response },
       },
       handler: async (request) => {
-        const { accountId } = callerOf(request);
-        return presentMember(
-          await users.changeRole(accountId, request.params.id, request.body.role),
+        const changed = await users.changeRole(
+          { accountId: callerOf(request).accountId, id: request.params.id },
+          request.body.role,
+          preconditionOf(request, presentMember),
         );
+        return presentMember(changed);
       },
     });
 
     app.delete(
       `${PATH}/:id`,
       {
-        config: ADMIN,
+        config: CONDITIONAL,
         schema: {
           tags: TAGS,
           operationId: 'deleteUser',
@@ -93,7 +98,8 @@ export function usersRoutes({ users }: { readonly users: Users }): FastifyPlugin
         },
       },
       async (request, reply) => {
-        await users.remove(callerOf(request).accountId, request.params.id);
+        const key = { accountId: callerOf(request).accountId, id: request.params.id };
+        await users.remove(key, preconditionOf(request, presentMember));
         return reply.code(204).send(null);
       },
     );

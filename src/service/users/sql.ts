@@ -1,4 +1,5 @@
 import type { Role } from '../../model/enums.ts';
+import { readList } from '../database/lists.ts';
 import type { AccountRange } from '../database/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
@@ -149,13 +150,18 @@ export async function findMember(
 /** Whoever joined first comes first. */
 export function listMembers(
   sql: Sql,
-  { accountId, limit, offset }: AccountRange,
+  { accountId, ...range }: AccountRange,
 ): Promise<readonly Member[]> {
-  return sql.query<Member>(
-    `select ${MEMBER} from ${MEMBERS} where m.account_id = $1
-     order by m.created_at, u.id limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const list = {
+    columns: MEMBER,
+    from: MEMBERS,
+    position: 'm.list_position',
+    where: 'm.account_id = $1',
+    params: [accountId],
+    order: 'm.created_at, u.id',
+    id: { sql: 'u.id', type: 'text' },
+  } as const;
+  return readList<Member>(sql, list, range);
 }
 
 export async function countMembers(sql: Sql, accountId: string): Promise<number> {

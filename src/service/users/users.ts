@@ -1,7 +1,9 @@
 import type { Role } from '../../model/enums.ts';
 import { lockAccount } from '../accounts/shared.sql.ts';
+import type { AccountKey } from '../database/account-key.ts';
 import type { Store, Transaction } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
+import type { Precondition } from '../http/resources/etag.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import { isLastAdmin, withdrawInvitations } from './leaving.ts';
@@ -27,10 +29,10 @@ export interface Users {
   list(accountId: string, page: Page): Promise<readonly Member[]>;
   /** @throws ServiceError 404 */
   read(accountId: string, id: string): Promise<Member>;
-  /** @throws ServiceError 404; 409 where the account would be without an admin */
-  changeRole(accountId: string, id: string, role: Role): Promise<Member>;
+  /** @throws ServiceError 404; 409 where the account would be without an admin; 412 */
+  changeRole(key: AccountKey, role: Role, precondition?: Precondition<Member>): Promise<Member>;
   /** Takes the user out of the account. @throws as `changeRole` */
-  remove(accountId: string, id: string): Promise<void>;
+  remove(key: AccountKey, precondition?: Precondition<Member>): Promise<void>;
   accountsOf(userId: string): ReturnType<typeof listAccountsOfUser>;
 }
 
@@ -49,11 +51,12 @@ export function createUsers({ store, sessions }: UsersParts): Users {
 
     read: (accountId, id) => read(accountId, id),
 
-    async changeRole(accountId, id, role) {
+    async changeRole({ accountId, id }, role, precondition) {
       const changed = await store.transaction(async (tx) => {
         // Without the lock, two admins could demote each other at the same time.
         await lockAccount(tx, accountId);
         const member = await read(accountId, id, tx);
+        precondition?.(member);
         if (role !== 'admin') await requireAnotherAdmin(tx, accountId, id);
         await withdrawInvitations(tx, { accountId, userId: id, role });
         await updateRole(tx, { accountId, userId: id, role });
@@ -63,10 +66,11 @@ export function createUsers({ store, sessions }: UsersParts): Users {
       return changed;
     },
 
-    async remove(accountId, id) {
+    async remove({ accountId, id }, precondition) {
       await store.transaction(async (tx) => {
         await lockAccount(tx, accountId);
-        await read(accountId, id, tx);
+        const member = await read(accountId, id, tx);
+        precondition?.(member);
         await requireAnotherAdmin(tx, accountId, id);
         await withdrawInvitations(tx, { accountId, userId: id, role: null });
         await deleteMembership(tx, { accountId, userId: id });

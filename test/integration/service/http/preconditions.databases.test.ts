@@ -202,6 +202,29 @@ describe.each(databases)('on %s', (kind) => {
       },
     );
 
+    it('protect the role of a user, and the user from removal', async () => {
+      const { mine } = service();
+      const email = `person-${mine.accountId}@example.com`;
+      const invited = await mine.post('/v1/invitations', { email, role: 'read' });
+      const token = String(invited.json.url).split('/').at(-1);
+      const body = { token, password: 'correct horse battery' };
+      await running().app.ask('/v1/invitations/accept', { key: null, method: 'POST', body });
+      const [{ id }] = (await mine.get('/v1/users')).json;
+      const at = `/v1/users/${id}`;
+      const first = etagIn(await mine.get(at));
+      const changed = await mine.ask('PATCH', at, { role: 'run' }, { 'if-match': first });
+      expect(changed.status, changed.text).toBe(200);
+      const second = etagIn(changed);
+      expect(etagIn(await mine.get(at))).toBe(second);
+      for (const method of ['PUT', 'PATCH']) {
+        const late = await mine.ask(method, at, { role: 'admin' }, { 'if-match': first });
+        expect(late).toMatchObject({ status: 412, json: { attributes: { etag: second } } });
+      }
+      expect((await mine.ask('DELETE', at, undefined, { 'if-match': first })).status).toBe(412);
+      expect((await mine.get(at)).json.role).toBe('run');
+      expect((await mine.ask('DELETE', at, undefined, { 'if-match': second })).status).toBe(204);
+    });
+
     it('protect the alert settings of the account', async () => {
       const { mine } = service();
       const at = `/v1/accounts/${mine.accountId}/alert-settings`;
