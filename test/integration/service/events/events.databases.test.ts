@@ -234,6 +234,137 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     }
   });
 
+  /** Each kind of resource with its path, a body and a change. */
+  const RESOURCES: readonly (readonly [
+    kind: string,
+    path: string,
+    body: object,
+    change: object,
+  ])[] = [
+    ['group', '/v1/check-groups', { name: 'Shop' }, { activated: false }],
+    [
+      'alert_channel',
+      '/v1/alert-channels',
+      { type: 'EMAIL', config: { address: 'ops@shop.test' } },
+      { sendDegraded: true },
+    ],
+    [
+      'maintenance_window',
+      '/v1/maintenance-windows',
+      {
+        name: 'Night',
+        startsAt: '2100-01-01T00:00:00Z',
+        endsAt: '2100-01-01T01:00:00Z',
+        repeatUnit: 'DAY',
+      },
+      { name: 'Day' },
+    ],
+    ['status_page_service', '/v1/status-pages/services', { name: 'Shop' }, { name: 'Store' }],
+    [
+      'status_page',
+      '/v1/status-pages',
+      { name: 'Shop', url: `p-${randomUUID()}` },
+      { name: 'Store' },
+    ],
+  ];
+
+  it.each(RESOURCES)(
+    'of a %s tell clients of another replica that it was created, changed and deleted',
+    async (name, path, body, change) => {
+      const client = await EventClient.open(second(), key);
+      const created = await ask(path, { method: 'POST', body });
+      expect(created.status, created.text).toBe(201);
+      const at = String(created.headers.location);
+      expect((await ask(at, { method: 'PATCH', body: change })).status).toBe(200);
+      expect((await ask(at, { method: 'DELETE' })).status).toBe(204);
+      const { id } = created.json;
+      expect(await client.first(3)).toEqual([
+        `${name}.created ${id}`,
+        `${name}.updated ${id}`,
+        `${name}.deleted ${id}`,
+      ]);
+      await client.close();
+    },
+  );
+
+  it('tell that a location is silent and polls again, but not that the silence of a deleted one ends', async () => {
+    const { store } = first();
+    const client = await EventClient.open(second(), key);
+    const [id, other] = [await addLocation('berlin'), await addLocation('oslo')];
+    await store.query(
+      `insert into silent_locations (location_id, account_id, since, covered_until)
+       select id, account_id, '2026-01-31T12:00:00Z', now() from private_locations
+       where account_id = $1 order by slug`,
+      [accountId],
+    );
+    await store.query('delete from silent_locations where location_id = $1', [id]);
+    await ask(`/v1/private-locations/${other}`, { method: 'DELETE' });
+    expect((await client.first(6)).slice(2)).toEqual([
+      `location.silent ${id}`,
+      `location.silent ${other}`,
+      `location.recovered ${id}`,
+      `location.deleted ${other}`,
+    ]);
+    expect(client.received[2]?.data.data).toEqual({ since: '2026-01-31T12:00:00.000Z' });
+    await client.close();
+  });
+
+  it('tell that a requested run is finished, and nothing of retries', async () => {
+    const { store } = first();
+    const id = await addLocation('berlin');
+    const client = await EventClient.open(second(), key);
+    for (const [run, reason] of [
+      ['asked', 'requested'],
+      ['again', 'retry'],
+      ['late', 'requested'],
+    ]) {
+      await store.query(
+        `insert into one_off_runs (id, account_id, location_id, check_id, reason, slot, sequence_id, not_after)
+         values ($1, $2, $3, 'shop', $4, now(), $1, now())`,
+        [run, accountId, id, reason],
+      );
+    }
+    const put = (state: string, run: string) =>
+      store.query('update one_off_runs set state = $1 where id = $2', [state, run]);
+    await put('assigned', 'asked');
+    await put('done', 'again');
+    await put('done', 'asked');
+    await put('expired', 'late');
+    expect(await client.first(2)).toEqual(['check_run.finished asked', 'check_run.finished late']);
+    expect(client.received.map(({ data }) => data.data)).toEqual([
+      { checkId: 'shop', state: 'done' },
+      { checkId: 'shop', state: 'expired' },
+    ]);
+    await client.close();
+  });
+
+  it('tell the state of a check by its runs, and no state that is only read again', async () => {
+    const { store } = first();
+    await addLocation('berlin');
+    const check = { request: { url: 'https://a.test/' }, name: 'A', privateLocations: ['berlin'] };
+    await ask('/v1/checks/url/shop', { method: 'PUT', body: check });
+    const client = await EventClient.open(second(), key);
+    await store.query(
+      `insert into check_statuses (account_id, check_id, name, has_failures, has_errors, is_degraded)
+       values ($1, 'shop', 'A', true, false, false)`,
+      [accountId],
+    );
+    const put = (set: string) =>
+      store.query(`update check_statuses set ${set} where account_id = $1`, [accountId]);
+    await put("state = 'failing', state_version = 1");
+    await put('has_failures = false, has_errors = true, state_version = 2');
+    await put("has_errors = false, state = 'passing', state_version = 3");
+    await put("state = 'degraded', state_version = 4");
+    expect(await client.first(4)).toEqual(Array(4).fill('check.status_changed shop'));
+    expect(client.received.map(({ data }) => data.data)).toEqual([
+      { state: 'failing', hasFailures: true, hasErrors: false, isDegraded: false },
+      { state: 'failing', hasFailures: false, hasErrors: true, isDegraded: false },
+      { state: 'passing', hasFailures: false, hasErrors: false, isDegraded: false },
+      { state: 'degraded', hasFailures: false, hasErrors: false, isDegraded: false },
+    ]);
+    await client.close();
+  });
+
   it('are of the own account alone', async () => {
     const theirs = randomUUID();
     await insertAccount(first().store, { id: theirs, name: 'theirs', createdAtMs: 0 });
