@@ -97,8 +97,9 @@ export async function makeData(
     progress(`${results.toLocaleString('en')} results after ${seconds} s, ${left} s more`);
   }
   await addEarlierRollUps(store, columns);
+  await store.query(STATUSES, [accountId, LOCATIONS[0] ?? '', new Date(lastMinute * MINUTE_MS)]);
   // Autovacuum would have done it by now.
-  await store.query('vacuum (analyze) result_rollups');
+  await store.query('vacuum (analyze) result_rollups, checks, check_statuses');
   const made = await store.query<{ id: string; kind: CheckKind }>(
     'select id, kind from bench_checks',
   );
@@ -251,3 +252,17 @@ const runsInto = (table: string): string => `
       where chance is not null) as time
   where c.kind = 'parallel' or (minute / c.minutes) % cardinality($2::text[]) = at - 1
   order by minute`;
+
+/** The status of each check as of the last minute: one in fifty fails, since between a minute and a day. */
+const STATUSES = `
+  insert into check_statuses (account_id, check_id, name, has_failures, has_errors, is_degraded,
+    longest_run, shortest_run, last_run_location, last_check_run_id, last_slot, last_response_time,
+    created_at, state, since, state_slot, state_version, last_error_code, last_error_message,
+    last_error_location, last_error_slot)
+  select $1, c.id, 'Orders', fails, false, false, 200, 20, $2,
+    (extract(epoch from $3::timestamptz) * 1000)::bigint::text, $3::timestamptz, 60,
+    $3::timestamptz - interval '31 days', case when fails then 'failing' else 'passing' end,
+    $3::timestamptz - (1 + c.number % 1440) * interval '1 minute', $3::timestamptz, 1,
+    case when fails then 'CONNECT_REFUSED' end, case when fails then 'refused' end,
+    case when fails then $2 end, case when fails then $3::timestamptz end
+  from bench_checks c cross join lateral (select c.number % 50 = 1 as fails) as state`;

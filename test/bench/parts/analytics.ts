@@ -10,8 +10,10 @@ import { silentLog, storeConfig } from '../../support/database/silent-store.ts';
 import { startServiceApp } from '../../support/service/service-app.ts';
 import { testFeatures } from '../../support/service/service-features.ts';
 import { type MadeData, makeData } from '../analytics/data.ts';
+import { measureOverview } from '../analytics/overview.ts';
+import { newKeyFor, percentiles, WARM_UPS } from '../analytics/percentiles.ts';
 import type { Measured, Part, PartContext } from '../part.ts';
-import { median, quantile } from '../row.ts';
+import { median } from '../row.ts';
 import { openPostgres } from '../service/bench-database.ts';
 
 const TEN_MILLION = 10_000_000;
@@ -20,12 +22,8 @@ const SHORT = 200_000;
 const { BENCH_RESULTS } = process.env;
 /** Reports of one kind in a round, each for a different check. */
 const REPORTS = 7;
-/** A round is the 95th percentile of these. */
-const READS = 20;
 /** A page of a list of checks. */
 const CHECKS_OF_PAGE = 100;
-/** The first reports on a connection read the catalogue of the database. */
-const WARM_UPS = 3;
 const TIMEOUT_MS = 600_000;
 const METRICS =
   'responseTime_avg,responseTime_p95,responseTime_p99,responseTime_max,dns_avg,firstByte_p95,availability';
@@ -75,7 +73,7 @@ const ROLLED_UP_LIMIT_MS = 300;
 export const analyticsPart: Part = {
   name: 'analytics',
   method:
-    'Reports of seven metrics by the hour, three of them percentiles, over the HTTP API of a service on PostgreSQL as it comes, on the same machine, with 10 million results of 2,650 checks in 31 days (BENCH_RESULTS: another number). Each report is of another check than the one before; a round is the median of seven. What is answered from roll-ups: a round is the 95th percentile of 20.',
+    'Reports of seven metrics by the hour, three of them percentiles, over the HTTP API of a service on PostgreSQL as it comes, on the same machine, with 10 million results of 2,650 checks in 31 days (BENCH_RESULTS: another number). Each report is of another check than the one before; a round is the median of seven. What is answered from roll-ups, and the overview of all checks: a round is the 95th percentile of 20.',
   programs: [],
   isLong: true,
   async run(context) {
@@ -170,6 +168,9 @@ async function measure(
           },
         );
         measured.push(rolledUpRow(what, data.results, values));
+        measured.push(
+          ...(await measureOverview({ service, features, accountId, data, rounds, progress })),
+        );
         progress('usual response times');
         measured.push(await usualTimes(features, { store, accountId, data, rounds }));
         return measured;
@@ -240,30 +241,6 @@ function rolledUpRow(what: string, results: number, values: readonly number[]): 
     unit: 'ms',
     target: { of: 'value', bound: 'at most', number: ROLLED_UP_LIMIT_MS },
   };
-}
-
-/** One key may ask thirty times a minute. */
-async function newKeyFor(features: Features, accountId: string, name: number): Promise<string> {
-  return (await features.apiKeys.create(accountId, { name: `read-${name}`, role: 'read' })).key;
-}
-
-/** The 95th percentile of each round. */
-async function percentiles(
-  rounds: number,
-  keyOf: (read: number) => Promise<string>,
-  ask: (key: string, read: number) => Promise<number>,
-): Promise<readonly number[]> {
-  let read = 0;
-  const take = async (count: number): Promise<readonly number[]> => {
-    const key = await keyOf(read);
-    const tookMs: number[] = [];
-    for (let asked = 0; asked < count; asked += 1, read += 1) tookMs.push(await ask(key, read));
-    return tookMs;
-  };
-  await take(WARM_UPS);
-  const values: number[] = [];
-  for (let round = 0; round < rounds; round += 1) values.push(quantile(await take(READS), 0.95));
-  return values;
 }
 
 async function reportTimes(
