@@ -5,7 +5,7 @@ export interface Rule {
     | 'number'
     | 'integer'
     | 'boolean'
-    /** A calendar date, alone or at the beginning of a UTC timestamp. */
+    /** A calendar date. */
     | 'date'
     | 'date-time'
     /** YYYY-MM-DD HH:MM:SS */

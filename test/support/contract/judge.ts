@@ -1,20 +1,19 @@
 import type { Rule, Table } from './field-rules.ts';
+import { agreedFields } from './known-differences.ts';
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 const DATE_AND_TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/;
-/** These fields are calendar dates: a timestamp is invalid. */
-const CALENDAR_DATES = new Set(['created_at', 'updated_at']);
 
 /** Every difference between a response and a table, as `2.2 field: problem`. */
 export function differences(table: Table, answer: unknown): readonly string[] {
-  const { section, fields } = table;
-  return judge({ type: 'object', fields }, answer, '').map((one) => `${section} ${one}`);
+  const rule: Rule = { type: 'object', fields: agreedFields(table) };
+  return judge(rule, answer, '').map((one) => `${table.section} ${one}`);
 }
 
 /** The same for a response that is an array: the index precedes the field. */
 export function differencesInEach(table: Table, answer: unknown): readonly string[] {
-  const each: Rule = { type: 'object', fields: table.fields };
+  const each: Rule = { type: 'object', fields: agreedFields(table) };
   return judge({ type: 'array', each }, answer, '').map((one) => `${table.section} ${one}`);
 }
 
@@ -22,7 +21,7 @@ export function differencesInEach(table: Table, answer: unknown): readonly strin
 export function judge(rule: Rule, value: unknown, path: string): readonly string[] {
   if (value === undefined) return rule.mayBeAbsent ? [] : [`${path}: is missing`];
   if (value === null) return rule.orNull ? [] : [`${path}: null is not allowed`];
-  if (!hasType(rule, value, path)) {
+  if (!hasType(rule, value)) {
     return [`${path}: ${JSON.stringify(value).slice(0, 100)} is no ${rule.type}`];
   }
   return [...outOfRange(rule, value, path), ...withinOf(rule, value, path)];
@@ -60,7 +59,7 @@ function outOfRange(rule: Rule, value: unknown, path: string): readonly string[]
   return wrong;
 }
 
-function hasType({ type }: Rule, value: unknown, path: string): boolean {
+function hasType({ type }: Rule, value: unknown): boolean {
   switch (type) {
     case 'string':
     case 'boolean':
@@ -70,7 +69,7 @@ function hasType({ type }: Rule, value: unknown, path: string): boolean {
     case 'integer':
       return Number.isSafeInteger(value);
     case 'date':
-      return isDate(value, path);
+      return typeof value === 'string' && DATE.test(value) && isInstant(`${value}T00:00:00Z`);
     case 'date-time':
       return typeof value === 'string' && TIMESTAMP.test(value) && isInstant(value);
     case 'date and time':
@@ -87,13 +86,6 @@ function hasType({ type }: Rule, value: unknown, path: string): boolean {
     case 'not shown':
       return typeof value === 'object' || typeof value === 'string';
   }
-}
-
-function isDate(value: unknown, path: string): boolean {
-  if (typeof value !== 'string') return false;
-  if (DATE.test(value)) return isInstant(`${value}T00:00:00Z`);
-  const name = path.slice(path.lastIndexOf('.') + 1);
-  return !CALENDAR_DATES.has(name) && TIMESTAMP.test(value) && isInstant(value);
 }
 
 /** Invalid dates, such as 30 February, roll over into others. */

@@ -146,9 +146,7 @@ export const ANALYTICS_REPORT: Table = {
     frequency: number,
     ...all(['from', 'to'], date),
     tags: array(string),
-    // The table says `string[]`; the project's model uses objects, because a string has too little
-    // detail.
-    series: array(object({ data: array(object({ time: dateTime })) })),
+    series: array(string),
     pagination: object({ page: number, limit: number }),
     metadata: map(
       object({
