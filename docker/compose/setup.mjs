@@ -87,7 +87,7 @@ async function ensureKey(locationId, file) {
   const path = `/v1/private-locations/${locationId}/keys`;
   const kept = (await readFile(file, 'utf8').catch(() => '')).trim();
   const keys = await all(path);
-  const isKnown = keys.some((key) => key.revoked_at === null && kept.startsWith(key.prefix));
+  const isKnown = keys.some((key) => key.revokedAt === null && kept.startsWith(key.prefix));
   if (isKnown) return 'is there';
   const { key } = await api('POST', path);
   // Atomic: the agents may read it while it is written.

@@ -12,7 +12,7 @@ type LocalLocation = NonNullable<UpState['location']>;
 
 const madeSchema = z.looseObject({ id: z.string() });
 const newKeySchema = z.looseObject({ id: z.string(), key: z.string() });
-const keysSchema = z.array(z.looseObject({ id: z.string(), revoked_at: z.string().nullable() }));
+const keysSchema = z.array(z.looseObject({ id: z.string(), revokedAt: z.string().nullable() }));
 
 /**
  * The location of this machine and a valid key of it: the saved ones where they still exist, else
@@ -31,7 +31,7 @@ export async function localLocation(
   const path = `/v1/private-locations/${encodeURIComponent(id)}/keys`;
   if (known !== null && known.id === id) {
     const keys = await allPages(client, path, readKeys, signal);
-    const isActive = keys.some((key) => key.id === known.keyId && key.revoked_at === null);
+    const isActive = keys.some((key) => key.id === known.keyId && key.revokedAt === null);
     if (isActive) return known;
   }
   const { id: keyId, key } = await ask(client, 'POST', path, undefined, newKeySchema, signal);

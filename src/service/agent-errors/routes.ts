@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf } from '../http/access/authentication.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
+import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import {
   type AgentError,
@@ -11,7 +12,7 @@ import {
   MAX_ERRORS_AN_AGENT,
 } from './agent-errors.ts';
 
-const response = z.strictObject({
+const fields = {
   id: z.number(),
   agentId: z.string(),
   version: z.string().describe('The version of the agent.'),
@@ -21,11 +22,13 @@ const response = z.strictObject({
   class: z.string(),
   code: z.string().nullable(),
   stack: z.array(z.unknown()).describe('Frames, the innermost one first.'),
-  count: z.number().describe('How often it happened from firstAt to lastAt.'),
-  firstAt: z.iso.datetime(),
-  lastAt: z.iso.datetime(),
-  received_at: z.iso.datetime(),
-});
+  count: z.number().describe('How often it happened from firstSeen to lastSeen.'),
+  firstSeen: z.iso.datetime(),
+  lastSeen: z.iso.datetime(),
+  receivedAt: z.iso.datetime(),
+};
+const OLD_NAMES = ['firstAt', 'lastAt', 'received_at'] as const;
+const response = z.strictObject(alsoAs(fields, ...OLD_NAMES));
 
 /** What the agents of a location report of their own errors, for users to see. */
 export function locationAgentErrorsRoutes(features: {
@@ -67,11 +70,12 @@ function present({
   stack,
   ...error
 }: AgentError): z.output<typeof response> {
-  return {
+  const shown = {
     ...error,
     stack: [...stack],
-    firstAt: firstAt.toISOString(),
-    lastAt: lastAt.toISOString(),
-    received_at: receivedAt.toISOString(),
+    firstSeen: firstAt.toISOString(),
+    lastSeen: lastAt.toISOString(),
+    receivedAt: receivedAt.toISOString(),
   };
+  return withOldNames(shown, ...OLD_NAMES);
 }

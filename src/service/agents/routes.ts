@@ -5,6 +5,7 @@ import { id as agentId } from '../../wire/v1/fields.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import type { AuditedResource } from '../http/plugins/audit.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
+import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import type { Agents, ListedAgent } from './agents.ts';
@@ -13,7 +14,7 @@ const TAGS = ['Private locations'];
 const PATH = '/v1/private-locations/:id/agents';
 const CHANGING = { role: 'write' } as const;
 
-const response = z.strictObject({
+const fields = {
   id: z.string().describe('The agent saves it in its DATA_DIR.'),
   version: z.string(),
   live: z.boolean().describe('It polled recently, and runs its checks.'),
@@ -41,17 +42,19 @@ const response = z.strictObject({
     .describe(
       "How far its clock is ahead of the service's, in milliseconds; negative if it is behind, null if it does not report this.",
     ),
-  lease_until: z.iso
+  leaseUntil: z.iso
     .datetime()
     .nullable()
     .describe('When its checks move to others unless it polls again; null once they have moved.'),
-  first_seen_at: z.iso.datetime(),
-  last_seen_at: z.iso.datetime().describe('The time of its last poll that was not refused.'),
-  ended_at: z.iso
+  firstSeen: z.iso.datetime().describe('The time of its first poll.'),
+  lastSeen: z.iso.datetime().describe('The time of its last poll that was not refused.'),
+  endedAt: z.iso
     .datetime()
     .nullable()
     .describe('When it was ended by a DELETE; null for an agent that may poll.'),
-});
+};
+const OLD_NAMES = ['lease_until', 'first_seen_at', 'last_seen_at', 'ended_at'] as const;
+const response = z.strictObject(alsoAs(fields, ...OLD_NAMES));
 const params = z.object({ id: uuidParam });
 const agentParams = params.extend({ agentId: agentId.describe('The id of the agent.') });
 
@@ -69,8 +72,8 @@ export function locationAgentsRoutes({
         const found = await agents.list(accountId, String(id), WHOLE_LIST);
         const agent = found.find((each) => each.id === agentId);
         if (agent === undefined) return null;
-        const { version, ended_at } = presentAgent(agent);
-        return { name: agent.id, version, ended_at };
+        const { version, endedAt } = presentAgent(agent);
+        return { name: agent.id, version, endedAt };
       },
     };
     app.get(
@@ -103,7 +106,7 @@ export function locationAgentsRoutes({
           operationId: 'deleteLocationAgent',
           summary: 'End an agent: its checks move to the others, and its polls are refused',
           description:
-            'It stays in the list, with the time in `ended_at`, until it is allowed again. The service still accepts its results: to block them, revoke the key.',
+            'It stays in the list, with the time in `endedAt`, until it is allowed again. The service still accepts its results: to block them, revoke the key.',
           params: agentParams,
           response: { 204: NO_CONTENT },
         },
@@ -146,13 +149,14 @@ function presentAgent({
   refused,
   ...agent
 }: ListedAgent): z.output<typeof response> {
-  return {
+  const shown = {
     ...agent,
     capabilities: { types, ipv6, icmp, capture },
     refused: refused.map(({ checkId, problem }) => ({ checkId, problem })),
-    lease_until: leaseUntil?.toISOString() ?? null,
-    first_seen_at: firstSeenAt.toISOString(),
-    last_seen_at: lastSeenAt.toISOString(),
-    ended_at: endedAt?.toISOString() ?? null,
+    leaseUntil: leaseUntil?.toISOString() ?? null,
+    firstSeen: firstSeenAt.toISOString(),
+    lastSeen: lastSeenAt.toISOString(),
+    endedAt: endedAt?.toISOString() ?? null,
   };
+  return withOldNames(shown, ...OLD_NAMES);
 }

@@ -5,7 +5,7 @@ import { ROLES } from '../../model/enums.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
-import { KEY_TIMES } from '../http/resources/resource-schemas.ts';
+import { KEY_TIMES, presentKeyTimes } from '../http/resources/resource-schemas.ts';
 import type { ApiKey, ApiKeys } from './api-keys.ts';
 
 const TAGS = ['API keys'];
@@ -115,8 +115,6 @@ function presentApiKey(key: ApiKey): z.output<typeof response> {
     name: key.name,
     role: key.role,
     prefix: key.prefix,
-    created_at: key.createdAt.toISOString(),
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
+    ...presentKeyTimes(key),
   };
 }

@@ -1,6 +1,7 @@
 import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
 import { maskUserinfo } from '../../model/credentials/url-secret.ts';
 import { storableText } from '../../runtime/text/storable-text.ts';
+import { NEW_NAMES } from '../http/resources/deprecated-names.ts';
 import { sortedJson } from '../http/resources/sorted-json.ts';
 
 /** A changed field. Left out where the resource did not have it, or no longer has it. */
@@ -51,9 +52,12 @@ export function changesBetween(before: unknown, after: unknown): Changes {
   return { changes, dropped: paths.length - changes.length };
 }
 
-/** As its response has it: without dates and undefined. */
+/** As its response has it, without dates and undefined, and without the old names of fields. */
 function plain(value: unknown): unknown {
-  return value === null || value === undefined ? null : JSON.parse(JSON.stringify(value));
+  if (value === null || value === undefined) return null;
+  const shown: unknown = JSON.parse(JSON.stringify(value));
+  if (!isObject(shown)) return shown;
+  return Object.fromEntries(Object.entries(shown).filter(([name]) => !(name in NEW_NAMES)));
 }
 
 function differingPaths(

@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { checkId, READ } from '../http/resources/check-parameters.ts';
+import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { uuidParam } from '../http/resources/parameters.ts';
 import { type CheckRun, type CheckRuns, RUN_REASONS, RUN_STATES } from './check-runs.ts';
 
@@ -24,7 +25,7 @@ const body = z
   .nullish()
   .transform((given) => given ?? { location: null });
 
-const response = z.strictObject({
+const fields = {
   id: z.string(),
   checkId: z.string(),
   location: z.string().describe('The private location that makes the run.'),
@@ -36,17 +37,14 @@ const response = z.strictObject({
     .describe(
       '`waiting` for an agent, `assigned` to one, `done`: its final result is stored, `expired`: no agent made it in time.',
     ),
-  slot: z.iso
-    .datetime()
-    .describe(
-      'Identifies the run: `checkRunId` of its results, as a time instead of milliseconds.',
-    ),
+  slot: z.iso.datetime().describe('When it is due, which identifies it.'),
+  checkRunId: z.number().describe('The `checkRunId` of its results: the slot in milliseconds.'),
   sequenceId: z.string().describe('The `sequenceId` of its results.'),
   created_at: z.iso.datetime(),
-  createdAt: z.iso.datetime().describe('The same as created_at.').meta({ deprecated: true }),
   notAfter: z.iso.datetime().describe('The run does not start after this time.'),
   resultId: z.string().nullable().describe('The id of its final result; null until it is stored.'),
-});
+};
+const response = z.strictObject(alsoAs(fields, 'createdAt'));
 
 /** Requested runs, and their outcome. */
 export function checkRunsRoutes({
@@ -98,11 +96,13 @@ export function checkRunsRoutes({
 }
 
 function presentRun(run: CheckRun): z.output<typeof response> {
-  return {
-    ...run,
+  const { createdAt, ...rest } = run;
+  const shown = {
+    ...rest,
     slot: run.slot.toISOString(),
-    created_at: run.createdAt.toISOString(),
-    createdAt: run.createdAt.toISOString(),
+    checkRunId: run.slot.getTime(),
+    created_at: createdAt.toISOString(),
     notAfter: run.notAfter.toISOString(),
   };
+  return withOldNames(shown, 'createdAt');
 }

@@ -9,7 +9,13 @@ import { crudRoutes } from '../http/resources/crud.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
-import { ignored, KEY_TIMES, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
+import {
+  ignored,
+  KEY_TIMES,
+  optionalFieldsOf,
+  presentKeyTimes,
+  TIMES,
+} from '../http/resources/resource-schemas.ts';
 import type { LocationKey, LocationKeys } from './location-keys.ts';
 import type { PrivateLocation, PrivateLocations } from './private-locations.ts';
 
@@ -182,8 +188,6 @@ function presentKey(key: LocationKey): z.output<typeof keyResponse> {
   return {
     id: key.id,
     prefix: key.prefix,
-    created_at: key.createdAt.toISOString(),
-    last_used_at: key.lastUsedAt?.toISOString() ?? null,
-    revoked_at: key.revokedAt?.toISOString() ?? null,
+    ...presentKeyTimes(key),
   };
 }

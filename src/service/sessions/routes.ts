@@ -5,6 +5,7 @@ import { newPassword } from '../../model/account/password.ts';
 import { ROLES } from '../../model/enums.ts';
 import { notFound } from '../errors.ts';
 import { refuseForeignPage, userOf } from '../http/access/authentication.ts';
+import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { NO_CONTENT, uuidParam } from '../http/resources/parameters.ts';
 import { emailSchema } from '../users/email.ts';
 import { givenPassword } from '../users/passwords.ts';
@@ -24,19 +25,17 @@ const session = z
       .describe('Those of the user. Requests without `x-service-account` are about the first.'),
   })
   .meta({ title: 'CurrentSession' });
-const listed = z
-  .strictObject({
-    id: z.string(),
-    current: z.boolean().describe('Whether it is the session of this request.'),
-    address: z.string().describe('The address from which the user signed in.'),
-    userAgent: z.string(),
-    user_agent: z.string().describe('The same as userAgent.').meta({ deprecated: true }),
-    created_at: z.iso.datetime(),
-    last_used_at: z.iso.datetime().describe('To the minute.'),
-    endsAt: z.iso.datetime().describe('It ends earlier if it is not used.'),
-    ends_at: z.iso.datetime().describe('The same as endsAt.').meta({ deprecated: true }),
-  })
-  .meta({ title: 'Session' });
+const fields = {
+  id: z.string(),
+  current: z.boolean().describe('Whether it is the session of this request.'),
+  address: z.string().describe('The address from which the user signed in.'),
+  userAgent: z.string(),
+  created_at: z.iso.datetime(),
+  lastUsedAt: z.iso.datetime().describe('To the minute.'),
+  endsAt: z.iso.datetime().describe('It ends earlier if it is not used.'),
+};
+const OLD_NAMES = ['user_agent', 'last_used_at', 'ends_at'] as const;
+const listed = z.strictObject(alsoAs(fields, ...OLD_NAMES)).meta({ title: 'Session' });
 const SIGNED_IN = z.null().describe('Signed in; the cookie of the session is set.');
 
 /** Signing in and out, and the own sessions: src/service/README.md, "Users and sessions". */
@@ -116,17 +115,18 @@ export function sessionsRoutes(
       },
       async (request) => {
         const { userId, sessionId } = userOf(request);
-        return (await sessions.list(userId)).map((each) => ({
-          id: each.id,
-          current: each.id === sessionId,
-          address: each.address,
-          userAgent: each.userAgent,
-          user_agent: each.userAgent,
-          created_at: each.createdAt.toISOString(),
-          last_used_at: each.lastUsedAt.toISOString(),
-          endsAt: each.endsAt.toISOString(),
-          ends_at: each.endsAt.toISOString(),
-        }));
+        return (await sessions.list(userId)).map((each) => {
+          const shown = {
+            id: each.id,
+            current: each.id === sessionId,
+            address: each.address,
+            userAgent: each.userAgent,
+            created_at: each.createdAt.toISOString(),
+            lastUsedAt: each.lastUsedAt.toISOString(),
+            endsAt: each.endsAt.toISOString(),
+          };
+          return withOldNames(shown, ...OLD_NAMES);
+        });
       },
     );
 

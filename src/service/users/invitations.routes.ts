@@ -5,6 +5,7 @@ import { ROLES } from '../../model/enums.ts';
 import { callerOf, refuseForeignPage } from '../http/access/authentication.ts';
 import type { AuditedResource } from '../http/plugins/audit.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
+import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import {
@@ -25,13 +26,9 @@ const fields = {
   email: emailSchema,
   role: z.enum(ROLES).describe('The role of the user in the account.'),
 };
+const times = alsoAs({ created_at: z.iso.datetime(), expiresAt: z.iso.datetime() }, 'expires_at');
 const response = z
-  .strictObject({
-    id: z.string(),
-    ...fields,
-    created_at: z.iso.datetime(),
-    expires_at: z.iso.datetime(),
-  })
+  .strictObject({ id: z.string(), ...fields, ...times })
   .meta({ title: 'Invitation' });
 const newResponse = response
   .extend({
@@ -152,11 +149,12 @@ export function invitationsRoutes(parts: InvitationsRoutesParts): FastifyPluginA
 }
 
 function presentInvitation(invitation: Invitation): z.output<typeof response> {
-  return {
+  const shown = {
     id: invitation.id,
     email: invitation.email,
     role: invitation.role,
     created_at: invitation.createdAt.toISOString(),
-    expires_at: invitation.expiresAt.toISOString(),
+    expiresAt: invitation.expiresAt.toISOString(),
   };
+  return withOldNames(shown, 'expires_at');
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ROLES } from '../../model/enums.ts';
 import { callerOf } from '../http/access/authentication.ts';
 import { pageOf } from '../http/resources/cursor-paging.ts';
+import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
 import type { Member, Users } from './users.ts';
@@ -16,13 +17,14 @@ const PATH = '/v1/users';
 
 const params = z.object({ id: uuidParam });
 const role = z.enum(ROLES).describe('What the user may do; each role includes those before it.');
-const response = z.strictObject({
+const fields = {
   id: z.string(),
   email: z.string(),
   role,
   created_at: z.iso.datetime().describe('When the user joined the account.'),
-  last_sign_in_at: z.iso.datetime().nullable(),
-});
+  lastSignInAt: z.iso.datetime().nullable(),
+};
+const response = z.strictObject(alsoAs(fields, 'last_sign_in_at'));
 
 /** The users of an account: src/service/README.md, "Users and sessions". */
 export function usersRoutes({ users }: { readonly users: Users }): FastifyPluginAsync {
@@ -107,11 +109,12 @@ export function usersRoutes({ users }: { readonly users: Users }): FastifyPlugin
 }
 
 function presentMember(member: Member): z.output<typeof response> {
-  return {
+  const shown = {
     id: member.id,
     email: member.email,
     role: member.role,
     created_at: member.createdAt.toISOString(),
-    last_sign_in_at: member.lastSignInAt?.toISOString() ?? null,
+    lastSignInAt: member.lastSignInAt?.toISOString() ?? null,
   };
+  return withOldNames(shown, 'last_sign_in_at');
 }

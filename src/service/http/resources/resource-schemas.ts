@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { alsoAs, withOldNames } from './deprecated-names.ts';
 
 /** The times of a resource in a response. */
 export const TIMES = {
@@ -6,12 +7,31 @@ export const TIMES = {
   updated_at: z.iso.datetime().nullable().describe('null until it was first updated.'),
 };
 
+interface KeyTimes {
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
 /** The times of a key in a response. */
-export const KEY_TIMES = {
-  created_at: z.iso.datetime(),
-  last_used_at: z.iso.datetime().nullable().describe('To the minute; null where it never was.'),
-  revoked_at: z.iso.datetime().nullable().describe('null while it is active.'),
-};
+export const KEY_TIMES = alsoAs(
+  {
+    created_at: z.iso.datetime(),
+    lastUsedAt: z.iso.datetime().nullable().describe('To the minute; null where it never was.'),
+    revokedAt: z.iso.datetime().nullable().describe('null while it is active.'),
+  },
+  'last_used_at',
+  'revoked_at',
+);
+
+export function presentKeyTimes({ createdAt, lastUsedAt, revokedAt }: KeyTimes) {
+  const shown = {
+    created_at: createdAt.toISOString(),
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    revokedAt: revokedAt?.toISOString() ?? null,
+  };
+  return withOldNames(shown, 'last_used_at', 'revoked_at');
+}
 
 type Fields = Readonly<Record<string, z.ZodType>>;
 

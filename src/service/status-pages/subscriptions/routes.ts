@@ -25,15 +25,15 @@ const response = z
     state: z
       .enum(SUBSCRIBER_STATES)
       .describe(
-        '`unconfirmed`: nobody has confirmed the address yet; `active`; `resting`: the address refused a message and gets none for a day.',
+        '`unconfirmed`: nobody has confirmed the address yet; `active`; `suspended`: the address refused a message and gets none for a day.',
       ),
     services: z
       .array(z.string())
       .nullable()
       .describe('The ids of the services whose incidents are sent; null for all of the page.'),
     bounces: z.number().describe('Messages in a row that the address refused.'),
-    confirmed_at: z.iso.datetime().nullable(),
-    rested_until: z.iso.datetime().nullable(),
+    confirmedAt: z.iso.datetime().nullable(),
+    suspendedUntil: z.iso.datetime().nullable(),
     created_at: z.iso.datetime(),
   })
   .meta({ title: 'StatusPageSubscriber' });
@@ -107,8 +107,8 @@ function presentSubscriber(subscriber: ShownSubscriber): z.output<typeof respons
     state: subscriber.state,
     services: subscriber.serviceIds === null ? null : [...subscriber.serviceIds],
     bounces: subscriber.bounces,
-    confirmed_at: subscriber.confirmedAt?.toISOString() ?? null,
-    rested_until: subscriber.restedUntil?.toISOString() ?? null,
+    confirmedAt: subscriber.confirmedAt?.toISOString() ?? null,
+    suspendedUntil: subscriber.restedUntil?.toISOString() ?? null,
     created_at: subscriber.createdAt.toISOString(),
   };
 }

@@ -14,7 +14,7 @@ import {
   type StoredSubscriber,
 } from './sql.ts';
 
-export const SUBSCRIBER_STATES = ['unconfirmed', 'active', 'resting'] as const;
+export const SUBSCRIBER_STATES = ['unconfirmed', 'active', 'suspended'] as const;
 
 /** A subscriber as the account sees it. */
 export interface ShownSubscriber
@@ -59,13 +59,13 @@ export function createSubscribers({
   ): ShownSubscriber => {
     const { restedUntil, confirmedAt, kind } = subscriber;
     const address = addressOf(secrets, accountId, subscriber);
-    const isResting = restedUntil !== null && restedUntil.getTime() > clock.wallMs();
-    const rested = isResting ? 'resting' : 'active';
+    const isSuspended = restedUntil !== null && restedUntil.getTime() > clock.wallMs();
+    const confirmed = isSuspended ? 'suspended' : 'active';
     return {
       ...subscriber,
       address: address !== null && isMasked ? maskedAddress(kind, address) : address,
-      state: confirmedAt === null ? 'unconfirmed' : rested,
-      restedUntil: isResting ? restedUntil : null,
+      state: confirmedAt === null ? 'unconfirmed' : confirmed,
+      restedUntil: isSuspended ? restedUntil : null,
     };
   };
   return {

@@ -69,6 +69,9 @@ describe.each(databases)('on %s', (kind) => {
           code: 'ERR_INVALID_ARG_TYPE',
           stack: [FRAME],
           count: 4,
+          firstSeen: '2026-01-02T03:04:05.006Z',
+          lastSeen: '2026-01-02T04:00:00.000Z',
+          receivedAt: expect.stringMatching(/Z$/),
           firstAt: '2026-01-02T03:04:05.006Z',
           lastAt: '2026-01-02T04:00:00.000Z',
           received_at: expect.stringMatching(/Z$/),
@@ -138,15 +141,15 @@ describe.each(databases)('on %s', (kind) => {
         { ...ERROR, firstAt: ERROR.lastAt, lastAt: ERROR.firstAt },
       ];
       expect((await mine.agent(PATH, { ...REPORT, reports })).json).toEqual({ stored: 3 });
-      const listed: { count: number; firstAt: string; lastAt: string; received_at: string }[] = (
+      const listed: { count: number; firstSeen: string; lastSeen: string; receivedAt: string }[] = (
         await mine.ask(LIST(mine))
       ).json;
       expect(listed.map(({ count }) => count).sort((a, b) => a - b)).toEqual([4, 4, 2_147_483_647]);
-      for (const { firstAt, lastAt, received_at } of listed) {
-        expect(Date.parse(firstAt)).toBeLessThanOrEqual(Date.parse(lastAt));
-        expect(Date.parse(lastAt)).toBeLessThanOrEqual(Date.parse(received_at));
+      for (const { firstSeen, lastSeen, receivedAt } of listed) {
+        expect(Date.parse(firstSeen)).toBeLessThanOrEqual(Date.parse(lastSeen));
+        expect(Date.parse(lastSeen)).toBeLessThanOrEqual(Date.parse(receivedAt));
       }
-      const ahead = listed.filter(({ lastAt }) => Date.parse(lastAt) >= startMs - 60_000);
+      const ahead = listed.filter(({ lastSeen }) => Date.parse(lastSeen) >= startMs - 60_000);
       expect(ahead).toHaveLength(2);
     });
 

@@ -61,10 +61,10 @@ describe.each(databases)('on %s', (kind) => {
           id: 'agent-a',
           live: false,
           checks: 0,
-          lease_until: null,
-          ended_at: expect.stringMatching(/^\d{4}-.*Z$/),
+          leaseUntil: null,
+          endedAt: expect.stringMatching(/^\d{4}-.*Z$/),
         },
-        { id: 'agent-b', live: true, checks: 10, ended_at: null },
+        { id: 'agent-b', live: true, checks: 10, endedAt: null },
       ]);
     });
 
@@ -121,7 +121,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await http.ask(`${path}/agent-a/allow`, 'POST')).status).toBe(204);
       expect((await http.listed(fixture.cellar))[0]).toMatchObject({
         id: 'agent-a',
-        ended_at: null,
+        endedAt: null,
       });
       one.epoch = 0;
       one.revision = 0;
@@ -152,7 +152,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(other.ids).toHaveLength(10);
       expect((await http.listed(fixture.cellar))[0]).toMatchObject({
         live: false,
-        lease_until: null,
+        leaseUntil: null,
       });
     });
 

@@ -29,6 +29,8 @@ describe.each(databases)('on %s', (kind) => {
         role: 'run',
         prefix: key.slice(0, 9),
         created_at: new Date(clock.wallMs()).toISOString(),
+        lastUsedAt: null,
+        revokedAt: null,
         last_used_at: null,
         revoked_at: null,
       });
@@ -73,7 +75,7 @@ describe.each(databases)('on %s', (kind) => {
       const { json: made } = await mine.post(PATH, { name: 'CI', role: 'read' });
       const client = clientOf(made.key);
       expect((await client.get('/v1/checks')).status).toBe(200);
-      expect((await mine.get(`${PATH}/${made.id}`)).json.last_used_at).toBe(
+      expect((await mine.get(`${PATH}/${made.id}`)).json.lastUsedAt).toBe(
         new Date(clock.wallMs()).toISOString(),
       );
       expect((await mine.delete(`${PATH}/${made.id}`)).status).toBe(204);
@@ -81,7 +83,7 @@ describe.each(databases)('on %s', (kind) => {
       clock.spend(KEY_TTL_MS);
       expect((await client.get('/v1/checks')).status).toBe(401);
       expect((await mine.delete(`${PATH}/${made.id}`)).status).toBe(204);
-      expect((await mine.get(`${PATH}/${made.id}`)).json.revoked_at).toBe(revokedAt);
+      expect((await mine.get(`${PATH}/${made.id}`)).json.revokedAt).toBe(revokedAt);
     });
 
     it('still work while their address sends many wrong keys', async () => {
@@ -121,7 +123,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await theirs.get(`${PATH}/${made.id}`)).status).toBe(404);
       expect((await theirs.delete(`${PATH}/${made.id}`)).status).toBe(404);
       expect((await theirs.get(PATH)).json).toHaveLength(1);
-      expect((await mine.get(`${PATH}/${made.id}`)).json.revoked_at).toBeNull();
+      expect((await mine.get(`${PATH}/${made.id}`)).json.revokedAt).toBeNull();
     });
 
     it('are listed oldest first, in pages', async () => {

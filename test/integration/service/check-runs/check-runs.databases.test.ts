@@ -46,6 +46,7 @@ describe.each(databases)('on %s', (kind) => {
           reason: 'requested',
           state: 'waiting',
           slot: new Date(slotMs).toISOString(),
+          checkRunId: slotMs,
           sequenceId: sequenceIdOf('ssh', 'cellar', slotMs),
           created_at: expect.any(String),
           createdAt: made.json.created_at,

@@ -186,6 +186,10 @@ describe('agents over HTTP', () => {
         capture: false,
       },
       refused: [],
+      leaseUntil: expect.stringMatching(/^\d{4}-.*Z$/),
+      firstSeen: expect.stringMatching(/^\d{4}-.*Z$/),
+      lastSeen: expect.stringMatching(/^\d{4}-.*Z$/),
+      endedAt: null,
       lease_until: expect.stringMatching(/^\d{4}-.*Z$/),
       first_seen_at: expect.stringMatching(/^\d{4}-.*Z$/),
       last_seen_at: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -195,7 +199,7 @@ describe('agents over HTTP', () => {
     expect((await post('/agent/v1/release', release)).json).toEqual({ released: true });
     expect((await post('/agent/v1/release', release)).json).toEqual({ released: false });
     expect((await app.ask(path, { key })).json).toMatchObject([
-      { id: 'agent-a', live: false, lease_until: null },
+      { id: 'agent-a', live: false, leaseUntil: null },
     ]);
     expect((await app.ask(`${path}?limit=1&page=2`, { key })).json).toEqual([]);
     expect((await app.ask(path, { key: locationKey, headers: HEADERS })).status).toBe(401);

@@ -156,7 +156,7 @@ describe.each(databases)('on %s', (kind) => {
       const { json: own } = await theirs.post(PATH, CELLAR);
       expect((await theirs.delete(`${PATH}/${own.id}/keys/${key.id}`)).status).toBe(404);
       expect((await mine.get(path)).json).toEqual(location);
-      expect((await mine.get(`${path}/keys`)).json[0].revoked_at).toBeNull();
+      expect((await mine.get(`${path}/keys`)).json[0].revokedAt).toBeNull();
     });
 
     it('are listed oldest first, in pages', async () => {
@@ -199,6 +199,8 @@ describe.each(databases)('on %s', (kind) => {
           id: expect.stringMatching(/^[0-9a-f-]{36}$/),
           prefix: key.slice(0, 9),
           created_at: new Date(clock.wallMs()).toISOString(),
+          lastUsedAt: null,
+          revokedAt: null,
           last_used_at: null,
           revoked_at: null,
         });
@@ -234,19 +236,19 @@ describe.each(databases)('on %s', (kind) => {
         clock.spend(5000);
         const usedAt = new Date(clock.wallMs()).toISOString();
         expect(await features.locationKeys.authenticate(sha256(made.key))).toEqual(caller);
-        expect((await mine.get(keys)).json[0].last_used_at).toBe(usedAt);
+        expect((await mine.get(keys)).json[0].lastUsedAt).toBe(usedAt);
         clock.spend(5000);
         await features.locationKeys.authenticate(sha256(made.key));
-        expect((await mine.get(keys)).json[0].last_used_at).toBe(usedAt);
+        expect((await mine.get(keys)).json[0].lastUsedAt).toBe(usedAt);
         expect(await features.locationKeys.authenticate(sha256(`pl_${'0'.repeat(32)}`))).toBeNull();
 
         await mine.delete(`${keys}/${made.id}`);
-        const revokedAt = (await mine.get(keys)).json[0].revoked_at;
+        const revokedAt = (await mine.get(keys)).json[0].revokedAt;
         expect(revokedAt).toBe(new Date(clock.wallMs()).toISOString());
         expect(await features.locationKeys.authenticate(sha256(made.key))).toBeNull();
         clock.spend(5000);
         expect((await mine.delete(`${keys}/${made.id}`)).status).toBe(204);
-        expect((await mine.get(keys)).json[0].revoked_at).toBe(revokedAt);
+        expect((await mine.get(keys)).json[0].revokedAt).toBe(revokedAt);
         expect((await mine.delete(`${keys}/${randomUUID()}`)).status).toBe(404);
       });
 

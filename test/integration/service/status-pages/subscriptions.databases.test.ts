@@ -525,7 +525,7 @@ describe.each(databases)('on %s', (kind) => {
       const bounced = () => replica.subscriptionCounts().messages.email.bounced;
       await openIncident(service(), page.serviceIds);
       await eventually(() => bounced() === 1);
-      expect(await rowsOf(service(), page)).toMatchObject([{ state: 'resting', bounces: 1 }]);
+      expect(await rowsOf(service(), page)).toMatchObject([{ state: 'suspended', bounces: 1 }]);
       await openIncident(service(), page.serviceIds);
       // Otherwise the day would have passed when the second update is announced.
       const unannounced = () =>

@@ -21,7 +21,15 @@ interface Resource {
 }
 
 /** Fields that change with the time, and warnings of what is done after a change, again and again. */
-const VARYING = ['updated_at', 'created_at', 'updatedAt', 'createdAt', 'last_used_at', 'warnings'];
+const VARYING = [
+  'updated_at',
+  'created_at',
+  'updatedAt',
+  'createdAt',
+  'lastUsedAt',
+  'last_used_at',
+  'warnings',
+];
 
 /**
  * Whichever call of the store fails, the change is applied completely or not at all, and a client
@@ -38,7 +46,7 @@ function crudScenario(resource: Resource): Scenario {
       const already = new Set((await list()).map((found) => String(found[idField])));
       const fresh = async () =>
         (await list()).filter(
-          (found) => !already.has(String(found[idField])) && (found.revoked_at ?? null) === null,
+          (found) => !already.has(String(found[idField])) && (found.revokedAt ?? null) === null,
         );
 
       /** Repeats only if it was not created. */

@@ -1,37 +1,33 @@
 import { describe, expect, it } from 'vitest';
+import { NEW_NAMES } from '../../../../../src/service/http/resources/deprecated-names.ts';
 import { serviceDocument } from '../../../../support/openapi/service-document.ts';
 
 /** Fields whose values are days or instants, by their one name. */
 const TIMES: Readonly<Record<string, string>> = {
   alertedAt: 'when an alert was given',
   at: 'when an event, error or change happened',
-  confirmed_at: 'when a subscriber confirmed the address',
+  confirmedAt: 'when a subscriber confirmed the address',
   created_at: 'when the resource was created',
   date: 'the day of a value of a series',
+  endedAt: 'when an agent ended',
   endsAt: 'when a planned window or a session ends',
-  ended_at: 'when an agent ended',
-  expires_at: 'when an invitation expires',
+  expiresAt: 'when an invitation expires',
   finishedAt: 'when a delivery was sent or given up',
-  firstAt: 'when an error of an agent occurred first',
-  firstSeen: 'when an error group occurred first',
-  first_seen_at: 'when an agent polled first',
+  firstSeen: 'when an error occurred, or an agent polled, first',
   from: 'the beginning of a queried window, inclusive',
-  lastAt: 'when an error of an agent occurred last',
   lastAttemptAt: 'when a delivery was last attempted',
   lastRunAt: 'when a check last ran',
-  lastSeen: 'when an error group occurred last',
+  lastSeen: 'when an error occurred, or an agent polled, last',
+  lastSignInAt: 'when a user last signed in',
   lastSlot: 'the last slot of a range',
-  last_seen_at: 'when an agent polled last',
-  last_sign_in_at: 'when a user last signed in',
-  last_used_at: 'when a key or session was last used',
-  lease_until: 'when the lease of an agent ends',
+  lastUsedAt: 'when a key or session was last used',
+  leaseUntil: 'when the lease of an agent ends',
   nextAttemptAt: 'when a delivery is attempted next',
   notAfter: 'the latest start of a run',
   publicIncidentUpdateDate: 'the time that an update of an incident shows',
-  received_at: 'when the service received a report',
+  receivedAt: 'when the service received a report',
   repeatEndsAt: 'when a window repeats no more',
-  rested_until: 'when a subscriber gets messages again',
-  revoked_at: 'when a key was revoked',
+  revokedAt: 'when a key was revoked',
   silentSince: 'when the last lease of a location ended',
   since: 'since when a check is in its state',
   slot: 'when a run is due, which identifies it',
@@ -39,18 +35,14 @@ const TIMES: Readonly<Record<string, string>> = {
   startedAt: 'when a run, an outage or a session of tests began',
   startsAt: 'when a planned window begins',
   stoppedAt: 'when a run, an outage or a session of tests ended',
+  suspendedUntil: 'when a subscriber gets messages again',
   time: 'the instant of a value of a series',
   timestamp: 'when a heartbeat changed its state',
   to: 'the end of a queried window, exclusive',
   updated_at: 'when the resource was last changed',
 };
-
-/** Old names, by the one that replaced them: for one release. */
-const DEPRECATED: Readonly<Record<string, string>> = {
-  createdAt: 'created_at',
-  ends_at: 'endsAt',
-  user_agent: 'userAgent',
-};
+/** The only names of the API with an underscore. */
+const SNAKE_CASE = ['created_at', 'updated_at'];
 /** Names of DNS responses: others than the fields that differ from them in case only. */
 const OF_DNS = ['Answer', 'Status', 'TTL'];
 
@@ -90,23 +82,30 @@ describe('the fields of the API', () => {
   it('have one spelling for each name', () => {
     const spellings = new Map<string, Set<string>>();
     for (const { name } of fields) {
-      if (OF_DNS.includes(name) || name in DEPRECATED) continue;
+      if (OF_DNS.includes(name) || name in NEW_NAMES) continue;
       const key = name.toLowerCase().replaceAll('_', '');
       spellings.set(key, (spellings.get(key) ?? new Set()).add(name));
     }
     expect([...spellings.values()].filter(({ size }) => size > 1)).toEqual([]);
   });
 
+  it('are in camelCase, but for created_at and updated_at', () => {
+    const snake = fields
+      .map(({ name }) => name)
+      .filter((name) => name.includes('_') && !(name in NEW_NAMES));
+    expect(new Set(snake)).toEqual(new Set(SNAKE_CASE));
+  });
+
   it('name each kind of time as the table does', () => {
     const names = fields.filter((field) => field.isTime).map(({ name }) => name);
-    const unknown = names.filter((name) => !(name in TIMES) && !(name in DEPRECATED));
+    const unknown = names.filter((name) => !(name in TIMES) && !(name in NEW_NAMES));
     expect([...new Set(unknown)]).toEqual([]);
     const unused = Object.keys(TIMES).filter((name) => !names.includes(name));
     expect(unused).toEqual([]);
   });
 
   it('are marked as deprecated where they have an old name, and stand beside the new one', () => {
-    for (const [old, name] of Object.entries(DEPRECATED)) {
+    for (const [old, name] of Object.entries(NEW_NAMES)) {
       const found = fields.filter((field) => field.name === old);
       expect(found.length, old).toBeGreaterThan(0);
       expect(
