@@ -14,13 +14,14 @@ export interface StarvationCheck {
   readonly id: string;
   readonly expected: Expected;
   readonly periodMs: number;
-  /** The targets' name for its requests; null if nothing answers. */
-  readonly targetName: string | null;
+  /** By their process; the kernel answers the others, or nothing does. */
+  readonly isAnsweredByTargets: boolean;
   /** In the form of a check file. */
   readonly entry: object;
 }
 
-const PERIOD_SECONDS = 10;
+/** Of most checks. */
+export const PERIOD_SECONDS = 10;
 /** The longest run: an attempt waits for 30 s. */
 const HANGING_PERIOD_SECONDS = 30;
 /** 20 times the targets' delay. */
@@ -30,6 +31,7 @@ const THRESHOLDS = { degradedResponseTime: DEGRADED_MS, maxResponseTime: MAX_MS 
 
 /** The highest frequency of DNS and ICMP checks. */
 const MINUTELY = { frequency: 1, frequencyOffset: null };
+const MINUTE_MS = 60_000;
 /** A JSONPath that compares each row of a large body. */
 const ROW_NAME = '$.rows[?(@.row == 4999)].name';
 /** A pattern that tries each place of a large body, and reads a line from many of them. */
@@ -51,8 +53,7 @@ export function starvationChecks(ports: TargetPorts, count: number): readonly St
   const row = (target: string) => assertion('JSON_BODY', ROW_NAME, target);
   const loss = (target: string) => assertion('JSON_RESPONSE', '$.packetLoss', target);
   const large = (id: string, expected: Expected, what: string, rest: object) => {
-    const path = `/healthy/${what}/${id}`;
-    return apiCheck(id, expected, { url: web(path.slice(1)), ...rest }, path);
+    return apiCheck(id, expected, { url: web(`healthy/${what}/${id}`), ...rest });
   };
   return [
     ...healthy,
@@ -62,27 +63,30 @@ export function starvationChecks(ports: TargetPorts, count: number): readonly St
     large('compared-wrong', 'failed', 'json', row('row-1')),
     pingCheck('pinged', 'passed', loss('0')),
     pingCheck('pinged-wrong', 'failed', loss('100')),
-    apiCheck('broken', 'failed', { url: web('broken/1') }, '/broken/1'),
-    apiCheck('slowish', 'degraded', { url: web('slowish/1') }, '/slowish/1'),
-    apiCheck('slow', 'failed', { url: web('slow/1') }, '/slow/1'),
-    apiCheck('refused', 'failed', { url: closed }, null),
-    apiCheck('hanging', 'failed', { url: silent }, null, HANGING_PERIOD_SECONDS),
+    apiCheck('broken', 'failed', { url: web('broken/1') }),
+    apiCheck('slowish', 'degraded', { url: web('slowish/1') }),
+    apiCheck('slow', 'failed', { url: web('slow/1') }),
+    { ...apiCheck('refused', 'failed', { url: closed }), isAnsweredByTargets: false },
+    {
+      ...apiCheck('hanging', 'failed', { url: silent }, HANGING_PERIOD_SECONDS),
+      isAnsweredByTargets: false,
+    },
   ];
 }
 
 function healthyCheck(ports: TargetPorts, index: number): StarvationCheck {
   const id = `healthy-${index}`;
-  const made = (checkType: string, targetName: string, rest: object): StarvationCheck => ({
+  const made = (checkType: string, rest: object): StarvationCheck => ({
     id,
     expected: 'passed',
     periodMs: PERIOD_SECONDS * 1000,
-    targetName,
+    isAnsweredByTargets: true,
     entry: { ...entryOf(id, PERIOD_SECONDS), checkType, ...THRESHOLDS, ...rest },
   });
   if (index % 6 === 3) {
     const heard = { source: 'RESPONSE_DATA', comparison: 'EQUALS', target: id };
     const request = { hostname: '127.0.0.1', port: ports.tcp, data: id, assertions: [heard] };
-    return made('TCP', id, { request });
+    return made('TCP', { request });
   }
   if (index % 6 === 4) {
     const name = `${id}.routed.test`;
@@ -94,36 +98,32 @@ function healthyCheck(ports: TargetPorts, index: number): StarvationCheck {
       port,
       protocol: 'UDP',
     };
-    return made('DNS', name, { ...MINUTELY, request });
+    return { ...made('DNS', { ...MINUTELY, request }), periodMs: MINUTE_MS };
   }
   const path = `/healthy/${index}`;
   const inTime = { source: 'RESPONSE_TIME', comparison: 'LESS_THAN', target: String(MAX_MS) };
   const request = { url: `http://127.0.0.1:${ports.http}${path}`, assertions: [inTime] };
-  return made('API', path, { request: { method: 'GET', ...request } });
+  return made('API', { request: { method: 'GET', ...request } });
 }
 
 function pingCheck(id: string, expected: Expected, asked: object): StarvationCheck {
   const request = { hostname: '127.0.0.1', pingCount: 2, ...asked };
   const entry = { ...entryOf(id, PERIOD_SECONDS), ...MINUTELY, checkType: 'ICMP', request };
-  return { id, expected, periodMs: 60_000, targetName: null, entry };
+  return { id, expected, periodMs: MINUTE_MS, isAnsweredByTargets: false, entry };
 }
 
 function apiCheck(
   id: string,
   expected: Expected,
   asked: object,
-  targetName: string | null,
   periodSeconds = PERIOD_SECONDS,
 ): StarvationCheck {
   const request = { method: 'GET', ...asked };
   const entry = { ...entryOf(id, periodSeconds), checkType: 'API', ...THRESHOLDS, request };
-  return { id, expected, periodMs: periodSeconds * 1000, targetName, entry };
+  return { id, expected, periodMs: periodSeconds * 1000, isAnsweredByTargets: true, entry };
 }
 
 function entryOf(id: string, periodSeconds: number): object {
   // Retries would hide false failures.
   return { id, name: id, frequency: 0, frequencyOffset: periodSeconds, retryStrategy: null };
 }
-
-/** No healthy target may take longer by its own clock. */
-export const HEALTHY_LIMIT_MS = DEGRADED_MS;

@@ -1,14 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import type { CheckResult, MissedSlots } from '../../../../src/model/result/result.ts';
-import { limitCpu as limitCpuOf } from '../../../support/process/cpu-limit.ts';
+import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import { type CpuGroup, HAS_CPU_CGROUP, makeCpuGroup } from '../../../support/process/cpu-limit.ts';
 import { endChild } from '../../../support/process/end-child.ts';
 import { makeTestFolder } from '../../../support/process/test-folder.ts';
 import { talkTo } from '../storm/storm-talk.ts';
 import type { StarvationCheck, TargetPorts } from './starvation-checks.ts';
+import type { Gap, ReceivedResult } from './starvation-verdict.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../dist/cli/main.js', import.meta.url));
 const TARGETS = fileURLToPath(new URL('starvation-targets.mjs', import.meta.url));
@@ -20,29 +24,33 @@ const ANSWER_LIMIT_MS = 30_000;
 
 export interface Targets {
   readonly ports: TargetPorts;
-  /** The longest response time in ms by the targets' clock, by request name. */
-  longestMs(): Promise<Readonly<Record<string, number>>>;
+  /** All times so far in which they answered nobody. */
+  gaps(): Promise<readonly Gap[]>;
 }
+
+/** For chrt. */
+const REAL_TIME = ['--fifo', '50'];
 
 /** Targets that are never starved: they have real-time priority. */
 export async function startTargets(): Promise<Targets> {
-  const child = spawn('chrt', ['--fifo', '50', process.execPath, TARGETS], {
+  const child = spawn('chrt', [...REAL_TIME, process.execPath, TARGETS], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const talk = talkTo(child);
   const ports = JSON.parse(await talk.heard()) as TargetPorts;
-  return { ports, longestMs: async () => JSON.parse(await talk.say('how long?')) };
+  return { ports, gaps: async () => JSON.parse(await talk.say('gaps?')) };
 }
 
 export interface StarvedAgent {
   readonly pid: number;
-  readonly results: readonly CheckResult[];
+  /** null if the machine has no CPU controller. */
+  readonly cpu: CpuGroup | null;
+  readonly results: readonly ReceivedResult[];
   readonly missed: readonly MissedSlots[];
   /** What it logged. */
   log(): string;
-  /** Fetches a path of its health port. */
-  ask(path: string): Promise<string>;
-  stop(): Promise<void>;
+  /** Fetches a path of its health port; rejects unless the status is 200. */
+  ask(path: string, signal?: AbortSignal): Promise<string>;
 }
 
 /** An agent with these checks, on this CPU. Ends with the test at the latest. */
@@ -60,37 +68,55 @@ export async function startAgent(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => endChild(child));
-  const results: CheckResult[] = [];
+  const pid = child.pid ?? 0;
+  const cpuGroup = HAS_CPU_CGROUP ? ownCpuOf(pid) : null;
+  const results: ReceivedResult[] = [];
   const missed: MissedSlots[] = [];
   onLines(child, (line) => {
     const record = JSON.parse(line);
     if ('missed' in record) missed.push(record.missed);
-    else results.push(record);
+    else results.push({ ...record, receivedMs: Date.now() });
   });
   let log = '';
   const healthPort = await new Promise<number>((resolve, reject) => {
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      log += text;
+    child.stderr?.setEncoding('utf8').on('data', (more: string) => {
+      log += more;
       const port = /"port":(\d+),.*health and metrics are served/.exec(log)?.[1];
       if (port !== undefined && log.includes('checks loaded')) resolve(Number(port));
     });
     child.once('exit', () => reject(new Error(`the agent ended: ${log}`)));
   });
   return {
-    pid: child.pid ?? 0,
+    pid,
+    cpu: cpuGroup,
     results,
     missed,
     log: () => log,
-    ask: async (path) => {
-      const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
-      return (await fetch(`http://127.0.0.1:${healthPort}${path}`, { signal })).text();
-    },
-    async stop() {
-      child.kill('SIGCONT');
-      await endChild(child);
+    ask: async (path, stopped) => {
+      const limit = AbortSignal.timeout(ANSWER_LIMIT_MS);
+      const signal = stopped === undefined ? limit : AbortSignal.any([limit, stopped]);
+      const asked = { host: '127.0.0.1', port: healthPort, path, signal };
+      // Its own connection: the agent closes idle ones, and a late test would still use them.
+      const [response] = await once(get({ ...asked, agent: false }), 'response');
+      const body = await text(response);
+      if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${body}`);
+      return body;
     },
   };
 }
+
+/**
+ * What else the machine does takes little from an agent: only the test starves it. Finish callbacks
+ * run in reverse order: the agent ends without the group, so at once.
+ */
+function ownCpuOf(pid: number): CpuGroup {
+  const group = makeCpuGroup(pid);
+  onTestFinished(() => group.remove());
+  group.weigh(OWN_WEIGHT);
+  return group;
+}
+
+const OWN_WEIGHT = 4;
 
 function onLines({ stdout }: ChildProcess, take: (line: string) => void): void {
   let rest = '';
@@ -101,20 +127,16 @@ function onLines({ stdout }: ChildProcess, take: (line: string) => void): void {
   });
 }
 
-/** Limits the process to this percentage of one CPU until the test ends. */
-export function limitCpu({ pid }: StarvedAgent, percent: number): void {
-  // Finish callbacks run in reverse order: the agent ends only after this.
-  onTestFinished(limitCpuOf(pid, percent));
-}
-
 /**
  * Processes that repeatedly use all of this CPU for some time and then rest, until the test ends:
  * without rest the agent would do nothing that could be judged.
  */
-export function startHogs(cpu: number, count: number): void {
+export function startHogs({ cpu }: StarvedAgent, onCpu: number, count: number): void {
   for (let hog = 0; hog < count; hog += 1) {
-    const place = ['--cpu-list', String(cpu), 'nice', '-n', '-20'];
+    const place = ['--cpu-list', String(onCpu), 'nice', '-n', '-20'];
     const child = spawn('taskset', [...place, process.execPath, '-e', HOG], { stdio: 'ignore' });
+    // A priority counts within a group.
+    if (child.pid !== undefined) cpu?.add(child.pid);
     onTestFinished(() => endChild(child));
   }
 }
@@ -125,9 +147,16 @@ const HOG = `const burst = () => {
   };
   burst();`;
 
+/** Begins the stalls of an agent that loaded them (stalls.mjs). */
+export function startStalls({ pid }: StarvedAgent): void {
+  process.kill(pid, 'SIGUSR2');
+}
+
 /** Stops the process repeatedly, for up to two seconds, until the test ends. */
 export function stopNowAndThen({ pid }: StarvedAgent): void {
-  const child = spawn(process.execPath, ['-e', STOPPER, String(pid)], { stdio: 'ignore' });
+  // It must not be late itself to let the agent continue.
+  const command = [...REAL_TIME, process.execPath, '-e', STOPPER, String(pid)];
+  const child = spawn('chrt', command, { stdio: 'ignore' });
   onTestFinished(() => endChild(child));
 }
 

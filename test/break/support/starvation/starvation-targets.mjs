@@ -1,6 +1,6 @@
 // The targets of the starvation test, in a process with real-time priority. Prints its ports as one
-// line of JSON. Answers each line of input with the longest response time of each path, name or
-// text, in ms by its own clock. Ends with its input.
+// line of JSON. Answers each line of input with the gaps of its own event loop so far, in which it
+// answered nobody: [from, to] in epoch milliseconds. Ends with its input.
 import dgram from 'node:dgram';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
@@ -25,33 +25,31 @@ const LARGE_JSON = gzipSync(JSON.stringify({ rows }));
 /** By the second part of a path. */
 const BODIES = { text: LARGE_TEXT, json: LARGE_JSON };
 
-const longest = {};
-const take = (name, sinceMs) => {
-  const ms = performance.now() - sinceMs;
-  longest[name] = Math.max(longest[name] ?? 0, ms);
+const BEAT_MS = 5;
+/** Several of them together leave a healthy answer far below every threshold. */
+const GAP_MS = 20;
+const gaps = [];
+let beatAtMs = performance.now();
+const beat = () => {
+  const sinceMs = performance.now() - beatAtMs;
+  beatAtMs += sinceMs;
+  const nowMs = Date.now();
+  if (sinceMs > GAP_MS) gaps.push([Math.floor(nowMs - sinceMs), nowMs + 1]);
 };
 const listen = (server) =>
   new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server.address().port)));
 
 const web = createHttpServer((request, response) => {
-  const sinceMs = performance.now();
   const [, kind, what] = request.url.split('/');
   const body = BODIES[what];
   const coding = body === undefined ? {} : { 'content-encoding': 'gzip' };
   const [status, afterMs] = ANSWERS[kind];
-  response.on('close', () => take(request.url, sinceMs));
   const headers = { connection: 'close', ...coding };
   setTimeout(() => response.writeHead(status, headers).end(body ?? 'here'), afterMs);
 });
 const talker = createServer((socket) => {
   socket.on('error', () => {});
-  socket.on('data', (data) => {
-    const sinceMs = performance.now();
-    setTimeout(() => {
-      socket.end(data);
-      take(data.toString(), sinceMs);
-    }, HEALTHY_MS);
-  });
+  socket.on('data', (data) => setTimeout(() => socket.end(data), HEALTHY_MS));
 });
 const held = new Set();
 const silent = createServer((socket) => {
@@ -63,16 +61,12 @@ const silent = createServer((socket) => {
 const gone = createServer();
 const names = dgram.createSocket('udp4');
 names.on('message', (bytes, from) => {
-  const sinceMs = performance.now();
   const { id, questions } = packet.decode(bytes);
   const [{ name }] = questions;
   const answers = [{ name, type: 'A', ttl: 0, data: '127.0.0.1' }];
   const flags = packet.RECURSION_DESIRED | packet.RECURSION_AVAILABLE;
   const answer = packet.encode({ type: 'response', id, flags, questions, answers });
-  setTimeout(() => {
-    names.send(answer, from.port, from.address);
-    take(name, sinceMs);
-  }, HEALTHY_MS);
+  setTimeout(() => names.send(answer, from.port, from.address), HEALTHY_MS);
 });
 
 const [http, tcp, hang, refuse] = await Promise.all([web, talker, silent, gone].map(listen));
@@ -80,6 +74,12 @@ gone.close();
 await new Promise((resolve) => names.bind(0, '127.0.0.1', resolve));
 console.log(JSON.stringify({ http, tcp, hang, refuse, dns: names.address().port }));
 
+beatAtMs = performance.now();
+setInterval(beat, BEAT_MS);
 const lines = createInterface({ input: process.stdin });
-lines.on('line', () => console.log(JSON.stringify(longest)));
+lines.on('line', () => {
+  // The gap that delayed this line as well.
+  beat();
+  console.log(JSON.stringify(gaps));
+});
 lines.on('close', () => process.exit());
