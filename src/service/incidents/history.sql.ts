@@ -101,7 +101,17 @@ export async function publicIncidentsStarted(
   },
 ): Promise<{ readonly incidents: readonly PublicIncident[]; readonly total: number }> {
   const rows = await sql.query<PublicIncident & { readonly total: number }>(
-    `select *, count(*) over () as total from (select ${PUBLIC_INCIDENTS}) as incidents
+    `select *, count(*) over () as total from (
+       select ${PUBLIC_INCIDENTS}
+         -- Only these can have started in the time: the others are not read one by one.
+         and i.id in (
+           select u.incident_id from status_page_incident_updates u
+           where u.account_id = $1 and ${AT} >= $3::timestamptz and ${AT} < $4::timestamptz
+           union all
+           select id from status_page_incidents
+           where account_id = $1 and created_at >= $3::timestamptz and created_at < $4::timestamptz
+         )
+     ) as incidents
      where started_at >= $3::timestamptz and started_at < $4::timestamptz
      order by started_at desc, id limit $5::int`,
     [accountId, serviceIds, new Date(fromMs), new Date(toMs), limit],

@@ -41,8 +41,6 @@ export interface IncidentTrigger {
 
 /** Longer than any valid id. */
 const MAX_LOGGED_CHARS = 100;
-/** The text of the last update, for readers of the page. */
-const RECOVERED = 'The service has recovered.';
 
 export function createIncidentTrigger({
   log,
@@ -83,7 +81,7 @@ export function createIncidentTrigger({
 
     async resolved(tx, accountId, { checkId, atMs }) {
       const updateId = ids();
-      const resolved = { accountId, checkId, updateId, description: RECOVERED, atMs };
+      const resolved = { accountId, checkId, updateId, atMs };
       if (await resolveIncidentOfCheck(tx, resolved)) {
         await announceUpdates(tx, { accountId, updateIds: [updateId], atMs });
       }

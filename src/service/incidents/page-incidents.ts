@@ -6,8 +6,9 @@ import {
   pageIncidentUpdateSchema,
 } from '../../model/status-page/status-page-incident.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { everyHour, removePastRetention } from '../database/retention.ts';
+import { everyHour, removeInBatches, removePastRetention } from '../database/retention.ts';
 import { conflict, invalid } from '../errors.ts';
+import { firstMonth } from '../status-pages/history/months.ts';
 import { requireServices } from '../status-pages/named-services.ts';
 import { announceIncident, announceUpdates } from '../status-pages/subscriptions/shared.sql.ts';
 import {
@@ -22,7 +23,7 @@ import {
   type StoredPageFields,
 } from './page-incidents.sql.ts';
 import { PAGE_TABLES } from './tables.sql.ts';
-import { deleteIncidentsOfChecks } from './trigger.sql.ts';
+import { deleteManyIncidentsOfChecks, deleteOldIncidentsOfChecks } from './trigger.sql.ts';
 
 export type { StoredPageIncident } from './page-incidents.sql.ts';
 
@@ -35,14 +36,17 @@ export interface StatusPageIncidentsParts extends IncidentsParts {
 /** Incidents of services that status pages show. */
 export interface StatusPageIncidents extends Incidents<StoredPageFields> {
   /**
-   * About every hour, until the signal aborts, deletes the incidents that checks opened and that
-   * were resolved longer ago than the retention. What people opened stays. Logs what fails.
+   * About every hour, until the signal aborts, deletes the incidents that checks opened, of which no
+   * history of a page has the month any more, and those that are too many: src/service/README.md,
+   * "History". What people opened or wrote in stays. Logs how many it deletes, and what fails.
    */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
 /** Bounds how long a statement takes: the updates of an incident are deleted with it. */
 const ROWS_AT_ONCE = 500;
+/** Of a check: a check that fails and recovers all the time must not fill the database. */
+const KEPT_INCIDENTS = 1_000;
 
 export const pageIncidents = {
   tables: PAGE_TABLES,
@@ -88,6 +92,30 @@ export const pageIncidents = {
 } satisfies IncidentKind<StoredPageFields, PageIncidentFields>;
 
 export function createStatusPageIncidents(parts: StatusPageIncidentsParts): StatusPageIncidents {
+  const { store, clock, log } = parts;
+
+  async function removeOld(signal: AbortSignal): Promise<void> {
+    let removed = 0;
+    const counted = async (removing: Promise<number>): Promise<number> => {
+      const rows = await removing;
+      removed += rows;
+      return rows;
+    };
+    const beforeMs = firstMonth(clock.wallMs()).startMs;
+    await removeInBatches(
+      ROWS_AT_ONCE,
+      (limit) => counted(deleteOldIncidentsOfChecks(store, { beforeMs, limit })),
+      signal,
+    );
+    await removePastRetention(
+      parts,
+      ROWS_AT_ONCE,
+      (old) => counted(deleteManyIncidentsOfChecks(store, { ...old, keep: KEPT_INCIDENTS })),
+      signal,
+    );
+    if (removed > 0) log.info({ removed }, 'removed old incidents that checks opened');
+  }
+
   return {
     ...createIncidents<StoredPageFields, PageIncidentFields>(parts, pageIncidents),
 
@@ -95,13 +123,7 @@ export function createStatusPageIncidents(parts: StatusPageIncidentsParts): Stat
       await everyHour(
         parts,
         'incidents past their retention could not be removed',
-        () =>
-          removePastRetention(
-            parts,
-            ROWS_AT_ONCE,
-            (old) => deleteIncidentsOfChecks(parts.store, old),
-            signal,
-          ),
+        () => removeOld(signal),
         signal,
       );
     },

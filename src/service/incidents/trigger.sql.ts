@@ -1,6 +1,9 @@
 import type { IncidentSeverity } from '../../model/status-page/status-page-incident.ts';
 import type { Sql } from '../database/store.ts';
 
+/** The text of the last update of an incident that a check resolves, for readers of the page. */
+const RECOVERED = 'The service has recovered.';
+
 export interface IncidentToOpen {
   readonly accountId: string;
   readonly checkId: string;
@@ -69,13 +72,11 @@ export async function resolveIncidentOfCheck(
     accountId,
     checkId,
     updateId,
-    description,
     atMs,
   }: {
     readonly accountId: string;
     readonly checkId: string;
     readonly updateId: string;
-    readonly description: string;
     readonly atMs: number;
   },
 ): Promise<boolean> {
@@ -94,29 +95,79 @@ export async function resolveIncidentOfCheck(
        ), false), $3::timestamptz
      from resolved
      returning id`,
-    [accountId, checkId, new Date(atMs), updateId, description],
+    [accountId, checkId, new Date(atMs), updateId, RECOVERED],
   );
   return rows.length > 0;
 }
 
 /**
- * Deletes resolved incidents of all accounts that a check opened and that did not change since the
- * instant.
+ * Whether the resolved incident `i` has only what its check wrote. A person's update has another text, or
+ * another time than the incident; what a person changed afterwards has a later time than the resolution.
+ *
+ * @param recovered the parameter with RECOVERED
+ */
+const isUntouched = (recovered: string): string =>
+  `i.post_mortem is null and not exists (
+    select from status_page_incident_updates u
+    where u.account_id = i.account_id and u.incident_id = i.id
+      and (u.updated_at is not null or u.public_at is not null or not (
+        (u.status = 'INVESTIGATING' and u.created_at = i.created_at)
+        or (u.status = 'RESOLVED' and u.created_at = i.updated_at and u.description = ${recovered}))))`;
+
+/** The resolved incidents `i` that checks opened. */
+const RESOLVED_OF_CHECKS = `i.check_id is not null and i.last_update_status = 'RESOLVED'`;
+
+/**
+ * Deletes resolved incidents of all accounts that a check opened, in which no person wrote anything, and
+ * that did not change since the instant.
  *
  * @returns how many it deleted, at most the limit
  */
-export async function deleteIncidentsOfChecks(
+export async function deleteOldIncidentsOfChecks(
   sql: Sql,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
 ): Promise<number> {
   const rows = await sql.query(
     `delete from status_page_incidents where (account_id, id) in (
-       select account_id, id from status_page_incidents
-       where check_id is not null and last_update_status = 'RESOLVED'
-         and updated_at < $1::timestamptz
+       select i.account_id, i.id from status_page_incidents i
+       where ${RESOLVED_OF_CHECKS} and i.updated_at < $1::timestamptz and ${isUntouched('$3')}
        limit $2::bigint for update skip locked
      ) returning id`,
-    [new Date(beforeMs), limit],
+    [new Date(beforeMs), limit, RECOVERED],
+  );
+  return rows.length;
+}
+
+/**
+ * The same, but keeps the newest `keep` incidents of each check: bounds what a check stores that fails and
+ * recovers all the time.
+ */
+export async function deleteManyIncidentsOfChecks(
+  sql: Sql,
+  {
+    beforeMs,
+    keep,
+    limit,
+  }: { readonly beforeMs: number; readonly keep: number; readonly limit: number },
+): Promise<number> {
+  const rows = await sql.query(
+    `with crowded as (
+       select i.account_id, i.check_id from status_page_incidents i
+       where ${RESOLVED_OF_CHECKS}
+       group by i.account_id, i.check_id having count(*) > $4::bigint
+     ), numbered as (
+       select i.account_id, i.id,
+         row_number() over (partition by i.account_id, i.check_id order by i.n desc) as position
+       from crowded join status_page_incidents i using (account_id, check_id)
+       where ${RESOLVED_OF_CHECKS}
+     )
+     delete from status_page_incidents where (account_id, id) in (
+       select i.account_id, i.id from numbered join status_page_incidents i using (account_id, id)
+       where numbered.position > $4::bigint and ${RESOLVED_OF_CHECKS}
+         and i.updated_at < $1::timestamptz and ${isUntouched('$3')}
+       limit $2::bigint for update of i skip locked
+     ) returning id`,
+    [new Date(beforeMs), limit, RECOVERED, keep],
   );
   return rows.length;
 }

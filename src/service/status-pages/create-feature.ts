@@ -26,7 +26,7 @@ export interface StatusPageFeatureParts {
   readonly ids: () => string;
   readonly allowance: Allowance;
   readonly passwords: Passwords;
-  /** Whole days for which incidents that checks opened are kept after they are resolved. */
+  /** Whole days for which results are kept, and all incidents that checks opened after they are resolved. */
   readonly retentionDays: number;
   readonly pictureSource: PictureSource;
   readonly serviceHosts: ServiceHosts;

@@ -7,8 +7,8 @@ export interface Month {
   readonly endMs: number;
 }
 
-/** How far readers can go back. */
-export const MAX_MONTHS = 36;
+/** How far readers can go back, the current one included. */
+const MAX_MONTHS = 36;
 
 const NAME = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 
@@ -27,9 +27,13 @@ export function monthBefore({ startMs }: Month, months = 1): Month {
 export function monthNamed(name: string, nowMs: number): Month | null {
   if (!NAME.test(name)) return null;
   const month = monthAt(Date.parse(`${name}-01T00:00:00Z`));
-  const current = monthAt(nowMs);
-  const first = monthBefore(current, MAX_MONTHS - 1);
-  return month.startMs < first.startMs || month.startMs > current.startMs ? null : month;
+  const isShown = month.startMs >= firstMonth(nowMs).startMs && month.startMs <= nowMs;
+  return isShown ? month : null;
+}
+
+/** The month of longest ago that readers can go back to. */
+export function firstMonth(nowMs: number): Month {
+  return monthBefore(monthAt(nowMs), MAX_MONTHS - 1);
 }
 
 function monthOf(year: number, index: number): Month {

@@ -250,41 +250,105 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('are deleted past the retention, and no others', async () => {
-      const { mine, store, clock } = service();
-      await opened('old');
-      await resolved('old');
-      await opened('open');
-      const incidentUpdates = [{ status: 'RESOLVED', description: 'By hand' }];
-      const byHand = { name: 'By hand', severity: 'MINOR', services: [serviceId], incidentUpdates };
-      await mine.post(PATH, byHand);
-      clock.spend(31 * DAY_MS);
-      await opened('new');
-      await resolved('new');
-      /** Runs the keeper once. */
-      const keep = async (): Promise<void> => {
-        const own = new FakeClock(clock.wallMs());
-        const parts = { store, clock: own, log: logs.log, ids: randomUUID, retentionDays: 30 };
-        const stop = new AbortController();
-        const keeping = createStatusPageIncidents(parts).maintain(stop.signal);
-        await eventually(() => own.pendingTimers > 0);
-        stop.abort();
-        await keeping;
+    /** Runs the keeper once. */
+    async function keep(): Promise<void> {
+      const { store, clock } = service();
+      const own = new FakeClock(clock.wallMs());
+      const parts = { store, clock: own, log: logs.log, ids: randomUUID, retentionDays: 30 };
+      const stop = new AbortController();
+      const keeping = createStatusPageIncidents(parts).maintain(stop.signal);
+      await eventually(() => own.pendingTimers > 0);
+      stop.abort();
+      await keeping;
+    }
+
+    it('stay as long as histories have their month, and for good where a person wrote something', async () => {
+      const { mine, clock } = service();
+      const named = (name: string) => opened(name, trigger({ name }));
+      const pathOf = async (wanted: string): Promise<string> => {
+        const found = (await incidents()).find(({ name }) => name === wanted);
+        return `${PATH}/${found.id}`;
       };
+      for (const name of ['untouched', 'explained', 'updated', 'reworded', 'renamed']) {
+        await named(name);
+        clock.spend(1_000);
+      }
+      await named('resolved by a person');
+      await named('open');
+      const byHand = { status: 'RESOLVED', description: 'By hand' };
+      const more = { status: 'IDENTIFIED', description: 'The disk is full' };
+      await mine.post(`${await pathOf('updated')}/incident-updates`, more);
+      await mine.post(`${await pathOf('resolved by a person')}/incident-updates`, byHand);
+      const reworded = (await incidents()).find(({ name }) => name === 'reworded');
+      const [{ id: updateId }] = reworded.incidentUpdates;
+      const words = { status: 'INVESTIGATING', description: 'Nothing is lost.' };
+      const update = `${PATH}/${reworded.id}/incident-updates/${updateId}`;
+      expect((await mine.put(update, words)).status).toBe(200);
+      clock.spend(1_000);
+      for (const name of ['untouched', 'explained', 'updated', 'reworded', 'renamed']) {
+        await resolved(name);
+      }
+      clock.spend(1_000);
+      await mine.patch(await pathOf('explained'), { postMortem: 'The disk was full.' });
+      await mine.patch(await pathOf('renamed'), { severity: 'MINOR' });
+      const of = { severity: 'MINOR', services: [serviceId], incidentUpdates: [byHand] };
+      await mine.post(PATH, { name: 'opened by a person', ...of });
+      const all = (await incidents()).map(({ name }) => name);
+      expect(all).toHaveLength(8);
+
+      const start = new Date(clock.wallMs());
+      const outOfHistoryMs = Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 36);
+      clock.spend(outOfHistoryMs - 1 - clock.wallMs());
       await keep();
-      expect(await incidents()).toHaveLength(4);
+      expect((await incidents()).map(({ name }) => name)).toEqual(all);
+      expect(logs.records()).toEqual([]);
       clock.spend(1);
       await keep();
-      const left = (await incidents()).map(({ name, lastUpdateStatus }) => [
-        name,
-        lastUpdateStatus,
-      ]);
-      expect(left).toEqual([
-        ['The shop is down', 'INVESTIGATING'],
-        ['By hand', 'RESOLVED'],
-        ['The shop is down', 'RESOLVED'],
-      ]);
-      expect(logs.records()).toEqual([]);
+      const left = (await incidents()).map(({ name }) => name);
+      expect(left).toEqual(all.filter((name) => name !== 'untouched'));
+      expect(logs.records()).toMatchObject([{ level: 'info', removed: expect.any(Number) }]);
+    });
+
+    it('of one check are at most 1,000, beside those within the retention and those that a person wrote in', async () => {
+      const { mine, store, clock } = service();
+      const insert = async (checkId: string, count: number): Promise<void> => {
+        const at = new Date(clock.wallMs());
+        const given = [mine.accountId, checkId, at, count];
+        await store.query(
+          `insert into status_page_incidents
+             (account_id, id, name, severity, last_update_status, check_id, created_at, updated_at)
+           select $1, $2 || n, $2 || n, 'MINOR', 'RESOLVED', $2,
+             $3::timestamptz, $3::timestamptz
+           from generate_series(1, $4::int) as n`,
+          given,
+        );
+        await store.query(
+          `insert into status_page_incident_updates
+             (account_id, incident_id, id, status, description, created_at)
+           select $1, $2 || n, $2 || n, 'INVESTIGATING', 'We look into it.', $3::timestamptz
+           from generate_series(1, $4::int) as n`,
+          given,
+        );
+      };
+      const kept = async (checkId: string): Promise<readonly string[]> => {
+        const rows = await store.query<{ id: string }>(
+          'select id from status_page_incidents where account_id = $1 and check_id = $2 order by n',
+          [mine.accountId, checkId],
+        );
+        return rows.map(({ id }) => id);
+      };
+      await insert('flaps', 1_004);
+      await insert('calm', 3);
+      await store.query("update status_page_incidents set post_mortem = 'x' where id = 'flaps2'");
+      clock.spend(31 * DAY_MS);
+      await keep();
+      expect(await kept('flaps')).toHaveLength(1_004);
+      clock.spend(1);
+      await keep();
+      const newest = Array.from({ length: 1_000 }, (_, index) => `flaps${index + 5}`);
+      expect(await kept('flaps')).toEqual(['flaps2', ...newest]);
+      expect(await kept('calm')).toHaveLength(3);
+      expect(logs.records()).toMatchObject([{ level: 'info', removed: expect.any(Number) }]);
     });
   });
 });
