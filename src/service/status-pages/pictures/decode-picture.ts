@@ -19,8 +19,9 @@ const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /**
  * Decodes strangers' pictures, each in a process of its own, one at a time: what makes a decoder crash,
- * hang or grow ends that process and nothing else. The process has no environment variables, no
- * files but the standard input and output, and little time and memory.
+ * hang or grow ends that process and nothing else. The process has little time and memory, and neither
+ * environment variables nor open files of the service. It is no sandbox: whoever takes over a decoder can
+ * open files and connections as the user that runs the service.
  *
  * @param workerUrl the compiled picture-worker.js
  */

@@ -1,4 +1,3 @@
-import PQueue from 'p-queue';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { AddressGuard } from '../../../runtime/net/address-guard.ts';
 import { createPictureDecoder } from './decode-picture.ts';
@@ -8,7 +7,7 @@ import { formatOf } from './picture-format.ts';
 
 /** Where the pictures of pages come from. */
 export interface PictureSource {
-  /** Never rejects. */
+  /** Never rejects. Files wait in memory for the decoder: the caller bounds how many it fetches at once. */
   fetch(kind: PictureKind, url: string, signal: AbortSignal): Promise<PictureOutcome>;
   close(): Promise<void>;
 }
@@ -21,8 +20,6 @@ export interface PictureSourceParts {
 }
 
 const DEFAULT_WORKER_URL = new URL('./picture-worker.js', import.meta.url);
-/** Bounds the memory of files that wait for the decoder. */
-const MAX_FETCHING = 4;
 /** In pixels: twice what a page and a browser show, for screens of high density. */
 const SIZES: Readonly<
   Record<PictureKind, { readonly maxWidth: number; readonly maxHeight: number }>
@@ -35,22 +32,15 @@ export function createPictureSource({
 }: PictureSourceParts): PictureSource {
   const downloads = createPictureDownloads(guard, clock);
   const decoder = createPictureDecoder(clock, workerUrl);
-  const queue = new PQueue({ concurrency: MAX_FETCHING });
-
-  async function fetched(
-    kind: PictureKind,
-    url: string,
-    signal: AbortSignal,
-  ): Promise<PictureOutcome> {
-    const file = await downloads.download(url, signal);
-    if (!file.ok) return file;
-    const found = formatOf(file.bytes);
-    if (!found.ok) return refused(found.problem);
-    return await decoder.decode({ format: found.format, ...SIZES[kind] }, file.bytes, signal);
-  }
 
   return {
-    fetch: (kind, url, signal) => queue.add(() => fetched(kind, url, signal)),
+    async fetch(kind, url, signal) {
+      const file = await downloads.download(url, signal);
+      if (!file.ok) return file;
+      const found = formatOf(file.bytes);
+      if (!found.ok) return refused(found.problem);
+      return await decoder.decode({ format: found.format, ...SIZES[kind] }, file.bytes, signal);
+    },
     close: () => downloads.close(),
   };
 }

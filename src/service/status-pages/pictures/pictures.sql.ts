@@ -58,21 +58,37 @@ export async function claimPicture(
   return rows[0] ?? null;
 }
 
-/** Pictures that `claimPicture` would claim unasked: those never tried first, then by their time. */
+/**
+ * Pictures that `claimPicture` would claim unasked: of each account those never tried first, then by their
+ * time, and the first of all accounts before the second of any.
+ */
 export async function duePictures(
   sql: Sql,
-  { atMs, limit }: { readonly atMs: number; readonly limit: number },
+  {
+    atMs,
+    limit,
+    ofAccount,
+  }: {
+    readonly atMs: number;
+    readonly limit: number;
+    /** At most so many of an account. */
+    readonly ofAccount: number;
+  },
 ): Promise<readonly PictureKey[]> {
   return sql.query<PictureKey>(
-    `select p.account_id, p.id as page_id, wanted.kind
-     from status_pages p
-     cross join lateral (values ('logo', p.logo), ('favicon', p.favicon)) as wanted (kind, url)
-     left join status_page_pictures s on s.account_id = p.account_id
-       and s.status_page_id = p.id and s.kind = wanted.kind
-     where wanted.url is not null and (s.kind is null or (s.fetched_url is distinct from wanted.url
-       and (s.url <> wanted.url or s.next_attempt_at <= $1::timestamptz)))
-     order by s.next_attempt_at nulls first limit $2::int`,
-    [new Date(atMs), limit],
+    `select account_id, page_id, kind from (
+       select p.account_id, p.id as page_id, wanted.kind, s.next_attempt_at, row_number() over (
+         partition by p.account_id order by s.next_attempt_at nulls first) as position
+       from status_pages p
+       cross join lateral (values ('logo', p.logo), ('favicon', p.favicon)) as wanted (kind, url)
+       left join status_page_pictures s on s.account_id = p.account_id
+         and s.status_page_id = p.id and s.kind = wanted.kind
+       where wanted.url is not null and (s.kind is null or (s.fetched_url is distinct from wanted.url
+         and (s.url <> wanted.url or s.next_attempt_at <= $1::timestamptz)))
+     ) as due
+     where position <= $3::int
+     order by position, next_attempt_at nulls first limit $2::int`,
+    [new Date(atMs), limit, ofAccount],
   );
 }
 

@@ -9,6 +9,7 @@ import { withoutRecorder } from '../../database/recorded-store.ts';
 import { removeInBatches } from '../../database/retention.ts';
 import type { Store } from '../../database/store.ts';
 import type { PictureSource } from './fetch-picture.ts';
+import { createFetchSlots, nameOf } from './fetch-slots.ts';
 import type { PictureKind, PictureOutcome } from './picture.ts';
 import {
   type ClaimedPicture,
@@ -51,14 +52,14 @@ export interface PagePictures {
 
 /** How long a request that saves a page waits for its pictures. */
 const WAIT_MS = 5_000;
-/** In progress in this process; others wait for `maintain` of any. */
-const MAX_IN_PROGRESS = 100;
-/** Longer than a download and a decoder may take, and the wait for others before it. */
+/** Longer than a download, and the decoder of all that are fetched at once, may take. */
 const LEASE_MS = 120_000;
 const SCAN_EVERY_MS = 30_000;
 const MAX_BACK_OFF_MS = 120_000;
 /** Pictures of one scan, and rows that a statement deletes. */
 const ROWS_AT_ONCE = 20;
+/** Of a scan: each waits for the one before, and the scan for all. */
+const OF_ACCOUNT = 4;
 /** After each failure; then only when somebody asks. */
 const RETRY_AFTER_MS = [1, 5, 30, 120, 720, 1_440, 1_440].map((minutes) => minutes * 60_000);
 /** 132 bits. */
@@ -67,27 +68,21 @@ const CACHE_BYTES = 16 * 1024 * 1024;
 
 export function createPagePictures(parts: PagePicturesParts): PagePictures {
   const { store, clock, log, pictureSource } = parts;
-  const inProgress = new Map<string, Promise<void>>();
   const cache = new LruCache<StoredPicture>(CACHE_BYTES);
   const stopping = new AbortController();
+  const slots = createFetchSlots();
 
-  /** @returns when nothing is left to do for it, or it is too much at once */
-  async function fetchOne(key: PictureKey, isAsked: boolean): Promise<void> {
-    const name = nameOf(key);
-    const running = inProgress.get(name);
-    if (running !== undefined) return running;
-    if (inProgress.size >= MAX_IN_PROGRESS || stopping.signal.aborted) return;
-    const work = claimAndFetch(key, isAsked).finally(() => inProgress.delete(name));
-    inProgress.set(name, work);
-    await work;
-  }
-
-  async function claimAndFetch(key: PictureKey, isAsked: boolean): Promise<void> {
-    const atMs = clock.wallMs();
-    const claimed = await claimPicture(store, { ...key, isAsked, atMs, leaseMs: LEASE_MS });
-    if (claimed === null) return;
-    const outcome = await pictureSource.fetch(key.kind, claimed.url, stopping.signal);
-    await save(key, claimed, outcome);
+  /** @returns whether this process fetched it */
+  function fetchOne(key: PictureKey, isAsked: boolean): Promise<boolean> {
+    return slots.run(key, async () => {
+      if (stopping.signal.aborted) return false;
+      const atMs = clock.wallMs();
+      const claimed = await claimPicture(store, { ...key, isAsked, atMs, leaseMs: LEASE_MS });
+      if (claimed === null) return false;
+      const outcome = await pictureSource.fetch(key.kind, claimed.url, stopping.signal);
+      await save(key, claimed, outcome);
+      return true;
+    });
   }
 
   async function save(
@@ -123,10 +118,13 @@ export function createPagePictures(parts: PagePicturesParts): PagePictures {
   ): Promise<void> {
     await Promise.all(
       kinds.map((kind) =>
-        fetchOne({ accountId, pageId, kind }, true).catch((error: unknown) => {
-          if (stopping.signal.aborted) return;
-          log.warn({ pageId }, `the ${kind} of a status page was not saved: ${messageOf(error)}`);
-        }),
+        fetchOne({ accountId, pageId, kind }, true).then(
+          () => {},
+          (error: unknown) => {
+            if (stopping.signal.aborted) return;
+            log.warn({ pageId }, `the ${kind} of a status page was not saved: ${messageOf(error)}`);
+          },
+        ),
       ),
     );
   }
@@ -138,10 +136,10 @@ export function createPagePictures(parts: PagePicturesParts): PagePictures {
 
   /** @returns whether there are probably more */
   async function fetchDue(): Promise<boolean> {
-    const due = await duePictures(store, { atMs: clock.wallMs(), limit: ROWS_AT_ONCE });
-    const hasRoom = inProgress.size + due.length <= MAX_IN_PROGRESS;
-    await Promise.all(due.map((key) => fetchOne(key, false)));
-    return hasRoom && due.length === ROWS_AT_ONCE;
+    const scan = { atMs: clock.wallMs(), limit: ROWS_AT_ONCE, ofAccount: OF_ACCOUNT };
+    const due = await duePictures(store, scan);
+    const fetched = await Promise.all(due.map((key) => fetchOne(key, false)));
+    return fetched.includes(true);
   }
 
   return {
@@ -182,14 +180,10 @@ export function createPagePictures(parts: PagePicturesParts): PagePictures {
         return await fetchDue();
       };
       await runEvery(clock, options, work, signal);
-      await Promise.allSettled(inProgress.values());
+      await slots.idle();
       await pictureSource.close();
     },
   };
-}
-
-function nameOf({ accountId, pageId, kind }: PictureKey): string {
-  return `${accountId} ${pageId} ${kind}`;
 }
 
 /** Resolves with the work, at the latest after `limitMs`. The work must not reject. */

@@ -184,6 +184,54 @@ describe.each(databases)('on %s', (kind) => {
       expect(await shown('logo')).toBe('logo');
     });
 
+    it('are fetched one at a time for each account, which claims them only then', async () => {
+      made += 1;
+      fetched.length = 0;
+      const arrivals: (() => void)[] = [];
+      answer = (_, url) =>
+        url.includes('/slow-')
+          ? new Promise((resolve) => arrivals.push(() => resolve(pictureOf(url))))
+          : pictureOf(url);
+      const { mine, theirs, store, clock } = service();
+      const urls = Array.from({ length: 6 }, (_, index) => `https://a.test/slow-${index}.png`);
+      const creating = urls.map((logo, index) =>
+        mine.post(PATH, { name: 'A', url: `slow-${made}-${index}`, logo }),
+      );
+      const rowsOf = <Row extends Record<string, unknown>>(
+        columns: string,
+        table: string,
+        column: string,
+      ) => store.query<Row>(`select ${columns} from ${table} where ${column} like '%/slow-%'`);
+      const claims = () =>
+        rowsOf<{ hash: string | null; nextAttemptAt: Date | null }>(
+          'hash, next_attempt_at',
+          'status_page_pictures',
+          'url',
+        );
+      let saved = 0;
+      while (saved < urls.length) saved = (await rowsOf('id', 'status_pages', 'logo')).length;
+      await eventually(() => arrivals.length > 0);
+      const other = await theirs.post(PATH, { name: 'B', url: `other-${made}`, logo: LOGO });
+      expect(other.json).not.toHaveProperty('warnings');
+      expect(await claims()).toHaveLength(1);
+      for (let done = 1; done <= urls.length; done += 1) {
+        expect(arrivals).toHaveLength(done);
+        // Together they take longer than a lease.
+        clock.spend(MINUTE_MS);
+        const claimableMs = clock.wallMs();
+        arrivals[done - 1]?.();
+        if (done === urls.length) break;
+        await eventually(() => arrivals.length > done);
+        const open = (await claims()).filter(({ hash }) => hash === null);
+        expect(open).toHaveLength(1);
+        expect(open[0]?.nextAttemptAt?.getTime()).toBe(claimableMs + 2 * MINUTE_MS);
+      }
+      for (const created of await Promise.all(creating)) {
+        expect(created.json).not.toHaveProperty('warnings');
+      }
+      expect(fetched.filter((url) => url.includes('/slow-'))).toHaveLength(urls.length);
+    });
+
     it('that take long are fetched after the response', async () => {
       let arrive: (outcome: PictureOutcome) => void = () => {};
       answer = () => new Promise((resolve) => (arrive = resolve));
@@ -205,14 +253,43 @@ describe.each(databases)('on %s', (kind) => {
   });
 
   describe('the background work for pictures', () => {
-    /** Runs it until the condition holds. */
+    /** Runs that of another replica until the condition holds. */
     async function workUntil(condition: () => Promise<boolean>): Promise<void> {
+      const { store, clock } = service();
+      const replica = await testFeatures(store, clock, { pictureSource });
       const stop = new AbortController();
-      const working = service().features.pagePictures.maintain(stop.signal);
+      const working = replica.features.pagePictures.maintain(stop.signal);
       while (!(await condition())) await new Promise((resolve) => setImmediate(resolve));
       stop.abort();
       await working;
+      await replica.close();
     }
+
+    it('reaches every account, however many pictures of one account are due', async () => {
+      answer = () => AWAY;
+      const { mine, theirs, store, clock } = service();
+      made += 1;
+      const own = { logo: 'https://mine.test/logo.png', favicon: 'https://mine.test/icon.ico' };
+      for (let index = 0; index < 25; index += 1) {
+        await mine.post(PATH, { name: 'A', url: `due-${made}-${index}`, ...own });
+      }
+      const their = 'https://theirs.test/logo.png';
+      await theirs.post(PATH, { name: 'B', url: `due-${made}`, logo: their });
+      await clock.advance(2 * MINUTE_MS);
+      fetched.length = 0;
+      answer = (of) => pictureOf(of);
+      await workUntil(async () => {
+        const [row] = await store.query<{ count: number }>(
+          `select count(*) as count from status_page_pictures s
+             join status_pages p on p.id = s.status_page_id
+           where s.hash is not null and p.url like 'due-${made}%'`,
+        );
+        return row?.count === 51;
+      });
+      const ofBoth = fetched.filter((url) => [own.logo, own.favicon, their].includes(url));
+      expect(ofBoth).toHaveLength(51);
+      expect(ofBoth.slice(0, 5)).toContain(their);
+    });
 
     it('fetches what a release without pictures saved, retries, and deletes what is not used', async () => {
       answer = () => AWAY;
@@ -222,8 +299,8 @@ describe.each(databases)('on %s', (kind) => {
       answer = (of) => pictureOf(of);
       await clock.advance(2 * MINUTE_MS);
       fetched.length = 0;
-      await workUntil(async () => (await shown('favicon')) === 'favicon');
-      expect(await shown('logo')).toBe('logo');
+      const both = async () => [await shown('favicon'), await shown('logo')].join();
+      await workUntil(async () => (await both()) === 'favicon,logo');
       expect(new Set(fetched)).toEqual(new Set([ICON, LOGO]));
       expect((await mine.get(path)).json).not.toHaveProperty('warnings');
     });

@@ -1,0 +1,56 @@
+import PQueue from 'p-queue';
+import type { PictureKey } from './pictures.sql.ts';
+
+/** Pictures that this process fetches at once: bounds the memory of files that wait for the decoder. */
+const MAX_FETCHING = 4;
+/** Of an account; `maintain` of any replica fetches the others. */
+const MAX_WAITING = 20;
+
+/** The slots in which this process fetches pictures. */
+export interface FetchSlots {
+  /**
+   * Runs the work for the picture in a slot, or returns what is already running or waiting for it. An
+   * account has one slot at a time, so that its slow servers leave the others to the other accounts.
+   *
+   * @returns false without the work if too many of the account wait
+   */
+  run(key: PictureKey, work: () => Promise<boolean>): Promise<boolean>;
+  /** Resolves when nothing is running or waiting. */
+  idle(): Promise<void>;
+}
+
+export function createFetchSlots(): FetchSlots {
+  const inProgress = new Map<string, Promise<boolean>>();
+  const slots = new PQueue({ concurrency: MAX_FETCHING });
+  const ofAccounts = new Map<string, PQueue>();
+
+  async function inSlot(accountId: string, work: () => Promise<boolean>): Promise<boolean> {
+    const own = ofAccounts.get(accountId) ?? new PQueue({ concurrency: 1 });
+    ofAccounts.set(accountId, own);
+    if (own.size >= MAX_WAITING) return false;
+    try {
+      return await own.add(() => slots.add(work));
+    } finally {
+      if (own.size + own.pending === 0) ofAccounts.delete(accountId);
+    }
+  }
+
+  return {
+    run(key, work) {
+      const name = nameOf(key);
+      const running = inProgress.get(name);
+      if (running !== undefined) return running;
+      const result = inSlot(key.accountId, work).finally(() => inProgress.delete(name));
+      inProgress.set(name, result);
+      return result;
+    },
+
+    async idle() {
+      await Promise.allSettled(inProgress.values());
+    },
+  };
+}
+
+export function nameOf({ accountId, pageId, kind }: PictureKey): string {
+  return `${accountId} ${pageId} ${kind}`;
+}
