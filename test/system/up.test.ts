@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runHere } from '../support/agent/cli.ts';
@@ -11,6 +12,7 @@ import {
   okTarget,
   upFixture,
 } from '../support/agent/up-fixture.ts';
+import { ROOT } from '../support/documents.ts';
 import { eventually } from '../support/eventually.ts';
 import { until } from '../support/service/deployment.ts';
 import { askService } from '../support/service/service-app.ts';
@@ -29,6 +31,16 @@ function greetingIn(text: string): { readonly port: number; readonly key: string
     port: Number(/API +http:\/\/127\.0\.0\.1:(\d+)\//.exec(text)?.[1]),
     key: /Bearer (vk_[0-9a-f]{32})'/.exec(text)?.[1] ?? '',
   };
+}
+
+/** A port of TCP that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 function pidOf(cli: { readonly child: { readonly pid?: number | undefined } }): number {
@@ -125,6 +137,27 @@ describe('vedette up', LIMIT, () => {
     await cli.seen('stderr', /has changed: 1 status page deleted\n/);
     const left = await askService(port, '/v1/status-pages', { key });
     expect(left.json).toMatchObject([{ logicalId: 'other' }]);
+    cli.child.kill('SIGTERM');
+    expect(await cli.ended).toMatchObject({ code: 0 });
+  });
+
+  it('vedette up runs vedette.yaml as npm start does, whose checks pass and whose status page says so', async () => {
+    const fixture = upFixture();
+    fixture.makeDatabase();
+    // As README.md says of other ports.
+    const port = String(await freePort());
+    const sample = readFileSync(join(ROOT, 'vedette.yaml'), 'utf8');
+    writeFileSync(fixture.file, sample.replaceAll('8081', port));
+    const cli = fixture.start({ AGENT_HEALTH_PORT: port });
+    const text = await cli.seen('stdout', / {2}Status page +\S+\n/);
+    const address = / {2}Status page +(http:\S+\/status\/sample)\n/.exec(text)?.[1] ?? '';
+    const page = await until(
+      async () => (await fetch(address)).text(),
+      (html) => html.includes('All services are operational'),
+    );
+    expect(page).toContain('Sample status page');
+    expect(page).toContain('Network of this machine');
+    expect(page).toContain('What the sample checks of vedette.yaml found.');
     cli.child.kill('SIGTERM');
     expect(await cli.ended).toMatchObject({ code: 0 });
   });

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { runHere as run, runCli } from '../../support/agent/cli.ts';
+import { readDocument } from '../../support/documents.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const TCP = '{ id: a, checkType: TCP, request: { hostname: localhost, port: 80 } }';
@@ -183,6 +184,26 @@ describe('vedette validate', () => {
     expect(stdout).toMatch(
       /^vedette\.yaml: \d+ checks, 2 status services, 1 status page, no problems\n$/,
     );
+  });
+
+  it('finds in shop.yaml of README.md what README.md says, also with the maintenance that it adds', async () => {
+    const [, section = ''] = readDocument('README.md').split(
+      '\n## From nothing to a status page\n',
+    );
+    const [, shop = ''] = /Write `shop\.yaml`:\n\n```yaml\n(.*?)^```$/ms.exec(section) ?? [];
+    const [, maintenance = ''] = /```yaml\n(maintenanceWindows:\n.*?)^```$/ms.exec(section) ?? [];
+    const [, said = ''] = /^npx vedette validate shop\.yaml +# (.*)$/m.exec(section) ?? [];
+    expect(said).toMatch(/, no problems$/);
+    const file = fileOf(shop);
+    const ended = { code: 0, stderr: '' };
+    const printed = { ...ended, stdout: `${file}: ${said}\n` };
+    expect(await run(['validate', file])).toEqual(printed);
+    const [, address = ''] = /http:\/\/127\.0\.0\.1:8080\/status\/([\w-]+)/.exec(section) ?? [];
+    expect(shop).toContain(`    url: ${address}\n`);
+    expect(maintenance).not.toBe('');
+    const more = await run(['validate', fileOf(`${shop}\n${maintenance}`)]);
+    expect(more).toMatchObject(ended);
+    expect(more.stdout).toContain('1 maintenance window');
   });
 
   it('lists every problem with line and column, and cannot be made to steer the terminal', async () => {
