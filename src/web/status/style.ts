@@ -113,12 +113,16 @@ details[open]>summary{margin-bottom:4px}
 .days{display:block;width:100%;height:24px;overflow:visible}
 .days path{fill:none;stroke:var(--bar);stroke-width:24;stroke-dasharray:7 1}
 .days .OPERATIONAL{stroke-width:18}
+.days .event{stroke:var(--ok);stroke-width:24}
 .days .UNKNOWN{stroke-width:4}
 .scale{display:flex;justify-content:space-between;align-items:end;gap:12px;color:var(--muted);font-size:13px;line-height:20px}
 .facts b{color:var(--ink);font-weight:600}
 .log{display:grid;gap:4px;font-size:13px;line-height:20px}
 .log li{display:grid;grid-template-columns:112px minmax(0,1fr);gap:12px}
 .log time{color:var(--muted)}
+.past{display:grid;gap:8px}
+.past li{display:grid;grid-template-columns:112px minmax(0,1fr) auto;gap:0 16px}
+.past .muted{font-size:13px}
 form{display:grid;gap:16px;justify-items:start;margin-top:12px}
 .field{display:grid;gap:4px;width:100%;max-width:420px;font-weight:600}
 .field input{width:100%;min-height:40px;padding:0 12px;border:1px solid var(--muted);border-radius:8px;background:var(--bg);color:var(--ink);font:inherit;font-weight:400}
@@ -145,7 +149,7 @@ code{font:13px/20px ui-monospace,monospace}
 .markdown pre{margin-bottom:0;padding:12px 16px;overflow-x:auto;border:1px solid var(--line);border-radius:8px;background:var(--bg);font-size:13px;line-height:20px}
 .markdown table{display:block;overflow-x:auto;border-collapse:collapse}
 .markdown th,.markdown td{min-width:8ch;padding:4px 16px 4px 0;border-bottom:1px solid var(--line);text-align:start;vertical-align:top}
-@media(max-width:560px){.head>div,main,.foot{padding-inline:16px}main{padding-block:20px 32px;gap:20px}.card{padding:16px}.now{padding:16px;gap:12px}.now>svg{width:24px;height:24px;margin-top:2px}h1{font-size:20px;line-height:28px}.log li{grid-template-columns:minmax(0,1fr);gap:0}}
+@media(max-width:560px){.head>div,main,.foot{padding-inline:16px}main{padding-block:20px 32px;gap:20px}.card{padding:16px}.now{padding:16px;gap:12px}.now>svg{width:24px;height:24px;margin-top:2px}h1{font-size:20px;line-height:28px}.log li,.past li{grid-template-columns:minmax(0,1fr);gap:0}}
 @media(prefers-reduced-motion:no-preference){a,.button{transition:text-decoration-color .12s}}
 @media print{body{background:none;color:#000}.head nav,main nav,.skip,.foot ul{display:none}.head{border:0;background:none;color:#000}main,.group{display:block}main>*+*{margin-top:24px}.group>*+*,.group>.card+.card{margin-top:12px}h1,h2,h3,.top,.facts{break-after:avoid}.now,.services>li,.updates>li,.markdown>*{break-inside:avoid}details:not([open])>:not(summary){display:revert}details::details-content{content-visibility:visible}summary{list-style:none}.markdown pre{white-space:pre-wrap}.days path{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 `.replaceAll('\n', '');

@@ -1,7 +1,10 @@
 import type { VNode } from 'preact';
 import type { IncidentStatus } from '../../model/status-page/incident.ts';
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
+const HOUR_MINUTES = 60;
+const DAY_MINUTES = 24 * HOUR_MINUTES;
 const UTC = { timeZone: 'UTC' } as const;
 const DATE = new Intl.DateTimeFormat('en-GB', {
   ...UTC,
@@ -37,6 +40,9 @@ export function pluralText(count: number, singular: string, plural: string): str
 /** For example November 2026. */
 export const monthText = (atMs: number): string => MONTH.format(atMs);
 
+/** For example 12 Nov 2026. */
+export const dateText = (atMs: number): string => DATE.format(atMs);
+
 /** For example 12 Nov. */
 export const dayText = (dayMs: number): string => DAY.format(dayMs);
 
@@ -55,6 +61,25 @@ export function Instant({
   const text =
     precision === 'minute' ? instantText(atMs) : `${DATE.format(atMs)}, ${SECOND.format(atMs)} UTC`;
   return <time dateTime={new Date(atMs).toISOString()}>{text}</time>;
+}
+
+/** The same beside the time of the page: without the day if it is today, or without this year. */
+export function RecentInstant({
+  atMs,
+  nowMs,
+}: {
+  readonly atMs: number;
+  readonly nowMs: number;
+}): VNode {
+  const isToday = DATE.format(atMs) === DATE.format(nowMs);
+  const isThisYear = new Date(atMs).getUTCFullYear() === new Date(nowMs).getUTCFullYear();
+  const day = isThisYear ? DAY.format(atMs) : DATE.format(atMs);
+  return (
+    <time dateTime={new Date(atMs).toISOString()}>
+      {isToday ? '' : `${day}, `}
+      {MINUTE.format(atMs)} UTC
+    </time>
+  );
 }
 
 /** From one instant to another; the date once if both are of the same day. */
@@ -80,14 +105,31 @@ export function Period({
   );
 }
 
-/** Rounded down, so that only what never failed has 100 %. */
+/** With two decimals and rounded down, so that only what never failed has 100 %. */
 export function availabilityText(share: number): string {
+  if (share === 1) return '100 %';
   // What the binary form of a share lacks must not cost a digit.
-  const thousandths = Math.floor(share * 100_000 + 1e-6);
-  return `${thousandths / 1_000} %`;
+  const hundredths = Math.min(Math.floor(share * 10_000 + 1e-6), 9_999);
+  return `${(hundredths / 100).toFixed(2)} %`;
 }
 
 export function durationText(ms: number): string {
   if (ms < 10) return `${Math.round(ms * 10) / 10} ms`;
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 10) / 100} s`;
+}
+
+/** The two largest units of a time, rounded down: 1 h 5 min. */
+export function lengthText(ms: number): string {
+  const minutes = Math.floor(Math.max(0, ms) / MINUTE_MS);
+  if (minutes < 1) return 'less than a minute';
+  if (minutes < HOUR_MINUTES) return `${minutes} min`;
+  const [large, small, units] =
+    minutes < DAY_MINUTES
+      ? [Math.floor(minutes / HOUR_MINUTES), minutes % HOUR_MINUTES, ['h', 'min']]
+      : [
+          Math.floor(minutes / DAY_MINUTES),
+          Math.floor((minutes % DAY_MINUTES) / HOUR_MINUTES),
+          ['d', 'h'],
+        ];
+  return `${large} ${units[0]}${small === 0 ? '' : ` ${small} ${units[1]}`}`;
 }

@@ -1,6 +1,6 @@
 import { statusPageSchema } from '../../../src/model/status-page/status-page.ts';
 import type { ServiceCondition } from '../../../src/service/status-pages/state/condition.ts';
-import type { DayOnPage } from '../../../src/service/status-pages/state/history.ts';
+import type { DayOnPage, ServiceHistory } from '../../../src/service/status-pages/state/history.ts';
 import type {
   IncidentOnPage,
   MaintenanceOnPage,
@@ -14,6 +14,7 @@ const HOUR_MS = 3_600_000;
 export const SAMPLE_NOW_MS = Date.parse('2026-11-22T10:32:40Z');
 const DAYS = 90;
 const RUNS = 1_440;
+const RUN_MS = 60_000;
 
 const NAMES = [
   'Shop',
@@ -32,7 +33,10 @@ const NAMES = [
 const CARDS = ['Storefront', 'Back office', 'Interfaces', 'Infrastructure', 'Partners', 'Internal'];
 
 /** A page of the sample; `fields` replace the defaults. */
-export function samplePage(fields: object = {}): ShownPage {
+export function samplePage(
+  fields: object = {},
+  pictures: ShownPage['page']['pictures'] = {},
+): ShownPage {
   const { cards: _, ...all } = statusPageSchema.parse({
     name: 'Acme',
     url: 'acme',
@@ -40,7 +44,7 @@ export function samplePage(fields: object = {}): ShownPage {
     ...fields,
   });
   const base = 'https://monitor.example.com/status/acme';
-  return { page: { fields: all, pictures: {} }, base, path: '/status/acme' };
+  return { page: { fields: all, pictures }, base, path: '/status/acme' };
 }
 
 export function sampleDay(index: number, own: Partial<DayOnPage> = {}): DayOnPage {
@@ -51,6 +55,9 @@ export function sampleDay(index: number, own: Partial<DayOnPage> = {}): DayOnPag
     failures: 0,
     degraded: 0,
     missed: 0,
+    failingMs: (own.failures ?? 0) * RUN_MS,
+    degradedMs: (own.degraded ?? 0) * RUN_MS,
+    missedMs: (own.missed ?? 0) * RUN_MS,
     condition: 'OPERATIONAL',
     incidents: [],
     maintenance: [],
@@ -71,7 +78,8 @@ export function sampleService(
     condition: 'OPERATIONAL',
     sinceMs: null,
     responseTimeMs: 184,
-    history: { unit: 'run', availability: 0.99987, days: sampleDays() },
+    usualResponseTimeMs: 184,
+    history: { availability: 0.99987, days: sampleDays() },
     ...own,
   };
 }
@@ -86,6 +94,8 @@ function eventfulDays(seed: number): DayOnPage[] {
     own[at(2)] = { condition: 'PARTIAL_OUTAGE', failures: 131, incidents };
   }
   if (seed % 7 === 2) own[at(3)] = { condition: 'MAJOR_OUTAGE', failures: 911, missed: 14 };
+  if (seed % 4 === 3) own[at(5)] = { degraded: 9 };
+  if (seed % 6 === 4) own[at(6)] = { missed: 190 };
   if (seed % 5 === 3) own[at(4)] = { condition: 'MAINTENANCE', maintenance: ['Database upgrade'] };
   const days = sampleDays(own);
   if (seed % 11 !== 6) return days;
@@ -93,6 +103,12 @@ function eventfulDays(seed: number): DayOnPage[] {
   return days.map((day, index) =>
     index < 60 ? { ...day, runs: 0, condition: 'UNKNOWN' as const } : day,
   );
+}
+
+/** The days with their availability. */
+function historyOf(days: readonly DayOnPage[]): ServiceHistory {
+  const sumOf = (field: 'runs' | 'failures') => days.reduce((sum, day) => sum + day[field], 0);
+  return { days, availability: (sumOf('runs') - sumOf('failures')) / sumOf('runs') };
 }
 
 /** A state in which all services work, `count` of them. */
@@ -104,11 +120,8 @@ export function calmState(count: number): PageState {
       id: `service-${index}`,
       name,
       responseTimeMs: 40 + ((index * 97) % 900),
-      history: {
-        unit: 'run',
-        availability: 1 - ((index * 13) % 97) / 100_000,
-        days: eventfulDays(index),
-      },
+      usualResponseTimeMs: 40 + ((index * 97) % 900),
+      history: historyOf(eventfulDays(index)),
     });
   });
   const size = Math.ceil(count / Math.min(CARDS.length, Math.ceil(count / 5)));
@@ -142,7 +155,7 @@ export function withConditions(
       condition,
       sinceMs: SAMPLE_NOW_MS - 80 * 60_000,
       responseTimeMs: condition === 'DEGRADED' ? 2_431 : service.responseTimeMs,
-      history: { unit: 'run', availability: 0.99812, days: [...days.slice(0, -1), today] },
+      history: historyOf([...days.slice(0, -1), today]),
     };
   };
   return {
@@ -160,6 +173,7 @@ export function sampleIncident(own: Partial<IncidentOnPage> = {}): IncidentOnPag
     status: 'MONITORING',
     serviceIds: ['service-1'],
     startedAtMs: SAMPLE_NOW_MS - 80 * 60_000,
+    resolvedAtMs: null,
     updates: [
       {
         id: 'update-3',
@@ -185,6 +199,42 @@ export function sampleIncident(own: Partial<IncidentOnPage> = {}): IncidentOnPag
   };
 }
 
+export function samplePastIncident(own: Partial<IncidentOnPage> = {}): IncidentOnPage {
+  const startedAtMs = own.startedAtMs ?? SAMPLE_NOW_MS - 4 * DAY_MS;
+  return {
+    ...sampleIncident({
+      id: 'past-1',
+      name: 'Sign-in fails',
+      severity: 'MAJOR',
+      status: 'RESOLVED',
+    }),
+    startedAtMs,
+    resolvedAtMs: startedAtMs + 14 * 60_000,
+    serviceIds: ['service-3'],
+    updates: [
+      {
+        id: 'update-4',
+        status: 'RESOLVED',
+        description: 'The service has recovered.',
+        atMs: startedAtMs + 14 * 60_000,
+      },
+    ],
+    ...own,
+  };
+}
+
+/** The newest first. */
+const PAST_INCIDENTS = [
+  samplePastIncident(),
+  samplePastIncident({
+    id: 'past-2',
+    name: 'Orders are exported late',
+    severity: 'MINOR',
+    startedAtMs: SAMPLE_NOW_MS - 11 * DAY_MS,
+    resolvedAtMs: SAMPLE_NOW_MS - 11 * DAY_MS + 135 * 60_000,
+  }),
+];
+
 export function sampleMaintenance(own: Partial<MaintenanceOnPage> = {}): MaintenanceOnPage {
   return {
     id: 'window-1',
@@ -209,12 +259,17 @@ export function sampleStates(): Readonly<Record<string, PageState>> {
   const degraded = withConditions(many, { 'service-1': 'DEGRADED' });
   return {
     'all-well-3': one,
-    'all-well-30': { ...many, maintenance: [sampleMaintenance()] },
+    'all-well-30': {
+      ...many,
+      maintenance: [sampleMaintenance()],
+      pastIncidents: PAST_INCIDENTS,
+    },
     'all-well-120': all,
     'degraded-30': { ...degraded, incidents: [sampleIncident()] },
     'outage-3': {
       ...withConditions(one, { 'service-1': 'MAJOR_OUTAGE', 'service-2': 'DEGRADED' }),
       incidents: [sampleIncident({ severity: 'CRITICAL', name: 'Card payments fail' })],
+      pastIncidents: PAST_INCIDENTS,
     },
     'outage-120': withConditions(all, {
       'service-7': 'PARTIAL_OUTAGE',
@@ -237,6 +292,15 @@ export function sampleStates(): Readonly<Record<string, PageState>> {
     },
     'long-and-right-to-left-names': {
       ...calmState(2),
+      pastIncidents: [
+        samplePastIncident({ name: 'تعطل تسجيل الدخول' }),
+        samplePastIncident({ id: 'past-2', name: `${LONG} antwortet nicht` }),
+        samplePastIncident({
+          id: 'past-3',
+          name: 'The partners of our partners cannot order what we no longer have in any of our warehouses',
+          severity: 'MINOR',
+        }),
+      ],
       condition: 'MAJOR_OUTAGE',
       cards: [
         {

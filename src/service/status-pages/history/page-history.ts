@@ -10,17 +10,15 @@ import {
   publicUpdatesOf,
 } from '../../incidents/shared.sql.ts';
 import { windowsSince } from '../../maintenance-windows/shared.sql.ts';
+import type { IncidentOnPage } from '../state/events-on-page.ts';
 import { maintenanceTimes, type Occurrence } from '../state/maintenance.ts';
 import { readMeasurements } from '../state/measurements.ts';
-import type { IncidentOnPage } from '../state/page-state.ts';
 import { measuredServicesOf } from '../state/sql.ts';
 import type { StoredPage } from '../status-pages.ts';
 import type { Month } from './months.ts';
 
 /** An incident with all that readers see of it. */
 export interface IncidentInHistory extends Omit<IncidentOnPage, 'status'> {
-  /** null while it is open. */
-  readonly resolvedAtMs: number | null;
   /** Markdown; null for none, and while the incident is open. */
   readonly postMortem: string | null;
 }

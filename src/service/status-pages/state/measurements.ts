@@ -12,6 +12,8 @@ import {
 export interface MeasuredCheck extends MeasuringCheck {
   readonly id: string;
   readonly tags: readonly string[];
+  /** How much time one run stands for; of a heartbeat, whose minutes count, a minute. */
+  readonly runMs: number;
   /** Those that concern it. */
   readonly windows: readonly KnownWindow[];
 }
@@ -32,6 +34,7 @@ const CHECKS_AT_ONCE = 1_000;
 /** A check that no run judged for so many of its slots, and for so long, is not known any more. */
 const STALE_SLOTS = 3;
 const STALE_MS = 600_000;
+const MINUTE_MS = 60_000;
 
 export async function readMeasurements(
   sql: Sql,
@@ -70,6 +73,7 @@ export async function readMeasurements(
         sinceMs: state.since?.getTime() ?? null,
         judgedAtMs: state.judgedAt?.getTime() ?? null,
         staleAfterMs: staleAfterMs(state),
+        runMs: runMs(state),
         failedAtMs: failedAtMs.get(state.id) ?? [],
         windows: maintenance.windowsFor(state.tags),
       },
@@ -113,6 +117,11 @@ function idsByEachTag(
 function staleAfterMs({ periodMs, runParallel, locations }: StoredCheckState): number {
   const slots = STALE_SLOTS * (runParallel ? 1 : Math.max(1, locations));
   return Math.max(STALE_MS, slots * periodMs);
+}
+
+function runMs({ isHeartbeat, periodMs, runParallel, locations }: StoredCheckState): number {
+  if (isHeartbeat) return MINUTE_MS;
+  return runParallel ? periodMs / Math.max(1, locations) : periodMs;
 }
 
 async function readFailedLocations(

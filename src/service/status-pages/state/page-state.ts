@@ -1,16 +1,10 @@
-import type { IncidentStatus } from '../../../model/status-page/incident.ts';
-import type { IncidentSeverity } from '../../../model/status-page/status-page-incident.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { Availability } from '../../analytics/rollups/availability.ts';
 import type { AccountKey } from '../../database/account-key.ts';
 import { readSnapshot } from '../../database/read-snapshot.ts';
 import type { Sql, Store } from '../../database/store.ts';
-import {
-  type PublicIncident,
-  publicIncidentsSince,
-  publicUpdatesOf,
-} from '../../incidents/shared.sql.ts';
+import { type PublicIncident, publicIncidentsSince } from '../../incidents/shared.sql.ts';
 import { windowsSince } from '../../maintenance-windows/shared.sql.ts';
 import type { OutdatedStates } from '../../results/statuses/outdated-states.ts';
 import { findPage } from '../sql.ts';
@@ -23,9 +17,16 @@ import {
   worse,
   worstCondition,
 } from './condition.ts';
+import { DAY_MS } from './day-counts.ts';
+import {
+  type IncidentOnPage,
+  incidentsOnPage,
+  type MaintenanceOnPage,
+  maintenanceOnPage,
+  NEAR_MS,
+} from './events-on-page.ts';
 import {
   createHistories,
-  DAY_MS,
   HISTORY_DAYS,
   type HistoryQuery,
   type ServiceHistory,
@@ -33,8 +34,10 @@ import {
 import { type KnownWindow, maintenanceTimes, runningSince } from './maintenance.ts';
 import { type Measurement, readMeasurements } from './measurements.ts';
 import { measuredServicesOf } from './sql.ts';
+import { createUsualTimes } from './usual-times.ts';
 
 export type { ServiceCondition } from './condition.ts';
+export type { IncidentOnPage, MaintenanceOnPage } from './events-on-page.ts';
 export type { ServiceHistory } from './history.ts';
 
 /** What readers see of a status page at one moment. */
@@ -50,7 +53,7 @@ export interface PageState {
   }[];
   /** The open ones, newest first, at most MAX_OPEN_INCIDENTS. */
   readonly incidents: readonly IncidentOnPage[];
-  /** Resolved within the last 14 days, newest first, at most MAX_PAST_INCIDENTS. */
+  /** Resolved within NEAR_MS, newest first, at most MAX_PAST_INCIDENTS. */
   readonly pastIncidents: readonly IncidentOnPage[];
   /** Running now or starting within NEAR_MS, earliest first, at most MAX_MAINTENANCE. */
   readonly maintenance: readonly MaintenanceOnPage[];
@@ -64,42 +67,19 @@ export interface ServiceOnPage {
   readonly sinceMs: number | null;
   /** The average of the latest runs of its checks that pass; null without any. */
   readonly responseTimeMs: number | null;
+  /** The average of `usualResponseTime` of its checks; null without any. */
+  readonly usualResponseTimeMs: number | null;
   /** null if the service does not show it, or nothing was measured. */
   readonly history: ServiceHistory | null;
-}
-
-export interface IncidentOnPage {
-  readonly id: string;
-  readonly name: string;
-  readonly severity: IncidentSeverity;
-  readonly status: IncidentStatus;
-  /** Those of the page. */
-  readonly serviceIds: readonly string[];
-  readonly startedAtMs: number;
-  /** The newest first, at most MAX_UPDATES. */
-  readonly updates: readonly {
-    readonly id: string;
-    readonly status: IncidentStatus;
-    readonly description: string;
-    readonly atMs: number;
-  }[];
-}
-
-export interface MaintenanceOnPage {
-  readonly id: string;
-  readonly name: string;
-  /** Windows have none. */
-  readonly description: string | null;
-  readonly startMs: number;
-  readonly endMs: number;
-  readonly isRunning: boolean;
-  readonly serviceIds: readonly string[];
 }
 
 export interface PageStatesParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly availability: Pick<Availability, 'days' | 'daysByLocation' | 'within'>;
+  readonly availability: Pick<
+    Availability,
+    'days' | 'daysByLocation' | 'within' | 'usualResponseTimes'
+  >;
   readonly outdatedStates: Pick<OutdatedStates, 'refresh'>;
 }
 
@@ -119,11 +99,8 @@ export interface PageConditions {
 
 const MAX_OPEN_INCIDENTS = 100;
 const MAX_PAST_INCIDENTS = 50;
-const MAX_UPDATES = 50;
 /** Within HISTORY_DAYS; the newest. */
 const MAX_INCIDENTS = 1_000;
-const MAX_MAINTENANCE = 50;
-const NEAR_MS = 14 * DAY_MS;
 
 /** A service with all that its condition follows from. */
 interface KnownService extends Measurement {
@@ -146,6 +123,7 @@ interface KnownPage {
 export function createPageStates(parts: PageStatesParts): PageStates {
   const { store, clock, outdatedStates } = parts;
   const histories = createHistories(parts);
+  const usualTimes = createUsualTimes(parts);
 
   async function readPage(sql: Sql, { accountId, id }: AccountKey): Promise<KnownPage | null> {
     const nowMs = clock.wallMs();
@@ -196,38 +174,45 @@ export function createPageStates(parts: PageStatesParts): PageStates {
   return {
     async read(key) {
       await outdatedStates.refresh({ accountId: key.accountId, checkId: null });
-      return readSnapshot(store, async (sql) => {
+      const found = await readSnapshot(store, async (sql) => {
         const known = await readPage(sql, key);
         if (known === null) return null;
-        const found = await histories.read(sql, historyQueryOf(key, known));
         const { open, past } = known;
-        const incidents = await incidentsOnPage(
-          sql,
-          key.accountId,
-          open.slice(0, MAX_OPEN_INCIDENTS),
-        );
-        const pastIncidents = await incidentsOnPage(
-          sql,
-          key.accountId,
-          past.slice(0, MAX_PAST_INCIDENTS),
-        );
+        const eventsOf = (shown: readonly PublicIncident[]) =>
+          incidentsOnPage(sql, key.accountId, shown);
         return {
-          readAtMs: known.nowMs,
-          condition: known.condition,
-          cards: known.page.cards.map(({ id, name, services }) => ({
-            id,
-            name,
-            services: services.map((service) => {
-              const { current, responseTimeMs } = known.services.get(service.id) ?? NOT_KNOWN;
-              const history = found.get(service.id) ?? null;
-              return { id: service.id, name: service.name, ...current, responseTimeMs, history };
-            }),
-          })),
-          incidents,
-          pastIncidents,
-          maintenance: maintenanceOnPage(known),
+          known,
+          histories: await histories.read(sql, historyQueryOf(key, known)),
+          incidents: await eventsOf(open.slice(0, MAX_OPEN_INCIDENTS)),
+          pastIncidents: await eventsOf(past.slice(0, MAX_PAST_INCIDENTS)),
         };
       });
+      if (found === null) return null;
+      const { known, incidents, pastIncidents } = found;
+      const services = [...known.services.values()];
+      const usual = await usualTimes.read(key, services);
+      return {
+        readAtMs: known.nowMs,
+        condition: known.condition,
+        cards: known.page.cards.map(({ id, name, services: onCard }) => ({
+          id,
+          name,
+          services: onCard.map((service) => {
+            const { current, responseTimeMs } = known.services.get(service.id) ?? NOT_KNOWN;
+            return {
+              id: service.id,
+              name: service.name,
+              ...current,
+              responseTimeMs,
+              usualResponseTimeMs: usual.get(service.id) ?? null,
+              history: found.histories.get(service.id) ?? null,
+            };
+          }),
+        })),
+        incidents,
+        pastIncidents,
+        maintenance: maintenanceOnPage(services, known.nowMs),
+      };
     },
 
     async conditions(key) {
@@ -296,45 +281,4 @@ function historyQueryOf(
       incidents,
     })),
   };
-}
-
-async function incidentsOnPage(
-  sql: Sql,
-  accountId: string,
-  shown: readonly PublicIncident[],
-): Promise<readonly IncidentOnPage[]> {
-  const incidentIds = shown.map(({ id }) => id);
-  const updates = groupBy(
-    await publicUpdatesOf(sql, { accountId, incidentIds, each: MAX_UPDATES }),
-    ({ incidentId }) => incidentId,
-  );
-  return shown.map(({ startedAt, resolvedAt: _, ...incident }) => ({
-    ...incident,
-    startedAtMs: +startedAt,
-    updates: (updates.get(incident.id) ?? []).map(({ id, status, description, at }) => ({
-      id,
-      status,
-      description,
-      atMs: +at,
-    })),
-  }));
-}
-
-function maintenanceOnPage({ services, nowMs }: KnownPage): readonly MaintenanceOnPage[] {
-  const affected = new Map<KnownWindow, string[]>();
-  for (const { service, windows } of services.values()) {
-    for (const window of windows) {
-      const ids = affected.get(window) ?? [];
-      ids.push(service.id);
-      affected.set(window, ids);
-    }
-  }
-  return [...affected]
-    .flatMap(([{ id, name, next }, serviceIds]) => {
-      if (next === null || next.fromMs > nowMs + NEAR_MS) return [];
-      const { fromMs: startMs, toMs: endMs, isRunning } = next;
-      return [{ id, name, description: null, startMs, endMs, isRunning, serviceIds }];
-    })
-    .toSorted((one, other) => one.startMs - other.startMs || Number(one.id) - Number(other.id))
-    .slice(0, MAX_MAINTENANCE);
 }

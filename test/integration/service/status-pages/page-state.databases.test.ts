@@ -264,7 +264,6 @@ describe.each(databases)('on %s', (kind) => {
       const compare = async () => {
         const { history } = await shown(id);
         const { json } = await mine.get(`/v1/checks/${backup}/availability`);
-        expect(history?.unit).toBe('minute');
         expect(history?.availability).toBe((json.runs - json.failures) / json.runs);
         expect(history?.days).toHaveLength(90);
         for (const [index, { day, runs, failures }] of (history?.days ?? []).entries()) {
@@ -497,8 +496,8 @@ describe.each(databases)('on %s', (kind) => {
       const lastSlot = minutesAgo(DAY_MINUTES - 19);
       await deliver(berlin, { missed: [{ checkId: 'shop', slot, lastSlot, count: 40 }] });
       const id = await service({ checkIds: ['shop', 'store'] });
-      const compare = async (): Promise<void> => {
-        const { history } = await shown(id);
+      const compare = async (): Promise<number | null> => {
+        const { history, usualResponseTimeMs } = await shown(id);
         const [shop, store] = [
           (await mine.get('/v1/checks/shop/availability')).json,
           (await mine.get('/v1/checks/store/availability')).json,
@@ -519,10 +518,20 @@ describe.each(databases)('on %s', (kind) => {
           });
         }
         expect(sumOf('runs')).toBe(8);
+        // Each run of the check stands for its period.
+        const periodMs = (await mine.get('/v1/checks/shop')).json.frequency * MINUTE_MS;
+        const timeOf = (field: 'degradedMs' | 'missedMs') =>
+          (history?.days ?? []).reduce((sum, day) => sum + day[field], 0);
+        expect(timeOf('degradedMs')).toBe(periodMs);
+        expect(timeOf('missedMs')).toBe(40 * periodMs);
+        const usual = [shop, store].flatMap(({ usualResponseTime }) => usualResponseTime ?? []);
+        if (usual.length === 0) expect(usualResponseTimeMs).toBeNull();
+        else expect(usualResponseTimeMs).toBe(usual.reduce((sum, ms) => sum + ms) / usual.length);
+        return usualResponseTimeMs;
       };
-      await compare();
+      expect(await compare()).toBeNull();
       await features.rollUps.rollUp(never);
-      await compare();
+      expect(await compare()).toBeGreaterThan(0);
     });
 
     it('does not exist for a page of another account', async () => {

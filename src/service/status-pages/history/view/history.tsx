@@ -1,10 +1,15 @@
 import type { VNode } from 'preact';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
-import { Instant, monthText, Period, pluralText } from '../../../../web/status/texts.tsx';
+import {
+  Instant,
+  lengthText,
+  monthText,
+  Period,
+  pluralText,
+} from '../../../../web/status/texts.tsx';
 import { Impact, type Names, Services } from '../../site/view/events.tsx';
 import type { Month } from '../months.ts';
 import type { MonthOfHistory } from '../page-history.ts';
-import { lengthText } from './length-text.ts';
 
 interface HistoryViewProps {
   readonly requested: ShownPage;

@@ -1,10 +1,9 @@
 import type { VNode } from 'preact';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
-import { Instant, Period } from '../../../../web/status/texts.tsx';
+import { Instant, lengthText, Period } from '../../../../web/status/texts.tsx';
 import { Impact, type Names, Services, Update } from '../../site/view/events.tsx';
 import { markdownHtml } from '../markdown.ts';
 import type { IncidentInHistory } from '../page-history.ts';
-import { lengthText } from './length-text.ts';
 
 interface IncidentViewProps {
   readonly requested: ShownPage;

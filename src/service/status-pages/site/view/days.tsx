@@ -1,84 +1,117 @@
 import type { VNode } from 'preact';
-import { CONDITION_WORDS, type Condition } from '../../../../web/status/conditions.tsx';
-import { countText, dayText, pluralText } from '../../../../web/status/texts.tsx';
+import { CONDITION_WORDS } from '../../../../web/status/conditions.tsx';
+import { dayText, lengthText, pluralText } from '../../../../web/status/texts.tsx';
 import type { DayOnPage, ServiceHistory } from '../../state/history.ts';
 
 /** A bar and the gap after it, in units of the picture. */
 const BAR = 7;
 const STEP = 8;
 const MIDDLE = 12;
+const DAY_MS = 86_400_000;
 
-type Unit = ServiceHistory['unit'];
+type Days = Pick<ServiceHistory, 'days'>;
 
 const dayMsOf = ({ day }: DayOnPage): number => Date.parse(`${day}T00:00:00Z`);
 
-/** Whether something happened that readers may want to know of. */
-export function isRemarkable(day: DayOnPage): boolean {
-  const { condition, failures, incidents, maintenance } = day;
-  const isCalm = condition === 'OPERATIONAL' || condition === 'UNKNOWN';
-  return !isCalm || failures > 0 || incidents.length > 0 || maintenance.length > 0;
-}
+const timeText = (ms: number): string => (ms >= DAY_MS ? 'all day' : lengthText(ms));
 
-/** What happened on a day, without its incidents. */
-export function dayWords(
-  { condition, runs, failures, degraded, missed }: DayOnPage,
-  unit: Unit,
-): string {
-  const of = `${countText(failures)} of ${pluralText(runs, unit, `${unit}s`)}`;
-  const failed = unit === 'run' ? `${of} failed` : `no ping in time for ${of}`;
+/** What happened on a day, without its incidents and maintenance; empty where nothing did. */
+export function dayWords(day: DayOnPage): string {
+  const { condition, failingMs, degradedMs, missedMs, failures, degraded, missed } = day;
+  if (condition === 'UNKNOWN') return CONDITION_WORDS.UNKNOWN;
   const facts = [
-    failures > 0 ? failed : '',
-    degraded > 0 ? `${pluralText(degraded, 'run was', 'runs were')} slow` : '',
-    missed > 0 ? `${pluralText(missed, 'run', 'runs')} did not take place` : '',
+    failures > 0 ? `failing ${timeText(failingMs)}` : '',
+    degraded > 0 ? `degraded ${timeText(degradedMs)}` : '',
+    missed > 0 ? `not measured ${timeText(missedMs)}` : '',
   ].filter((fact) => fact !== '');
-  return [CONDITION_WORDS[condition], ...facts].join(', ');
+  const isSaid = condition === 'OPERATIONAL' || (condition === 'DEGRADED' && degraded > 0);
+  const words = [...(isSaid ? [] : [CONDITION_WORDS[condition]]), ...facts].join(', ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function titleOf(day: DayOnPage, unit: Unit): string {
-  const names = [...day.incidents.map(({ name }) => name), ...day.maintenance];
-  return [`${dayText(dayMsOf(day))}: ${dayWords(day, unit)}`, ...names].join('\n');
-}
-
+/** Days that follow each other and have one bar, title and line. */
 interface Stretch {
   readonly start: number;
-  readonly days: readonly DayOnPage[];
-  readonly condition: Condition;
+  readonly days: readonly [DayOnPage, ...DayOnPage[]];
+  /** `calm` where nothing happened, `unmeasured` where nothing is known. */
+  readonly kind: 'calm' | 'unmeasured' | 'event';
 }
 
-/** Equal days that follow each other are one stretch; a remarkable day is one of its own. */
+/** Equal days that follow each other are one stretch; an event is one of its own. */
 function stretchesOf(days: readonly DayOnPage[]): readonly Stretch[] {
   const stretches: Stretch[] = [];
-  for (const [index, day] of days.entries()) {
+  for (const [start, day] of days.entries()) {
+    const kind = kindOf(day);
     const last = stretches.at(-1);
-    const joins =
-      last?.condition === day.condition &&
-      !isRemarkable(day) &&
-      last.days.every((each) => !isRemarkable(each));
-    if (joins) stretches[stretches.length - 1] = { ...last, days: [...last.days, day] };
-    else stretches.push({ start: index, days: [day], condition: day.condition });
+    if (last !== undefined && last.kind === kind && kind !== 'event') {
+      stretches[stretches.length - 1] = { ...last, days: [...last.days, day] };
+    } else {
+      stretches.push({ start, days: [day], kind });
+    }
   }
   return stretches;
 }
 
+function kindOf(day: DayOnPage): Stretch['kind'] {
+  if (day.incidents.length > 0 || day.maintenance.length > 0) return 'event';
+  if (day.condition === 'UNKNOWN') return 'unmeasured';
+  return dayWords(day) === '' ? 'calm' : 'event';
+}
+
+/** What readers want to know of. A day that has just begun may have no run yet. */
+function remarkableOf(days: readonly DayOnPage[]): readonly Stretch[] {
+  return stretchesOf(days).filter(
+    ({ start, kind }) => kind === 'event' || (kind === 'unmeasured' && start < days.length - 1),
+  );
+}
+
+/** How many days there are of which kind; empty where nothing happened. */
+function summaryOf(days: readonly DayOnPage[]): string {
+  const remarkable = remarkableOf(days);
+  const count = (kind: Stretch['kind']): number =>
+    remarkable
+      .filter((stretch) => stretch.kind === kind)
+      .reduce((sum, stretch) => sum + stretch.days.length, 0);
+  const [events, unmeasured] = [count('event'), count('unmeasured')];
+  return [
+    events > 0 ? `${pluralText(events, 'day', 'days')} with events` : '',
+    unmeasured > 0 ? `${pluralText(unmeasured, 'day', 'days')} without data` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+function titleOf({ days }: Stretch): string {
+  const [first] = days;
+  const last = days.at(-1) ?? first;
+  const when = dayText(dayMsOf(first)) + (last === first ? '' : ` to ${dayText(dayMsOf(last))}`);
+  const names = [...first.incidents.map(({ name }) => name), ...first.maintenance];
+  return [`${when}: ${dayWords(first)}`, ...names].join('\n');
+}
+
+/** Of a bar: a good day on which something happened stands out. */
+function classOf({ days: [{ condition }], kind }: Stretch): string {
+  return condition === 'OPERATIONAL' && kind === 'event' ? 'OPERATIONAL event' : condition;
+}
+
 /** One bar for each day. Bars are the dashes of a line, so that a stretch is one short element. */
-export function DayBars({ days, unit }: Pick<ServiceHistory, 'days' | 'unit'>): VNode {
-  const remarkable = days.filter(isRemarkable).length;
-  const label = `The last ${days.length} days: ${remarkable === 0 ? 'no problem' : `${pluralText(remarkable, 'day', 'days')} with events`}`;
+export function DayBars({ days }: Days): VNode {
+  const summary = summaryOf(days);
   return (
     <svg
       class="days"
       viewBox={`0 0 ${days.length * STEP - 1} ${2 * MIDDLE}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={label}
+      aria-label={`The last ${days.length} days: ${summary === '' ? 'no problem' : summary}`}
     >
-      {stretchesOf(days).map(({ start, days: [day, ...more], condition }) => (
+      {stretchesOf(days).map((stretch) => (
         <path
-          key={start}
-          class={condition}
-          d={`M${start * STEP} ${MIDDLE}h${more.length * STEP + BAR}`}
+          key={stretch.start}
+          class={classOf(stretch)}
+          d={`M${stretch.start * STEP} ${MIDDLE}h${(stretch.days.length - 1) * STEP + BAR}`}
         >
-          {day !== undefined && isRemarkable(day) && <title>{titleOf(day, unit)}</title>}
+          {stretch.kind !== 'calm' && <title>{titleOf(stretch)}</title>}
         </path>
       ))}
     </svg>
@@ -88,23 +121,22 @@ export function DayBars({ days, unit }: Pick<ServiceHistory, 'days' | 'unit'>): 
 /** The same in words, for everybody who does not point at bars. */
 export function DayLog({
   days,
-  unit,
   incidentsPath,
-}: Pick<ServiceHistory, 'days' | 'unit'> & {
+}: Days & {
   readonly incidentsPath: string;
 }): VNode | null {
-  const remarkable = days.filter(isRemarkable).toReversed();
+  const remarkable = remarkableOf(days).toReversed();
   if (remarkable.length === 0) return null;
   return (
     <details>
-      <summary>{pluralText(remarkable.length, 'day', 'days')} with events</summary>
+      <summary>{summaryOf(days)}</summary>
       <ul class="log">
-        {remarkable.map((day) => (
-          <li key={day.day}>
-            <time dateTime={day.day}>{dayText(dayMsOf(day))}</time>
+        {remarkable.map(({ start, days: [first, ...more] }) => (
+          <li key={start}>
+            <DayRange first={first} last={more.at(-1)} />
             <span>
-              {dayWords(day, unit)}
-              {day.incidents.map(({ id, name }) => (
+              {dayWords(first)}
+              {first.incidents.map(({ id, name }) => (
                 <span key={id}>
                   {'. '}
                   <a href={`${incidentsPath}/${id}`} dir="auto">
@@ -112,7 +144,7 @@ export function DayLog({
                   </a>
                 </span>
               ))}
-              {day.maintenance.map((name) => (
+              {first.maintenance.map((name) => (
                 <span key={name}>
                   {'. Maintenance: '}
                   <bdi>{name}</bdi>
@@ -123,5 +155,21 @@ export function DayLog({
         ))}
       </ul>
     </details>
+  );
+}
+
+function DayRange({
+  first,
+  last,
+}: {
+  readonly first: DayOnPage;
+  readonly last: DayOnPage | undefined;
+}): VNode {
+  const from = <time dateTime={first.day}>{dayText(dayMsOf(first))}</time>;
+  if (last === undefined) return from;
+  return (
+    <span class="muted">
+      {from} to <time dateTime={last.day}>{dayText(dayMsOf(last))}</time>
+    </span>
   );
 }

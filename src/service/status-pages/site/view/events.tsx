@@ -2,9 +2,21 @@ import type { VNode } from 'preact';
 import type { IncidentSeverity } from '../../../../model/status-page/status-page-incident.ts';
 import { stateUnder } from '../../../../model/status-page/status-page-incident.ts';
 import { CONDITION_WORDS, ConditionIcon } from '../../../../web/status/conditions.tsx';
-import { INCIDENT_STATUS_WORDS, Instant, Period } from '../../../../web/status/texts.tsx';
-import type { IncidentOnPage, MaintenanceOnPage } from '../../state/page-state.ts';
+import {
+  dateText,
+  INCIDENT_STATUS_WORDS,
+  Instant,
+  lengthText,
+  Period,
+} from '../../../../web/status/texts.tsx';
+import {
+  type IncidentOnPage,
+  type MaintenanceOnPage,
+  NEAR_DAYS,
+} from '../../state/events-on-page.ts';
 
+/** Past incidents that are named; the others are in the history. */
+const SHOWN_PAST_INCIDENTS = 10;
 /** Updates that are shown at once; the others are folded. */
 const SHOWN_UPDATES = 3;
 
@@ -125,5 +137,57 @@ export function Services({
         </>
       ))}
     </span>
+  );
+}
+
+/** What was resolved not long ago, each in a line that leads to its permanent page. */
+export function PastIncidents({
+  incidents,
+  path,
+}: {
+  readonly incidents: readonly IncidentOnPage[];
+  readonly path: string;
+}): VNode {
+  return (
+    <section class="group">
+      <h2>Past incidents</h2>
+      {incidents.length === 0 ? (
+        <p class="muted">No incidents in the last {NEAR_DAYS} days.</p>
+      ) : (
+        <ul class="past card">
+          {incidents.slice(0, SHOWN_PAST_INCIDENTS).map((incident) => (
+            <PastIncident key={incident.id} incident={incident} path={path} />
+          ))}
+        </ul>
+      )}
+      <p>
+        <a href={`${path}/history`}>All incidents and maintenance</a>
+      </p>
+    </section>
+  );
+}
+
+function PastIncident({
+  incident: { id, name, severity, startedAtMs, resolvedAtMs },
+  path,
+}: {
+  readonly incident: IncidentOnPage;
+  readonly path: string;
+}): VNode {
+  return (
+    <li>
+      <time class="muted" dateTime={new Date(startedAtMs).toISOString()}>
+        {dateText(startedAtMs)}
+      </time>
+      <span>
+        <bdi>
+          <a href={`${path}/incidents/${id}`}>{name}</a>
+        </bdi>
+      </span>
+      <span class="muted">
+        {CONDITION_WORDS[stateUnder([severity])]}
+        {resolvedAtMs !== null && `, ${lengthText(resolvedAtMs - startedAtMs)}`}
+      </span>
+    </li>
   );
 }

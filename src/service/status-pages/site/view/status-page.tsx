@@ -1,10 +1,15 @@
 import type { VNode } from 'preact';
 import { ConditionIcon, ConditionLabel } from '../../../../web/status/conditions.tsx';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
-import { availabilityText, durationText, Instant } from '../../../../web/status/texts.tsx';
+import {
+  availabilityText,
+  durationText,
+  Instant,
+  RecentInstant,
+} from '../../../../web/status/texts.tsx';
 import type { PageState, ServiceOnPage } from '../../state/page-state.ts';
 import { DayBars, DayLog } from './days.tsx';
-import { Maintenance, OpenIncident } from './events.tsx';
+import { Maintenance, OpenIncident, PastIncidents } from './events.tsx';
 import { SentenceWords, sentenceOf, sentenceText } from './sentence.tsx';
 
 interface StatusPageViewProps {
@@ -17,7 +22,7 @@ interface StatusPageViewProps {
 /** What readers see at the address of a status page. */
 export function StatusPageView({ requested, state, isStale }: StatusPageViewProps): VNode {
   const sentence = sentenceOf(state);
-  const { cards, incidents, maintenance, readAtMs, condition } = state;
+  const { cards, incidents, pastIncidents, maintenance, readAtMs, condition } = state;
   const names = new Map(
     cards.flatMap(({ services }) => services).map(({ id, name }) => [id, name]),
   );
@@ -87,7 +92,7 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
         </section>
       )}
       {cards.map((card) => (
-        <Card key={card.id} card={card} incidentsPath={incidentsPath} />
+        <Card key={card.id} card={card} nowMs={readAtMs} incidentsPath={incidentsPath} />
       ))}
       {planned.length > 0 && (
         <section class="group">
@@ -97,15 +102,20 @@ export function StatusPageView({ requested, state, isStale }: StatusPageViewProp
           ))}
         </section>
       )}
+      {(cards.length > 0 || pastIncidents.length > 0) && (
+        <PastIncidents incidents={pastIncidents} path={requested.path} />
+      )}
     </StatusLayout>
   );
 }
 
 function Card({
   card,
+  nowMs,
   incidentsPath,
 }: {
   readonly card: PageState['cards'][number];
+  readonly nowMs: number;
   readonly incidentsPath: string;
 }): VNode {
   const { name, services } = card;
@@ -125,7 +135,7 @@ function Card({
       </div>
       <ul class="services">
         {services.map((service) => (
-          <Service key={service.id} service={service} incidentsPath={incidentsPath} />
+          <Service key={service.id} service={service} nowMs={nowMs} incidentsPath={incidentsPath} />
         ))}
       </ul>
     </section>
@@ -134,12 +144,15 @@ function Card({
 
 function Service({
   service,
+  nowMs,
   incidentsPath,
 }: {
   readonly service: ServiceOnPage;
+  readonly nowMs: number;
   readonly incidentsPath: string;
 }): VNode {
-  const { name, condition, sinceMs, responseTimeMs, history } = service;
+  const { name, condition, sinceMs, history } = service;
+  const responds = responseText(service);
   return (
     <li class="service">
       <div>
@@ -149,10 +162,10 @@ function Service({
         <div class="facts">
           {sinceMs !== null && (
             <span>
-              Since <Instant atMs={sinceMs} />
+              Since <RecentInstant atMs={sinceMs} nowMs={nowMs} />
             </span>
           )}
-          {responseTimeMs !== null && <span>Usually {durationText(responseTimeMs)}</span>}
+          {responds !== '' && <span>{responds}</span>}
         </div>
       </div>
       <div class="right">
@@ -173,4 +186,13 @@ function Service({
       )}
     </li>
   );
+}
+
+/** How long the service takes to respond; empty where nobody knows. */
+function responseText({ condition, responseTimeMs, usualResponseTimeMs }: ServiceOnPage): string {
+  const now = responseTimeMs === null ? null : durationText(responseTimeMs);
+  if (usualResponseTimeMs === null) return now === null ? '' : `Responds in ${now}`;
+  const usually = durationText(usualResponseTimeMs);
+  if (condition !== 'DEGRADED' || now === null) return `Usually ${usually}`;
+  return `Now ${now}, usually ${usually}`;
 }

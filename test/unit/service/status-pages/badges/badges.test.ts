@@ -41,17 +41,17 @@ describe('what a badge says', () => {
       89: { runs: 1_000, failures: 1 },
       0: { runs: 1_000, failures: 500 },
     });
-    const history = { unit: 'run', availability: 0.99612, days } as const;
+    const history = { availability: 0.99612, days } as const;
     const state = pageOf(sampleService({ id: 's', name: 'Shop', history }));
     const of = { ...UPTIME, serviceId: 's' };
     expect(badgeOf(state, of)).toEqual({
       name: 'Shop',
       label: 'uptime',
-      value: '99.612 %',
+      value: '99.61 %',
       color: 'yellow',
     });
-    expect(badgeOf(state, { ...of, days: 1 })).toMatchObject({ value: '99.9 %', color: 'green' });
-    expect(badgeOf(state, { ...of, days: 7 })).toMatchObject({ value: '99.989 %' });
+    expect(badgeOf(state, { ...of, days: 1 })).toMatchObject({ value: '99.90 %', color: 'green' });
+    expect(badgeOf(state, { ...of, days: 7 })).toMatchObject({ value: '99.98 %' });
   });
 
   it('is the mean of the services of a page that show one', () => {
@@ -59,10 +59,14 @@ describe('what a badge says', () => {
       sampleService({
         id,
         responseTimeMs,
-        history: availability === null ? null : { unit: 'run', availability, days: sampleDays() },
+        history: availability === null ? null : { availability, days: sampleDays() },
       });
     const state = pageOf(one('a', 1, 100), one('b', 0.5, 300), one('c', null, null));
-    expect(badgeOf(state, UPTIME)).toMatchObject({ label: 'uptime', value: '75 %', color: 'red' });
+    expect(badgeOf(state, UPTIME)).toMatchObject({
+      label: 'uptime',
+      value: '75.00 %',
+      color: 'red',
+    });
     expect(badgeOf(state, TIME)).toMatchObject({ label: 'response time', value: '200 ms' });
   });
 
