@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import type { StatusPage } from '../../src/model/status-page/status-page.ts';
 import { startService } from '../support/service/deployment.ts';
 import { axeViolations, LACKING, openPage, THEMES, useBrowser, WIDTHS } from './support/browser.ts';
-import { SAMPLE_ORIGIN, samplePages, serveSamples } from './support/sample-pages.tsx';
+import { incidentPage, SAMPLE_ORIGIN, samplePages, serveSamples } from './support/sample-pages.tsx';
 
 const pages = samplePages();
+type ColorField = keyof StatusPage['themeColors']['light'];
+
+/** As browsers write a colour of six hex digits. */
+function rgbText(hex: string): string {
+  const at = (start: number) => Number.parseInt(hex.slice(start, start + 2), 16);
+  return `rgb(${at(1)}, ${at(3)}, ${at(5)})`;
+}
 
 /** Of the hosts that a page asked, without the data that it contains. */
 function originsOf(requests: readonly string[]): readonly string[] {
@@ -45,6 +53,74 @@ describe.skipIf(LACKING !== null).each(THEMES)('in the %s theme', (theme) => {
       await page.keyboard.press('Enter');
       expect(await list.getAttribute('open')).toBe('');
       expect(await list.locator('li').first().isVisible()).toBe(true);
+    } finally {
+      await context.close();
+    }
+  });
+});
+
+describe.skipIf(LACKING !== null)('a page with pictures of its own', () => {
+  const browser = useBrowser();
+
+  it('shows its logo no higher than its header allows, and its icon in the tab', async () => {
+    const { page, context, requests } = await openPage(browser(), { theme: 'dark', width: 360 });
+    try {
+      await serveSamples(context, pages);
+      await page.goto(`${SAMPLE_ORIGIN}/with-logo`);
+      const logo = page.getByRole('img', { name: 'Acme', exact: true });
+      expect(await logo.isVisible()).toBe(true);
+      const shown = await page.evaluate(
+        "(({ complete, naturalWidth, height }) => [complete, naturalWidth, height])(document.querySelector('.brand img'))",
+      );
+      expect(shown).toEqual([true, 320, 40]);
+      expect(requests).toContain(`${SAMPLE_ORIGIN}/status/acme/logo?v=logo-hash`);
+      const icon = await page.locator('link[rel=icon]').getAttribute('href');
+      expect(icon).toBe('/status/acme/favicon?v=icon-hash');
+    } finally {
+      await context.close();
+    }
+  });
+});
+
+describe.skipIf(LACKING !== null).each(THEMES)('themeColors of the %s theme', (theme) => {
+  const browser = useBrowser();
+
+  /** Where each colour is seen: an element and its property. */
+  const SEEN_AT: Readonly<Record<ColorField, readonly [selector: string, property: string]>> = {
+    bodyBackgroundColor: ['body', 'background-color'],
+    headerBackgroundColor: ['header', 'background-color'],
+    headerFontColor: ['.brand', 'color'],
+    titleFontColor: ['h1', 'color'],
+    bodyFontColor: ['body', 'color'],
+    bodyFontColorMuted: ['.lead', 'color'],
+    navigationFontColor: ['header nav a', 'color'],
+    linkFontColor: ['article h3 a', 'color'],
+    cardBackgroundColor: ['article.card', 'background-color'],
+    borderColor: ['article.card', 'border-top-color'],
+    primaryButtonBackgroundColor: ['header .button', 'background-color'],
+    primaryButtonFontColor: ['header .button', 'color'],
+  };
+  const fields = Object.keys(SEEN_AT) as readonly ColorField[];
+  /** Distinct, and none of them a default of either theme. */
+  const given = new Map(
+    fields.map((field, index) => [
+      field,
+      `#${theme === 'light' ? 'a' : 'b'}${index.toString(16)}0102`,
+    ]),
+  );
+
+  it.each(fields)('%s is the colour of what its name says', async (field) => {
+    const { page, context } = await openPage(browser(), { theme, width: 1_440 });
+    try {
+      const own = { themeColors: { [theme]: Object.fromEntries(given) } };
+      await serveSamples(context, new Map([['/colored', incidentPage(own)]]));
+      await page.goto(`${SAMPLE_ORIGIN}/colored`);
+      const [selector, property] = SEEN_AT[field];
+      const seen = await page
+        .locator(selector)
+        .first()
+        .evaluate((element, name) => getComputedStyle(element).getPropertyValue(name), property);
+      expect(seen).toBe(rgbText(given.get(field) ?? ''));
     } finally {
       await context.close();
     }

@@ -16,8 +16,11 @@ import {
 } from '../../../src/service/status-pages/subscriptions/view.tsx';
 import { renderHtml } from '../../../src/web/status/layout.tsx';
 import { NotFound } from '../../../src/web/status/not-found.tsx';
+import { SAMPLE_PICTURES, samplePictureFiles } from '../../support/status-pages/sample-pictures.ts';
 import {
+  calmState,
   SAMPLE_NOW_MS,
+  sampleIncident,
   samplePage,
   sampleStates,
 } from '../../support/status-pages/sample-states.ts';
@@ -44,6 +47,15 @@ export function samplePages(): ReadonlyMap<string, SamplePage> {
     const view = <StatusPageView requested={requested} state={state} isStale={true} />;
     pages.set('/database-away', { html: renderHtml(view), policy });
   }
+  const [branded] = Object.values(sampleStates());
+  if (branded !== undefined) {
+    const own = samplePage(
+      { logo: 'https://acme.example/logo.png', favicon: 'https://acme.example/icon.png' },
+      SAMPLE_PICTURES,
+    );
+    const view = <StatusPageView requested={own} state={branded} isStale={false} />;
+    pages.set('/with-logo', { html: renderHtml(view), policy: policyOf(own.page.fields) });
+  }
   pages.set('/not-found', {
     html: renderHtml(<NotFound colors={fields} access={ACCESS} />),
     policy,
@@ -67,6 +79,14 @@ export function samplePages(): ReadonlyMap<string, SamplePage> {
     pages.set(`/${name}`, { html: renderHtml(view), policy });
   }
   return pages;
+}
+
+/** A page with an open incident, and with these fields. */
+export function incidentPage(fields: object): SamplePage {
+  const requested = samplePage(fields);
+  const state = { ...calmState(3), incidents: [sampleIncident()] };
+  const view = <StatusPageView requested={requested} state={state} isStale={false} />;
+  return { html: renderHtml(view), policy: policyOf(requested.page.fields) };
 }
 
 /** The pages on which people subscribe, change their subscription and leave. */
@@ -196,8 +216,14 @@ export async function serveSamples(
   context: BrowserContext,
   pages: ReadonlyMap<string, SamplePage>,
 ): Promise<void> {
+  const pictures = await samplePictureFiles();
   await context.route('**/*', async (route) => {
     const url = new URL(route.request().url());
+    const picture = url.origin === SAMPLE_ORIGIN ? pictures.get(url.pathname) : undefined;
+    if (picture !== undefined) {
+      await route.fulfill({ body: picture, contentType: 'image/png' });
+      return;
+    }
     const page = url.origin === SAMPLE_ORIGIN ? pages.get(url.pathname) : undefined;
     if (page === undefined) {
       await (url.pathname === '/favicon.ico' ? route.fulfill({ status: 204 }) : route.abort());
