@@ -104,6 +104,7 @@ details>summary{width:fit-content;color:var(--muted);font-size:13px;line-height:
 details[open]>summary{margin-bottom:4px}
 .service{display:grid;grid-template-columns:minmax(0,11fr) minmax(0,20fr) 152px;grid-template-areas:'name chart right';gap:0 24px}
 .service>:first-child{grid-area:name;min-width:0}
+.service>:first-child span{flex-basis:100%}
 .chart{grid-area:chart;min-width:0}
 .right{grid-area:right;text-align:end}
 .right .facts{justify-content:end}

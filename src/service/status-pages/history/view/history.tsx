@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { ConditionLabel } from '../../../../web/status/conditions.tsx';
 import { type ShownPage, StatusLayout } from '../../../../web/status/layout.tsx';
 import {
   Instant,
@@ -72,7 +73,7 @@ function MonthSection({
             {event.kind === 'incident' ? (
               <Impact severity={event.severity} />
             ) : (
-              <span class="state MAINTENANCE">Maintenance</span>
+              <ConditionLabel condition="MAINTENANCE" />
             )}
           </div>
           <div class="facts">
