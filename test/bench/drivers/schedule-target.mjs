@@ -1,6 +1,6 @@
 // What checks are aimed at, on every address of 127.0.0.0/8, in a process of its own: any TCP
 // connection is taken, an HTTP request is answered, a DNS question (UDP) has an answer. `/held` is
-// answered after 50 ms, and x-held-ms tells how long the request was truly held; `/never` is not
+// answered after 50 ms or `holdMs`, and x-held-ms tells how long the request was truly held; `/never` is not
 // answered. Prints a line when
 // it is ready. {"port": true} on stdin is answered with {port}, {"first": true} by the next connection
 // with {firstMs}, and any other line with what came since the one before, as {tcp: [address, ms, …],
@@ -10,8 +10,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 
-const HOLD_MS = 50;
-const SPIN_MS = 2;
+const { holdMs = 50, spinMs = 2 } = JSON.parse(process.argv[2] ?? '{}');
 const UDP_REPLY = Buffer.from([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 127, 0, 0, 1]);
 
 let accepted = [];
@@ -36,11 +35,11 @@ function answer(socket, request) {
   const receivedMs = performance.now();
   // A timer is good to a millisecond; the rest is waited out in place.
   setTimeout(() => {
-    while (performance.now() - receivedMs < HOLD_MS);
+    while (performance.now() - receivedMs < holdMs);
     const heldMs = performance.now() - receivedMs;
     const head = `HTTP/1.1 200 OK\r\nconnection: close\r\nx-held-ms: ${heldMs}`;
     socket.end(`${head}\r\ncontent-length: 4\r\n\r\nheld`);
-  }, HOLD_MS - SPIN_MS);
+  }, holdMs - spinMs);
 }
 
 const server = createServer({ noDelay: true }, (socket) => {

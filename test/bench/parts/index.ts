@@ -7,6 +7,7 @@ import { httpPart } from './http.ts';
 import { httpsPart } from './https.ts';
 import { icmpPart } from './icmp.ts';
 import { memoryPart } from './memory.ts';
+import { runPart } from './run.ts';
 import { schedulePart } from './schedule.ts';
 import { scrubPart } from './scrub.ts';
 import { servicePart } from './service.ts';
@@ -29,6 +30,7 @@ export const PARTS: readonly Part[] = [
   floodsPart,
   memoryPart,
   startPart,
+  runPart,
   uploadPart,
   servicePart,
   scrubPart,

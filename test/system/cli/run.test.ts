@@ -3,10 +3,16 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CheckResult } from '../../../src/model/result/result.ts';
 import { type Ended, runCli, runHere, startCli } from '../../support/agent/cli.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { servedBy } from '../../support/servers/http-servers.ts';
 
+const AT_ONCE = 80;
+/** How long the target takes for each of them. */
+const HELD_MS = 200;
+/** startedAt and the wall clock have whole milliseconds. */
+const ROUNDING_MS = 2;
 /** How long the target takes for /slow: far longer than this process ever waits for a CPU. */
 const SLOW_MS = 300;
 
@@ -40,6 +46,10 @@ const url = (id: string, target: string, fields: object = {}) => ({
 async function failAtEnd(ended: Promise<Ended>): Promise<never> {
   const { code, stdout, stderr } = await ended;
   throw new Error(`it ended early with ${code}: ${stdout}${stderr}`);
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 function objects(text: string): readonly Record<string, unknown>[] {
@@ -124,6 +134,36 @@ describe('vedette run', () => {
     ).toEqual(['ATTEMPT', 'FINAL']);
     expect(results).toHaveLength(3);
   });
+
+  it.runIf(process.platform === 'linux')(
+    'reports of 80 checks at once the times of their target, not of its own work',
+    async () => {
+      const answers = new Map<string, { readonly heldMs: number; readonly sentMs: number }>();
+      const base = await servedBy(({ url: path = '' }, response) => {
+        const cameMs = performance.now();
+        setTimeout(() => {
+          const heldMs = performance.now() - cameMs;
+          response.end(() => answers.set(path, { heldMs, sentMs: Date.now() }));
+        }, HELD_MS);
+      });
+      const untimed = { degradedResponseTime: null, maxResponseTime: null };
+      const ids = Array.from({ length: AT_ONCE }, (_, n) => `check-${n}`);
+      const file = fileOf(...ids.map((id) => url(id, `${base}/${id}`, untimed)));
+      const { code, stdout, stderr } = await runCli(['run', file, '--output', 'json']);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      const results = objects(stdout) as unknown as readonly CheckResult[];
+      expect(new Set(results.map(({ checkId }) => checkId))).toEqual(new Set(ids));
+      const endedLateMs = results.map(({ checkId, startedAt, responseTime, apiCheckResult }) => {
+        const { heldMs = NaN, sentMs = NaN } = answers.get(`/${checkId}`) ?? {};
+        const uncertaintyMs = apiCheckResult?.timing?.uncertaintyMs ?? NaN;
+        expect(responseTime + ROUNDING_MS).toBeGreaterThanOrEqual(heldMs);
+        return Date.parse(startedAt) + responseTime - uncertaintyMs - sentMs;
+      });
+      // The times end when the target answered, however late the agent saw that. The event loop takes
+      // some of them, and does not see all of its own lateness.
+      expect(median(endedLateMs)).toBeLessThanOrEqual(ROUNDING_MS);
+    },
+  );
 
   it('runs nothing where the file has the mask of API answers, and names the field', async () => {
     let requests = 0;
