@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { containerOf, objectOf, podOf } from '../../support/kubernetes/written.ts';
-import { serviceDocument } from '../../support/openapi/service-document.ts';
+import { serviceDocument, servicePaths } from '../../support/openapi/service-document.ts';
 
 const routing = z.looseObject({
   rules: z.array(
@@ -21,15 +21,17 @@ it("the manifests ask the service's probes where it answers them", async () => {
   expect(asked.filter((path) => !Object.hasOwn(paths, path ?? ''))).toEqual([]);
 });
 
-it('the ingress shows the whole API outside, and nothing of health and metrics', async () => {
+it('the ingress shows the whole API and all pages outside, and nothing of health and metrics', async () => {
   const { rules } = routing.parse(objectOf('components/ingress', 'Ingress').spec);
   const open = rules.flatMap(({ http }) => http.paths);
   const isOpen = (path: string): boolean =>
     open.some(({ path: prefix, pathType }) =>
       pathType === 'Exact' ? path === prefix : `${path}/`.startsWith(`${prefix}/`),
     );
-  const paths = Object.keys((await serviceDocument()).paths);
+  const documented = Object.keys((await serviceDocument()).paths);
+  const paths = [...documented, ...(await servicePaths())];
   const closed = paths.filter((path) => !isOpen(path));
   expect(new Set(closed)).toEqual(new Set(['/-/liveness', '/-/readiness', '/health', '/metrics']));
-  expect(['/docs', '/openapi.json', '/agent/v1/poll'].filter((path) => !isOpen(path))).toEqual([]);
+  expect(paths).toEqual(expect.arrayContaining(['/agent/v1/poll', '/sign-in', '/status/:url']));
+  expect(['/', '/docs', '/openapi.json'].filter((path) => !isOpen(path))).toEqual([]);
 });

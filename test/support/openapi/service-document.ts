@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { Handbook } from '../../../src/handbook/handbook.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { apiRoutes } from '../../../src/service/api-routes.ts';
@@ -7,6 +7,7 @@ import { Site } from '../../../src/service/http/access/site.ts';
 import { buildApp } from '../../../src/service/http/app.ts';
 import { InFlight } from '../../../src/service/http/in-flight.ts';
 import { silentLog } from '../database/silent-store.ts';
+import { collectRoutes } from '../hostile/route-table.ts';
 import { noSessions } from '../users/no-sessions.ts';
 import type { OpenApiDocument } from './document.ts';
 
@@ -21,10 +22,22 @@ export async function serviceDocument(publicUrl: string | null = null): Promise<
   return answer.json();
 }
 
-/** A service with fake dependencies. */
+/** The paths of the API and all pages, with `:name` for each parameter; without health and metrics. */
+export async function servicePaths(): Promise<readonly string[]> {
+  const { plugin, routes } = collectRoutes();
+  await (await emptyService({ pages: [] }, null, [plugin])).close();
+  return [...new Set(routes.map(({ url }) => url))];
+}
+
+/**
+ * A service with fake dependencies.
+ *
+ * @param first plugins to register before the routes
+ */
 export function emptyService(
   handbook: Handbook,
   publicUrl: string | null = null,
+  first: readonly FastifyPluginAsync[] = [],
 ): Promise<FastifyInstance> {
   const never = new AbortController().signal;
   const nobody = { authenticate: async () => null };
@@ -37,7 +50,7 @@ export function emptyService(
     locationKeys: nobody,
     sessions: noSessions(),
     site: new Site(null),
-    routes: apiRoutes(nothing as Features, never),
+    routes: [...first, ...apiRoutes(nothing as Features, never)],
     handbook,
     inFlight: new InFlight(),
     stopping: never,
