@@ -245,7 +245,7 @@ export function createServiceMetrics(options: {
   });
   new Counter({
     name: 'vedette_service_subscribers_removed_total',
-    help: 'Subscribers of status pages that were removed, by reason: bounced (three refused mails in a row), gone (the webhook answered 410) or failing (messages failed over two weeks, and none arrived).',
+    help: 'Subscribers of status pages that were removed, by reason: bounced (three refused mails in a row), gone (the webhook answered 410) or failing (five or more messages failed over two weeks, and none arrived).',
     labelNames: ['reason'],
     registers,
     collect() {

@@ -220,17 +220,28 @@ export async function deleteSubscriber(sql: Sql, { accountId, id }: AccountKey):
 /** Forgets the failures of a subscriber after a message arrived. */
 export async function recordArrival(sql: Sql, { accountId, id }: AccountKey): Promise<void> {
   await sql.query(
-    `update status_page_subscribers set bounces = 0, rested_until = null, failing_since = null
+    `update status_page_subscribers
+     set bounces = 0, rested_until = null, failing_since = null, failures = 0
      where account_id = $1 and id = $2 and (bounces > 0 or failing_since is not null)`,
     [accountId, id],
   );
 }
 
+/** A subscriber whose last messages did not arrive. */
+export type FailingSubscriber = {
+  /** Messages in a row that the address refused. */
+  readonly bounces: number;
+  /** Messages that failed since the last one that arrived, refused ones too. */
+  readonly failures: number;
+  /** When the first of them failed. */
+  readonly failingSince: Date;
+};
+
 /**
- * After a message did not arrive.
+ * Counts a message that did not arrive because of its receiver.
  *
  * @param restedUntilMs where the address refused it for good
- * @returns how many the address refused in a row, and since when none has arrived
+ * @returns null where there is no such subscriber
  */
 export async function recordFailure(
   sql: Sql,
@@ -240,14 +251,18 @@ export async function recordFailure(
     atMs,
     restedUntilMs,
   }: AccountKey & { readonly atMs: number; readonly restedUntilMs: number | null },
-): Promise<{ readonly bounces: number; readonly failingSince: Date } | null> {
-  const [row] = await sql.query<{ bounces: number; failingSince: Date }>(
+): Promise<FailingSubscriber | null> {
+  // The previous release sets failing_since without counting, also for failures of the service, and
+  // forgets it without resetting the count.
+  const [row] = await sql.query<FailingSubscriber>(
     `update status_page_subscribers
-     set failing_since = coalesce(failing_since, $3::timestamptz),
+     set failing_since = case when failures = 0 then $3::timestamptz
+         else coalesce(failing_since, $3::timestamptz) end,
+       failures = case when failing_since is null then 0 else failures end + 1,
        bounces = bounces + case when $4::timestamptz is null then 0 else 1 end,
        rested_until = coalesce($4::timestamptz, rested_until)
      where account_id = $1 and id = $2
-     returning bounces, failing_since`,
+     returning bounces, failures, failing_since`,
     [accountId, id, new Date(atMs), restedUntilMs === null ? null : new Date(restedUntilMs)],
   );
   return row ?? null;

@@ -7,7 +7,13 @@ import { notSent } from '../../../alerts/delivery/outcome.ts';
 import { SEND_LIMIT_MS } from '../../../alerts/delivery/sender.ts';
 import type { Sql, Store } from '../../../database/store.ts';
 import type { Removal, SubscriptionCounters } from '../counts.ts';
-import { deleteSubscriber, recordArrival, recordFailure, type SubscriberKind } from '../sql.ts';
+import {
+  deleteSubscriber,
+  type FailingSubscriber,
+  recordArrival,
+  recordFailure,
+  type SubscriberKind,
+} from '../sql.ts';
 import {
   type AnnouncedUpdate,
   advanceAnnouncement,
@@ -58,8 +64,9 @@ const SUBSCRIBERS_AT_ONCE = 1_000;
 const REST_MS = DAY_MS;
 /** This many in a row remove it. */
 const MAX_BOUNCES = 3;
-/** A receiver that has failed for so long is removed. */
+/** A receiver that has failed for so long, and so many messages, is removed. */
 const MAX_FAILING_MS = 14 * DAY_MS;
+const MIN_FAILURES = 5;
 
 /**
  * Sends the messages of the kind until the signal aborts: first makes the deliveries of announced updates,
@@ -262,7 +269,7 @@ async function recordHealth(
 }
 
 function removalOf(
-  { bounces, failingSince }: { readonly bounces: number; readonly failingSince: Date },
+  { bounces, failures, failingSince }: FailingSubscriber,
   {
     cause,
     isConfirmed,
@@ -275,5 +282,6 @@ function removalOf(
 ): Removal | null {
   if (cause === 'gone') return 'gone';
   if (cause === 'bounce' && (!isConfirmed || bounces >= MAX_BOUNCES)) return 'bounced';
-  return atMs - failingSince.getTime() >= MAX_FAILING_MS ? 'failing' : null;
+  const isFailing = failures >= MIN_FAILURES && atMs - failingSince.getTime() >= MAX_FAILING_MS;
+  return isFailing ? 'failing' : null;
 }
