@@ -15,24 +15,33 @@ const MAX_PATH_PARTS = 8;
 /** In JSON, where a tag is the last value of an object. */
 const TOO_MANY_BRACES = /(?<!\{)\{\{(?!\{)[^{}]*\}\}\}/;
 
+export type ParsedTemplate =
+  | { readonly ok: true; readonly program: hbs.AST.Program }
+  | { readonly ok: false; readonly problem: string };
+
 /**
- * Why a template is not allowed; null if it is. Refused are partials and decorators, which can
+ * Parses a template, or says why it is not allowed. Refused are partials and decorators, which can
  * recurse; nested loops, which can run for very long; undocumented helpers; and more tags than
  * compile in a short time.
  */
-export function templateProblem(template: string): string | null {
-  if (containsMoreThan(MAX_TAGS, '{{', template)) return `it has more than ${MAX_TAGS} tags ({{)`;
+export function parseTemplate(template: string): ParsedTemplate {
+  const refuse = (problem: string): ParsedTemplate => ({ ok: false, problem });
+  if (containsMoreThan(MAX_TAGS, '{{', template)) {
+    return refuse(`it has more than ${MAX_TAGS} tags ({{)`);
+  }
   if (containsMoreThan(MAX_BRACKETS, '(', template)) {
-    return `it has more than ${MAX_BRACKETS} opening brackets`;
+    return refuse(`it has more than ${MAX_BRACKETS} opening brackets`);
   }
   let program: hbs.AST.Program;
   try {
-    program = Handlebars.parse(template);
+    // The compiler does the processing, of white space around blocks.
+    program = Handlebars.parseWithoutProcessing(template);
   } catch (thrown) {
     const hint = TOO_MANY_BRACES.test(template) ? '; }}} needs a space between }} and }' : '';
-    return `it is not a Handlebars template: ${shortened(messageOf(thrown))}${hint}`;
+    return refuse(`it is not a Handlebars template: ${shortened(messageOf(thrown))}${hint}`);
   }
-  return problemIn(program, { depth: 0, inLoop: false });
+  const problem = problemIn(program, { depth: 0, inLoop: false });
+  return problem === null ? { ok: true, program } : refuse(problem);
 }
 
 function containsMoreThan(most: number, what: string, text: string): boolean {

@@ -1,7 +1,7 @@
 import Handlebars from 'handlebars';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Escape } from './escape.ts';
-import { templateProblem } from './template-rules.ts';
+import { parseTemplate } from './template-rules.ts';
 
 type Value = string | number | null | readonly string[];
 export type TemplateVariables = Readonly<Record<string, Value>>;
@@ -118,11 +118,10 @@ const cache = new Map<string, Compiled>();
 function compiled(template: string): Compiled {
   const known = cache.get(template);
   if (known !== undefined) return known;
-  const problem = templateProblem(template);
-  const made: Compiled =
-    problem === null
-      ? { ok: true, run: handlebars.compile(template, COMPILE_OPTIONS) }
-      : { ok: false, problem };
+  const parsed = parseTemplate(template);
+  const made: Compiled = parsed.ok
+    ? { ok: true, run: handlebars.compile(parsed.program, COMPILE_OPTIONS) }
+    : parsed;
   const [oldest] = cache.keys();
   if (cache.size >= MAX_CACHED && oldest !== undefined) cache.delete(oldest);
   cache.set(template, made);

@@ -155,7 +155,7 @@ describe('a template', () => {
   });
 
   it('is parsed once for all notices, also where it is refused', () => {
-    const parse = vi.spyOn(Handlebars, 'parse');
+    const parse = vi.spyOn(Handlebars, 'parseWithoutProcessing');
     for (let notice = 0; notice < 10; notice += 1) {
       render(`of all notices ${'{{NAME}}'.repeat(10)}`);
       problemOf('of all notices {{> partial}}');
