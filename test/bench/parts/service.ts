@@ -4,6 +4,7 @@ import { openPglite, startBenchServer } from '../service/bench-database.ts';
 import { measureEventStreams } from '../service/event-streams.ts';
 import { measureFanOut } from '../service/fan-out.ts';
 import { measureIngest } from '../service/ingest.ts';
+import { measureLongWork } from '../service/long-work.ts';
 
 const INGEST = { of: 'value', bound: 'at least', number: 5_000 } as const;
 
@@ -11,7 +12,7 @@ const INGEST = { of: 'value', bound: 'at least', number: 5_000 } as const;
 export const servicePart: Part = {
   name: 'service',
   method:
-    'The built service in a process of its own, on PostgreSQL with fsync (or PGlite), on the same machine as what asks it. Ingest: 8 connections post gzip batches of 250 results of 3.4 KB; fan-out: simulated agents hold their long polls in a process of plain Node, which also asks the API for the change and stops the time when the last agent that it concerns has it; event streams: clients of accounts of at most 200, in a process of plain Node that commits an event of every account in one transaction, and stops the time when each client has it; assignment: until the agents together have every check once.',
+    'The built service in a process of its own, on PostgreSQL with fsync (or PGlite), on the same machine as what asks it. Ingest: 8 connections post gzip batches of 250 results of 3.4 KB; fan-out: simulated agents hold their long polls in a process of plain Node, which also asks the API for the change and stops the time when the last agent that it concerns has it; event streams: clients of accounts of at most 200, in a process of plain Node that commits an event of every account in one transaction, and stops the time when each client has it; assignment: until the agents together have every check once; stalls: templates are rendered in a process of plain Node, and while the service answers the request, a client that asks for its liveness all the while waits so long at most, in any round.',
   answer:
     "A leaving agent's checks (20,142 here) are given away in transactions of 5,000, each of which takes some 150 ms, most of it for rows in three indexes, while the other agents fetch those of the one before. Single rounds took 0.83 to 1.16 s.",
   programs: [],
@@ -29,6 +30,7 @@ export const servicePart: Part = {
         ...(await measureEventStreams(await server.open(), 4, context)),
         ...(await measureEventStreams(await server.open(), short ? 100 : 1_000, context)),
         ...(await measureAssignment(await server.open(), checks, context)),
+        ...(await measureLongWork(await server.open(), context)),
       ];
     } finally {
       await server.remove();
