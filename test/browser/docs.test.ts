@@ -39,7 +39,7 @@ describe.skipIf(LACKING !== null)('the documents of a real service', () => {
       await page.getByLabel('Find an operation').fill('create location');
       const found = page.locator('details.operation[data-path="/v1/private-locations"]:visible');
       await expect.poll(() => found.count()).toBe(1);
-      await found.locator('summary').focus();
+      await found.locator('> summary').focus();
       await page.keyboard.press('Enter');
       await found.getByRole('button', { name: 'Send POST' }).click();
       expect(await found.getByRole('status').last().textContent()).toContain('Enter an API key');
@@ -50,6 +50,9 @@ describe.skipIf(LACKING !== null)('the documents of a real service', () => {
         .poll(() => found.getByRole('status').last().textContent(), { timeout: 20_000 })
         .toBe('201 Created');
       expect(await found.locator('form pre').textContent()).toContain('"slug": "office"');
+      const example = found.locator('details', { hasText: '"name": "Office"' }).first();
+      await example.locator('summary').click();
+      await example.locator('pre').waitFor();
       expect(await axeViolations(page)).toEqual([]);
       expect(page.url()).not.toContain(service.apiKey);
       const stored =
