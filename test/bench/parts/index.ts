@@ -13,6 +13,7 @@ import { scrubPart } from './scrub.ts';
 import { servicePart } from './service.ts';
 import { startPart } from './start.ts';
 import { statusPagePart } from './status-page.ts';
+import { subscribersPart } from './subscribers.ts';
 import { tcpPart } from './tcp.ts';
 import { timesPart } from './times.ts';
 import { uploadPart } from './upload.ts';
@@ -35,5 +36,6 @@ export const PARTS: readonly Part[] = [
   servicePart,
   scrubPart,
   statusPagePart,
+  subscribersPart,
   analyticsPart,
 ];

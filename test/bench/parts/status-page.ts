@@ -2,6 +2,7 @@ import { request } from 'undici';
 import { cpuMsOf } from '../cpu-time.ts';
 import type { Measured, Part, PartContext } from '../part.ts';
 import { openPglite } from '../service/bench-database.ts';
+import { BENCH_KEY, createPage } from '../service/bench-page.ts';
 import { startService } from '../service/service-process.ts';
 import { runToEnd } from '../support/child-process.ts';
 import { beside, measureInTurns } from '../support/compare.ts';
@@ -10,7 +11,6 @@ import { withStaticServer } from '../support/static-server.ts';
 
 const SERVICES = 30;
 const CONNECTIONS = 50;
-const KEY = `vk_${'5'.repeat(32)}`;
 const CODING = 'br';
 const TARGET = { of: 'value', bound: 'at least', number: 3_000 } as const;
 
@@ -26,11 +26,11 @@ async function measure(context: PartContext): Promise<readonly Measured[]> {
   const database = await openPglite();
   const service = await startService({
     ...database,
-    env: { ...database.env, FIRST_API_KEY: KEY },
+    env: { ...database.env, FIRST_API_KEY: BENCH_KEY },
   });
   try {
     const url = `${service.origin}/status/bench`;
-    await createPage(service.origin);
+    await createPage(service.origin, SERVICES);
     const answer = await request(url, { headers: { 'accept-encoding': CODING } });
     const body = Buffer.from(await answer.body.arrayBuffer());
     const same = { body, headers: addedBy(answer.headers) };
@@ -72,24 +72,6 @@ function addedBy(headers: Readonly<Record<string, unknown>>): Record<string, str
       .filter(([name]) => !own.includes(name))
       .map(([name, value]) => [name, String(value)]),
   );
-}
-
-async function createPage(origin: string): Promise<void> {
-  const post = async (path: string, body: object): Promise<{ readonly id: string }> => {
-    const answer = await fetch(`${origin}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as { readonly id: string };
-  };
-  const services: string[] = [];
-  for (let n = 0; n < SERVICES; n += 1) {
-    services.push((await post('/v1/status-pages/services', { name: `Service ${n}` })).id);
-  }
-  const cards = [{ name: 'Services', services }];
-  await post('/v1/status-pages', { name: 'Bench', url: 'bench', cards });
 }
 
 /** @throws Error if an answer is not 200 */
