@@ -17,6 +17,7 @@ import { assertionProblems } from '../../../../src/model/check/assertion-problem
 import { CHECK_SHAPES } from '../../../../src/model/check/check.ts';
 import { rcodeName } from '../../../../src/model/check/response-codes.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../../../src/model/enums.ts';
+import { caseCount } from '../../../support/nightly.ts';
 
 type Given = Partial<Assertion> & Pick<Assertion, 'source' | 'comparison'>;
 
@@ -269,8 +270,8 @@ describe('for any assertion that the schema accepts', () => {
         const input = assertionInput(assertion, value);
         expect(evaluateAssertion(assertion, input, parseJson).error).not.toBeNull();
       }),
-      { numRuns: 3000 },
+      { numRuns: caseCount(3000) },
     );
-    expect(refused).toBeGreaterThan(300);
+    expect(refused).toBeGreaterThan(caseCount(300));
   });
 });

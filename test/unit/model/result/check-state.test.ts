@@ -7,6 +7,7 @@ import {
   stateOfRun,
   withRun,
 } from '../../../../src/model/result/check-state.ts';
+import { caseCount } from '../../../support/nightly.ts';
 
 interface Run {
   readonly state: RunState;
@@ -61,7 +62,7 @@ describe('the state history of a check', () => {
           expect(sinceOf(history)).toBe(stretchOf(slotsOf(arrived))?.sinceMs);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: caseCount(1000) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonText } from '../../../../src/service/database/values.ts';
+import { caseCount } from '../../../support/nightly.ts';
 
 const TRICKY = fc.oneof(
   fc.constantFrom(
@@ -26,7 +27,7 @@ describe('JSON for the database', () => {
         const storable = given.replaceAll('\0', '\ufffd').toWellFormed();
         expect(JSON.parse(jsonText({ [given]: [given] }))).toEqual({ [storable]: [storable] });
       }),
-      { numRuns: 2_000 },
+      { numRuns: caseCount(2_000) },
     );
   });
 });
