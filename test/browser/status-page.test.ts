@@ -1,10 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { StatusPage } from '../../src/model/status-page/status-page.ts';
+import { IS_NIGHTLY } from '../support/nightly.ts';
 import { startService } from '../support/service/deployment.ts';
-import { axeViolations, LACKING, openPage, THEMES, useBrowser, WIDTHS } from './support/browser.ts';
+import {
+  axeViolations,
+  LACKING,
+  openPage,
+  THEMES,
+  type Theme,
+  useBrowser,
+  WIDTHS,
+} from './support/browser.ts';
 import { incidentPage, SAMPLE_ORIGIN, samplePages, serveSamples } from './support/sample-pages.tsx';
 
 const pages = samplePages();
+/** By day each theme at one width. */
+const WIDTHS_OF: Readonly<Record<Theme, readonly number[]>> = IS_NIGHTLY
+  ? { light: WIDTHS, dark: WIDTHS }
+  : { light: [360], dark: [1_440] };
 type ColorField = keyof StatusPage['themeColors']['light'];
 
 /** As browsers write a colour of six hex digits. */
@@ -22,7 +35,7 @@ function originsOf(requests: readonly string[]): readonly string[] {
 describe.skipIf(LACKING !== null).each(THEMES)('in the %s theme', (theme) => {
   const browser = useBrowser();
 
-  describe.each(WIDTHS)('%d pixels wide', (width) => {
+  describe.each(WIDTHS_OF[theme])('%d pixels wide', (width) => {
     it.each([...pages.keys()])('%s has no violation of axe, and asks nobody else', async (path) => {
       const { page, context, problems, requests } = await openPage(browser(), { theme, width });
       try {

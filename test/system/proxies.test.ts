@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { metricsOf } from '../support/agent/agent-metrics.ts';
+import { IS_NIGHTLY } from '../support/nightly.ts';
 import { lacking } from '../support/process/system-needs.ts';
 import { makeTestFolder } from '../support/process/test-folder.ts';
 import { type Authority, createAuthority, type Identity } from '../support/servers/certificates.ts';
@@ -213,7 +214,8 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
 
   it.each([
     ['tinyproxy', startTinyproxy, 'http'],
-    ['squid', startSquid, 'http'],
+    // By day only over TLS.
+    ...(IS_NIGHTLY ? [['squid', startSquid, 'http'] as const] : []),
     [
       'squid over TLS',
       (options: RealProxyOptions) => startSquid({ ...options, identity }),
