@@ -177,9 +177,15 @@ export function hostileSuite(kind: DatabaseKind): void {
         const bodies = routes.filter((each) => each.access.kind === access && each.body !== null);
         const asked = eachHandler(bodies).flatMap((route) => {
           const base = bodyOf(route, attacker);
+          const victims = new Map(
+            leaves(route, bodyOf(route, victim)).map((leaf) => [leaf.path.join('\n'), leaf.value]),
+          );
           return leaves(route, base).flatMap(({ path, example, value }) => {
             const isNamed = path.some((step) => REFERENCE.test(String(step)));
-            const ids = isNamed ? victimIds : [];
+            // The one that the victim would name there, and some of the others.
+            const right = String(victims.get(path.join('\n')));
+            const chosen = new Set(isNamed ? [...some(victimIds), right] : []);
+            const ids = victimIds.filter((id) => chosen.has(id));
             const values =
               typeof value === 'number'
                 ? [...some(NUMBERS), ...ids.filter(isNumber).map(Number)]
