@@ -111,14 +111,14 @@ describe('the documents', () => {
     const strays: string[] = [];
     for (const folder of ['src', 'test']) {
       for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
-        if (!name.endsWith('.ts')) continue;
+        if (!/\.tsx?$/.test(name)) continue;
         const text = readFileSync(join(ROOT, folder, name), 'utf8');
         // A reference may go on in the next line of its comment.
         const flat = text.replaceAll(/\n\s*(?:\*|\/\/) ?/g, ' ');
         for (const [found] of flat.matchAll(/(?:[\w-]+\/)*README\.md, "[^"]+"/g))
           references.push(found);
         for (const [found] of flat.matchAll(
-          /\b[Ss]pec(?: part)? \d[\d.]*|\bSEMANTICS \d|\bDESIGN \d/g,
+          /\b[Ss]pec(?: part)? \d[\d.]*|\bSEMANTICS \d|\bDESIGN \d|README\.md,? of the/g,
         )) {
           strays.push(`${folder}/${name}: ${found}`);
         }

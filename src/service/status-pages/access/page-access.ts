@@ -20,7 +20,7 @@ export interface PageAccessParts {
   readonly attempts: Pick<Attempts, 'begin'>;
 }
 
-/** Who may read which status page: README.md of the service, "Private pages". */
+/** Who may read which status page (src/service/README.md, "Private pages"). */
 export interface PageAccess {
   /**
    * The page with this name in its address; null where there is none, or the sender of the request may

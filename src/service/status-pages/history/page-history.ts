@@ -50,7 +50,7 @@ interface OfPage {
   readonly page: StoredPage;
 }
 
-/** What happened on the pages: README.md of the service, "History". */
+/** What happened on the pages (src/service/README.md, "History"). */
 export interface PageHistories {
   /** Epoch milliseconds: what is now decides which months there are. */
   nowMs(): number;

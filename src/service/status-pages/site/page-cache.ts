@@ -73,7 +73,10 @@ interface HistoryDocument {
 
 const NO_DOCUMENT = encoded('');
 
-/** Pages with their state and documents, kept until they change: README.md of the folder above. */
+/**
+ * Pages with their state and documents, kept until they change (src/service/README.md, "Pages that
+ * people open").
+ */
 export class PageCache {
   readonly addresses = new KeptAddresses();
   readonly unreadable = new UnreadableNames();

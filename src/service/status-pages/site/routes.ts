@@ -28,7 +28,10 @@ export interface StatusSiteRoutesParts extends SubscriptionPagesParts {
   readonly pageHistories: PageHistories;
 }
 
-/** The pages that people open, below /status/{url} and at custom domains: README.md, of the service. */
+/**
+ * The pages that people open, below /status/{url} and at custom domains (src/service/README.md,
+ * "Pages that people open").
+ */
 export function statusSiteRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
   return async (app) => {
     decorateRequests(app);

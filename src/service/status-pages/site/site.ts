@@ -20,7 +20,7 @@ export interface StatusSiteParts {
   readonly serviceHosts: ServiceHosts;
 }
 
-/** What people see of status pages: README.md of the folder above. */
+/** What readers see of status pages (src/service/README.md, "Pages that people open"). */
 export interface StatusSite {
   readonly pages: PageCache;
   readonly domains: CustomDomains;

@@ -43,7 +43,7 @@ interface OfToken {
   readonly Params: { readonly token: string };
 }
 
-/** The pages for getting in, which run no script: README.md of the folder above. */
+/** The pages for signing in, which run no script (src/service/README.md, "Users and sessions"). */
 export function userPagesRoutes(parts: UserPagesParts): FastifyPluginAsync {
   return async (app) => {
     addForms(app);
