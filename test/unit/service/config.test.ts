@@ -31,6 +31,7 @@ describe('the configuration of the service', () => {
       delivery: { smtp: null, sms: null, deny: expect.any(Array) },
       rootCause: { model: null },
       sessions: { idleMs: 259_200_000, maxMs: 2_592_000_000 },
+      subscribeLimits: { perAccountDay: 2_000, perHour: 2_000 },
       auditRetentionDays: 365,
       oidc: null,
       corsOrigins: [],
@@ -74,6 +75,8 @@ describe('the configuration of the service', () => {
         OIDC_SCOPES: 'openid email groups',
         OIDC_ACCOUNT: 'a',
         OIDC_SESSION_MAX_HOURS: '8',
+        SUBSCRIBE_LIMIT_PER_ACCOUNT_DAY: '100',
+        SUBSCRIBE_LIMIT_PER_HOUR: '200',
       }),
     ).toEqual({
       port: 0,
@@ -101,6 +104,7 @@ describe('the configuration of the service', () => {
       rootCause: { model: null },
       sessions: { idleMs: 3_600_000, maxMs: 86_400_000 },
       auditRetentionDays: 90,
+      subscribeLimits: { perAccountDay: 100, perHour: 200 },
       oidc: {
         issuer: 'https://login.example.org/realms/main',
         clientId: 'vedette',
