@@ -9,6 +9,8 @@ export interface StampingOptions {
   readonly tlsVersion?: 'TLSv1.2' | 'TLSv1.3';
   /** When each part of the response is sent, milliseconds after the request came; null: by `sendNext`. */
   readonly partsAfterMs: readonly (number | null)[];
+  /** Sends the head as soon as the request came; otherwise with the first part. */
+  readonly headFirst?: boolean;
 }
 
 /** Monotonic milliseconds of this thread. */
@@ -59,7 +61,7 @@ export async function stampingServer(options: StampingOptions): Promise<Stamping
 
 const SERVER = `
   const { parentPort, workerData } = require('node:worker_threads');
-  const { protocol, tlsVersion, partsAfterMs, cert, key, times, sent } = workerData;
+  const { protocol, tlsVersion, partsAfterMs, headFirst, cert, key, times, sent } = workerData;
   const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
   const PART = 'x'.repeat(100);
   const send = (part, write) => {
@@ -84,13 +86,15 @@ const SERVER = `
     socket.on('error', () => {});
     socket.setNoDelay(true);
     socket.once('data', () => {
-      let isFirst = true;
-      answer((text, isLast) => {
-        const length = PART.length * partsAfterMs.length;
-        const head = 'HTTP/1.1 200 OK\\r\\ncontent-length: ' + length + '\\r\\n\\r\\n';
-        socket.write((isFirst ? head : '') + text);
-        isFirst = false;
+      const length = PART.length * partsAfterMs.length;
+      let head = 'HTTP/1.1 200 OK\\r\\ncontent-length: ' + length + '\\r\\n\\r\\n';
+      answer((text) => {
+        socket.write(head + text);
+        head = '';
       });
+      if (!headFirst) return;
+      socket.write(head);
+      head = '';
     });
   };
   const tls = { cert, key, minVersion: tlsVersion, maxVersion: tlsVersion };
@@ -105,6 +109,7 @@ const SERVER = `
       if (!stream.headersSent) stream.respond({ ':status': 200 });
       if (isLast) stream.end(text); else stream.write(text);
     });
+    if (headFirst) stream.respond({ ':status': 200 });
   });
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
